@@ -1,0 +1,178 @@
+"""What every dialect becomes: a Question of one of five kinds, and the Bank that holds them.
+
+Plain frozen data, no reading and no rendering. `as_data` and `from_data` carry a question through JSON.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+Kind = Literal["choice", "value", "output", "code", "open"]
+Level = Literal["mid", "senior", "principal"]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+LEVELS: tuple[Level, ...] = get_args(Level)
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlock:
+    """A fenced block as it stands in the document."""
+
+    text: str
+    """The program without its fence and without the fence's indentation."""
+    language: str = ""
+    """The first word of the fence's info string, lower case; empty where there is none."""
+    line: int = 0
+    """Line of the first line of the program in the document, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option of a `choice`."""
+
+    id: str
+    """Stable within the question; answers are kept by it, whatever order a member saw."""
+    text: str
+    """Markdown."""
+    right: bool
+    reason: str = ""
+    """For a wrong option: the misconception it stands for, said to whoever chose it. Markdown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A plausible wrong solution that a code task's cases must reject."""
+
+    name: str
+    """What is wrong with it, in a few words."""
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far an answer's numbers may lie from the reference's: |a-b| <= atol + rtol*|b|."""
+
+    rtol: float = 1e-5
+    atol: float = 1e-7
+
+
+@dataclass(frozen=True, slots=True)
+class CodeTask:
+    """What a `code` question asks for and how it is judged."""
+
+    entry: str
+    """The name of the function the member writes; it is called with each case's values."""
+    starter: str
+    """What the editor shows first."""
+    reference: str
+    """A program that defines `entry` rightly."""
+    cases: str
+    """A program that defines `examples()` and `cases(rng)`. Both return a list of argument tuples:
+    `examples` the visible ones, always the same; `cases` the hidden ones, drawn from `rng`
+    (a `random.Random`; torch's own generator is seeded from the same seed). Arguments are plain:
+    None, bool, int, float, complex, str, bytes, tuple, list, dict with str keys, torch.Tensor (dense, CPU)."""
+    wrong: tuple[Wrong, ...] = ()
+    tolerance: Tolerance = Tolerance()
+    wall_ms: int = 5000
+    """Wall time for all cases together."""
+    memory_mb: int = 512
+    """Memory beyond what torch itself takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a question stands."""
+
+    source: str
+    """Name of the document, as the reader was given it."""
+    line: int
+    """First line of the question, from 1."""
+    end_line: int
+    """Last line of it, inclusive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of a bank, whatever document it came from."""
+
+    id: str
+    """Stable when the document is edited around it: the author's own id, or a slug of the prompt."""
+    kind: Kind
+    prompt: str
+    """What is asked. Markdown."""
+    place: Place
+    answer: str | None = None
+    """The document's answer, Markdown; for `value` a Python literal, for `output` the exact text printed.
+    None: the document asks without answering, and the question is never put to anyone."""
+    why: str = ""
+    """The reason given at the reveal. Markdown."""
+    program: str = ""
+    """For `output` the program whose output is to be predicted; for others a program shown with the prompt."""
+    options: tuple[Option, ...] = ()
+    task: CodeTask | None = None
+    key_points: tuple[str, ...] = ()
+    """For `open`: what a full answer mentions, each a short Markdown sentence."""
+    proof: str = ""
+    """A program that fails when the key is false."""
+    code_blocks: tuple[CodeBlock, ...] = ()
+    """Every fenced block of the question and its answer, in order."""
+    level: Level | None = None
+    topic: str = ""
+    """A path in the topic tree, such as `tensors/memory`."""
+    section: tuple[str, ...] = ()
+    """The headings above it in the document, outermost first, as plain text."""
+    number: str = ""
+    """The number the document gives it, as written."""
+    title: str = ""
+    """A short name, where the document has one apart from the prompt."""
+    links: tuple[str, ...] = ()
+    licence: str = ""
+    tags: tuple[str, ...] = ()
+
+    @property
+    def answered(self) -> bool:
+        """Whether the document says what is right; only such a question may be asked."""
+        return (
+            self.answer is not None or self.task is not None or any(option.right for option in self.options)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """The questions of one document, in its order."""
+
+    name: str
+    title: str
+    questions: tuple[Question, ...]
+    licence: str = ""
+    dialects: tuple[str, ...] = field(default=())
+    """Names of the dialects the document was read in."""
+
+
+def as_data(question: Question) -> dict[str, Any]:
+    """`question` as JSON-ready data; `from_data` is its inverse."""
+    return dataclasses.asdict(question)
+
+
+def from_data(data: dict[str, Any]) -> Question:
+    """The question that `as_data` wrote. Raises TypeError for a field it does not know."""
+    task = data["task"]
+    return Question(
+        **{
+            **data,
+            "place": Place(**data["place"]),
+            "options": tuple(Option(**option) for option in data["options"]),
+            "task": task
+            and CodeTask(
+                **{
+                    **task,
+                    "wrong": tuple(Wrong(**wrong) for wrong in task["wrong"]),
+                    "tolerance": Tolerance(**task["tolerance"]),
+                }
+            ),
+            "code_blocks": tuple(CodeBlock(**block) for block in data["code_blocks"]),
+            **{name: tuple(data[name]) for name in ("key_points", "section", "links", "tags")},
+        }
+    )
