@@ -1,0 +1,1 @@
+"""The platform-free half of the bot."""

@@ -1,0 +1,152 @@
+"""What is said in a chat, as data: a Card, or a Form to fill. Every text is Markdown unless it says plain.
+
+No platform objects and no wording of its own; `core.wording` fills them, a platform's `render` draws them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Style = Literal["plain", "primary", "danger"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A piece of Markdown."""
+
+    markdown: str
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A program or its output, in a monospaced block."""
+
+    text: str
+    language: str = "python"
+
+
+@dataclass(frozen=True, slots=True)
+class Lettered:
+    """One option beside its letter, so that a button can be short."""
+
+    letter: str
+    markdown: str
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of a choice."""
+
+    rows: tuple[Lettered, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One line of a distribution. Right and wrong are said in words (`mark`), never by colour alone."""
+
+    label: str
+    count: int
+    share: float
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """A distribution; every platform shows the numbers, whatever it draws."""
+
+    rows: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of plain texts. `mine` is the row of the reader, said so in words."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+    numeric: tuple[int, ...] = ()
+    """Columns aligned as numbers."""
+    mine: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Small:
+    """A quiet line under the rest."""
+
+    markdown: str
+
+
+Block = Text | Code | Options | Bars | Table | Small
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """`label` is plain and at most 75 characters; `action` at most 100, see `core.actions`."""
+
+    label: str
+    action: str
+    style: Style = "plain"
+    pressed: bool = False
+    """The member's present answer, said so in words as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One message. `title` is plain; `summary` is the plain sentence a notification or a screen reader gets."""
+
+    title: str
+    summary: str
+    blocks: tuple[Block, ...] = ()
+    buttons: tuple[Button, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TextField:
+    """Text to type. `code` asks for an editor; `lines` above 1 for a text area."""
+
+    name: str
+    label: str
+    value: str = ""
+    hint: str = ""
+    lines: int = 1
+    code: bool = False
+    max_length: int = 4000
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PickField:
+    """Options to pick: one of them, or with `several` any number."""
+
+    name: str
+    label: str
+    options: tuple[tuple[str, str], ...]
+    """Value and Markdown label."""
+    picked: tuple[str, ...] = ()
+    several: bool = False
+
+
+Field = TextField | PickField
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Something to fill in privately; submitting it is a `Submit` with `action`."""
+
+    title: str
+    action: str
+    fields: tuple[Field, ...]
+    blocks: tuple[Block, ...] = ()
+    submit: str = "Send"
+    extras: tuple[Button, ...] = ()
+    """Further buttons that submit the same values under their own action, such as running the examples."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What an event is answered with, always to the one who caused it and seen by them alone."""
+
+    said: Card | Form
+    replaces: bool = False
+    """Whether it takes the place of the private card the press came from."""

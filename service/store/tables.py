@@ -1,0 +1,358 @@
+"""Every table, and the promises the database itself keeps: once, in order, append-only.
+
+Append-only tables (answer, verdict, ledger, audit) refuse UPDATE and DELETE by trigger; see the first migration.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any, ClassVar
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    DateTime,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Identity,
+    Index,
+    MetaData,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+NAMING = {
+    "ix": "ix_%(column_0_label)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+APPEND_ONLY = ("answer", "verdict", "ledger", "audit")
+
+
+class Base(DeclarativeBase):
+    metadata = MetaData(naming_convention=NAMING)
+    type_annotation_map: ClassVar[dict[Any, Any]] = {
+        datetime: DateTime(timezone=True),
+        dict[str, Any]: JSONB,
+        list[Any]: JSONB,
+        int: BigInteger,
+    }
+
+
+def _id() -> Mapped[int]:
+    return mapped_column(BigInteger, Identity(always=True), primary_key=True)
+
+
+class Workspace(Base):
+    """One Slack workspace, Discord server, web chat or console."""
+
+    __tablename__ = "workspace"
+    __table_args__ = (UniqueConstraint("platform", "external_id"),)
+    id: Mapped[int] = _id()
+    platform: Mapped[str]
+    external_id: Mapped[str]
+    name: Mapped[str] = mapped_column(server_default="")
+    created_at: Mapped[datetime]
+
+
+class Channel(Base):
+    __tablename__ = "channel"
+    __table_args__ = (UniqueConstraint("workspace_id", "external_id"), UniqueConstraint("id", "workspace_id"))
+    id: Mapped[int] = _id()
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
+    external_id: Mapped[str]
+    name: Mapped[str] = mapped_column(server_default="")
+
+
+class Member(Base):
+    """A person in a workspace. Forgetting empties `external_id` and `name`, and keeps the row for the sums."""
+
+    __tablename__ = "member"
+    __table_args__ = (UniqueConstraint("workspace_id", "external_id"), UniqueConstraint("id", "workspace_id"))
+    id: Mapped[int] = _id()
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
+    external_id: Mapped[str | None]
+    name: Mapped[str]
+    hidden: Mapped[bool] = mapped_column(server_default=text("false"))
+    joined_at: Mapped[datetime]
+    forgotten_at: Mapped[datetime | None]
+
+
+class Bank(Base):
+    """A bank imported by the operator (`workspace_id` null: for everybody) or by one workspace for itself."""
+
+    __tablename__ = "bank"
+    __table_args__ = (UniqueConstraint("workspace_id", "name", postgresql_nulls_not_distinct=True),)
+    id: Mapped[int] = _id()
+    workspace_id: Mapped[int | None] = mapped_column(ForeignKey("workspace.id"))
+    name: Mapped[str]
+    title: Mapped[str]
+    licence: Mapped[str] = mapped_column(server_default="")
+
+
+class BankImport(Base):
+    """One import that was applied, with what it found."""
+
+    __tablename__ = "bank_import"
+    id: Mapped[int] = _id()
+    bank_id: Mapped[int] = mapped_column(ForeignKey("bank.id"))
+    at: Mapped[datetime]
+    digest: Mapped[str]
+    summary: Mapped[dict[str, Any]]
+
+
+class Question(Base):
+    """A question by its stable id within a bank. `current` names the version that is asked now."""
+
+    __tablename__ = "question"
+    __table_args__ = (UniqueConstraint("bank_id", "key"),)
+    id: Mapped[int] = _id()
+    bank_id: Mapped[int] = mapped_column(ForeignKey("bank.id"))
+    key: Mapped[str]
+    current: Mapped[int]
+    retired_at: Mapped[datetime | None]
+
+
+class QuestionVersion(Base):
+    """What a question said at one time; never changed, so that an old round stays explicable."""
+
+    __tablename__ = "question_version"
+    __table_args__ = (UniqueConstraint("question_id", "version"),)
+    id: Mapped[int] = _id()
+    question_id: Mapped[int] = mapped_column(ForeignKey("question.id"))
+    version: Mapped[int]
+    kind: Mapped[str]
+    level: Mapped[str | None]
+    topic: Mapped[str]
+    answered: Mapped[bool]
+    digest: Mapped[str]
+    body: Mapped[dict[str, Any]]
+    created_at: Mapped[datetime]
+
+
+class Schedule(Base):
+    """When a channel gets its question. `spec` is `service.wire.ScheduleSpec`; the truth of posting is the round."""
+
+    __tablename__ = "schedule"
+    __table_args__ = (ForeignKeyConstraint(["channel_id", "workspace_id"], ["channel.id", "channel.workspace_id"]),)
+    id: Mapped[int] = _id()
+    workspace_id: Mapped[int]
+    channel_id: Mapped[int]
+    spec: Mapped[dict[str, Any]]
+    since: Mapped[datetime]
+    """Slots up to this instant are dealt with; it moves forward with every tick, in the tick's own transaction."""
+    paused_at: Mapped[datetime | None]
+    removed_at: Mapped[datetime | None]
+
+
+class ScheduleSkip(Base):
+    """A local date on which nothing is posted, by an admin's word."""
+
+    __tablename__ = "schedule_skip"
+    schedule_id: Mapped[int] = mapped_column(ForeignKey("schedule.id"), primary_key=True)
+    day: Mapped[date] = mapped_column(primary_key=True)
+
+
+class Round(Base):
+    """One question put to one channel for one slot. (schedule, day) is unique: a slot is posted once."""
+
+    __tablename__ = "round"
+    __table_args__ = (
+        UniqueConstraint("schedule_id", "day"),
+        CheckConstraint("(skipped is null) = (version_id is not null)", name="asked_or_skipped"),
+        CheckConstraint("closes_at > opens_at", name="closes_after_opening"),
+        Index("ix_round_open", "closes_at", postgresql_where=text("closed_at is null and skipped is null")),
+    )
+    id: Mapped[int] = _id()
+    schedule_id: Mapped[int] = mapped_column(ForeignKey("schedule.id"))
+    day: Mapped[date]
+    version_id: Mapped[int | None] = mapped_column(ForeignKey("question_version.id"))
+    opens_at: Mapped[datetime]
+    closes_at: Mapped[datetime]
+    closed_at: Mapped[datetime | None]
+    skipped: Mapped[str | None]
+    """Why nothing was posted for this slot; such a round breaks no streak."""
+
+
+class Answer(Base):
+    """The append-only log of what members submitted: to a round, or in practice where `round_id` is null."""
+
+    __tablename__ = "answer"
+    __table_args__ = (
+        UniqueConstraint("member_id", "event_id"),
+        UniqueConstraint("round_id", "member_id", "number"),
+        UniqueConstraint("id", "round_id", "member_id"),
+    )
+    id: Mapped[int] = _id()
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"))
+    round_id: Mapped[int | None] = mapped_column(ForeignKey("round.id"))
+    version_id: Mapped[int] = mapped_column(ForeignKey("question_version.id"))
+    number: Mapped[int]
+    """1 for the member's first answer to the round, and so on; 0 in practice."""
+    event_id: Mapped[str]
+    given: Mapped[dict[str, Any]]
+    name: Mapped[str]
+    """The member's name at the time: nothing is fetched to draw a board."""
+    at: Mapped[datetime]
+
+
+class Standing(Base):
+    """The answer that counts: one per (round, member), always the newest. The only mutable row about answers."""
+
+    __tablename__ = "standing"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["answer_id", "round_id", "member_id"], ["answer.id", "answer.round_id", "answer.member_id"]
+        ),
+    )
+    round_id: Mapped[int] = mapped_column(ForeignKey("round.id"), primary_key=True)
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True)
+    answer_id: Mapped[int]
+
+
+class VerdictRow(Base):
+    """How an answer was judged against one version of its question, once."""
+
+    __tablename__ = "verdict"
+    __table_args__ = (
+        UniqueConstraint("answer_id", "version_id"),
+        CheckConstraint("credit between 0 and 1", name="credit_is_a_share"),
+    )
+    id: Mapped[int] = _id()
+    answer_id: Mapped[int] = mapped_column(ForeignKey("answer.id"))
+    version_id: Mapped[int] = mapped_column(ForeignKey("question_version.id"))
+    verdict: Mapped[str]
+    credit: Mapped[float]
+    detail: Mapped[dict[str, Any]]
+    """`service.wire.VerdictView`, and the seed the cases were drawn from."""
+    at: Mapped[datetime]
+
+
+class Season(Base):
+    """A period over which a board is kept. At most one is running in a workspace."""
+
+    __tablename__ = "season"
+    __table_args__ = (
+        Index("uq_season_running", "workspace_id", unique=True, postgresql_where=text("ends_at is null")),
+        UniqueConstraint("workspace_id", "name"),
+        CheckConstraint("ends_at > starts_at", name="ends_after_start"),
+    )
+    id: Mapped[int] = _id()
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
+    name: Mapped[str]
+    starts_at: Mapped[datetime]
+    ends_at: Mapped[datetime | None]
+    archive: Mapped[list[Any] | None]
+    """The final board, as `service.wire.BoardRow`s, written when the season ends."""
+
+
+class Ledger(Base):
+    """Append-only points with a reason; every board is a sum over it. `key` makes each booking happen once."""
+
+    __tablename__ = "ledger"
+    __table_args__ = (
+        UniqueConstraint("key"),
+        ForeignKeyConstraint(["member_id", "workspace_id"], ["member.id", "member.workspace_id"]),
+        Index("ix_ledger_board", "workspace_id", "at"),
+    )
+    id: Mapped[int] = _id()
+    key: Mapped[str]
+    workspace_id: Mapped[int]
+    member_id: Mapped[int]
+    round_id: Mapped[int | None] = mapped_column(ForeignKey("round.id"))
+    points: Mapped[int]
+    credit: Mapped[float | None]
+    seconds: Mapped[float | None]
+    """From the post to the answer that counted."""
+    reason: Mapped[str]
+    at: Mapped[datetime]
+    """The round's opening for a round's points, so that a board of a day holds that day's round."""
+
+
+class Outbox(Base):
+    """A message to make exactly once. due → sending → sent, or → uncertain → found or resend; or given up."""
+
+    __tablename__ = "outbox"
+    __table_args__ = (
+        UniqueConstraint("key"),
+        CheckConstraint("state in ('due', 'sending', 'uncertain', 'sent', 'skipped')", name="state"),
+        CheckConstraint("(state = 'sent') = (message_ref is not null)", name="sent_has_a_reference"),
+        Index("ix_outbox_waiting", "not_before", postgresql_where=text("state in ('due', 'sending', 'uncertain')")),
+    )
+    id: Mapped[int] = _id()
+    key: Mapped[str]
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
+    channel_id: Mapped[int | None] = mapped_column(ForeignKey("channel.id"))
+    member_id: Mapped[int | None] = mapped_column(ForeignKey("member.id"))
+    round_id: Mapped[int | None] = mapped_column(ForeignKey("round.id"))
+    kind: Mapped[str]
+    body: Mapped[dict[str, Any]]
+    state: Mapped[str] = mapped_column(server_default="due")
+    attempt: Mapped[int] = mapped_column(server_default="0")
+    due_at: Mapped[datetime]
+    not_before: Mapped[datetime]
+    give_up_at: Mapped[datetime | None]
+    claimed_until: Mapped[datetime | None]
+    message_ref: Mapped[str | None]
+    sent_at: Mapped[datetime | None]
+    error: Mapped[str | None]
+
+
+class Inbox(Base):
+    """An event that was answered, with the answer, so that its duplicate gets the same one."""
+
+    __tablename__ = "inbox"
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), primary_key=True)
+    event_id: Mapped[str] = mapped_column(primary_key=True)
+    at: Mapped[datetime]
+    call: Mapped[str]
+    reply: Mapped[dict[str, Any]]
+
+
+class Card(Base):
+    """A question a member practises, in FSRS's terms."""
+
+    __tablename__ = "card"
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True)
+    question_id: Mapped[int] = mapped_column(ForeignKey("question.id"), primary_key=True)
+    state: Mapped[dict[str, Any]]
+    due: Mapped[datetime]
+    reviews: Mapped[int] = mapped_column(server_default="0")
+
+
+class StreakGrace(Base):
+    """A round that breaks no streak of this member, by an admin's audited word."""
+
+    __tablename__ = "streak_grace"
+    round_id: Mapped[int] = mapped_column(ForeignKey("round.id"), primary_key=True)
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True)
+
+
+class Report(Base):
+    """A member's report that a question is wrong."""
+
+    __tablename__ = "report"
+    __table_args__ = (CheckConstraint("state in ('open', 'dismissed', 'fixed')", name="state"),)
+    id: Mapped[int] = _id()
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"))
+    version_id: Mapped[int] = mapped_column(ForeignKey("question_version.id"))
+    text: Mapped[str]
+    at: Mapped[datetime]
+    state: Mapped[str] = mapped_column(server_default="open")
+
+
+class Audit(Base):
+    """What admins did."""
+
+    __tablename__ = "audit"
+    id: Mapped[int] = _id()
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
+    member_id: Mapped[int | None] = mapped_column(ForeignKey("member.id"))
+    action: Mapped[str]
+    detail: Mapped[dict[str, Any]]
+    at: Mapped[datetime]

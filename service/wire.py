@@ -1,0 +1,469 @@
+"""What the bot and the service say to one another: frozen models, no behaviour. The bot imports this and `client`.
+
+Instants are aware UTC. An *ask* is a question put to one member: `r<round>` in a round, `p<version>` in practice.
+Every call that changes something carries the platform's own event id; the same id twice is answered once.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Platform = Literal["web", "console", "discord", "slack"]
+Kind = Literal["choice", "value", "output", "code", "open"]
+Level = Literal["mid", "senior", "principal"]
+Verdict = Literal[
+    "accepted",
+    "wrong",
+    "runtime error",
+    "time limit",
+    "memory limit",
+    "output limit",
+    "invalid",
+    "system error",
+]
+Period = Literal["day", "week", "month", "season", "all"]
+Rating = Literal["again", "hard", "good", "easy"]
+
+Ref = Annotated[str, Field(pattern=r"^[rp][0-9]{1,18}$")]
+EventId = Annotated[str, Field(min_length=1, max_length=200)]
+Short = Annotated[str, Field(max_length=200)]
+Code = Annotated[str, Field(max_length=100_000)]
+
+
+class Model(BaseModel):
+    """The base of all: frozen, and a field nobody knows is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+# Who speaks, and where
+
+
+class Who(Model):
+    """A member as the platform knows them. `admin` is the platform's own word for it, asked at every event."""
+
+    platform: Platform
+    workspace: Short
+    member: Short
+    name: Annotated[str, Field(min_length=1, max_length=80)]
+    admin: bool = False
+
+
+class Where(Model):
+    """A channel as the platform knows it."""
+
+    channel: Short
+    name: Short = ""
+
+
+# Questions as members see them: never with the key
+
+
+class OptionView(Model):
+    """An option to choose. Answers are kept by `id`, whatever order it was shown in."""
+
+    id: str
+    text: str
+
+
+class QuestionView(Model):
+    """A question without its key. Texts are Markdown; `program` and `starter` are Python."""
+
+    id: str
+    version: int
+    kind: Kind
+    prompt: str
+    level: Level | None
+    topic: str
+    program: str = ""
+    options: tuple[OptionView, ...] = ()
+    several: bool = False
+    """For `choice`: whether more than one option is right."""
+    starter: str = ""
+    entry: str = ""
+    source: str = ""
+    licence: str = ""
+
+
+class Given(Model):
+    """What a member answered."""
+
+    options: tuple[str, ...] | None = None
+    text: Annotated[str, Field(max_length=4000)] | None = None
+    code: Code | None = None
+
+
+class CaseView(Model):
+    """One judged case. A hidden one carries no input and no detail."""
+
+    number: int
+    verdict: Verdict
+    visible: bool
+    shown: str = ""
+    """The call with its inputs, for a visible case."""
+    message: str = ""
+
+
+class VerdictView(Model):
+    """How a code answer, or any practised answer, was judged."""
+
+    verdict: Verdict
+    credit: float
+    """The share right, 0 to 1."""
+    cases: tuple[CaseView, ...] = ()
+    message: str = ""
+    """A sentence for the member: cause and cure."""
+    judged: str = ""
+    """The code that was judged, after what chat clients insert was undone."""
+    stdout: str = ""
+    provisional: bool = False
+    wall_ms: float = 0.0
+    isolation: Literal["full", "weaker"] = "full"
+
+
+class AskForm(Model):
+    """A question put to one member, options in that member's own order."""
+
+    ref: Ref
+    question: QuestionView
+    given: Given | None = None
+    """What they answered before, where they did."""
+    opens_at: datetime | None = None
+    closes_at: datetime | None = None
+    """None in practice."""
+    due: int = 0
+    """In practice: how many more cards are due."""
+
+
+class OptionKey(Model):
+    """An option at the reveal."""
+
+    id: str
+    text: str
+    right: bool
+    reason: str = ""
+    chosen_by: int = 0
+
+
+class Key(Model):
+    """What is right and why."""
+
+    question: QuestionView
+    answer: str
+    why: str = ""
+    proof: str = ""
+    options: tuple[OptionKey, ...] = ()
+    key_points: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+
+
+class Receipt(Model):
+    """What became of an answer.
+
+    recorded, changed: kept, and may be changed until `closes_at`; judging: kept, the verdict follows as a private
+    message; judged: practice, `verdict` and `key` say how it went; late: the round had closed, it became practice.
+    """
+
+    status: Literal["recorded", "changed", "judging", "judged", "late"]
+    ref: Ref
+    given: Given
+    closes_at: datetime | None = None
+    verdict: VerdictView | None = None
+    key: Key | None = None
+    rate: bool = False
+    """Whether the member is asked to rate themselves (`open` in practice)."""
+    next_due: datetime | None = None
+
+
+class Today(Model):
+    """What a member finds when asking for today's question."""
+
+    forms: tuple[AskForm, ...] = ()
+    next_at: datetime | None = None
+    zone: str = "UTC"
+
+
+class RunResult(Model):
+    """A free run of a snippet."""
+
+    status: Literal["ok", "error", "time", "memory", "output", "crash", "denied", "internal"]
+    stdout: str = ""
+    stderr: str = ""
+    truncated: bool = False
+    wall_ms: float = 0.0
+    peak_mb: float = 0.0
+    isolation: Literal["full", "weaker"] = "full"
+
+
+# Boards and members
+
+
+class BoardRow(Model):
+    rank: int
+    name: str
+    points: int
+    answered: int
+    accuracy: float
+    """Mean credit over the answered rounds, 0 to 1."""
+    streak: int
+    me: bool = False
+
+
+class Board(Model):
+    """A board over one period. Hidden members are left out, their ranks closed up."""
+
+    title: str
+    period: Period
+    scope: Literal["channel", "workspace"]
+    topic: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    rows: tuple[BoardRow, ...] = ()
+    total: int = 0
+    """Members on the board, of whom `rows` may be the top."""
+    mine: BoardRow | None = None
+
+
+class Me(Model):
+    name: str
+    hidden: bool
+    points: int
+    season_points: int
+    rank: int | None
+    answered: int
+    accuracy: float
+    streak: int
+    best_streak: int
+    freezes: int
+    cards: int
+    cards_due: int
+    topics: tuple[tuple[str, int, float], ...] = ()
+    """Topic, answers, mean credit; weakest first."""
+
+
+class TopicCount(Model):
+    topic: str
+    questions: int
+
+
+class Rules(Model):
+    """The numbers `/quiz rules` prints: the very ones used."""
+
+    base: dict[str, int]
+    speed_bonus: bool
+    speed_share: float
+    speed_window_s: float
+    freeze_cap: int
+    freeze_every: int
+    catch_up_minutes: int
+
+
+class PrivacyView(Model):
+    """What is kept about a member."""
+
+    name: str
+    hidden: bool
+    answers: int
+    ledger_rows: int
+    cards: int
+    export: str = ""
+    """For `export`: JSON."""
+    forgotten: bool = False
+
+
+# Administration
+
+
+class ScheduleSpec(Model):
+    """A schedule as an admin states it. Local time, IANA zone, weekdays 0 = Monday."""
+
+    at: time = time(9, 0)
+    weekdays: tuple[Annotated[int, Field(ge=0, le=6)], ...] = (0, 1, 2, 3, 4)
+    zone: Short = "UTC"
+    open_minutes: Annotated[int, Field(ge=1, le=7 * 24 * 60)] = 8 * 60
+    levels: tuple[Level, ...] = ()
+    topics: tuple[Short, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    country: Short = ""
+    """A calendar of public holidays to keep, such as DE or US-CA."""
+    speed_bonus: bool = False
+    memory_days: Annotated[int, Field(ge=0, le=3650)] = 365
+    catch_up_minutes: Annotated[int, Field(ge=0, le=24 * 60)] = 120
+
+
+class ScheduleView(Model):
+    id: int
+    channel: str
+    channel_name: str
+    spec: ScheduleSpec
+    paused: bool
+    next: tuple[datetime, ...] = ()
+    """The next slots, at most three."""
+
+
+class RoundView(Model):
+    id: int
+    day: date
+    question: QuestionView
+    opens_at: datetime
+    closes_at: datetime
+    answers: int
+    closed: bool
+
+
+class SeasonView(Model):
+    id: int
+    name: str
+    starts_at: datetime
+    ends_at: datetime | None
+    archive: tuple[BoardRow, ...] = ()
+
+
+class BankView(Model):
+    name: str
+    title: str
+    questions: int
+    unanswered: int
+    retired: int
+
+
+class ImportView(Model):
+    """What an import did, or would do (`applied` false). An error keeps everything out."""
+
+    applied: bool
+    name: str
+    added: int
+    changed: int
+    unchanged: int
+    unanswered: int
+    findings: str
+    errors: int
+
+
+class LowView(Model):
+    """How many questions a schedule has left before it must repeat itself."""
+
+    schedule: int
+    channel_name: str
+    left: int
+
+
+class ReportView(Model):
+    id: int
+    question: str
+    by: str
+    text: str
+    at: datetime
+    state: Literal["open", "dismissed", "fixed"]
+
+
+class AuditView(Model):
+    at: datetime
+    by: str
+    action: str
+    detail: str
+
+
+class Check(Model):
+    """One line of the doctor."""
+
+    name: str
+    ok: bool
+    said: str
+    cure: str = ""
+
+
+# What waits for the bot: the outbox
+
+
+class QuestionPost(Model):
+    """The day's question, for the channel."""
+
+    kind: Literal["question"] = "question"
+    ref: Ref
+    question: QuestionView
+    day: date
+    closes_at: datetime
+    late_minutes: int = 0
+    zone: str = "UTC"
+
+
+class Person(Model):
+    name: str
+    points: int
+    streak: int = 0
+
+
+class RevealPost(Model):
+    """What the round came to, for the round's thread."""
+
+    kind: Literal["reveal"] = "reveal"
+    ref: Ref
+    key: Key
+    answers: int
+    right: int
+    mean_credit: float
+    wrong_texts: tuple[tuple[str, int], ...] = ()
+    """For `value` and `output`: the commonest wrong answers and how often each was given."""
+    first: Person | None = None
+    points: tuple[Person, ...] = ()
+    board: tuple[BoardRow, ...] = ()
+    next_at: datetime | None = None
+    zone: str = "UTC"
+
+
+class VerdictNote(Model):
+    """A code answer's verdict, privately to its author."""
+
+    kind: Literal["verdict"] = "verdict"
+    ref: Ref
+    question: QuestionView
+    verdict: VerdictView
+    closes_at: datetime | None = None
+    key: Key | None = None
+    """In practice only: a round's key waits for its close."""
+    next_due: datetime | None = None
+
+
+class Notice(Model):
+    """A sentence or two for admins or for one member. Markdown."""
+
+    kind: Literal["notice"] = "notice"
+    title: str
+    text: str
+    channel_wide: bool = False
+
+
+Body = Annotated[QuestionPost | RevealPost | VerdictNote | Notice, Field(discriminator="kind")]
+
+
+class Delivery(Model):
+    """One message to make, exactly once.
+
+    `key` is the same at every attempt. With `uncertain`, an earlier attempt may have arrived: look before sending.
+    """
+
+    id: int
+    key: str
+    platform: Platform
+    workspace: str
+    channel: str
+    """External id of the channel; for a private message the channel it belongs to, or empty."""
+    member: str | None = None
+    """Set for a private message."""
+    reply_to: str | None = None
+    """Message reference of the round's post, for what belongs in its thread."""
+    due_at: datetime
+    attempt: int
+    uncertain: bool
+    body: Body
+
+
+class Failure(Model):
+    """Why a refused call was refused; `code` is stable, `message` is for people."""
+
+    code: str
+    message: str
