@@ -1,0 +1,250 @@
+"""When a schedule's slots fall: pure rules over local dates, zones and holidays. No clock, no scheduler, no rows."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
+from typing import Literal
+from zoneinfo import ZoneInfo, available_timezones
+
+import holidays
+
+Fate = Literal["post", "late", "skip"]
+Period = Literal["day", "week", "month", "season", "all"]
+
+PROMPT = timedelta(minutes=1)
+"""A slot found this late or sooner is on time: nobody is told that it is late."""
+CATCH_UP = timedelta(hours=2)
+"""How long after its instant a slot is still posted, unless a schedule says otherwise."""
+SEARCH_DAYS = 400
+"""How many local dates `next_slot` looks at: a year, and a month of holidays beyond it."""
+
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Timetable:
+    """The days and the local time a schedule posts at.
+
+    Raises ValueError, with a cure, for a zone or country nobody knows, a weekday outside 0..6,
+    or a time that carries a zone of its own.
+    """
+
+    at: time
+    """Local wall time."""
+    weekdays: frozenset[int]
+    """0 is Monday."""
+    zone: str
+    """IANA name, such as `Europe/Berlin`."""
+    holidays: frozenset[date] = frozenset()
+    """The team's own days off."""
+    country: str | None = None
+    """A calendar of the `holidays` package: `DE`, or with a subdivision `US-CA`."""
+    skips: frozenset[date] = frozenset()
+    """Single dates an admin took out."""
+
+    def __post_init__(self) -> None:
+        zone_named(self.zone)
+        if self.at.tzinfo is not None:
+            raise ValueError(f"schedule time {self.at}: it carries a zone; give a plain time and name the zone")
+        if wrong := sorted(self.weekdays - set(range(7))):
+            raise ValueError(f"schedule weekdays {wrong}: no such day; use 0 (Monday) to 6 (Sunday)")
+        if self.country is not None:
+            _public_holidays(self.country, 2000)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One posting of a schedule: the local date it belongs to and the instant it is due."""
+
+    day: date
+    instant: datetime
+    """UTC. After a DST gap it can lie on the date after `day`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A slot whose instant has come, and what to do with it."""
+
+    slot: Slot
+    fate: Fate
+
+
+def zone_named(name: str) -> ZoneInfo:
+    """The zone `name`. Raises ValueError naming it and the closest names there are."""
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise ValueError(f"time zone {name!r}: no such zone; {_cure(name)}") from None
+
+
+def slot_instant(timetable: Timetable, day: date) -> datetime | None:
+    """The UTC instant of the slot of local date `day`; None where that date has none.
+
+    In a DST gap the first valid minute after it; in a fold the first occurrence. A date that the zone
+    left out altogether (Apia, 30 December 2011) has no slot: its members never lived it.
+    """
+    if day.weekday() not in timetable.weekdays or _is_off(timetable, day):
+        return None
+    zone = zone_named(timetable.zone)
+    if _first(zone, day, time.min).astimezone(zone).date() != day:
+        return None
+    return _first(zone, day, timetable.at)
+
+
+def next_slot(timetable: Timetable, after: datetime) -> Slot | None:
+    """The first slot strictly after `after` (aware); None if the next 400 days have none."""
+    first_day = _local_date(timetable, after) - 2 * _DAY
+    days = (first_day + n * _DAY for n in range(SEARCH_DAYS))
+    return next((slot for slot in _slots_on(timetable, days) if slot.instant > after), None)
+
+
+def slots_between(timetable: Timetable, start: datetime, end: datetime) -> list[Slot]:
+    """The slots with start < instant <= end, in order. Both instants are aware."""
+    first_day = _local_date(timetable, start) - 2 * _DAY
+    count = (_local_date(timetable, end) - first_day).days + 2
+    days = (first_day + n * _DAY for n in range(max(count, 0)))
+    return [slot for slot in _slots_on(timetable, days) if start < slot.instant <= end]
+
+
+def due(timetable: Timetable, now: datetime, catch_up: timedelta, since: datetime) -> list[Due]:
+    """Every slot in (since, now] with its fate, oldest first.
+
+    `post`: at most one minute late. `late`: still inside `catch_up`, posted and said so. `skip`: too late,
+    and streaks do not break. Of several that could still be posted only the newest is: two questions of one
+    schedule at the same moment help nobody.
+    """
+    slots = slots_between(timetable, since, now)
+    if not slots:
+        return []
+    newest = slots.pop()
+    return [*(Due(slot, "skip") for slot in slots), Due(newest, _fate(now - newest.instant, catch_up))]
+
+
+def period_bounds(
+    period: Period, now: datetime, zone: str, season_start: datetime | None = None
+) -> tuple[datetime | None, datetime | None]:
+    """The UTC instants start <= t < end of the `period` around `now`, by local calendar days; None is unbounded.
+
+    Weeks start on Monday. Raises ValueError for `season` when none is running.
+    """
+    if period == "all":
+        return None, None
+    if period == "season":
+        return _season_start(season_start), None
+    where = zone_named(zone)
+    first, end = _days_of(period, _day_around(where, now))
+    return _first(where, first, time.min), _first(where, end, time.min)
+
+
+def _fate(lateness: timedelta, catch_up: timedelta) -> Fate:
+    if lateness <= PROMPT:
+        return "post"
+    return "late" if lateness <= catch_up else "skip"
+
+
+def _season_start(start: datetime | None) -> datetime:
+    if start is None:
+        raise ValueError("board of the season: no season is running; start one, or ask for another period")
+    return start.astimezone(UTC)
+
+
+def _days_of(period: Literal["day", "week", "month"], day: date) -> tuple[date, date]:
+    if period == "day":
+        return day, day + _DAY
+    if period == "week":
+        monday = day - day.weekday() * _DAY
+        return monday, monday + 7 * _DAY
+    first = day.replace(day=1)
+    return first, (first + 31 * _DAY).replace(day=1)
+
+
+def _day_around(zone: ZoneInfo, now: datetime) -> date:
+    day = now.astimezone(zone).date()
+    # Where clocks go back over midnight the old date shows again for a while; the new day has begun all the same.
+    while now >= _first(zone, day + _DAY, time.min):
+        day += _DAY
+    return day
+
+
+def _slots_on(timetable: Timetable, days: Iterator[date]) -> Iterator[Slot]:
+    for day in days:
+        if (instant := slot_instant(timetable, day)) is not None:
+            yield Slot(day, instant)
+
+
+def _is_off(timetable: Timetable, day: date) -> bool:
+    if day in timetable.holidays or day in timetable.skips:
+        return True
+    return timetable.country is not None and day in _public_holidays(timetable.country, day.year)
+
+
+def _local_date(timetable: Timetable, instant: datetime) -> date:
+    return instant.astimezone(zone_named(timetable.zone)).date()
+
+
+def _first(zone: ZoneInfo, day: date, at: time) -> datetime:
+    """The first instant, on a whole minute in a gap, at which the zone's clocks show `day` `at` or later."""
+    wall = datetime.combine(day, at)
+    instant = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
+    if _wall(instant, zone) == wall:
+        return instant
+    # In a gap fold=0 reads the clock as before the change and fold=1 as after it: the change lies between.
+    return _whole_minute(_change(zone, wall, instant), zone)
+
+
+def _change(zone: ZoneInfo, wall: datetime, after: datetime) -> datetime:
+    before = wall.replace(tzinfo=zone, fold=1).astimezone(UTC)
+    low, high = 0, int((after - before).total_seconds())
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _wall(before + timedelta(seconds=middle), zone) > wall:
+            high = middle
+        else:
+            low = middle
+    return before + timedelta(seconds=high)
+
+
+def _whole_minute(instant: datetime, zone: ZoneInfo) -> datetime:
+    # Changes from local mean time come at odd seconds.
+    return instant + timedelta(seconds=-_wall(instant, zone).second % 60)
+
+
+def _wall(instant: datetime, zone: ZoneInfo) -> datetime:
+    return instant.astimezone(zone).replace(tzinfo=None)
+
+
+def _cure(name: str) -> str:
+    """What to write instead of the zone `name`."""
+    known = _zones_by_ending()
+    wanted = name.strip().casefold().replace(" ", "_")
+    close = known.get(wanted) or [
+        zone for ending in difflib.get_close_matches(wanted, known, 3, 0.7) for zone in known[ending]
+    ]
+    if not close:
+        return "use an IANA name such as Europe/Berlin, America/New_York or UTC"
+    return f"did you mean {' or '.join(dict.fromkeys(close[:3]))}?"
+
+
+@lru_cache(maxsize=1)
+def _zones_by_ending() -> dict[str, list[str]]:
+    """Every zone under its whole name and under its last part, both casefolded: people write `berlin`."""
+    found: dict[str, list[str]] = {}
+    for zone in sorted(available_timezones()):
+        for ending in dict.fromkeys((zone.casefold(), zone.rpartition("/")[2].casefold())):
+            found.setdefault(ending, []).append(zone)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _public_holidays(code: str, year: int) -> frozenset[date]:
+    country, _, subdivision = code.partition("-")
+    try:
+        return frozenset(holidays.country_holidays(country, subdiv=subdivision or None, years=year))
+    except NotImplementedError as error:
+        raise ValueError(
+            f"holiday calendar {code!r}: {error}; use a code such as DE or US-CA, or list own dates instead"
+        ) from None
