@@ -43,6 +43,8 @@ from service.wire import (
 
 T = TypeVar("T")
 
+MAYBE_ASK: TypeAdapter[AskForm | None] = TypeAdapter(AskForm | None)
+
 
 class ServiceRefused(Exception):
     """The service understood and said no; `failure` says why, in words for people."""
@@ -85,13 +87,14 @@ class ServiceClient:
     async def close(self) -> None:
         await self._http.aclose()
 
-    async def _call(self, path: str, answer: type[T] | Any, **body: object) -> Any:
+    async def _call(self, path: str, answer: type[T] | TypeAdapter[T], **body: object) -> T:
         try:
             response = await self._http.post(f"/v1/{path}", json=_plain(body))
         except httpx.HTTPError as error:
             raise ServiceUnavailable(f"{path}: {error or type(error).__name__}") from error
         if response.is_success:
-            return TypeAdapter(answer).validate_json(response.content)
+            adapter = answer if isinstance(answer, TypeAdapter) else TypeAdapter(answer)
+            return adapter.validate_json(response.content)
         if response.status_code >= 500:
             raise ServiceUnavailable(f"{path}: the service failed ({response.status_code})")
         raise ServiceRefused(_failure(response))
@@ -100,167 +103,161 @@ class ServiceClient:
 
     async def join(self, who: Who, where: Where) -> None:
         """Make the workspace, channel and member known, or note a new name."""
-        await self._call("join", None, who=who, where=where)
+        await self._call("join", type(None), who=who, where=where)
 
     async def today(self, who: Who, where: Where) -> Today:
-        return await self._call("today", Today, who=who, where=where)  # type: ignore[no-any-return]
+        return await self._call("today", Today, who=who, where=where)
 
     async def ask(self, who: Who, where: Where, ref: str) -> AskForm:
         """The question `ref`, options in the member's own order."""
-        return await self._call("ask", AskForm, who=who, where=where, ref=ref)  # type: ignore[no-any-return]
+        return await self._call("ask", AskForm, who=who, where=where, ref=ref)
 
     async def answer(self, who: Who, where: Where, event_id: str, ref: str, given: Given, at: datetime) -> Receipt:
         """Hand in an answer made at the instant `at`, as the platform says."""
-        return await self._call(  # type: ignore[no-any-return]
-            "answer", Receipt, who=who, where=where, event_id=event_id, ref=ref, given=given, at=at
-        )
+        return await self._call("answer", Receipt, who=who, where=where, event_id=event_id, ref=ref, given=given, at=at)
 
     async def try_code(self, who: Who, ref: str, code: str) -> VerdictView:
         """Judge `code` against the visible examples only; nothing is kept."""
-        return await self._call("try-code", VerdictView, who=who, ref=ref, code=code)  # type: ignore[no-any-return]
+        return await self._call("try-code", VerdictView, who=who, ref=ref, code=code)
 
     async def run(self, who: Who, code: str) -> RunResult:
         """Run a free snippet; nothing is kept."""
-        return await self._call("run", RunResult, who=who, code=code)  # type: ignore[no-any-return]
+        return await self._call("run", RunResult, who=who, code=code)
 
     async def practice(self, who: Who, where: Where, topic: str = "", level: str = "") -> AskForm | None:
         """The next card that is due, or a new question; None when there is nothing to ask."""
-        return await self._call(  # type: ignore[no-any-return]
-            "practice", AskForm | None, who=who, where=where, topic=topic, level=level
-        )
+        return await self._call("practice", MAYBE_ASK, who=who, where=where, topic=topic, level=level)
 
     async def rate(self, who: Who, event_id: str, ref: str, rating: Rating) -> datetime:
         """Rate one's own recall of a practised card; returns when it is due again."""
-        return await self._call("rate", datetime, who=who, event_id=event_id, ref=ref, rating=rating)  # type: ignore[no-any-return]
+        return await self._call("rate", datetime, who=who, event_id=event_id, ref=ref, rating=rating)
 
     async def explain(self, who: Who, question: str) -> Key:
         """The key of a question this member has answered or whose round has closed."""
-        return await self._call("explain", Key, who=who, question=question)  # type: ignore[no-any-return]
+        return await self._call("explain", Key, who=who, question=question)
 
     async def board(
         self, who: Who, where: Where | None, period: Period = "week", topic: str = "", limit: int = 10
     ) -> Board:
         """A channel's board, or with `where` None the workspace's."""
-        return await self._call(  # type: ignore[no-any-return]
-            "board", Board, who=who, where=where, period=period, topic=topic, limit=limit
-        )
+        return await self._call("board", Board, who=who, where=where, period=period, topic=topic, limit=limit)
 
     async def me(self, who: Who) -> Me:
-        return await self._call("me", Me, who=who)  # type: ignore[no-any-return]
+        return await self._call("me", Me, who=who)
 
     async def topics(self, who: Who) -> tuple[TopicCount, ...]:
-        return await self._call("topics", tuple[TopicCount, ...], who=who)  # type: ignore[no-any-return]
+        return await self._call("topics", tuple[TopicCount, ...], who=who)
 
     async def rules(self, who: Who) -> Rules:
-        return await self._call("rules", Rules, who=who)  # type: ignore[no-any-return]
+        return await self._call("rules", Rules, who=who)
 
     async def privacy(self, who: Who, event_id: str, action: str = "see") -> PrivacyView:
         """`action`: see, export, hide, show or forget."""
-        return await self._call("privacy", PrivacyView, who=who, event_id=event_id, action=action)  # type: ignore[no-any-return]
+        return await self._call("privacy", PrivacyView, who=who, event_id=event_id, action=action)
 
     async def report(self, who: Who, event_id: str, question: str, text: str) -> ReportView:
         """Tell the moderators that a question is wrong."""
-        return await self._call("report", ReportView, who=who, event_id=event_id, question=question, text=text)  # type: ignore[no-any-return]
+        return await self._call("report", ReportView, who=who, event_id=event_id, question=question, text=text)
 
     # Admins; everyone else is refused
 
     async def schedule_add(self, who: Who, event_id: str, where: Where, spec: ScheduleSpec) -> ScheduleView:
-        return await self._call("admin/schedule/add", ScheduleView, who=who, event_id=event_id, where=where, spec=spec)  # type: ignore[no-any-return]
+        return await self._call("admin/schedule/add", ScheduleView, who=who, event_id=event_id, where=where, spec=spec)
 
     async def schedule_edit(self, who: Who, event_id: str, schedule: int, spec: ScheduleSpec) -> ScheduleView:
-        return await self._call(  # type: ignore[no-any-return]
+        return await self._call(
             "admin/schedule/edit", ScheduleView, who=who, event_id=event_id, schedule=schedule, spec=spec
         )
 
     async def schedule_list(self, who: Who) -> tuple[ScheduleView, ...]:
-        return await self._call("admin/schedule/list", tuple[ScheduleView, ...], who=who)  # type: ignore[no-any-return]
+        return await self._call("admin/schedule/list", tuple[ScheduleView, ...], who=who)
 
     async def schedule_pause(self, who: Who, event_id: str, schedule: int, paused: bool) -> ScheduleView:
-        return await self._call(  # type: ignore[no-any-return]
+        return await self._call(
             "admin/schedule/pause", ScheduleView, who=who, event_id=event_id, schedule=schedule, paused=paused
         )
 
     async def schedule_skip(self, who: Who, event_id: str, schedule: int, day: date) -> ScheduleView:
-        return await self._call(  # type: ignore[no-any-return]
+        return await self._call(
             "admin/schedule/skip", ScheduleView, who=who, event_id=event_id, schedule=schedule, day=day
         )
 
     async def schedule_remove(self, who: Who, event_id: str, schedule: int) -> None:
-        await self._call("admin/schedule/remove", None, who=who, event_id=event_id, schedule=schedule)
+        await self._call("admin/schedule/remove", type(None), who=who, event_id=event_id, schedule=schedule)
 
     async def schedule_preview(self, who: Who, schedule: int) -> RoundView:
         """The question the next slot would get if nothing changed until then."""
-        return await self._call("admin/schedule/preview", RoundView, who=who, schedule=schedule)  # type: ignore[no-any-return]
+        return await self._call("admin/schedule/preview", RoundView, who=who, schedule=schedule)
 
     async def post_now(self, who: Who, event_id: str, schedule: int) -> RoundView:
         """Post today's question at once. Refused when today's slot has been posted."""
-        return await self._call("admin/schedule/post-now", RoundView, who=who, event_id=event_id, schedule=schedule)  # type: ignore[no-any-return]
+        return await self._call("admin/schedule/post-now", RoundView, who=who, event_id=event_id, schedule=schedule)
 
     async def close_now(self, who: Who, event_id: str, where: Where) -> RoundView:
         """Close the channel's open round and reveal it."""
-        return await self._call("admin/close-now", RoundView, who=who, event_id=event_id, where=where)  # type: ignore[no-any-return]
+        return await self._call("admin/close-now", RoundView, who=who, event_id=event_id, where=where)
 
     async def season_start(self, who: Who, event_id: str, name: str) -> SeasonView:
         """Start a season; a running one ends and is archived."""
-        return await self._call("admin/season/start", SeasonView, who=who, event_id=event_id, name=name)  # type: ignore[no-any-return]
+        return await self._call("admin/season/start", SeasonView, who=who, event_id=event_id, name=name)
 
     async def season_end(self, who: Who, event_id: str) -> SeasonView:
-        return await self._call("admin/season/end", SeasonView, who=who, event_id=event_id)  # type: ignore[no-any-return]
+        return await self._call("admin/season/end", SeasonView, who=who, event_id=event_id)
 
     async def season_list(self, who: Who) -> tuple[SeasonView, ...]:
-        return await self._call("seasons", tuple[SeasonView, ...], who=who)  # type: ignore[no-any-return]
+        return await self._call("seasons", tuple[SeasonView, ...], who=who)
 
     async def bank_list(self, who: Who) -> tuple[BankView, ...]:
-        return await self._call("admin/bank/list", tuple[BankView, ...], who=who)  # type: ignore[no-any-return]
+        return await self._call("admin/bank/list", tuple[BankView, ...], who=who)
 
     async def bank_import(self, who: Who, event_id: str, name: str, text: str, apply: bool) -> ImportView:
         """Import a document for this workspace; without `apply` only say what would happen."""
-        return await self._call(  # type: ignore[no-any-return]
+        return await self._call(
             "admin/bank/import", ImportView, who=who, event_id=event_id, name=name, text=text, apply=apply
         )
 
     async def bank_retire(self, who: Who, event_id: str, question: str, retired: bool) -> None:
         """Take a question out of the choosing, or put it back."""
-        await self._call("admin/bank/retire", None, who=who, event_id=event_id, question=question, retired=retired)
+        await self._call(
+            "admin/bank/retire", type(None), who=who, event_id=event_id, question=question, retired=retired
+        )
 
     async def bank_low(self, who: Who) -> tuple[LowView, ...]:
-        return await self._call("admin/bank/low", tuple[LowView, ...], who=who)  # type: ignore[no-any-return]
+        return await self._call("admin/bank/low", tuple[LowView, ...], who=who)
 
     async def reports(self, who: Who) -> tuple[ReportView, ...]:
-        return await self._call("admin/reports", tuple[ReportView, ...], who=who)  # type: ignore[no-any-return]
+        return await self._call("admin/reports", tuple[ReportView, ...], who=who)
 
     async def report_settle(self, who: Who, event_id: str, report: int, state: str) -> ReportView:
         """`state`: dismissed or fixed."""
         return await self._call(
             "admin/report/settle", ReportView, who=who, event_id=event_id, report=report, state=state
-        )  # type: ignore[no-any-return]
+        )
 
     async def member_restore(self, who: Who, event_id: str, member: str, day: date) -> None:
         """Let the rounds of `day` break no streak of the member of that name; audited."""
-        await self._call("admin/member/restore", None, who=who, event_id=event_id, member=member, day=day)
+        await self._call("admin/member/restore", type(None), who=who, event_id=event_id, member=member, day=day)
 
     async def member_adjust(self, who: Who, event_id: str, member: str, points: int, reason: str) -> None:
         """Book points to the member of that name, with a reason; audited."""
         await self._call(
-            "admin/member/adjust", None, who=who, event_id=event_id, member=member, points=points, reason=reason
+            "admin/member/adjust", type(None), who=who, event_id=event_id, member=member, points=points, reason=reason
         )
 
     async def audit(self, who: Who, limit: int = 20) -> tuple[AuditView, ...]:
-        return await self._call("admin/audit", tuple[AuditView, ...], who=who, limit=limit)  # type: ignore[no-any-return]
+        return await self._call("admin/audit", tuple[AuditView, ...], who=who, limit=limit)
 
     async def doctor(self, who: Who) -> tuple[Check, ...]:
-        return await self._call("admin/doctor", tuple[Check, ...], who=who)  # type: ignore[no-any-return]
+        return await self._call("admin/doctor", tuple[Check, ...], who=who)
 
     # The courier: any bot process with the service's token
 
     async def outbox_claim(self, platform: str, limit: int = 20, wait_s: float = 0) -> tuple[Delivery, ...]:
         """Messages to make now, at most one per channel at a time so that order is kept. Waits up to `wait_s`."""
-        return await self._call(  # type: ignore[no-any-return]
-            "outbox/claim", tuple[Delivery, ...], platform=platform, limit=limit, wait_s=wait_s
-        )
+        return await self._call("outbox/claim", tuple[Delivery, ...], platform=platform, limit=limit, wait_s=wait_s)
 
     async def outbox_sent(self, delivery: int, message_ref: str) -> None:
-        await self._call("outbox/sent", None, delivery=delivery, message_ref=message_ref)
+        await self._call("outbox/sent", type(None), delivery=delivery, message_ref=message_ref)
 
     async def outbox_failed(
         self, delivery: int, error: str, *, uncertain: bool, final: bool = False, retry_s: float | None = None
@@ -268,7 +265,7 @@ class ServiceClient:
         """It was not posted, or with `uncertain` nobody knows; with `final` it never will be."""
         await self._call(
             "outbox/failed",
-            None,
+            type(None),
             delivery=delivery,
             error=error,
             uncertain=uncertain,
