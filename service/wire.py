@@ -136,6 +136,8 @@ class AskForm(Model):
     """None in practice."""
     due: int = 0
     """In practice: how many more cards are due."""
+    zone: str = "UTC"
+    """IANA zone in which the instants are said to people."""
 
 
 class OptionKey(Model):
@@ -176,6 +178,8 @@ class Receipt(Model):
     rate: bool = False
     """Whether the member is asked to rate themselves (`open` in practice)."""
     next_due: datetime | None = None
+    zone: str = "UTC"
+    """IANA zone in which the instants are said to people."""
 
 
 class Today(Model):
@@ -312,6 +316,8 @@ class RoundView(Model):
     closes_at: datetime
     answers: int
     closed: bool
+    zone: str = "UTC"
+    """IANA zone in which the instants are said to people."""
 
 
 class SeasonView(Model):
@@ -426,6 +432,8 @@ class VerdictNote(Model):
     key: Key | None = None
     """In practice only: a round's key waits for its close."""
     next_due: datetime | None = None
+    zone: str = "UTC"
+    """IANA zone in which the instants are said to people."""
 
 
 class Notice(Model):
