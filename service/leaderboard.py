@@ -1,0 +1,111 @@
+"""Boards: who stands where in a channel or workspace over a period. Ranks are made by `ranking`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection
+from datetime import datetime
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.calendar import period_bounds
+from service.ranking import Ranked, rank
+from service.store import attendance, ledger, schedules, seasons
+from service.store.ledger import Scope
+from service.store.tables import Channel, Member, Season
+from service.streaks import Streak, streak
+from service.wire import Board, BoardRow, Period
+
+TITLES: dict[Period, str] = {"day": "Today", "week": "This week", "month": "This month", "all": "All time"}
+NO_STREAK = streak(())
+
+
+async def board(
+    session: AsyncSession,
+    member: Member,
+    channel: Channel | None,
+    *,
+    period: Period = "week",
+    topic: str = "",
+    limit: int = 10,
+    now: datetime,
+) -> Board:
+    """The board of `channel`, or where that is None of the member's workspace.
+
+    Days begin at midnight in the zone of the channel's schedule, in UTC where it has none. Raises ValueError for
+    the season's board when no season is running.
+    """
+    scope, season = await _scope(session, member.workspace_id, channel.id if channel else None, period, now)
+    scope = dataclasses.replace(scope, topic=topic)
+    ranked = rank(await ledger.standings(session, scope))
+    shown = await _rows(session, scope, ranked[:limit], member.id)
+    mine = [line for line in ranked if line.member_key == str(member.id)]
+    return Board(
+        title=season.name if season else TITLES[period],
+        period=period,
+        scope="channel" if channel else "workspace",
+        topic=topic,
+        since=scope.since,
+        until=scope.until,
+        rows=shown,
+        total=len(ranked),
+        mine=next(iter(await _rows(session, scope, mine, member.id)), None),
+    )
+
+
+async def top(session: AsyncSession, channel_id: int, now: datetime, limit: int = 5) -> tuple[BoardRow, ...]:
+    """The head of the channel's board of the week, for a reveal: nobody in it is `me`."""
+    workspace_id = await schedules.workspace_of(session, channel_id)
+    scope, _ = await _scope(session, workspace_id, channel_id, "week", now)
+    return await _rows(session, scope, rank(await ledger.standings(session, scope))[:limit])
+
+
+async def final(session: AsyncSession, season: Season, until: datetime) -> list[Ranked]:
+    """The workspace's board of a season that ends at `until`."""
+    scope = Scope(season.workspace_id, since=season.starts_at, until=until)
+    return rank(await ledger.standings(session, scope))
+
+
+async def streak_of(session: AsyncSession, schedule_id: int, member_ids: Collection[int]) -> dict[int, Streak]:
+    """The streak of each member over the schedule's own rounds."""
+    return await best_streaks(session, [schedule_id], member_ids)
+
+
+async def best_streaks(
+    session: AsyncSession, schedule_ids: Collection[int], member_ids: Collection[int]
+) -> dict[int, Streak]:
+    """Of each member the longest streak that runs in one of the schedules."""
+    found = await attendance.histories(session, schedule_ids, member_ids)
+    best = dict.fromkeys(member_ids, NO_STREAK)
+    for (_, member_id), history in found.items():
+        best[member_id] = max(best[member_id], streak(history), key=lambda each: (each.current, each.best))
+    return best
+
+
+async def _scope(
+    session: AsyncSession, workspace_id: int, channel_id: int | None, period: Period, now: datetime
+) -> tuple[Scope, Season | None]:
+    zone = await schedules.zone_of(session, workspace_id, channel_id)
+    season = await seasons.running(session, workspace_id) if period == "season" else None
+    since, until = period_bounds(period, now, zone, season.starts_at if season else None)
+    return Scope(workspace_id, channel_id, since=since, until=until), season
+
+
+async def _rows(
+    session: AsyncSession, scope: Scope, ranked: list[Ranked], me: int | None = None
+) -> tuple[BoardRow, ...]:
+    members = [int(line.member_key) for line in ranked]
+    running = await attendance.schedules_of(session, scope.workspace_id, scope.channel_id)
+    streaks = await best_streaks(session, running, members)
+    return tuple(
+        BoardRow(
+            rank=line.rank,
+            name=line.name,
+            points=line.points,
+            answered=line.standing.answered,
+            accuracy=line.standing.accuracy,
+            streak=streaks[member].current,
+            me=member == me,
+        )
+        for line, member in zip(ranked, members, strict=True)
+    )

@@ -1,0 +1,110 @@
+"""Sums over the ledger, and bookings outside of rounds. Ordering and streaks are the pure rules' business."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, func, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.ranking import Standing
+from service.store.tables import Ledger, Member, QuestionVersion, Round, Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which bookings a board sums: of one workspace always, and the narrower the more is given."""
+
+    workspace_id: int
+    channel_id: int | None = None
+    topic: str = ""
+    """A path in the topic tree; what lies below it counts too."""
+    since: datetime | None = None
+    """Inclusive."""
+    until: datetime | None = None
+    """Exclusive."""
+
+
+def within_topic(topic: str) -> ColumnElement[bool]:
+    """Whether a question version belongs to `topic` or to a topic below it, in whatever case it is written."""
+    wanted, found = topic.strip("/ ").lower(), func.lower(QuestionVersion.topic)
+    return or_(found == wanted, func.starts_with(found, f"{wanted}/"))
+
+
+async def standings(session: AsyncSession, scope: Scope) -> list[Standing]:
+    """What every member gathered within `scope`, in no order; hidden members are left out.
+
+    A correction books the difference under its round, so the sums stay right and the round counts once.
+    Adjustments belong to no round: a channel's board has those of the members who answered there.
+    """
+    answered = func.count(Ledger.round_id.distinct()).filter(Ledger.credit.is_not(None))
+    query = (
+        select(
+            Member.id,
+            Member.name,
+            func.sum(Ledger.points),
+            func.coalesce(func.sum(Ledger.credit), 0.0),
+            answered,
+            func.coalesce(func.sum(Ledger.seconds), 0.0),
+        )
+        .join(Member, Member.id == Ledger.member_id)
+        .where(Ledger.workspace_id == scope.workspace_id, Member.hidden.is_(False), *_within(scope))
+        .group_by(Member.id, Member.name)
+    )
+    if scope.channel_id is not None:
+        query = query.having(answered > 0)
+    rows = await session.execute(_with_rounds(query))
+    return [
+        Standing(str(id_), name, int(points), float(right), int(count), float(seconds))
+        for id_, name, points, right, count, seconds in rows
+    ]
+
+
+async def topic_sums(session: AsyncSession, member_id: int) -> list[tuple[str, int, float]]:
+    """Topic, answered rounds and mean credit of one member, weakest first."""
+    answered = func.count(Ledger.round_id.distinct())
+    accuracy = func.sum(Ledger.credit) / answered
+    query = (
+        select(QuestionVersion.topic, answered, accuracy)
+        .select_from(Ledger)
+        .where(Ledger.member_id == member_id, Ledger.credit.is_not(None))
+        .group_by(QuestionVersion.topic)
+        .having(answered > 0)
+        .order_by(accuracy, QuestionVersion.topic)
+    )
+    rows = await session.execute(_with_rounds(query))
+    return [(topic, int(count), float(mean)) for topic, count, mean in rows]
+
+
+async def count_rows(session: AsyncSession, member_id: int) -> int:
+    """How many bookings a member has."""
+    query = select(func.count()).select_from(Ledger).where(Ledger.member_id == member_id)
+    return int(await session.scalar(query) or 0)
+
+
+async def bookings(session: AsyncSession, member_id: int) -> list[Ledger]:
+    """A member's bookings, oldest first."""
+    return list(await session.scalars(select(Ledger).where(Ledger.member_id == member_id).order_by(Ledger.id)))
+
+
+def _within(scope: Scope) -> list[ColumnElement[bool]]:
+    found: list[ColumnElement[bool]] = []
+    if scope.since is not None:
+        found.append(Ledger.at >= scope.since)
+    if scope.until is not None:
+        found.append(Ledger.at < scope.until)
+    if scope.topic:
+        found.append(within_topic(scope.topic))
+    if scope.channel_id is not None:
+        found.append(or_(Ledger.round_id.is_(None), Schedule.channel_id == scope.channel_id))
+    return found
+
+
+def _with_rounds(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+    return (
+        query.outerjoin(Round, Round.id == Ledger.round_id)
+        .outerjoin(Schedule, Schedule.id == Round.schedule_id)
+        .outerjoin(QuestionVersion, QuestionVersion.id == Round.version_id)
+    )
