@@ -117,6 +117,16 @@ class Question(Base):
     retired_at: Mapped[datetime | None]
 
 
+class Retirement(Base):
+    """A question an admin took out of the choosing, for their own workspace. `question.retired_at` is the document's
+    doing: it no longer holds the question."""
+
+    __tablename__ = "retirement"
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), primary_key=True)
+    question_id: Mapped[int] = mapped_column(ForeignKey("question.id"), primary_key=True)
+    at: Mapped[datetime]
+
+
 class QuestionVersion(Base):
     """What a question said at one time; never changed, so that an old round stays explicable."""
 
