@@ -1,0 +1,275 @@
+"""What an answer is worth: pure rules from an answer to its credit and from a credit to points. No ledger, no wording.
+
+A `code` answer's credit comes from the cases the sandbox judged; every other kind is judged here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from questions.model import LEVELS, Kind, Level, Question
+from service.literals import read_value, same_value
+from service.matching import match
+from service.smart_text import undo_smart_text
+from service.wire import Verdict
+
+_BASE: Mapping[Level, int] = MappingProxyType({"mid": 10, "senior": 15, "principal": 20})
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringPolicy:
+    """The numbers points are made of, printed as they are in `/quiz rules`.
+
+    Raises ValueError for numbers that could make points negative.
+    """
+
+    base: Mapping[Level, int] = field(default_factory=lambda: _BASE)
+    unlevelled: int = 10
+    """Base of a question without a level."""
+    aim: float = 0.7
+    """The share right at which a question is worth just its base."""
+    span: float = 0.5
+    """How much of the base a share right of 0 rather than 1 adds."""
+    speed_bonus: bool = False
+    speed_window_s: float = 600.0
+    """Seconds after the post within which there is a bonus; it falls evenly to nothing."""
+    speed_share: float = 0.2
+    """The bonus at once, as a share of the points without it."""
+    speed_kinds: frozenset[Kind] = frozenset({"choice", "value", "output"})
+    """Kinds with a bonus: writing code or prose is no race."""
+
+    def __post_init__(self) -> None:
+        shares = (self.aim, self.span, self.speed_share)
+        if min(self.unlevelled, *self.base.values()) < 1 or not all(0 <= share <= 1 for share in shares):
+            raise ValueError("scoring policy: a base must be 1 or more, and every share lie between 0 and 1")
+        if not self.speed_window_s > 0:
+            raise ValueError(f"scoring policy: a speed window of {self.speed_window_s} s; it must be above 0")
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Points for one answer; `total` is `base` + `bonus`, never negative."""
+
+    base: int
+    bonus: int
+
+    @property
+    def total(self) -> int:
+        return self.base + self.bonus
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a member gave: option ids for a `choice`, text for every other kind."""
+
+    options: frozenset[str] | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """How much of an answer is right."""
+
+    share: float
+    """0 to 1."""
+    verdict: Verdict
+    """`accepted` for a share of 1; partly right is `wrong` with its share."""
+    message: str = ""
+    """A sentence for the member, cause and cure; empty where there is nothing to say."""
+    provisional: bool = False
+    """Whether a person may see it otherwise: key points are matched, not understood."""
+    passed: int = 0
+    """Right options chosen, key points mentioned, or cases passed."""
+    total: int = 0
+    """Of how many."""
+    matched: tuple[bool, ...] = ()
+    """For `open`: which key points were mentioned, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class RulesText:
+    """The facts of `/quiz rules`: the very numbers `points` uses."""
+
+    base: dict[str, int]
+    """By level."""
+    unlevelled: int
+    aim: float
+    worth: tuple[tuple[str, tuple[int, ...]], ...]
+    """By level the whole credit's points at each of `worth_at`."""
+    worth_at: tuple[float, ...]
+    """Shares right, of all who answered."""
+    speed_bonus: bool
+    speed_window_s: float
+    speed_share: float
+    speed_kinds: tuple[Kind, ...]
+    most_bonus: dict[str, int]
+    """By level, at a question answered at once and worth its base."""
+    free: tuple[Verdict, ...] = ("system error",)
+    """Verdicts that cost nothing."""
+
+
+def points(
+    kind: Kind,
+    level: Level | None,
+    difficulty: float | None,
+    credit: float,
+    seconds: float | None,
+    policy: ScoringPolicy = ScoringPolicy(),
+) -> Points:
+    """The points of an answer worth `credit` (0 to 1), given `seconds` after the post.
+
+    `difficulty` is the share of answers measured right, None where nobody has answered yet. There is a bonus only
+    for a full credit. Raises ValueError for a credit or difficulty that is not 0 to 1.
+    """
+    _must_be_share("credit", credit)
+    worth = _worth(level, difficulty, policy)
+    earned = _rounded(worth * credit)
+    if seconds is None or credit < 1 or kind not in policy.speed_kinds:
+        return Points(earned, 0)
+    return Points(earned, _bonus(worth, seconds, policy))
+
+
+def credit(question: Question, answer: Response) -> Credit:
+    """How much of `answer` is right. What cannot be read as an answer is `invalid`, never an exception;
+    a question whose own key cannot be read is a `system error`. Raises ValueError for a `code` question.
+    """
+    match question.kind:
+        case "choice":
+            return _choice(question, answer.options or frozenset())
+        case "value":
+            return _value(question, answer.text or "")
+        case "output":
+            return _output(question, answer.text or "")
+        case "open":
+            return _open(question, answer.text or "")
+    raise ValueError(f"question {question.id}: code is judged by its cases; use cases_credit")
+
+
+def cases_credit(passed: int, total: int, failure: Verdict = "wrong", message: str = "") -> Credit:
+    """The credit of a `code` answer that passed `passed` of `total` cases and failed the first other by `failure`.
+
+    Nothing is earned with a `system error` or an `invalid` answer, whatever passed before.
+    """
+    if total < 1 or not 0 <= passed <= total:
+        return Credit(0.0, "system error", message or "no case was judged; this is not your fault, try again later")
+    if failure in ("system error", "invalid"):
+        return Credit(0.0, failure, message, passed=passed, total=total)
+    if passed == total:
+        return Credit(1.0, "accepted", message, passed=passed, total=total)
+    return Credit(passed / total, failure, message, passed=passed, total=total)
+
+
+def rules_text(policy: ScoringPolicy = ScoringPolicy()) -> RulesText:
+    """What members are told of `policy`, as data."""
+    shares = (1.0, policy.aim, 0.4, 0.1)
+    worth = tuple((level, tuple(_worth(level, share, policy) for share in shares)) for level in LEVELS)
+    return RulesText(
+        base={level: policy.base[level] for level in LEVELS},
+        unlevelled=policy.unlevelled,
+        aim=policy.aim,
+        worth=worth,
+        worth_at=shares,
+        speed_bonus=policy.speed_bonus,
+        speed_window_s=policy.speed_window_s,
+        speed_share=policy.speed_share,
+        speed_kinds=tuple(sorted(policy.speed_kinds)),
+        most_bonus={level: _bonus(policy.base[level], 0.0, policy) for level in LEVELS},
+    )
+
+
+def _worth(level: Level | None, difficulty: float | None, policy: ScoringPolicy) -> int:
+    base = policy.base[level] if level else policy.unlevelled
+    if difficulty is None:
+        return base
+    _must_be_share("difficulty", difficulty)
+    return max(1, base + _rounded(base * policy.span * (policy.aim - difficulty)))
+
+
+def _bonus(worth: int, seconds: float, policy: ScoringPolicy) -> int:
+    if not policy.speed_bonus:
+        return 0
+    left = 1 - max(seconds, 0.0) / policy.speed_window_s
+    return _rounded(worth * policy.speed_share * max(left, 0.0))
+
+
+def _must_be_share(name: str, share: float) -> None:
+    if math.isnan(share) or not 0 <= share <= 1:
+        raise ValueError(f"points: a {name} of {share}; it is a share and lies between 0 and 1")
+
+
+def _rounded(number: float) -> int:
+    """To the nearest, halves up: people check points by hand."""
+    return math.floor(number + 0.5)
+
+
+def _choice(question: Question, chosen: frozenset[str]) -> Credit:
+    right = {option.id for option in question.options if option.right}
+    if not right:
+        return _broken(question, "none of its options is marked right")
+    if not chosen:
+        return Credit(0.0, "invalid", "no option was chosen; choose one", total=len(right))
+    if unknown := sorted(chosen - {option.id for option in question.options}):
+        return Credit(
+            0.0,
+            "invalid",
+            f"the question has no option {', '.join(unknown)}; open it again and choose among those shown",
+            total=len(right),
+        )
+    hits = len(chosen & right)
+    share = max(0, hits - len(chosen - right)) / len(right)
+    return Credit(share, _verdict(share), passed=hits, total=len(right))
+
+
+def _value(question: Question, text: str) -> Credit:
+    try:
+        key = read_value(question.answer or "")
+    except ValueError as error:
+        return _broken(question, f"its key cannot be read: {error}")
+    try:
+        share = float(same_value(key, text))
+    except ValueError as error:
+        return Credit(0.0, "invalid", str(error), total=1)
+    return Credit(share, _verdict(share), passed=int(share), total=1)
+
+
+def _output(question: Question, text: str) -> Credit:
+    if question.answer is None:
+        return _broken(question, "it has no key")
+    key = _printed(question.answer)
+    if key and not text.strip():
+        return Credit(0.0, "invalid", "nothing was written; write what the program prints", total=1)
+    share = float(key in (_printed(text), _printed(undo_smart_text(text))))
+    return Credit(share, _verdict(share), passed=int(share), total=1)
+
+
+def _open(question: Question, text: str) -> Credit:
+    if not question.key_points:
+        return _broken(question, "it has no key points to match")
+    if not text.strip():
+        return Credit(
+            0.0, "invalid", "nothing was written; answer in a sentence or two", True, 0, len(question.key_points)
+        )
+    matched = tuple(match(question.key_points, text))
+    share = sum(matched) / len(matched)
+    return Credit(share, _verdict(share), "", True, sum(matched), len(matched), matched)
+
+
+def _printed(text: str) -> str:
+    """`text` but for line ends and the blanks no one can see: at the end of a line, and of all lines."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "\n".join(line.rstrip() for line in lines).rstrip("\n")
+
+
+def _verdict(share: float) -> Verdict:
+    return "accepted" if share == 1 else "wrong"
+
+
+def _broken(question: Question, cause: str) -> Credit:
+    return Credit(
+        0.0,
+        "system error",
+        f"question {question.id} cannot be scored: {cause}; nothing is lost to you, please report it with /quiz report",
+    )
