@@ -1,0 +1,61 @@
+"""`python -m questions FILE…`: read documents, print what is wrong with them, exit 1 on an error."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from questions.read import Reading, read_path
+from questions.report import FORMATS, Format, finding_github, reading_text, readings_json, total_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def check_main(paths: Sequence[Path], format: Format = "text") -> int:
+    """Read files and directories and print what came of it on stdout: 0, or 1 where there is an error.
+
+    A path that cannot be opened is named on stderr; the result is then 2.
+    """
+    readings: list[Reading] = []
+    missing = False
+    for path in paths:
+        try:
+            readings += read_path(path)
+        except OSError as error:
+            missing = True
+            sys.stderr.write(f"{path}: {error.strerror or error}: give a Markdown file or a folder of them\n")
+    _show(readings, format)
+    if missing:
+        return 2
+    return int(any(reading.has_errors for reading in readings))
+
+
+def _show(readings: Sequence[Reading], format: Format) -> None:
+    if format == "json":
+        sys.stdout.write(readings_json(readings) + "\n")
+    elif format == "github":
+        for reading in readings:
+            sys.stdout.writelines(f"{finding_github(one, reading.source)}\n" for one in reading.findings)
+    else:
+        console = Console(highlight=False, soft_wrap=True)
+        for reading in readings:
+            console.print(reading_text(reading), end="")
+        console.print(total_text(readings), end="")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m questions", description="Check banks of questions.")
+    parser.add_argument("paths", nargs="+", type=Path, metavar="FILE", help="a document, or a folder of them")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="how to print what is found")
+    options = parser.parse_args(arguments)
+    return check_main(options.paths, options.format)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,253 @@
+"""What must hold of any question and of a bank, whatever document it came from. Runs no program."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from typing import TYPE_CHECKING
+
+from questions.blocks import plain
+from questions.diagnostics import Finding, Span
+from questions.dialects.native_parts import defined, parse_python
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from questions.diagnostics import Severity
+    from questions.model import Bank, CodeTask, Question
+    from questions.source import Source
+
+_WRONG_SOLUTIONS = 3
+_SELF_PROVING = ("output", "code")
+"""Their program and output, or their reference and wrong solutions, are the proof."""
+_PROMISE = re.compile(r"\b(?P<count>\d{1,4})\+?\s+(?:[\w&/+-]+\s+){0,4}(?:questions|q&as?)\b", re.IGNORECASE)
+
+
+def check_bank(bank: Bank, source: Source) -> tuple[Finding, ...]:
+    """All that is wrong with the questions of a bank read from `source`."""
+    found = [finding for question in bank.questions for finding in check_question(question, bank, source)]
+    return (*found, *(finding for check in _OF_BANK for finding in check(bank, source)))
+
+
+def check_question(question: Question, bank: Bank, source: Source) -> Iterator[Finding]:
+    """All that is wrong with one question by itself."""
+    report = _Report(question, source)
+    if not question.prompt.strip():
+        yield report.say("Q200", "the question asks nothing", "write the prompt below the heading")
+    check = _OF_KIND.get(question.kind)
+    if check is not None:
+        yield from check(question, report)
+    if "native" in bank.dialects:
+        yield from _native(question, report)
+
+
+class _Report:
+    """Makes findings about one question."""
+
+    def __init__(self, question: Question, source: Source) -> None:
+        self._place = question.place
+        self._source = source
+
+    def say(
+        self, code: str, message: str, cure: str, *, at: str = "", severity: Severity = "error", label: str = ""
+    ) -> Finding:
+        """A finding at the line that holds `at`, or at the question's first line."""
+        place = self._place
+        span = self._source.span_of(place.line, place.end_line, at) if at else self._source.span(place.line)
+        return Finding(code, severity, message, span, label=label, help=cure)
+
+    def syntax(self, what: str, program: str, error: SyntaxError) -> Finding:
+        """A finding at the line of a program that Python cannot read."""
+        lines = program.split("\n")
+        bad = lines[error.lineno - 1] if error.lineno and error.lineno <= len(lines) else ""
+        return self.say(
+            "Q220", f"the {what} is not Python", "make it run by itself first", at=bad, label=error.msg or ""
+        )
+
+
+def _choice(question: Question, report: _Report) -> Iterator[Finding]:
+    options = question.options
+    if len(options) < 2:
+        yield report.say(
+            "Q201",
+            f"a `choice` needs two options or more, it has {len(options)}",
+            "write each as `- [ ] text — reason`, the right one with `[x]`",
+        )
+    if options and not any(option.right for option in options):
+        yield report.say("Q202", "no option is marked as right", "mark it with `[x]`")
+    for index, option in enumerate(options):
+        before = options[:index]
+        if any(option.id == other.id for other in before):
+            yield report.say("Q204", f"two options have the id `{option.id}`", "give each its own", at=option.text)
+        if any(plain(option.text) == plain(other.text) for other in before):
+            yield report.say("Q205", "two options say the same", "change or remove one", at=option.text)
+        if not option.text:
+            yield report.say("Q206", f"option `{option.id}` is empty", "write its text behind the box")
+
+
+def _value(question: Question, report: _Report) -> Iterator[Finding]:
+    if question.answer is None:
+        yield report.say("Q209", "a `value` question needs an answer", "write it under `### Answer` in backticks")
+    elif not _is_literal(question.answer):
+        yield report.say(
+            "Q210",
+            f"`{question.answer}` is not a Python literal",
+            "write a number, a string, a tuple, a list, a dict, True, False or None",
+            at=question.answer,
+        )
+
+
+def _output(question: Question, report: _Report) -> Iterator[Finding]:
+    if not question.program:
+        yield report.say("Q211", "an `output` question needs a program", "put it in a fence under `### Program`")
+    else:
+        yield from _parses("program", question.program, report)
+    if not question.answer:
+        yield report.say("Q212", "an `output` question needs its output", "put it in a fence under `### Output`")
+
+
+def _code(question: Question, report: _Report) -> Iterator[Finding]:
+    task = question.task
+    if task is None:
+        yield report.say("Q213", "a `code` question needs a task", "write Starter, Reference, Cases and Wrong")
+        return
+    yield from _defines("starter", task.starter, (), report)
+    yield from _defines("reference", task.reference, (task.entry,), report)
+    yield from _defines("cases", task.cases, ("examples", "cases"), report)
+    yield from _wrongs(task, report)
+
+
+def _wrongs(task: CodeTask, report: _Report) -> Iterator[Finding]:
+    if len(task.wrong) < _WRONG_SOLUTIONS:
+        yield report.say(
+            "Q223",
+            f"a `code` question needs {_WRONG_SOLUTIONS} wrong solutions, it has {len(task.wrong)}",
+            "write plausible ones under `### Wrong: name of the mistake`",
+        )
+    for index, wrong in enumerate(task.wrong):
+        if not wrong.name or any(wrong.name == other.name for other in task.wrong[:index]):
+            yield report.say("Q224", f"a wrong solution needs a name of its own, not `{wrong.name}`", "name it")
+        yield from _defines(f"wrong solution `{wrong.name}`", wrong.code, (task.entry,), report)
+
+
+def _defines(what: str, program: str, names: tuple[str, ...], report: _Report) -> Iterator[Finding]:
+    if not program:
+        yield report.say("Q221", f"the {what} is missing", f"put it in a fence under `### {what.capitalize()}`")
+        return
+    tree = parse_python(program)
+    if isinstance(tree, SyntaxError):
+        yield report.syntax(what, program, tree)
+        return
+    for name in names:
+        if name and name not in defined(tree):
+            yield report.say("Q222", f"the {what} does not define `{name}`", f"add `def {name}(…)`", at=program)
+
+
+def _parses(what: str, program: str, report: _Report) -> Iterator[Finding]:
+    tree = parse_python(program)
+    if isinstance(tree, SyntaxError):
+        yield report.syntax(what, program, tree)
+
+
+def _native(question: Question, report: _Report) -> Iterator[Finding]:
+    """What we ask of a bank of our own beyond what any document must have."""
+    for option in question.options:
+        if not option.right and not option.reason:
+            yield report.say(
+                "Q203",
+                f"wrong option `{option.id}` names no misconception",
+                "add ` — ` and why somebody would choose it",
+                at=option.text,
+            )
+    if question.kind == "open" and not question.key_points:
+        yield report.say("Q231", "an `open` question needs key points", "list them under `### Key points`")
+    if question.kind == "open" and question.answer is None:
+        yield report.say("Q232", "an `open` question needs an answer", "write it under `### Answer`")
+    if question.proof:
+        yield from _parses("proof", question.proof, report)
+    elif question.kind not in _SELF_PROVING:
+        yield report.say(
+            "Q230",
+            "nothing proves the key",
+            "add a program under `### Proof` that fails when the key is false",
+            severity="warning",
+        )
+
+
+def _is_literal(text: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+_OF_KIND: dict[str, Callable[[Question, _Report], Iterator[Finding]]] = {
+    "choice": _choice,
+    "value": _value,
+    "output": _output,
+    "code": _code,
+}
+
+
+def _duplicate_ids(bank: Bank, source: Source) -> Iterator[Finding]:
+    seen: dict[str, int] = {}
+    for question in bank.questions:
+        line = seen.setdefault(question.id, question.place.line)
+        if line != question.place.line:
+            yield _double(source, question, "error", "Q301", f"the id `{question.id}` is taken", line)
+
+
+def _duplicate_prompts(bank: Bank, source: Source) -> Iterator[Finding]:
+    seen: dict[tuple[str, str], int] = {}
+    for question in bank.questions:
+        key = (" ".join(plain(question.prompt).casefold().split()), question.program)
+        line = seen.setdefault(key, question.place.line)
+        if line != question.place.line:
+            yield _double(source, question, "warning", "Q302", "the same question is asked twice", line)
+
+
+def _repeated_numbers(bank: Bank, source: Source) -> Iterator[Finding]:
+    seen: dict[tuple[tuple[str, ...], str], int] = {}
+    for question in bank.questions:
+        if not question.number:
+            continue
+        line = seen.setdefault((question.section, question.number), question.place.line)
+        if line != question.place.line:
+            yield _double(source, question, "warning", "Q303", f"number {question.number} is used twice", line)
+
+
+def _double(source: Source, question: Question, severity: Severity, code: str, message: str, line: int) -> Finding:
+    return Finding(
+        code,
+        severity,
+        message,
+        source.span(question.place.line),
+        note=f"the first is on line {line}",
+        help="change one of the two",
+    )
+
+
+def _promised_count(bank: Bank, source: Source) -> Iterator[Finding]:
+    found = _PROMISE.search(bank.title)
+    if found is None or not bank.questions or int(found["count"]) == len(bank.questions):
+        return
+    line = next((n for n, text in enumerate(source.lines, 1) if found[0] in text), 1)
+    yield Finding(
+        "Q304",
+        "warning",
+        f"the title promises {found['count']} questions, {len(bank.questions)} were read",
+        source.span_of(line, line, found[0]) if source.line(line) else Span(1, 1, 1, 2),
+        help="correct the title, or look for questions that were not recognised",
+    )
+
+
+_OF_BANK: tuple[Callable[[Bank, Source], Iterator[Finding]], ...] = (
+    _duplicate_ids,
+    _duplicate_prompts,
+    _repeated_numbers,
+    _promised_count,
+)

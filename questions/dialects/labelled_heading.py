@@ -1,0 +1,58 @@
+"""`### 7. Question?` followed by `**Answer:**` (or a deeper heading `Answer`) and the answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from questions.diagnostics import Finding
+from questions.dialects.building import find_answer, from_heading, sibling_runs, trimmed
+from questions.dialects.shape import is_answer_heading, numbered
+from questions.document import Document, Draft, Section
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAME = "labelled-heading"
+
+
+def sniff(document: Document) -> bool:
+    """Whether some headings of the document are questions with a labelled answer."""
+    return any(True for _ in _asking(document))
+
+
+def read(document: Document) -> Draft:
+    """The questions of all runs of headings in which most have a labelled answer."""
+    draft = Draft()
+    for section in _asking(document):
+        body = trimmed(section.body)
+        answer = find_answer(document, body)
+        question, findings = from_heading(document, section, body, answer)
+        draft.questions.append(question)
+        draft.findings += findings
+        if answer is None and body:
+            draft.findings.append(_unlabelled(document, section))
+    return draft
+
+
+def _asking(document: Document) -> Iterator[Section]:
+    free = tuple(s for s in document.sections if document.free(s.heading.first, s.last))
+    for run in sibling_runs(free):
+        labelled = {id(s) for s in run if _labelled(document, s)}
+        members = [s for s in run if id(s) in labelled or numbered(s.heading.text)[0]]
+        if labelled and len(labelled) * 2 >= len(members):
+            yield from members
+
+
+def _labelled(document: Document, section: Section) -> bool:
+    return not is_answer_heading(section.heading) and find_answer(document, section.body) is not None
+
+
+def _unlabelled(document: Document, section: Section) -> Finding:
+    return Finding(
+        "Q102",
+        "warning",
+        "the answer is not labelled as the others are",
+        document.source.span(section.heading.first, section.heading.last),
+        note="everything below the heading was taken as the answer",
+        help="write `**Answer:**` before it",
+    )

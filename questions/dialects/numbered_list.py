@@ -1,0 +1,102 @@
+"""`1. **Question**` with `* *Answer*: …` inside the item, under headings that may name a level."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from questions.blocks import Block, plain
+from questions.diagnostics import Finding
+from questions.dialects.building import make_question, no_answer
+from questions.dialects.shape import Label, content_column, dedent, labels_in, reads_as_question, text_after, unbold
+from questions.document import Document, Draft
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAME = "numbered-list"
+
+
+class _Item(NamedTuple):
+    block: Block
+    answer: Label | None
+
+
+def sniff(document: Document) -> bool:
+    """Whether an item of a list has a labelled answer inside."""
+    return any(True for _ in _lists(document))
+
+
+def read(document: Document) -> Draft:
+    """Every item that asks, of every list in which some item has a labelled answer."""
+    draft = Draft()
+    for path, items in _lists(document):
+        for item in items:
+            if item.answer or _asks(item.block):
+                _add(document, draft, path, item)
+            else:
+                draft.findings.append(_skipped(document, item.block))
+    return draft
+
+
+def _lists(document: Document) -> Iterator[tuple[tuple[str, ...], list[_Item]]]:
+    headings: list[Block] = []
+    for block in document.blocks:
+        if block.kind == "heading":
+            headings = [*(above for above in headings if above.level < block.level), block]
+        if block.kind != "list" or not document.free(block.first, block.last):
+            continue
+        items = [_Item(item, _answer(document, item)) for item in block.children]
+        if any(item.answer for item in items):
+            yield tuple(plain(above.text) for above in headings), items
+
+
+def _answer(document: Document, item: Block) -> Label | None:
+    """The first answer label in an item, behind the line that asks."""
+    for block in item.walk():
+        for label in labels_in(block, document.source):
+            if label.role == "answer" and label.line > item.first:
+                return label
+    return None
+
+
+def _asks(item: Block) -> bool:
+    first = item.children[0] if item.children else item
+    return first.kind == "paragraph" and (unbold(first.text) != first.text or reads_as_question(first.text))
+
+
+def _add(document: Document, draft: Draft, path: tuple[str, ...], item: _Item) -> None:
+    first, last = item.block.first, item.block.last
+    before = item.answer.line - 1 if item.answer else last
+    answer = text_after(document.source, item.answer, last) if item.answer else ""
+    if not answer:
+        draft.findings.append(no_answer(document, first, first))
+    draft.questions.append(
+        make_question(
+            document,
+            first,
+            last,
+            prompt=unbold(_prompt(document, first, before)),
+            answer=answer,
+            section=path,
+            number=item.block.info,
+        )
+    )
+
+
+def _prompt(document: Document, first: int, last: int) -> str:
+    line = document.source.line(first)
+    column = content_column(line)
+    below = [dedent(document.source.line(number), column) for number in range(first + 1, last + 1)]
+    return "\n".join((line[column:], *below)).strip()
+
+
+def _skipped(document: Document, item: Block) -> Finding:
+    return Finding(
+        "Q103",
+        "warning",
+        "this item stands among questions and does not ask anything",
+        document.source.span(item.first),
+        note="it was left out",
+        help="make the question bold, or move the item out of the list",
+        skipped=True,
+    )

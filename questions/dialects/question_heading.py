@@ -1,0 +1,90 @@
+"""`## Question 5` with the question below it (or behind it), then a heading or label `Answer`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from questions.dialects.building import Answer, find_answer, make_question, no_answer, trimmed
+from questions.dialects.shape import is_answer_heading, unbold
+from questions.document import Document, Draft, Section
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from questions.blocks import Block
+
+NAME = "question-heading"
+
+_HEADING = re.compile(r"(?:question|problem|exercise|q)[ ]?#?(?P<number>\d+)[ ]?[:.)–—-]?[ ]*(?P<rest>.*)", re.I)
+
+
+def sniff(document: Document) -> bool:
+    """Whether a heading says `Question` and a number."""
+    return any(True for _ in _asking(document))
+
+
+def read(document: Document) -> Draft:
+    """One question for each such heading; the headings inside its answer are part of it."""
+    draft = Draft()
+    for section, number, rest in _asking(document):
+        body = trimmed(_whole_body(document, section))
+        answer = find_answer(document, body) or _first_paragraph_asks(document, body, rest)
+        _add(document, draft, section, body, answer, number, rest)
+    return draft
+
+
+def _asking(document: Document) -> Iterator[tuple[Section, str, str]]:
+    for section in document.sections:
+        found = _HEADING.fullmatch(section.heading.text.strip())
+        if found and document.free(section.heading.first, section.last):
+            yield section, found["number"], found["rest"].strip()
+
+
+def _whole_body(document: Document, section: Section) -> tuple[Block, ...]:
+    """The section's blocks, and the next section's too where that is a heading `Answer` of the same depth."""
+    following = next((s for s in document.sections if s.heading.first > section.last), None)
+    if following is None or not is_answer_heading(following.heading):
+        return section.body
+    return (*section.body, following.heading, *following.body)
+
+
+def _first_paragraph_asks(document: Document, body: tuple[Block, ...], rest: str) -> Answer | None:
+    """Without any label: the first block asks (unless the heading did), the others answer."""
+    blocks = body if rest else body[1:]
+    if not blocks:
+        return None
+    return Answer(document.source.text(blocks[0].first, blocks[-1].last), blocks[0].first)
+
+
+def _add(
+    document: Document,
+    draft: Draft,
+    section: Section,
+    body: tuple[Block, ...],
+    answer: Answer | None,
+    number: str,
+    rest: str,
+) -> None:
+    heading = section.heading
+    last = body[-1].last if body else heading.last
+    asked = document.source.text(heading.last + 1, answer.first - 1 if answer else last)
+    if answer is None or not answer.text:
+        draft.findings.append(no_answer(document, heading.first, heading.last))
+    draft.questions.append(
+        make_question(
+            document,
+            heading.first,
+            last,
+            prompt="\n\n".join(part for part in (unbold(rest), _unbold_first(asked)) if part),
+            answer=answer.text if answer else "",
+            section=section.path,
+            number=number,
+        )
+    )
+
+
+def _unbold_first(asked: str) -> str:
+    """The asked text with its first paragraph freed of the bold marks around all of it."""
+    first, gap, others = asked.partition("\n\n")
+    return unbold(first) + gap + others

@@ -1,0 +1,56 @@
+"""Ids for questions whose author gave none: made of the prompt alone, so that edits around it change nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+from questions.blocks import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from questions.model import Question
+
+_LENGTH = 60
+
+
+def slug(prompt: str) -> str:
+    """Lower-case words joined by hyphens, cut at a word; `question` where the prompt holds no word."""
+    text = unicodedata.normalize("NFKD", plain(prompt)).lower()
+    words = re.findall(r"[^\W_]+", "".join(c for c in text if not unicodedata.combining(c)))
+    kept = ""
+    for word in words:
+        longer = f"{kept}-{word}" if kept else word[:_LENGTH]
+        if len(longer) > _LENGTH:
+            break
+        kept = longer
+    return kept or "question"
+
+
+def with_ids(questions: Iterable[Question]) -> tuple[Question, ...]:
+    """The questions, each of those without an id given one. An id an author wrote is never touched."""
+    given = tuple(questions)
+    used = {question.id for question in given if question.id}
+    result: list[Question] = []
+    for question in given:
+        if not question.id:
+            question = dataclasses.replace(question, id=_fresh(question, used))
+            used.add(question.id)
+        result.append(question)
+    return tuple(result)
+
+
+def _fresh(question: Question, used: set[str]) -> str:
+    """A prompt's slug; where it is taken, told apart by all of the prompt and where it stands."""
+    wanted = slug(question.prompt)
+    if wanted in used:
+        known = "\n".join((question.prompt, *question.section, question.number))
+        wanted = f"{wanted}-{hashlib.sha256(known.encode('utf-8', 'surrogatepass')).hexdigest()[:6]}"
+    result, count = wanted, 2
+    while result in used:
+        result, count = f"{wanted}-{count}", count + 1
+    return result

@@ -1,0 +1,170 @@
+"""The whole road from a document to a bank: text → blocks → dialects → checks → Bank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from questions.blocks import plain
+from questions.checks import check_bank
+from questions.diagnostics import Finding, Span
+from questions.dialects import DIALECTS
+from questions.document import Document, open_document, scalar
+from questions.ids import with_ids
+from questions.leftovers import text_findings, unread
+from questions.model import Bank, Question
+from questions.source import Source, open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SUFFIXES = (".md", ".txt")
+"""Names of the documents taken from a directory end so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What came of reading one document. Every line that is not blank is in a question, in `study` or
+    under a finding."""
+
+    bank: Bank
+    findings: tuple[Finding, ...]
+    """In the order of their lines."""
+    study: tuple[tuple[int, int], ...]
+    """First and last lines of the stretches that are no question: titles, study text, front matter."""
+    source: Source
+
+    @property
+    def answered(self) -> int:
+        """How many questions may be asked."""
+        return sum(question.answered for question in self.bank.questions)
+
+    @property
+    def unanswered(self) -> int:
+        """How many questions the document asks without answering."""
+        return len(self.bank.questions) - self.answered
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether the bank must not be imported as it is."""
+        return any(finding.severity == "error" for finding in self.findings)
+
+    def unaccounted(self) -> tuple[int, ...]:
+        """Lines that are not blank and in no question, no study text and no finding; never any."""
+        known = _lines_of(self.bank.questions).union(*(range(first, last + 1) for first, last in self.study))
+        return tuple(
+            number
+            for number, line in enumerate(self.source.lines, 1)
+            if line.strip() and number not in known and not any(f.span.covers(number) for f in self.findings)
+        )
+
+
+def read_bank(text: str | bytes, *, name: str) -> Reading:
+    """Read one document. `name` is what findings and places call it. Never raises, whatever the text."""
+    source, encoding = open_source(text, name)
+    document = open_document(source)
+    questions, dialects, found = _read_dialects(document)
+    bank = Bank(
+        name=scalar(document.front, "bank") or Path(name).stem or "bank",
+        title=_title(document) or Path(name).stem or "bank",
+        questions=questions,
+        licence=scalar(document.front, "licence"),
+        dialects=dialects,
+    )
+    findings = [*encoding, *text_findings(document), *found, *check_bank(bank, source)]
+    if questions and "native" not in dialects:
+        findings += unread(document.without(questions), questions)
+    elif not questions and not findings:
+        findings.append(_nothing(source))
+    findings.sort(key=lambda finding: (finding.span, finding.code))
+    return Reading(bank, tuple(findings), _study(source, questions, found), source)
+
+
+def read_path(path: Path) -> list[Reading]:
+    """Read a file, or every `.md` and `.txt` file of a directory by name. Raises OSError."""
+    if path.is_dir():
+        files = sorted(one for one in path.iterdir() if one.suffix.lower() in SUFFIXES and one.is_file())
+    else:
+        files = [path]
+    return [read_bank(file.read_bytes(), name=str(file)) for file in files]
+
+
+def shipped_bank() -> Bank:
+    """The questions that come with Dailygrad, of all its documents. Raises ValueError if one has an error."""
+    folder = resources.files("questions") / "banks"
+    readings = [
+        read_bank(file.read_bytes(), name=file.name)
+        for file in sorted(folder.iterdir(), key=lambda file: file.name)
+        if file.name.endswith(".md")
+    ]
+    broken = [reading.source.name for reading in readings if reading.has_errors]
+    if broken:
+        raise ValueError(f"shipped bank {', '.join(broken)} has errors: run `dailygrad bank check` on it")
+    if len(readings) == 1:
+        return readings[0].bank
+    return Bank(
+        name="dailygrad",
+        title="Dailygrad",
+        questions=tuple(question for reading in readings for question in reading.bank.questions),
+        licence=readings[0].bank.licence if readings else "",
+        dialects=("native",),
+    )
+
+
+def _read_dialects(document: Document) -> tuple[tuple[Question, ...], tuple[str, ...], list[Finding]]:
+    questions: list[Question] = []
+    findings: list[Finding] = []
+    names: list[str] = []
+    for dialect in DIALECTS:
+        if not dialect.sniff(document):
+            continue
+        draft = dialect.read(document)
+        names.append(dialect.name)
+        questions += draft.questions
+        findings += draft.findings
+        document = document.without(draft.questions)
+        if dialect.whole:
+            break
+    questions.sort(key=lambda question: (question.place.line, question.place.end_line))
+    return with_ids(questions), tuple(names), findings
+
+
+def _title(document: Document) -> str:
+    """The front matter's title, or the one heading of the first depth; several are sections, not a title."""
+    tops = [block for block in document.blocks if block.kind == "heading" and block.level == 1]
+    return scalar(document.front, "title") or (plain(tops[0].text) if len(tops) == 1 else "")
+
+
+def _lines_of(questions: Iterable[Question]) -> set[int]:
+    return {line for q in questions for line in range(q.place.line, q.place.end_line + 1)}
+
+
+def _study(source: Source, questions: tuple[Question, ...], findings: list[Finding]) -> tuple[tuple[int, int], ...]:
+    """The stretches between questions, blank lines inside them included."""
+    other = _lines_of(questions)
+    for finding in findings:
+        if finding.skipped:
+            other.update(range(finding.span.line, finding.span.end_line + 1))
+    stretches: list[tuple[int, int]] = []
+    start = last = 0
+    for number, line in enumerate((*source.lines, ""), 1):
+        ends = number in other or number > len(source.lines)
+        if ends and start:
+            stretches.append((start, last))
+            start = 0
+        elif not ends and line.strip():
+            start, last = start or number, number
+    return tuple(stretches)
+
+
+def _nothing(source: Source) -> Finding:
+    return Finding(
+        "Q005",
+        "note",
+        "no question was recognised",
+        Span(1, 1, max(len(source.lines), 1), 1),
+        note="the whole document was taken as study text",
+        help="begin each question with `### 1. Question?` and its answer with `**Answer:**`",
+    )

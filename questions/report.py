@@ -1,0 +1,174 @@
+"""Findings and readings as people and machines read them: text with the line and a caret, JSON, GitHub."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Literal, get_args
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from questions.diagnostics import SEVERITIES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from questions.diagnostics import Finding
+    from questions.read import Reading
+    from questions.source import Source
+
+Format = Literal["text", "json", "github"]
+
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+_STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
+_FRAME = "blue"
+_WIDTH = 100
+"""Of a line that is shown; longer ones are cut around what is meant."""
+_BEFORE = 30
+
+
+def finding_text(finding: Finding, source: Source) -> Text:
+    """A finding as a good compiler prints it, styled; `.plain` is the same without colours."""
+    span = finding.span
+    gutter = " " * len(str(span.line))
+    text = Text()
+    text.append(f"{finding.severity}[{finding.code}]", _STYLES[finding.severity])
+    text.append(f": {finding.message}\n", "bold")
+    text.append(f"{gutter}--> ", _FRAME)
+    text.append(f"{source.name}:{span.line}:{span.column}\n")
+    line, before, marked = _shown(source.line(span.line), finding)
+    if line.strip():
+        text.append(f"{gutter} |\n{span.line} | ", _FRAME)
+        text.append(f"{line}\n")
+        text.append(f"{gutter} | ", _FRAME)
+        text.append(f"{before}{marked} {finding.label}".rstrip() + "\n", _STYLES[finding.severity])
+    for word, said in (("note", finding.note), ("help", finding.help)):
+        if said:
+            text.append(f"{gutter} = ", _FRAME)
+            text.append(f"{word}: ", "bold")
+            text.append(f"{said}\n")
+    return text
+
+
+def _shown(raw: str, finding: Finding) -> tuple[str, str, str]:
+    """The line as shown, what stands before the carets, and the carets; all as wide as on a terminal."""
+    start = finding.span.column - 1
+    end = finding.span.end_column - 1 if finding.span.end_line == finding.span.line else len(raw.rstrip())
+    left = max(0, start - _BEFORE) if cell_len(raw) > _WIDTH else 0
+    right = min(len(raw), left + _WIDTH)
+    head, tail = ("…" if left else ""), ("…" if right < len(raw) else "")
+    before = head + _visible(raw[left:start])
+    marked = _visible(raw[start : max(min(end, right), start + 1)])
+    line = head + _visible(raw[left:right]) + tail
+    return line, " " * cell_len(before), "^" * max(cell_len(marked), 1)
+
+
+def _visible(text: str) -> str:
+    """The text without tabs and without characters that move a terminal's cursor."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text.expandtabs(4))
+
+
+def summary(reading: Reading) -> str:
+    """`12 questions, 1 skipped: line 88`."""
+    skipped = sorted({finding.span.line for finding in reading.findings if finding.skipped})
+    said = _count(len(reading.bank.questions), "question")
+    if skipped:
+        said += f", {len(skipped)} skipped: {_lines(skipped)}"
+    return said
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    return f"{'line' if len(numbers) == 1 else 'lines'} {', '.join(map(str, numbers))}"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def reading_text(reading: Reading) -> Text:
+    """A document's findings and what was read of it."""
+    text = Text()
+    for finding in reading.findings:
+        text.append_text(finding_text(finding, reading.source)).append("\n")
+    text.append(f"{reading.source.name}: ", "bold")
+    text.append(summary(reading))
+    if reading.bank.questions:
+        text.append(f" · {reading.answered} answered, {reading.unanswered} unanswered")
+    if reading.bank.dialects:
+        text.append(f" · {', '.join(reading.bank.dialects)}")
+    return text.append("\n")
+
+
+def total_text(readings: Sequence[Reading]) -> Text:
+    """The sums over all documents."""
+    answered = sum(reading.answered for reading in readings)
+    unanswered = sum(reading.unanswered for reading in readings)
+    text = Text("\n")
+    text.append("total: ", "bold")
+    text.append(f"{_count(len(readings), 'document')}, {answered} answered, {unanswered} unanswered")
+    for severity in SEVERITIES:
+        number = sum(f.severity == severity for reading in readings for f in reading.findings)
+        if number:
+            text.append(", ").append(_count(number, severity), _STYLES[severity])
+    return text.append("\n")
+
+
+def readings_json(readings: Sequence[Reading]) -> str:
+    """Everything `reading_text` says, for a program."""
+    return json.dumps(
+        {
+            "documents": [_document(reading) for reading in readings],
+            "answered": sum(reading.answered for reading in readings),
+            "unanswered": sum(reading.unanswered for reading in readings),
+        },
+        ensure_ascii=False,
+        indent=2,
+    )
+
+
+def _document(reading: Reading) -> dict[str, object]:
+    return {
+        "name": reading.source.name,
+        "bank": reading.bank.name,
+        "title": reading.bank.title,
+        "dialects": list(reading.bank.dialects),
+        "answered": reading.answered,
+        "unanswered": reading.unanswered,
+        "questions": [
+            {
+                "id": question.id,
+                "kind": question.kind,
+                "answered": question.answered,
+                "level": question.level,
+                "line": question.place.line,
+                "end_line": question.place.end_line,
+            }
+            for question in reading.bank.questions
+        ],
+        "study": [list(stretch) for stretch in reading.study],
+        "findings": [dataclasses.asdict(finding) for finding in reading.findings],
+    }
+
+
+def finding_github(finding: Finding, source: Source) -> str:
+    """A finding as a workflow command, which GitHub shows beside the line."""
+    level = "notice" if finding.severity == "note" else finding.severity
+    span = finding.span
+    where = {
+        "file": source.name,
+        "line": span.line,
+        "endLine": span.end_line,
+        "col": span.column,
+        "title": finding.code,
+    }
+    properties = ",".join(f"{key}={_escaped(str(value), ',:')}" for key, value in where.items())
+    said = "\n".join(part for part in (finding.message, finding.note, finding.help) if part)
+    return f"::{level} {properties}::{_escaped(said)}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    for character in f"%\r\n{more}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text

@@ -1,0 +1,124 @@
+"""A document as lines of text: decoding, line endings, places in it. Knows nothing of Markdown."""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import ftfy
+
+from questions.diagnostics import Finding, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The text of a document with one kind of line ending."""
+
+    name: str
+    """What the reader of a finding knows the document by, usually its path."""
+    lines: tuple[str, ...]
+    """Line 1 is `lines[0]`; no line holds a line ending."""
+
+    def line(self, number: int) -> str:
+        """The line with that number, from 1; empty outside the document."""
+        return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
+
+    def text(self, first: int, last: int) -> str:
+        """Lines `first` to `last` inclusive, without the blank lines at either end."""
+        return trim("\n".join(self.lines[max(first, 1) - 1 : last]))
+
+    def span(self, first: int, last: int | None = None) -> Span:
+        """Line `first` from its first visible character, to the end of line `last`."""
+        last = first if last is None else last
+        text = self.line(first)
+        column = len(text) - len(text.lstrip()) + 1
+        return Span(first, column, last, max(len(self.line(last).rstrip()), column) + 1)
+
+    def span_of(self, first: int, last: int, wanted: str) -> Span:
+        """Where `wanted` (its first visible line) stands between two lines; line `first` where it does not."""
+        needle = next((line.strip() for line in wanted.splitlines() if line.strip()), "")
+        for number in range(first, last + 1) if needle else ():
+            column = self.line(number).find(needle)
+            if column >= 0:
+                return Span(number, column + 1, number, column + 1 + len(needle))
+        return self.span(first)
+
+    def last_filled(self, first: int, last: int) -> int:
+        """The last line that is not blank, going back from `last`, `first` at the least."""
+        while last > first and not self.line(last).strip():
+            last -= 1
+        return last
+
+
+def trim(text: str) -> str:
+    """The text without the blank lines at either end; its first line keeps its indentation."""
+    lines = text.rstrip().split("\n")
+    start = next((index for index, line in enumerate(lines) if line.strip()), len(lines))
+    return "\n".join(lines[start:])
+
+
+def open_source(text: str | bytes, name: str) -> tuple[Source, tuple[Finding, ...]]:
+    """The document, and what is wrong with its encoding. The text itself is never repaired."""
+    findings: list[Finding] = []
+    if isinstance(text, bytes):
+        text = _decoded(text, findings)
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    source = Source(name, tuple(text.split("\n")))
+    return source, (*findings, *_garbled(source))
+
+
+def _decoded(data: bytes, findings: list[Finding]) -> str:
+    for mark, encoding in ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
+        if data.startswith(mark):
+            return data.decode(encoding, errors="replace")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
+        findings.append(
+            Finding(
+                "Q001",
+                "warning",
+                "the document is not UTF-8, it was read as Windows-1252",
+                Span(line, column, line, column + 1),
+                label=f"byte 0x{data[error.start]:02x}",
+                help="save the document as UTF-8",
+            )
+        )
+        return data.decode("cp1252", errors="replace")
+
+
+def _garbled(source: Source) -> Iterator[Finding]:
+    """One finding for each line whose characters were decoded wrongly before they came here."""
+    for number, line in enumerate(source.lines, 1):
+        if line.isascii():
+            continue
+        fixed = ftfy.fix_encoding(line)
+        if fixed == line:
+            continue
+        start, end, good = _difference(line, fixed)
+        yield Finding(
+            "Q002",
+            "warning",
+            "characters were garbled by a wrong encoding",
+            Span(number, start + 1, number, end + 1),
+            label=f"this was probably `{good}`",
+            note="the text is kept as it stands",
+            help="save the document as UTF-8 and type the characters again",
+        )
+
+
+def _difference(line: str, fixed: str) -> tuple[int, int, str]:
+    """Start and end in `line` of what differs from `fixed`, and what stands there in `fixed`."""
+    start = 0
+    while start < min(len(line), len(fixed)) and line[start] == fixed[start]:
+        start += 1
+    back = 0
+    while back < min(len(line), len(fixed)) - start and line[-1 - back] == fixed[-1 - back]:
+        back += 1
+    return start, len(line) - back, fixed[start : len(fixed) - back]
