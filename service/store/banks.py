@@ -1,0 +1,244 @@
+"""Banks, questions and their versions as rows, and what is known of each. Choosing among them is `choosing`'s."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, cast
+
+from sqlalchemy import ColumnElement, Select, exists, func, or_, select, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from questions.model import Kind, Level
+from service.choosing import Asked, Candidate
+from service.store.tables import (
+    Answer,
+    Bank,
+    BankImport,
+    Member,
+    Question,
+    QuestionVersion,
+    Retirement,
+    Round,
+    Schedule,
+    Standing,
+    VerdictRow,
+)
+from service.wire import BankView
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A question of a bank as it stands in the database."""
+
+    row: Question
+    digest: str
+    """Of the version that is asked now."""
+
+
+def open_to(workspace_id: int) -> ColumnElement[bool]:
+    """Whether a bank is for everybody or this workspace's own."""
+    return or_(Bank.workspace_id.is_(None), Bank.workspace_id == workspace_id)
+
+
+def askable(query: Select[*tuple[Any, ...]], workspace_id: int) -> Select[*tuple[Any, ...]]:
+    """`query` over question versions, kept to those that may be asked in this workspace now."""
+    retired = exists().where(Retirement.question_id == Question.id, Retirement.workspace_id == workspace_id)
+    return (
+        query.join(Question, Question.id == QuestionVersion.question_id)
+        .join(Bank, Bank.id == Question.bank_id)
+        .where(
+            QuestionVersion.version == Question.current,
+            QuestionVersion.answered.is_(True),
+            Question.retired_at.is_(None),
+            open_to(workspace_id),
+            ~retired,
+        )
+    )
+
+
+async def candidates(session: AsyncSession, *, workspace_id: int, schedule_id: int | None) -> list[Candidate]:
+    """The questions that may be asked in this workspace now; `id` is the question version's number.
+
+    Their difficulty is what this workspace's own rounds came to. When and how often each was asked is said of the
+    schedule, whichever version it was; with None, of none.
+    """
+    known = measured(workspace_id)
+    query = askable(select(QuestionVersion, known.c.share).select_from(QuestionVersion), workspace_id)
+    rows = (await session.execute(query.outerjoin(known, known.c.version_id == QuestionVersion.id))).all()
+    asked = await _times_asked(session, schedule_id) if schedule_id is not None else {}
+    return [
+        Candidate(
+            id=str(version.id),
+            kind=cast(Kind, version.kind),
+            level=cast(Level | None, version.level),
+            topic=version.topic,
+            difficulty=None if share is None else float(share),
+            last_asked=asked.get(version.question_id, (None, 0))[0],
+            times_asked=asked.get(version.question_id, (None, 0))[1],
+        )
+        for version, share in rows
+    ]
+
+
+async def asked_in(session: AsyncSession, schedule_id: int) -> list[Asked]:
+    """The schedule's rounds that were posted, oldest first; each by the version of its question asked now."""
+    then, now = aliased(QuestionVersion), aliased(QuestionVersion)
+    rows = await session.execute(
+        select(now.id, Round.day, now.topic, now.level)
+        .select_from(Round)
+        .join(then, then.id == Round.version_id)
+        .join(Question, Question.id == then.question_id)
+        .join(now, (now.question_id == Question.id) & (now.version == Question.current))
+        .where(Round.schedule_id == schedule_id)
+        .order_by(Round.day)
+    )
+    return [Asked(str(id_), day, topic, cast(Level | None, level)) for id_, day, topic, level in rows]
+
+
+async def _times_asked(session: AsyncSession, schedule_id: int) -> dict[int, tuple[date, int]]:
+    rows = await session.execute(
+        select(QuestionVersion.question_id, func.max(Round.day), func.count())
+        .join(Round, Round.version_id == QuestionVersion.id)
+        .where(Round.schedule_id == schedule_id)
+        .group_by(QuestionVersion.question_id)
+    )
+    return {question_id: (day, int(count)) for question_id, day, count in rows}
+
+
+async def topic_counts(session: AsyncSession, workspace_id: int) -> list[tuple[str, int]]:
+    """Every topic with its number of questions that may be asked, by name."""
+    query = askable(select(QuestionVersion.topic, func.count()).select_from(QuestionVersion), workspace_id)
+    rows = await session.execute(query.group_by(QuestionVersion.topic).order_by(QuestionVersion.topic))
+    return [(topic, int(count)) for topic, count in rows]
+
+
+async def listed(session: AsyncSession, workspace_id: int) -> list[BankView]:
+    """The banks this workspace is asked from, its own last."""
+    retired_here = exists().where(Retirement.question_id == Question.id, Retirement.workspace_id == workspace_id)
+    retired = or_(Question.retired_at.is_not(None), retired_here)
+    rows = await session.execute(
+        select(
+            Bank.name,
+            Bank.title,
+            func.count().filter(QuestionVersion.answered.is_(True), ~retired),
+            func.count().filter(QuestionVersion.answered.is_(False), ~retired),
+            func.count().filter(retired),
+        )
+        .join(Question, Question.bank_id == Bank.id)
+        .join(QuestionVersion, _is_current())
+        .where(open_to(workspace_id))
+        .group_by(Bank.id)
+        .order_by(Bank.workspace_id.is_not(None), Bank.name)
+    )
+    return [
+        BankView(name=name, title=title, questions=asked, unanswered=unanswered, retired=gone)
+        for name, title, asked, unanswered, gone in rows
+    ]
+
+
+async def named(session: AsyncSession, workspace_id: int, key: str) -> Sequence[tuple[Question, QuestionVersion]]:
+    """The questions of that id this workspace knows, with the version asked now; its own bank's first."""
+    rows = await session.execute(
+        select(Question, QuestionVersion)
+        .join(Bank, Bank.id == Question.bank_id)
+        .join(QuestionVersion, _is_current())
+        .where(func.lower(Question.key) == key.strip().lower(), open_to(workspace_id))
+        .order_by(Bank.workspace_id.is_(None), Bank.name)
+    )
+    return [(question, version) for question, version in rows]
+
+
+async def version(session: AsyncSession, version_id: int) -> QuestionVersion | None:
+    """A version by its number in the database."""
+    return await session.get(QuestionVersion, version_id)
+
+
+async def retire(session: AsyncSession, workspace_id: int, question_id: int, now: datetime) -> None:
+    """Take a question out of this workspace's choosing; once is enough."""
+    row = insert(Retirement).values(workspace_id=workspace_id, question_id=question_id, at=now)
+    await session.execute(row.on_conflict_do_nothing())
+
+
+async def put_back(session: AsyncSession, workspace_id: int, question_id: int) -> None:
+    """Undo `retire`."""
+    if row := await session.get(Retirement, (workspace_id, question_id)):
+        await session.delete(row)
+
+
+async def hold_imports(session: AsyncSession) -> None:
+    """Let imports wait for one another until this transaction ends."""
+    await session.execute(text("select pg_advisory_xact_lock(hashtext('dailygrad bank import'))"))
+
+
+async def find(session: AsyncSession, workspace_id: int | None, name: str) -> Bank | None:
+    """The workspace's own bank of that name, or with None the one for everybody."""
+    return await session.scalar(
+        select(Bank).where(Bank.workspace_id.is_not_distinct_from(workspace_id), Bank.name == name)
+    )
+
+
+async def stored(session: AsyncSession, bank: Bank) -> dict[str, Stored]:
+    """The bank's questions by key, the retired too."""
+    rows = await session.execute(
+        select(Question, QuestionVersion.digest).join(QuestionVersion, _is_current()).where(Question.bank_id == bank.id)
+    )
+    return {question.key: Stored(question, digest) for question, digest in rows}
+
+
+async def imports(session: AsyncSession, bank: Bank) -> list[BankImport]:
+    """What was imported into the bank, oldest first."""
+    return list(await session.scalars(select(BankImport).where(BankImport.bank_id == bank.id).order_by(BankImport.id)))
+
+
+async def members_rounds_open(session: AsyncSession, member_id: int) -> set[int]:
+    """The questions open in a round of this member's workspace: their key is nobody's yet."""
+    query = (
+        select(QuestionVersion.question_id)
+        .join(Round, Round.version_id == QuestionVersion.id)
+        .join(Schedule, Schedule.id == Round.schedule_id)
+        .join(Member, Member.workspace_id == Schedule.workspace_id)
+        .where(Member.id == member_id, Round.closed_at.is_(None))
+    )
+    return set(await session.scalars(query))
+
+
+async def met(session: AsyncSession, member_id: int, question_ids: Collection[int]) -> set[int]:
+    """Which of the questions the member has answered, or were asked in a closed round of their workspace."""
+    answered = (
+        select(QuestionVersion.question_id)
+        .join(Answer, Answer.version_id == QuestionVersion.id)
+        .where(Answer.member_id == member_id, QuestionVersion.question_id.in_(question_ids))
+    )
+    closed = (
+        select(QuestionVersion.question_id)
+        .join(Round, Round.version_id == QuestionVersion.id)
+        .join(Schedule, Schedule.id == Round.schedule_id)
+        .join(Member, Member.workspace_id == Schedule.workspace_id)
+        .where(Member.id == member_id, Round.closed_at.is_not(None), QuestionVersion.question_id.in_(question_ids))
+    )
+    return set(await session.scalars(answered.union(closed)))
+
+
+def measured(workspace_id: int) -> Any:
+    """Per question version: mean credit in this workspace's rounds and the number of answers it was measured on."""
+    return (
+        select(
+            VerdictRow.version_id,
+            func.avg(VerdictRow.credit).label("share"),
+            func.count().label("answers"),
+        )
+        .join(Answer, Answer.id == VerdictRow.answer_id)
+        .join(Standing, Standing.answer_id == Answer.id)
+        .join(Member, Member.id == Answer.member_id)
+        .where(Member.workspace_id == workspace_id, VerdictRow.verdict != "system error")
+        .group_by(VerdictRow.version_id)
+        .subquery()
+    )
+
+
+def _is_current() -> ColumnElement[bool]:
+    return (QuestionVersion.question_id == Question.id) & (QuestionVersion.version == Question.current)
