@@ -1,0 +1,26 @@
+"""One parsed tree, and each platform's text from it; a new platform is one more function over `tree`.
+
+`parse` reads Markdown from anyone and never raises. `to_html` is for the web chat, `to_plain` and `to_ansi` for the
+console, `to_summary` for one line anywhere. `escape` makes Markdown that shows a member's words as they typed them.
+"""
+
+from bot.core.markup.escaping import escape
+from bot.core.markup.highlight import highlight_css
+from bot.core.markup.html import to_html, to_html_inline
+from bot.core.markup.plain import to_ansi, to_plain
+from bot.core.markup.read import MAX_SOURCE, parse
+from bot.core.markup.summary import to_summary
+from bot.core.markup.tree import Document
+
+__all__ = [
+    "MAX_SOURCE",
+    "Document",
+    "escape",
+    "highlight_css",
+    "parse",
+    "to_ansi",
+    "to_html",
+    "to_html_inline",
+    "to_plain",
+    "to_summary",
+]

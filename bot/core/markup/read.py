@@ -1,0 +1,235 @@
+"""Markdown from anyone, well-formed or not, to a `Document`: the only place that knows the parser's tokens."""
+
+import logging
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from markdown_it.token import Token
+
+from bot.core.markup.safety import clean, link_allowed
+from bot.core.markup.syntax import MAX_NESTING, parser_for
+from bot.core.markup.tree import (
+    Align,
+    Block,
+    Blocks,
+    Break,
+    Code,
+    CodeBlock,
+    Document,
+    Emphasis,
+    Heading,
+    Inline,
+    Inlines,
+    Link,
+    List,
+    Math,
+    Paragraph,
+    Quote,
+    Rule,
+    Strike,
+    Strong,
+    Table,
+    Text,
+)
+
+#: Characters of a text that are read; the longest message a platform takes is as long (Slack: 40,000).
+MAX_SOURCE = 40_000
+# Emphasis inside emphasis; deeper marks are dropped, their words stay.
+_MAX_SPANS = 12
+_LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
+_LOG = logging.getLogger(__name__)
+
+
+def parse(markdown: str) -> Document:
+    """Read a text of any origin; never raises. What lies beyond `MAX_SOURCE` characters is named as left out."""
+    source = clean(markdown)
+    document = Document(_blocks_of(source[:MAX_SOURCE]))
+    beyond = len(source) - MAX_SOURCE
+    if beyond <= 0:
+        return document
+    note = Paragraph((Emphasis((Text(f"… {beyond:,} more characters are not shown"),)),))
+    return Document((*document.blocks, note))
+
+
+def _blocks_of(source: str) -> Blocks:
+    try:
+        tokens = parser_for(source).parse(source)
+    except Exception:  # the text is a stranger's: a fault in the parser must not cost them their words
+        _LOG.warning("a text of %d characters could not be parsed; shown as written", len(source), exc_info=True)
+        return _as_written(source)
+    # At its limit the parser leaves blocks out without a word; then the text is better shown as it stands.
+    if any(token.level >= MAX_NESTING - 1 for token in tokens):
+        return _as_written(source)
+    return _Reader(iter(tokens)).blocks("")
+
+
+def _as_written(source: str) -> Blocks:
+    return (CodeBlock(source.rstrip()),)
+
+
+class _Reader:
+    """Takes block tokens one by one; the nesting is bounded by the parser, so recursion is safe."""
+
+    def __init__(self, tokens: Iterator[Token]) -> None:
+        self.tokens = tokens
+
+    def blocks(self, end: str) -> Blocks:
+        found: list[Block] = []
+        for token in self.tokens:
+            if token.type == end:
+                break
+            found.append(_BLOCKS.get(token.type, _unknown)(self, token))
+        return tuple(found)
+
+    def inlines(self, end: str) -> Inlines:
+        found: Inlines = ()
+        for token in self.tokens:
+            if token.type == end:
+                break
+            found += _inlines_of(token.children or [])
+        return found
+
+    def listing(self, opening: Token) -> List:
+        ordered = opening.type == "ordered_list_open"
+        items: list[Blocks] = []
+        tight = True
+        for token in self.tokens:
+            if token.type == opening.type.replace("open", "close"):
+                break
+            close, blocks = self.item()
+            tight = tight and close
+            items.append(blocks)
+        return List(tuple(items), int(opening.attrs.get("start", 1)) if ordered else None, tight)
+
+    def item(self) -> tuple[bool, Blocks]:
+        """Read an item; in a tight list the parser hides the paragraphs' own tokens."""
+        found: list[Block] = []
+        tight = True
+        for token in self.tokens:
+            if token.type == "list_item_close":
+                break
+            if token.type == "paragraph_open" and not token.hidden:
+                tight = False
+            found.append(_BLOCKS.get(token.type, _unknown)(self, token))
+        return tight, tuple(found)
+
+    def table(self) -> Table:
+        rows: list[tuple[Inlines, ...]] = []
+        aligns: list[Align] = []
+        cells: list[Inlines] = []
+        for token in self.tokens:
+            if token.type == "table_close":
+                break
+            if token.type in ("th_open", "td_open"):
+                cells.append(self.inlines(token.type.replace("open", "close")))
+                if token.type == "th_open":
+                    aligns.append(_align(str(token.attrs.get("style", ""))))
+            elif token.type == "tr_close":
+                rows.append(tuple(cells))
+                cells = []
+        return Table(rows[0], tuple(rows[1:]), tuple(aligns))
+
+
+def _align(style: str) -> Align:
+    return next((align for align in Align if style.endswith(align.value)), Align.LEFT)
+
+
+def _language(info: str) -> str:
+    found = _LANGUAGE.search(info.split()[0]) if info.split() else None
+    return found[0].lower() if found else ""
+
+
+def _code_block(_: _Reader, token: Token) -> Block:
+    return CodeBlock(clean(token.content).removesuffix("\n"), _language(clean(token.info)))
+
+
+def _math_block(_: _Reader, token: Token) -> Block:
+    return Paragraph((Math(token.content.strip(), display=True),))
+
+
+def _unknown(_: _Reader, token: Token) -> Block:
+    return Paragraph((Text(clean(token.content).replace("\n", " ")),))
+
+
+_BLOCKS: dict[str, Callable[[_Reader, Token], Block]] = {
+    "paragraph_open": lambda reader, _: Paragraph(reader.inlines("paragraph_close")),
+    "heading_open": lambda reader, token: Heading(int(token.tag[1:]), reader.inlines("heading_close")),
+    "bullet_list_open": _Reader.listing,
+    "ordered_list_open": _Reader.listing,
+    "blockquote_open": lambda reader, _: Quote(reader.blocks("blockquote_close")),
+    "table_open": lambda reader, _: reader.table(),
+    "hr": lambda *_: Rule(),
+    "fence": _code_block,
+    "code_block": _code_block,
+    "math_block": _math_block,
+    "amsmath": _math_block,
+}
+
+
+@dataclass(slots=True)
+class _Open:
+    """A mark that waits for its end, and what stands inside it so far."""
+
+    wrap: Callable[[Inlines], Inline] | None
+    children: list[Inline]
+
+    def add(self, inline: Inline) -> None:
+        last = self.children[-1] if self.children else None
+        if isinstance(inline, Text) and isinstance(last, Text):
+            self.children[-1] = Text(last.text + inline.text)
+        elif inline != Text(""):
+            self.children.append(inline)
+
+
+def _inlines_of(tokens: list[Token]) -> Inlines:
+    stack = [_Open(None, [])]
+    for token in tokens:
+        if token.nesting > 0:
+            stack.append(_Open(_wrapper(token) if len(stack) <= _MAX_SPANS else None, []))
+        elif token.nesting < 0 and len(stack) > 1:
+            _close(stack)
+        else:
+            stack[-1].add(_leaf(token))
+    while len(stack) > 1:
+        _close(stack)
+    return tuple(stack[0].children)
+
+
+def _close(stack: list[_Open]) -> None:
+    done = stack.pop()
+    if done.wrap is None:
+        for child in done.children:
+            stack[-1].add(child)
+    elif done.children:
+        stack[-1].add(done.wrap(tuple(done.children)))
+
+
+_SPANS: dict[str, Callable[[Inlines], Inline]] = {"strong_open": Strong, "em_open": Emphasis, "s_open": Strike}
+
+
+def _wrapper(token: Token) -> Callable[[Inlines], Inline] | None:
+    if token.type != "link_open":
+        return _SPANS.get(token.type)
+    url = str(token.attrs.get("href", ""))
+    return (lambda children: Link(url, children)) if link_allowed(url) else None
+
+
+def _leaf(token: Token) -> Inline:
+    content = clean(token.content)
+    if token.type == "code_inline":
+        return Code(content.replace("\n", " "))
+    if token.type in ("math_inline", "math_block"):
+        return Math(content.strip(), display=token.type == "math_block")
+    if token.type == "hardbreak":
+        return Break()
+    if token.type == "image":
+        return _image(token)
+    return Text(" " if token.type == "softbreak" else content.replace("\n", " "))
+
+
+def _image(token: Token) -> Inline:
+    """Make a link of a picture: one from elsewhere would tell its owner who reads, and may be gone tomorrow."""
+    url = str(token.attrs.get("src", ""))
+    words = Text(clean(token.content).replace("\n", " ") or url)
+    return Link(url, (words,)) if link_allowed(url) else words

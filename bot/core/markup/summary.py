@@ -1,0 +1,82 @@
+"""A tree as one plain line: what a notification, a list or a screen reader's label gets."""
+
+from wcwidth import iter_graphemes
+
+from bot.core.markup.mathtext import to_unicode
+from bot.core.markup.tree import (
+    Block,
+    Break,
+    Code,
+    CodeBlock,
+    Document,
+    Emphasis,
+    Heading,
+    Inline,
+    Inlines,
+    Link,
+    List,
+    Math,
+    Paragraph,
+    Quote,
+    Strike,
+    Strong,
+    Table,
+    Text,
+)
+
+_ELLIPSIS = "…"
+
+
+def to_summary(document: Document, limit: int = 150) -> str:
+    """Give the text on one line, at most `limit` characters (code points), cut after a word with an ellipsis."""
+    return _cut(" ".join(" ".join(_said(block) for block in document.blocks).split()), limit)
+
+
+def _said(block: Block) -> str:
+    match block:
+        case Paragraph(children) | Heading(_, children):
+            return _words(children)
+        case Quote(blocks):
+            return " ".join(_said(inner) for inner in blocks)
+        case List(items):
+            return "; ".join(" ".join(_said(inner) for inner in item) for item in items)
+        case CodeBlock():
+            return "[code]"
+        case Table():
+            return "[table]"
+        case _:
+            return ""
+
+
+def _words(children: Inlines) -> str:
+    return "".join(_word(child) for child in children)
+
+
+def _word(inline: Inline) -> str:
+    match inline:
+        case Text(text) | Code(text):
+            return text
+        case Math(source):
+            return to_unicode(source).replace("\n", "; ")
+        case Break():
+            return " "
+        case Strike(children):
+            # Without the line through them, the words must not read as if they held.
+            return f"[struck out: {_words(children)}]"
+        case Strong(children) | Emphasis(children) | Link(_, children):
+            return _words(children)
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    kept = ""
+    for grapheme in iter_graphemes(text[: limit + 1]):
+        if len(kept) + len(grapheme) > limit - len(_ELLIPSIS):
+            break
+        kept += grapheme
+    head, space, _ = kept.rpartition(" ")
+    # The last word is whole if a space follows it; a text without spaces is cut between two characters.
+    if space and not text[len(kept) :].startswith(" "):
+        kept = head
+    return kept.rstrip(" ,;:.") + _ELLIPSIS if limit > 0 else ""
