@@ -344,6 +344,8 @@ class ImportView(Model):
     added: int
     changed: int
     unchanged: int
+    retired: int = 0
+    """Questions the document no longer holds."""
     unanswered: int
     findings: str
     errors: int
