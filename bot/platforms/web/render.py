@@ -1,0 +1,66 @@
+"""A card as HTML. Pure: the same card gives the same page. Looks are in static/chat.css, words in the card."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+
+from bot.core.markup import highlight_css, parse, to_html, to_html_inline
+from bot.core.markup.highlight import highlighted
+from bot.platforms.web.store import Message, Person
+
+HERE = Path(__file__).parent
+
+
+@cache
+def environment() -> Environment:
+    """The templates, with everything escaped that is not Markup."""
+    found = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=select_autoescape(default=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters.update(markdown=_markdown, kind=_kind, highlighted=highlighted, inline=_inline)
+    found.globals.update(event_id=_event_id)
+    return found
+
+
+def page(template: str, **values: Any) -> str:
+    """A whole page or a fragment."""
+    return environment().get_template(template).render(**values)
+
+
+def message_html(message: Message, person: Person, token: str) -> str:
+    """One message as its reader sees it. `token` is the reader's CSRF token."""
+    return page("message.html", message=message, person=person, token=token)
+
+
+@cache
+def code_colours() -> str:
+    """The stylesheet of highlighted code, for light and for dark."""
+    dark = highlight_css("dark")
+    return f"{highlight_css('light')}@media (prefers-color-scheme: dark) {{\n{dark}}}\n"
+
+
+def _markdown(text: str) -> Markup:
+    return to_html(parse(text))
+
+
+def _inline(text: str) -> Markup:
+    """Markdown for a place that takes no paragraph, such as a label."""
+    return to_html_inline(parse(text))
+
+
+def _kind(part: object) -> str:
+    return type(part).__name__
+
+
+def _event_id() -> str:
+    return uuid4().hex
