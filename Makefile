@@ -1,0 +1,63 @@
+# Two commands matter: `make run` and `make test`. Each sets up everything it needs.
+.DEFAULT_GOAL := help
+.PHONY: help run test check lock bank clean
+
+VENV := .venv
+BIN := $(VENV)/bin
+BANK ?=
+RUN ?=
+TESTS ?=
+# The first Python on the path that is new enough; PYTHON=... names another.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+CODE := bot service questions sandbox tests dailygrad.py
+
+help:
+	@echo "make run             start Dailygrad on this machine: PostgreSQL, service, sandbox, web chat"
+	@echo "make run BANK=PATH   the same with the questions of a file or folder"
+	@echo "make test            run every test that can run here"
+	@echo "make check           format, lint, types, import rules, the shipped bank"
+	@echo "make lock            pin the newest versions of all dependencies"
+	@echo "make clean           remove the environment (your data in .dailygrad stays)"
+
+run: $(VENV)/.run-ready
+	@exec $(BIN)/dailygrad run $(if $(BANK),--bank "$(BANK)") $(RUN)
+
+test: $(VENV)/.dev-ready
+	@$(BIN)/python -m pytest $(TESTS)
+
+check: $(VENV)/.dev-ready
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/mypy $(CODE)
+	$(BIN)/lint-imports
+	$(BIN)/dailygrad bank check questions/banks
+
+lock: $(VENV)/.dev-ready
+	@$(BIN)/pip install --quiet pip-tools
+	@# A build tag such as +cpu is left out, so that each machine gets the build that suits it.
+	@$(BIN)/pip-compile --quiet --upgrade --all-extras --strip-extras --no-annotate --no-header --no-emit-options \
+		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file - pyproject.toml 2>/dev/null \
+		| sed -E '/^(#|$$|dailygrad )/d; s/\+[a-z0-9.]+$$//' > requirements.lock.new
+	@mv requirements.lock.new requirements.lock && echo "requirements.lock: $$(wc -l < requirements.lock) packages pinned"
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "Dailygrad needs Python 3.11 or newer; none was found. Install it, or name it: make PYTHON=/path/to/python3"; exit 1; }
+	@echo "Making the environment in $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+		echo "This Python cannot make an environment. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
+
+$(VENV)/.run-ready: $(VENV)/bin/python pyproject.toml requirements.lock
+	@echo "Installing what Dailygrad needs (the first time takes a minute or two: PyTorch is large)"
+	@$(BIN)/python -m pip install --disable-pip-version-check --progress-bar on --quiet \
+		--constraint requirements.lock --editable '.[run]'
+	@touch $@
+
+$(VENV)/.dev-ready: $(VENV)/bin/python pyproject.toml requirements.lock
+	@echo "Installing what Dailygrad and its tests need (the first time takes a minute or two: PyTorch is large)"
+	@$(BIN)/python -m pip install --disable-pip-version-check --progress-bar on --quiet \
+		--constraint requirements.lock --editable '.[dev,discord,slack]'
+	@touch $@ $(VENV)/.run-ready
