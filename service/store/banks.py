@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, cast
@@ -194,33 +194,40 @@ async def imports(session: AsyncSession, bank: Bank) -> list[BankImport]:
     return list(await session.scalars(select(BankImport).where(BankImport.bank_id == bank.id).order_by(BankImport.id)))
 
 
-async def members_rounds_open(session: AsyncSession, member_id: int) -> set[int]:
-    """The questions open in a round of this member's workspace: their key is nobody's yet."""
+async def is_open(session: AsyncSession, workspace_id: int, question_id: int) -> bool:
+    """Whether the question is open in a round of the workspace: its key is nobody's yet."""
     query = (
-        select(QuestionVersion.question_id)
-        .join(Round, Round.version_id == QuestionVersion.id)
+        select(Round.id)
+        .join(QuestionVersion, QuestionVersion.id == Round.version_id)
         .join(Schedule, Schedule.id == Round.schedule_id)
-        .join(Member, Member.workspace_id == Schedule.workspace_id)
-        .where(Member.id == member_id, Round.closed_at.is_(None))
+        .where(
+            Schedule.workspace_id == workspace_id,
+            QuestionVersion.question_id == question_id,
+            Round.closed_at.is_(None),
+        )
+        .limit(1)
     )
-    return set(await session.scalars(query))
+    return await session.scalar(query) is not None
 
 
-async def met(session: AsyncSession, member_id: int, question_ids: Collection[int]) -> set[int]:
-    """Which of the questions the member has answered, or were asked in a closed round of their workspace."""
+async def is_met(session: AsyncSession, member: Member, question_id: int) -> bool:
+    """Whether the member has answered the question, or it was asked in a closed round of their workspace."""
     answered = (
-        select(QuestionVersion.question_id)
-        .join(Answer, Answer.version_id == QuestionVersion.id)
-        .where(Answer.member_id == member_id, QuestionVersion.question_id.in_(question_ids))
+        select(Answer.id)
+        .join(QuestionVersion, QuestionVersion.id == Answer.version_id)
+        .where(Answer.member_id == member.id, QuestionVersion.question_id == question_id)
     )
     closed = (
-        select(QuestionVersion.question_id)
-        .join(Round, Round.version_id == QuestionVersion.id)
+        select(Round.id)
+        .join(QuestionVersion, QuestionVersion.id == Round.version_id)
         .join(Schedule, Schedule.id == Round.schedule_id)
-        .join(Member, Member.workspace_id == Schedule.workspace_id)
-        .where(Member.id == member_id, Round.closed_at.is_not(None), QuestionVersion.question_id.in_(question_ids))
+        .where(
+            Schedule.workspace_id == member.workspace_id,
+            Round.closed_at.is_not(None),
+            QuestionVersion.question_id == question_id,
+        )
     )
-    return set(await session.scalars(answered.union(closed)))
+    return await session.scalar(answered.union_all(closed).limit(1)) is not None
 
 
 def measured(workspace_id: int) -> Any:

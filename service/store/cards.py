@@ -1,0 +1,106 @@
+"""Practice cards as rows, and what a member has not met yet. When a card is due again is FSRS's business."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import ColumnElement, Select, exists, func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from questions.model import Level
+from service.choosing import Asked
+from service.store.banks import askable
+from service.store.ledger import within_topic
+from service.store.tables import Answer, Card, Member, Question, QuestionVersion, Round, Schedule
+
+LATEST = 12
+"""How many practised questions the next one is balanced against."""
+
+
+def narrowed(query: Select[*tuple[Any, ...]], topic: str, level: str) -> Select[*tuple[Any, ...]]:
+    """`query` over question versions, kept to a topic and a level where they are given."""
+    if topic:
+        query = query.where(within_topic(topic))
+    return query.where(QuestionVersion.level == level) if level else query
+
+
+async def due(
+    session: AsyncSession, member: Member, now: datetime, topic: str = "", level: str = ""
+) -> list[QuestionVersion]:
+    """The questions whose cards are due, the longest due first, without those open in a round."""
+    query = askable(select(QuestionVersion), member.workspace_id)
+    query = (
+        narrowed(query, topic, level)
+        .join(Card, (Card.question_id == Question.id) & (Card.member_id == member.id))
+        .where(Card.due <= now, ~_open_in(member.workspace_id))
+        .order_by(Card.due, Card.question_id)
+    )
+    return list(await session.scalars(query))
+
+
+async def unseen(session: AsyncSession, member: Member, topic: str = "", level: str = "") -> set[str]:
+    """The versions (as `Candidate.id`) of questions the member has neither answered nor a card of."""
+    then = QuestionVersion.__table__.alias("then")
+    answered = exists(
+        select(Answer.id)
+        .join(then, then.c.id == Answer.version_id)
+        .where(Answer.member_id == member.id, then.c.question_id == Question.id)
+    )
+    has_card = exists().where(Card.member_id == member.id, Card.question_id == Question.id)
+    query = narrowed(askable(select(QuestionVersion.id), member.workspace_id), topic, level)
+    found = await session.scalars(query.where(~answered, ~has_card, ~_open_in(member.workspace_id)))
+    return {str(id_) for id_ in found}
+
+
+async def practised(session: AsyncSession, member_id: int) -> list[Asked]:
+    """What the member practised last, oldest first."""
+    rows = await session.execute(
+        select(Answer.at, QuestionVersion.id, QuestionVersion.topic, QuestionVersion.level)
+        .join(QuestionVersion, QuestionVersion.id == Answer.version_id)
+        .where(Answer.member_id == member_id, Answer.round_id.is_(None))
+        .order_by(Answer.id.desc())
+        .limit(LATEST)
+    )
+    latest = [Asked(str(id_), at.date(), topic, cast(Level | None, level)) for at, id_, topic, level in rows]
+    return latest[::-1]
+
+
+async def held(session: AsyncSession, member_id: int, question_id: int) -> Card | None:
+    """The member's card of a question, locked until the transaction ends."""
+    query = select(Card).where(Card.member_id == member_id, Card.question_id == question_id)
+    return await session.scalar(query.with_for_update().execution_options(populate_existing=True))
+
+
+async def make(
+    session: AsyncSession, member_ids: Iterable[int], question_id: int, state: dict[str, Any], due: datetime
+) -> None:
+    """Give each member a card that is due at `due`; one they have already becomes due then, unless it is sooner."""
+    rows = [
+        {"member_id": member_id, "question_id": question_id, "state": state, "due": due}
+        for member_id in sorted(set(member_ids))
+    ]
+    if rows:
+        new = insert(Card).values(rows)
+        earlier = {"due": func.least(Card.due, new.excluded.due)}
+        await session.execute(new.on_conflict_do_update(index_elements=["member_id", "question_id"], set_=earlier))
+
+
+async def counts(session: AsyncSession, member_id: int, now: datetime) -> tuple[int, int]:
+    """How many cards a member has, and how many of them are due."""
+    query = select(func.count(), func.count().filter(Card.due <= now)).where(Card.member_id == member_id)
+    total, due_now = (await session.execute(query)).one()
+    return int(total), int(due_now)
+
+
+def _open_in(workspace_id: int) -> ColumnElement[bool]:
+    """Whether a question is open in a round of the workspace: its key is nobody's yet."""
+    then = QuestionVersion.__table__.alias("in_round")
+    return exists(
+        select(Round.id)
+        .join(then, then.c.id == Round.version_id)
+        .join(Schedule, Schedule.id == Round.schedule_id)
+        .where(Schedule.workspace_id == workspace_id, Round.closed_at.is_(None), then.c.question_id == Question.id)
+    )
