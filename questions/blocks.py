@@ -143,4 +143,4 @@ def _leaf(token: Token, source: Source) -> Block:
     mark = source.line(end).lstrip(" >\t")
     closed = end > first and mark.startswith(token.markup) and not mark.strip(token.markup[0] + " \t")
     language = token.info.split()[0].lower() if token.info.split() else ""
-    return Block(kind, first, last, text=token.content.rstrip("\n"), info=language, closed=closed)
+    return Block(kind, first, last, text=token.content.removesuffix("\n"), info=language, closed=closed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -84,7 +85,11 @@ class Document:
 
     def fences_between(self, first: int, last: int) -> Iterator[Block]:
         """The same, as blocks."""
-        return (fence for fence in self.fences if first <= fence.first and fence.last <= last)
+        start = bisect_left(self.fences, first, key=lambda fence: fence.first)
+        for index in range(start, len(self.fences)):
+            if self.fences[index].first > last:
+                return
+            yield self.fences[index]
 
     def place(self, first: int, last: int) -> Place:
         """A question's place, without the blank lines at its end."""

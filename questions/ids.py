@@ -20,7 +20,8 @@ _LENGTH = 60
 
 def slug(prompt: str) -> str:
     """Lower-case words joined by hyphens, cut at a word; `question` where the prompt holds no word."""
-    text = unicodedata.normalize("NFKD", plain(prompt)).lower()
+    # A LaTeX command is a mark, not a word.
+    text = re.sub(r"\\[a-z]+", " ", unicodedata.normalize("NFKD", plain(prompt)).lower())
     words = re.findall(r"[^\W_]+", "".join(c for c in text if not unicodedata.combining(c)))
     kept = ""
     for word in words:

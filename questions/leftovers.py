@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _ESCAPED = re.compile(r"\\`")
 _TICKS = re.compile(r"`+")
 _TEXT = re.compile(r"\\?\btext\{")
+_FORMULA = 1000
+"""A brace this far from its partner was forgotten."""
 _ENDS_ASKING = re.compile(r"\?[\"'”’)\]*_]*$")
 
 
@@ -103,7 +105,7 @@ def _after(places: list[int], index: int) -> int:
 
 def _closed_brace(text: str, start: int) -> bool:
     depth = 1
-    for character in text[start:]:
+    for character in text[start : start + _FORMULA]:
         depth += (character == "{") - (character == "}")
         if depth == 0:
             return True

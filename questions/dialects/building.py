@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from questions.diagnostics import Finding
 from questions.dialects.shape import is_answer_heading, labels_in, level_under, numbered, text_after
+from questions.keypoints import key_points_of
 from questions.model import Question
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from questions.blocks import Block
     from questions.document import Document, Section
     from questions.model import Level
+
+
+_FOOTER = 4
+"""A rule and this many blocks or more behind it are no farewell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,29 @@ def trimmed(body: tuple[Block, ...]) -> tuple[Block, ...]:
     while end and body[end - 1].kind == "rule":
         end -= 1
     return body[:end]
+
+
+def separate(sections: Iterable[Section]) -> Iterator[Section]:
+    """Sections that ask, in order, each ended where the next begins and standing under no other of them."""
+    asking = sorted(sections, key=lambda section: section.heading.first)
+    headings = {section.heading.first for section in asking}
+    for section, following in zip(asking, [*asking[1:], None], strict=True):
+        body = trimmed(section.body)
+        if following is None:
+            body = _without_footer(body)
+        elif following.heading.first <= section.last:
+            body = trimmed(tuple(block for block in body if block.first < following.heading.first))
+        above = tuple(heading for heading in section.above if heading.first not in headings)
+        yield dataclasses.replace(section, body=body, above=above)
+
+
+def _without_footer(body: tuple[Block, ...]) -> tuple[Block, ...]:
+    """The last question's blocks without what stands behind a rule: a document's farewell is no answer."""
+    rules = [index for index, block in enumerate(body) if block.kind == "rule"]
+    if not rules or len(body) - rules[-1] > _FOOTER or not trimmed(body[: rules[-1]]):
+        return body
+    footer = body[rules[-1] + 1 :]
+    return trimmed(body[: rules[-1]]) if all(block.kind == "paragraph" for block in footer) else body
 
 
 def find_answer(document: Document, body: tuple[Block, ...]) -> Answer | None:
@@ -81,6 +110,7 @@ def make_question(
         prompt=prompt,
         place=document.place(first, last),
         answer=answer or None,
+        key_points=key_points_of(answer),
         code_blocks=document.code_between(first, last),
         level=level or level_under(section),
         section=section,
@@ -89,29 +119,23 @@ def make_question(
     )
 
 
-def from_heading(
-    document: Document, section: Section, body: tuple[Block, ...], answer: Answer | None
-) -> tuple[Question, list[Finding]]:
+def from_heading(document: Document, section: Section, answer: Answer | None) -> tuple[Question, list[Finding]]:
     """The question a heading asks: its text is the prompt, with whatever stands before the answer."""
     source = document.source
     heading = section.heading
     number, prompt = numbered(heading.text)
-    last = body[-1].last if body else heading.last
-    findings: list[Finding] = []
-    if answer is None:
-        text = source.text(heading.last + 1, last)
-        if not text:
-            findings.append(no_answer(document, heading.first, heading.last))
-    else:
-        text = answer.text
-        more = source.text(heading.last + 1, answer.first - 1)
-        prompt = f"{prompt}\n\n{more}" if more else prompt
-        if not text:
-            findings.append(no_answer(document, heading.first, heading.last))
+    text = answer.text if answer else source.text(heading.last + 1, section.last)
+    more = source.text(heading.last + 1, answer.first - 1) if answer else ""
     question = make_question(
-        document, heading.first, last, prompt=prompt, answer=text, section=section.path, number=number
+        document,
+        heading.first,
+        section.last,
+        prompt=f"{prompt}\n\n{more}" if more else prompt,
+        answer=text,
+        section=section.path,
+        number=number,
     )
-    return question, findings
+    return question, [] if text else [no_answer(document, heading.first, heading.last)]
 
 
 def no_answer(document: Document, first: int, last: int) -> Finding:

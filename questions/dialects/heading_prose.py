@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from questions.dialects.building import from_heading, sibling_runs, trimmed
+from questions.dialects.building import from_heading, separate, sibling_runs
 from questions.dialects.shape import numbered, reads_as_question
 from questions.document import Document, Draft, Section
 
@@ -22,8 +22,8 @@ def sniff(document: Document) -> bool:
 def read(document: Document) -> Draft:
     """Every numbered heading of such a run, with all that stands below it."""
     draft = Draft()
-    for section in _asking(document):
-        question, findings = from_heading(document, section, trimmed(section.body), None)
+    for section in separate(_asking(document)):
+        question, findings = from_heading(document, section, None)
         draft.questions.append(question)
         draft.findings += findings
     return draft

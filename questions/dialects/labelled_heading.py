@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from questions.diagnostics import Finding
-from questions.dialects.building import find_answer, from_heading, sibling_runs, trimmed
+from questions.dialects.building import find_answer, from_heading, separate, sibling_runs
 from questions.dialects.shape import is_answer_heading, numbered
 from questions.document import Document, Draft, Section
 
@@ -23,13 +23,12 @@ def sniff(document: Document) -> bool:
 def read(document: Document) -> Draft:
     """The questions of all runs of headings in which most have a labelled answer."""
     draft = Draft()
-    for section in _asking(document):
-        body = trimmed(section.body)
-        answer = find_answer(document, body)
-        question, findings = from_heading(document, section, body, answer)
+    for section in separate(_asking(document)):
+        answer = find_answer(document, section.body)
+        question, findings = from_heading(document, section, answer)
         draft.questions.append(question)
         draft.findings += findings
-        if answer is None and body:
+        if answer is None and section.body:
             draft.findings.append(_unlabelled(document, section))
     return draft
 

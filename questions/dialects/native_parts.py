@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _BOX = re.compile(r"\[(?P<mark>[ xX])\](?:[ ]+|$)")
 _ID = re.compile(r"\{(?P<id>[A-Za-z0-9][A-Za-z0-9_-]*)\}(?:[ ]+|$)")
-_LITERAL = re.compile(r"(`+)(?P<text>.+?)\1", re.DOTALL)
+_LITERAL = re.compile(r"(?<!`)(`++)(?P<text>.+?)(?<!`)\1(?!`)", re.DOTALL)
 _LIMIT = re.compile(r"(?P<name>[a-z_]+)[ ]*:[ ]*(?P<value>[0-9][0-9_.eE+-]*)")
 _URL = re.compile(r"https?://[^\s<>)\]]+")
 _DASH = " — "

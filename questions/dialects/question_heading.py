@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import TYPE_CHECKING
 
-from questions.dialects.building import Answer, find_answer, make_question, no_answer, trimmed
+from questions.dialects.building import Answer, find_answer, make_question, no_answer, separate
 from questions.dialects.shape import is_answer_heading, unbold
 from questions.document import Document, Draft, Section
 
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 NAME = "question-heading"
 
-_HEADING = re.compile(r"(?:question|problem|exercise|q)[ ]?#?(?P<number>\d+)[ ]?[:.)–—-]?[ ]*(?P<rest>.*)", re.I)
+_HEADING = re.compile(
+    r"(?:question|problem|exercise|q)[ ]?#?(?P<number>\d+)(?:[ ]?[:.)–—-][ ]*(?P<rest>.*))?", re.IGNORECASE
+)
 
 
 def sniff(document: Document) -> bool:
@@ -27,26 +30,21 @@ def sniff(document: Document) -> bool:
 def read(document: Document) -> Draft:
     """One question for each such heading; the headings inside its answer are part of it."""
     draft = Draft()
-    for section, number, rest in _asking(document):
-        body = trimmed(_whole_body(document, section))
-        answer = find_answer(document, body) or _first_paragraph_asks(document, body, rest)
-        _add(document, draft, section, body, answer, number, rest)
+    for section in separate(_asking(document)):
+        _add(document, draft, section)
     return draft
 
 
-def _asking(document: Document) -> Iterator[tuple[Section, str, str]]:
-    for section in document.sections:
-        found = _HEADING.fullmatch(section.heading.text.strip())
-        if found and document.free(section.heading.first, section.last):
-            yield section, found["number"], found["rest"].strip()
-
-
-def _whole_body(document: Document, section: Section) -> tuple[Block, ...]:
-    """The section's blocks, and the next section's too where that is a heading `Answer` of the same depth."""
-    following = next((s for s in document.sections if s.heading.first > section.last), None)
-    if following is None or not is_answer_heading(following.heading):
-        return section.body
-    return (*section.body, following.heading, *following.body)
+def _asking(document: Document) -> Iterator[Section]:
+    following: Section | None = None
+    for section in reversed(document.sections):
+        if _HEADING.fullmatch(section.heading.text.strip()):
+            # An `Answer` of the same depth ends the section and still belongs to the question.
+            if following and following.heading.level == section.heading.level:
+                section = dataclasses.replace(section, body=(*section.body, following.heading, *following.body))
+            if document.free(section.heading.first, section.last):
+                yield section
+        following = section if is_answer_heading(section.heading) else None
 
 
 def _first_paragraph_asks(document: Document, body: tuple[Block, ...], rest: str) -> Answer | None:
@@ -57,25 +55,19 @@ def _first_paragraph_asks(document: Document, body: tuple[Block, ...], rest: str
     return Answer(document.source.text(blocks[0].first, blocks[-1].last), blocks[0].first)
 
 
-def _add(
-    document: Document,
-    draft: Draft,
-    section: Section,
-    body: tuple[Block, ...],
-    answer: Answer | None,
-    number: str,
-    rest: str,
-) -> None:
+def _add(document: Document, draft: Draft, section: Section) -> None:
     heading = section.heading
-    last = body[-1].last if body else heading.last
-    asked = document.source.text(heading.last + 1, answer.first - 1 if answer else last)
+    found = _HEADING.fullmatch(heading.text.strip())
+    number, rest = (found["number"], found["rest"] or "") if found else ("", "")
+    answer = find_answer(document, section.body) or _first_paragraph_asks(document, section.body, rest)
+    asked = document.source.text(heading.last + 1, answer.first - 1 if answer else section.last)
     if answer is None or not answer.text:
         draft.findings.append(no_answer(document, heading.first, heading.last))
     draft.questions.append(
         make_question(
             document,
             heading.first,
-            last,
+            section.last,
             prompt="\n\n".join(part for part in (unbold(rest), _unbold_first(asked)) if part),
             answer=answer.text if answer else "",
             section=section.path,

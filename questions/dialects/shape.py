@@ -33,7 +33,11 @@ _SHAPES: tuple[tuple[Role, str, str], ...] = (
 )
 _LABELS = tuple((role, re.compile(shape % words, re.IGNORECASE)) for role, shape, words in _SHAPES)
 _ANSWER_HEADING = re.compile(rf"(?:{_ANSWER})[ ]?:?", re.IGNORECASE)
-_NUMBERED = re.compile(r"(?P<mark>\*{2}|_{2})?(?:q(?:uestion)?[ ]?)?(?P<number>\d{1,4})[.):][ ]*(?P<rest>\S.*)", re.I)
+_NUMBERED = re.compile(
+    r"(?P<mark>\*{2}|_{2})?(?:q(?:uestion)?[ ]?)?"
+    r"(?:(?P<nested>\d{1,4}(?:\.\d{1,4})+)[.):]?[ ]+|(?P<number>\d{1,4})\\?[.):](?!\d)[ ]*)(?P<rest>\S.*)",
+    re.IGNORECASE,
+)
 _ASKS = re.compile(
     r"(?:what|why|how|when|where|which|who|whose|is|are|was|were|can|could|does|do|did|should|would|will|has|have"
     r"|explain|describe|discuss|compare|contrast|reflect|define|differentiate|distinguish|implement|design|derive"
@@ -127,7 +131,7 @@ def numbered(heading: str) -> tuple[str, str]:
     rest = found["rest"].strip()
     if found["mark"]:
         rest = rest.removesuffix(found["mark"]) if rest.endswith(found["mark"]) else found["mark"] + rest
-    return found["number"], rest
+    return found["nested"] or found["number"], rest
 
 
 def reads_as_question(markdown: str) -> bool:
