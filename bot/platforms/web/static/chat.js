@@ -44,7 +44,7 @@ async function post(form, submitter) {
   for (const button of buttons) button.disabled = true;
   if (live) live.textContent = "Sending…";
   try {
-    const answer = await fetch(form.action, {
+    const answer = await fetch(form.getAttribute("action"), {
       method: "POST",
       body: new URLSearchParams(body),
       headers: { Accept: "application/json" },
