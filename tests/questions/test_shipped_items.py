@@ -209,7 +209,7 @@ def test_an_item_is_complete(question: Question) -> None:
 
 
 def test_a_false_key_would_be_caught() -> None:
-        text = """---
+    text = """---
 bank: untrue
 ---
 
