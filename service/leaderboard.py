@@ -9,10 +9,12 @@ from datetime import datetime
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.calendar import period_bounds
+from service.errors import NotPossible
 from service.ranking import Ranked, rank
 from service.store import attendance, ledger, schedules, seasons
 from service.store.ledger import Scope
-from service.store.tables import Channel, Member, Season
+from service.store.members import Caller
+from service.store.tables import Season
 from service.streaks import Streak, streak
 from service.wire import Board, BoardRow, Period
 
@@ -22,34 +24,33 @@ NO_STREAK = streak(())
 
 async def board(
     session: AsyncSession,
-    member: Member,
-    channel: Channel | None,
+    caller: Caller,
     *,
     period: Period = "week",
     topic: str = "",
     limit: int = 10,
     now: datetime,
 ) -> Board:
-    """The board of `channel`, or where that is None of the member's workspace.
+    """The board of the caller's channel, or where there is none of the workspace.
 
-    Days begin at midnight in the zone of the channel's schedule, in UTC where it has none. Raises ValueError for
-    the season's board when no season is running.
+    Days begin at midnight in the zone of the channel's schedule, in UTC where it has none. Refused for the season's
+    board when no season is running.
     """
-    scope, season = await _scope(session, member.workspace_id, channel.id if channel else None, period, now)
+    scope, season = await _scope(session, caller.workspace_id, caller.channel_id, period, now)
     scope = dataclasses.replace(scope, topic=topic)
     ranked = rank(await ledger.standings(session, scope))
-    shown = await _rows(session, scope, ranked[:limit], member.id)
-    mine = [line for line in ranked if line.member_key == str(member.id)]
+    shown = await _rows(session, scope, ranked[:limit], caller.member_id)
+    mine = [line for line in ranked if line.member_key == str(caller.member_id)]
     return Board(
         title=season.name if season else TITLES[period],
         period=period,
-        scope="channel" if channel else "workspace",
+        scope="workspace" if caller.channel_id is None else "channel",
         topic=topic,
         since=scope.since,
         until=scope.until,
         rows=shown,
         total=len(ranked),
-        mine=next(iter(await _rows(session, scope, mine, member.id)), None),
+        mine=next(iter(await _rows(session, scope, mine, caller.member_id)), None),
     )
 
 
@@ -87,6 +88,8 @@ async def _scope(
 ) -> tuple[Scope, Season | None]:
     zone = await schedules.zone_of(session, workspace_id, channel_id)
     season = await seasons.running(session, workspace_id) if period == "season" else None
+    if period == "season" and season is None:
+        raise NotPossible(cause="No season is running. Ask for another period, or have an admin start a season.")
     since, until = period_bounds(period, now, zone, season.starts_at if season else None)
     return Scope(workspace_id, channel_id, since=since, until=until), season
 

@@ -14,6 +14,7 @@ from sqlalchemy.orm import aliased
 
 from questions.model import Kind, Level
 from service.choosing import Asked, Candidate
+from service.store.members import Caller
 from service.store.tables import (
     Answer,
     Bank,
@@ -194,35 +195,19 @@ async def imports(session: AsyncSession, bank: Bank) -> list[BankImport]:
     return list(await session.scalars(select(BankImport).where(BankImport.bank_id == bank.id).order_by(BankImport.id)))
 
 
-async def is_open(session: AsyncSession, workspace_id: int, question_id: int) -> bool:
-    """Whether the question is open in a round of the workspace: its key is nobody's yet."""
-    query = (
-        select(Round.id)
-        .join(QuestionVersion, QuestionVersion.id == Round.version_id)
-        .join(Schedule, Schedule.id == Round.schedule_id)
-        .where(
-            Schedule.workspace_id == workspace_id,
-            QuestionVersion.question_id == question_id,
-            Round.closed_at.is_(None),
-        )
-        .limit(1)
-    )
-    return await session.scalar(query) is not None
-
-
-async def is_met(session: AsyncSession, member: Member, question_id: int) -> bool:
-    """Whether the member has answered the question, or it was asked in a closed round of their workspace."""
+async def is_met(session: AsyncSession, caller: Caller, question_id: int) -> bool:
+    """Whether the caller has answered the question, or it was asked in a closed round of their workspace."""
     answered = (
         select(Answer.id)
         .join(QuestionVersion, QuestionVersion.id == Answer.version_id)
-        .where(Answer.member_id == member.id, QuestionVersion.question_id == question_id)
+        .where(Answer.member_id == caller.member_id, QuestionVersion.question_id == question_id)
     )
     closed = (
         select(Round.id)
         .join(QuestionVersion, QuestionVersion.id == Round.version_id)
         .join(Schedule, Schedule.id == Round.schedule_id)
         .where(
-            Schedule.workspace_id == member.workspace_id,
+            Schedule.workspace_id == caller.workspace_id,
             Round.closed_at.is_not(None),
             QuestionVersion.question_id == question_id,
         )

@@ -14,7 +14,8 @@ from questions.model import Level
 from service.choosing import Asked
 from service.store.banks import askable
 from service.store.ledger import within_topic
-from service.store.tables import Answer, Card, Member, Question, QuestionVersion, Round, Schedule
+from service.store.members import Caller
+from service.store.tables import Answer, Card, Question, QuestionVersion, Round, Schedule
 
 LATEST = 12
 """How many practised questions the next one is balanced against."""
@@ -28,30 +29,30 @@ def narrowed(query: Select[*tuple[Any, ...]], topic: str, level: str) -> Select[
 
 
 async def due(
-    session: AsyncSession, member: Member, now: datetime, topic: str = "", level: str = ""
+    session: AsyncSession, caller: Caller, now: datetime, topic: str = "", level: str = ""
 ) -> list[QuestionVersion]:
     """The questions whose cards are due, the longest due first, without those open in a round."""
-    query = askable(select(QuestionVersion), member.workspace_id)
+    query = askable(select(QuestionVersion), caller.workspace_id)
     query = (
         narrowed(query, topic, level)
-        .join(Card, (Card.question_id == Question.id) & (Card.member_id == member.id))
-        .where(Card.due <= now, ~_open_in(member.workspace_id))
+        .join(Card, (Card.question_id == Question.id) & (Card.member_id == caller.member_id))
+        .where(Card.due <= now, ~_open_in(caller.workspace_id))
         .order_by(Card.due, Card.question_id)
     )
     return list(await session.scalars(query))
 
 
-async def unseen(session: AsyncSession, member: Member, topic: str = "", level: str = "") -> set[str]:
+async def unseen(session: AsyncSession, caller: Caller, topic: str = "", level: str = "") -> set[str]:
     """The versions (as `Candidate.id`) of questions the member has neither answered nor a card of."""
     then = QuestionVersion.__table__.alias("then")
     answered = exists(
         select(Answer.id)
         .join(then, then.c.id == Answer.version_id)
-        .where(Answer.member_id == member.id, then.c.question_id == Question.id)
+        .where(Answer.member_id == caller.member_id, then.c.question_id == Question.id)
     )
-    has_card = exists().where(Card.member_id == member.id, Card.question_id == Question.id)
-    query = narrowed(askable(select(QuestionVersion.id), member.workspace_id), topic, level)
-    found = await session.scalars(query.where(~answered, ~has_card, ~_open_in(member.workspace_id)))
+    has_card = exists().where(Card.member_id == caller.member_id, Card.question_id == Question.id)
+    query = narrowed(askable(select(QuestionVersion.id), caller.workspace_id), topic, level)
+    found = await session.scalars(query.where(~answered, ~has_card, ~_open_in(caller.workspace_id)))
     return {str(id_) for id_ in found}
 
 

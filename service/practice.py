@@ -1,0 +1,104 @@
+"""Practice by spaced repetition: what to ask next, and when a card is due again. Judging is `answering`'s business."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from questions.model import LEVELS
+from service import topics
+from service.choosing import Wishes, choose
+from service.errors import NotFound, NotPossible
+from service.fsrs_cards import CardRating, new_card, rating_for, review
+from service.store import banks, cards
+from service.store.members import Caller
+from service.store.questions import version_for
+from service.store.tables import Card
+from service.wire import Rating
+
+
+async def next_card(
+    session: AsyncSession, caller: Caller, now: datetime, topic: str = "", level: str = ""
+) -> tuple[int, int] | None:
+    """The question version to practise now and how many more cards are due; None where nothing is left to ask.
+
+    The longest due card first, then a question the caller has not met. Never one that is open in a round.
+    Refused for a topic or level that is not there.
+    """
+    await _check(session, caller, topic, level)
+    due = await cards.due(session, caller, now, topic, level)
+    if due:
+        return due[0].id, len(due) - 1
+    unseen = await cards.unseen(session, caller, topic, level)
+    known = await banks.candidates(session, workspace_id=caller.workspace_id, schedule_id=None)
+    latest = await cards.practised(session, caller.member_id)
+    chosen = choose(
+        [candidate for candidate in known if candidate.id in unseen],
+        latest,
+        Wishes(memory_days=0),
+        f"practice {caller.member_id}",
+        now.date(),
+    )
+    return None if chosen is None else (int(chosen.id), 0)
+
+
+async def reviewed(
+    session: AsyncSession, *, member_id: int, question_id: int, credit: float, now: datetime
+) -> datetime:
+    """Book a practised answer worth `credit` on its card, made where there is none; returns when it is due again."""
+    return await _review(session, member_id, question_id, rating_for(credit), now)
+
+
+async def missed(session: AsyncSession, member_ids: Collection[int], question_id: int, now: datetime) -> None:
+    """Make the question a card, due at once, of each of these members."""
+    await cards.make(session, member_ids, question_id, _fresh(now), now)
+
+
+async def rate(session: AsyncSession, caller: Caller, ref: str, rating: Rating, now: datetime) -> datetime:
+    """Replace the rating of the latest review of a practised question by the member's own; returns when it is due.
+
+    Refused for a question of a round, one nobody here knows, and one the member has not practised.
+    """
+    version = await version_for(session, caller.workspace_id, int(ref[1:])) if ref.startswith("p") else None
+    if version is None:
+        raise NotFound(what=f"practised question {ref}", cure="Ask for a new one with /quiz practice.")
+    card = await cards.held(session, caller.member_id, version.question_id)
+    if card is None or card.state["reviewed_at"] is None:
+        raise NotPossible(cause="Answer the question first: a rating says how well you recalled it.")
+    before, moment = card.state["before"], datetime.fromisoformat(card.state["reviewed_at"])
+    _book(card, before, rating, moment)
+    return card.due
+
+
+async def _check(session: AsyncSession, caller: Caller, topic: str, level: str) -> None:
+    if level and level not in LEVELS:
+        raise NotFound(what=f"level {level}", cure=f"Choose one of {', '.join(LEVELS)}.")
+    if topic:
+        await topics.must_exist(session, caller.workspace_id, [topic])
+
+
+async def _review(
+    session: AsyncSession, member_id: int, question_id: int, rating: CardRating, now: datetime
+) -> datetime:
+    card = await cards.held(session, member_id, question_id)
+    if card is None:
+        await cards.make(session, [member_id], question_id, _fresh(now), now)
+        card = await cards.held(session, member_id, question_id)
+        assert card is not None, "it was made in this transaction"
+    _book(card, card.state["card"], rating, now)
+    card.reviews += 1
+    return card.due
+
+
+def _book(card: Card, before: dict[str, Any], rating: CardRating, now: datetime) -> None:
+    after, due = review(before, rating, now)
+    # The state before is kept: members may correct the rating their answer was given.
+    card.state = {"card": after, "before": before, "reviewed_at": now.isoformat()}
+    card.due = due
+
+
+def _fresh(now: datetime) -> dict[str, Any]:
+    return {"card": new_card(now), "before": None, "reviewed_at": None}
