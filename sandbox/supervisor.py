@@ -1,0 +1,192 @@
+"""Takes Runs on a unix socket and gives Outcomes: the trusted process between the service and the answers.
+
+Imports no torch and runs no answer. Speaks only to processes of its own user; queues, never refuses silently.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import struct
+import sys
+import time
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sandbox import wire
+from sandbox.host import Host
+from sandbox.pool import Pool, ZygoteDied
+from sandbox.running import execute
+from sandbox.wire import Outcome, Run
+
+_MOST_WAITING = 64
+_MOST_QUEUE_SECONDS = 60.0
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How the supervisor is set up."""
+
+    socket: Path
+    concurrency: int
+    disk_mb: int = 16
+
+
+def say(text: str) -> None:
+    """One line for the operator."""
+    sys.stderr.write(f"sandbox: {text}\n")
+    sys.stderr.flush()
+
+
+class Supervisor:
+    """The queue, the pool, and the conversation on the socket."""
+
+    def __init__(self, settings: Settings, host: Host) -> None:
+        self.settings = settings
+        self.host = host
+        bwrap = host.bwrap if host.isolation == "full" else None
+        self.pool = Pool(bwrap, settings.concurrency + 1, settings.disk_mb, say)
+        self.slots = asyncio.Semaphore(settings.concurrency)
+        self.waiting = 0
+        self.running = 0
+
+    async def serve(self, stop: asyncio.Event) -> None:
+        """Listen until `stop`, then leave no process and no socket behind."""
+        listening = listen(self.settings.socket)
+        keeping = asyncio.create_task(self.pool.keep())
+        server = await asyncio.start_unix_server(self._accept, sock=listening)
+        try:
+            await stop.wait()
+        finally:
+            server.close()
+            keeping.cancel()
+            await asyncio.gather(keeping, return_exceptions=True)
+            self.settings.socket.unlink(missing_ok=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            if _peer(writer) != os.getuid():
+                return
+            while (frame := await _read_frame(reader)) is not None:
+                answer = await _unless_closed(self._answer(*frame), reader)
+                if answer is None:
+                    return
+                writer.write(answer)
+                await writer.drain()
+        except (ConnectionError, ValueError, asyncio.IncompleteReadError) as problem:
+            say(f"a connection was dropped: {problem}")
+        finally:
+            writer.close()
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def _answer(self, kind: str, head: dict[str, Any], body: bytes) -> bytes:
+        if kind == "health":
+            return wire.encode("health", self.health())
+        if kind == "run":
+            return wire.encode_outcome(await self.run(wire.read_run(head, body)))
+        raise ValueError(f"a frame of kind {kind!r}")
+
+    def health(self) -> dict[str, Any]:
+        """The fields of a `health` frame."""
+        return {
+            "ready": len(self.pool.parked),
+            "running": self.running,
+            "waiting": self.waiting,
+            "isolation": self.host.isolation,
+            "lacks": list(self.host.lacks),
+            "versions": self.pool.versions,
+            "trouble": self.pool.trouble,
+        }
+
+    async def run(self, run: Run) -> Outcome:
+        """One Run, after those before it; whatever goes wrong on our side is an Outcome of status internal."""
+        asked = time.monotonic()
+        if self.waiting >= _MOST_WAITING:
+            return self._internal(run, f"{self.waiting} runs are waiting already")
+        self.waiting += 1
+        try:
+            await self.slots.acquire()
+        finally:
+            self.waiting -= 1
+        self.running += 1
+        try:
+            return await self._in_a_child(run, asked)
+        except (ZygoteDied, OSError, TimeoutError) as problem:
+            return self._internal(run, f"{type(problem).__name__}: {problem}. {self.pool.trouble}")
+        finally:
+            self.running -= 1
+            self.slots.release()
+            await self.pool.refill()
+
+    async def _in_a_child(self, run: Run, asked: float) -> Outcome:
+        async with asyncio.timeout(_MOST_QUEUE_SECONDS):
+            child = await self.pool.take(run.limits.disk_mb)
+        try:
+            return await execute(child, run, self.host.isolation, (time.monotonic() - asked) * 1000)
+        finally:
+            child.close()
+
+    def _internal(self, run: Run, why: str) -> Outcome:
+        return Outcome(id=run.id, status="internal", isolation=self.host.isolation, detail=why.strip())
+
+
+def listen(path: Path) -> socket.socket:
+    """A socket at `path` for this user alone. Raises RuntimeError when another supervisor listens there."""
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        _clear(path)
+        made.bind(str(path))
+    except OSError as problem:
+        made.close()
+        raise RuntimeError(f"cannot listen at {path}: {problem}; give a shorter path you may write") from None
+    # Nobody can connect before listen(), so there is no moment at which others could.
+    path.chmod(0o600)
+    made.listen(128)
+    made.setblocking(False)
+    return made
+
+
+def _clear(path: Path) -> None:
+    """Remove what a killed supervisor left."""
+    if not path.is_socket():
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+        else:
+            raise OSError("another sandbox listens there already")
+
+
+def _peer(writer: asyncio.StreamWriter) -> int:
+    """The user at the other end."""
+    known = writer.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    return int(struct.unpack("=iII", known)[1])
+
+
+async def _read_frame(reader: asyncio.StreamReader) -> tuple[str, dict[str, Any], bytes] | None:
+    try:
+        prefix = await reader.readexactly(4)
+    except asyncio.IncompleteReadError:
+        return None
+    kind, head, length = wire.read_header(await reader.readexactly(wire.header_length(prefix)))
+    return kind, head, await reader.readexactly(length)
+
+
+async def _unless_closed(work: Awaitable[_T], reader: asyncio.StreamReader) -> _T | None:
+    """The result of `work`; None, and the work cancelled, when the other end hangs up first."""
+    working = asyncio.ensure_future(work)
+    # The other end sends nothing before it has our answer: all that can be read is the end.
+    closed = asyncio.create_task(reader.read(1))
+    await asyncio.wait((working, closed), return_when=asyncio.FIRST_COMPLETED)
+    hung_up = closed.done() and not working.done()
+    (working if hung_up else closed).cancel()
+    await asyncio.gather(working, closed, return_exceptions=True)
+    return None if hung_up else working.result()

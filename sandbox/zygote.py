@@ -1,0 +1,124 @@
+"""The zygote: imports torch once inside the jail and forks a fresh child per run. One thread, no secrets, no answers.
+
+It speaks datagrams with the supervisor on one socket: `spawn` with four descriptors comes in; `spawned` with a
+pidfd, and later `ended` with how the child ended, go out.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy
+import torch
+
+from sandbox import child, confine, linux
+
+_CONTROL = 3
+_MOST_FRAME = 4096
+
+
+def serve(options: dict[str, Any]) -> NoReturn:
+    """Warm up, say so, then fork until the supervisor is gone. Never returns."""
+    control = socket.socket(fileno=_CONTROL)
+    _warm()
+    linux.prctl(linux.PR_SET_DUMPABLE, 0)
+    _tell(control, {"ready": {"torch": torch.__version__, "numpy": numpy.__version__}})
+    _Forking(control, options).forever()
+
+
+def _warm() -> None:
+    """Load what torch loads late: the first optimizer costs 1.5 s, the first backward and repr much less."""
+    if len(list(Path("/proc/self/task").iterdir())) != 1:
+        raise RuntimeError("the zygote has more than one thread: a fork of it could hang")
+    torch.set_num_threads(1)
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU(), torch.nn.LayerNorm(4))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    torch.nn.functional.cross_entropy(model(torch.randn(2, 4)), torch.tensor([0, 1])).backward()  # type: ignore[no-untyped-call]
+    optimizer.step()
+    repr(torch.randn(2, 2))
+    gc.collect()
+    # Objects the collector never visits again stay on pages all children share.
+    gc.freeze()
+
+
+def _tell(control: socket.socket, message: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
+    socket.send_fds(control, [json.dumps(message).encode()], descriptors)
+
+
+class _Forking:
+    def __init__(self, control: socket.socket, options: dict[str, Any]) -> None:
+        self.control = control
+        self.options = options
+        self.poller = select.poll()
+        self.poller.register(control, select.POLLIN)
+        self.children: dict[int, tuple[int, int]] = {}
+
+    def forever(self) -> NoReturn:
+        while True:
+            for descriptor, _ in self.poller.poll():
+                if descriptor == self.control.fileno():
+                    self.spawn()
+                else:
+                    self.reap(descriptor)
+
+    def spawn(self) -> None:
+        data, descriptors, _, _ = socket.recv_fds(self.control, _MOST_FRAME, 8)
+        if not data:
+            os._exit(0)
+        wish = json.loads(data)
+        try:
+            pid, pidfd = linux.clone(confine.NAMESPACES if self.options["namespaces"] else 0)
+        except OSError as problem:
+            # Often EAGAIN while a killed tree is not reaped yet: the supervisor asks again.
+            _tell(self.control, {"failed": wish["spawn"], "why": str(problem)})
+        else:
+            if pid == 0:
+                self.become(descriptors, int(wish["disk_mb"]))
+            self.children[pidfd] = (pid, wish["spawn"])
+            self.poller.register(pidfd, select.POLLIN)
+            _tell(self.control, {"spawned": wish["spawn"]}, (pidfd,))
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+    def reap(self, pidfd: int) -> None:
+        pid, number = self.children.pop(pidfd)
+        self.poller.unregister(pidfd)
+        _, status, used = os.wait4(pid, 0)
+        os.close(pidfd)
+        code = os.waitstatus_to_exitcode(status)
+        cpu_ms = (used.ru_utime + used.ru_stime) * 1000
+        _tell(self.control, {"ended": number, "code": code, "cpu_ms": cpu_ms, "rss_kb": used.ru_maxrss})
+
+    def become(self, descriptors: list[int], disk_mb: int) -> NoReturn:
+        """In the child: 0 is nothing, 1 and 2 the answer's output, 3 results, 4 the run; all else is closed."""
+        run, results, out, err = (os.dup2(descriptor, 60 + at) for at, descriptor in enumerate(descriptors))
+        nothing = os.open("/dev/null", os.O_RDONLY)
+        for at, descriptor in enumerate((nothing, out, err, results, run)):
+            os.dup2(descriptor, at)
+        os.closerange(5, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+        child.live(
+            confine.Walls(
+                readable=tuple(self.options["readable"]),
+                user=self.options["user"],
+                group=self.options["group"],
+                disk_mb=disk_mb,
+                namespaces=self.options["namespaces"],
+            )
+        )
+
+
+def main() -> NoReturn:
+    """Started by `sandbox.jail`, with its options as one JSON argument."""
+    options = json.loads(sys.argv[1])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    serve({**options, "user": os.getuid(), "group": os.getgid()})

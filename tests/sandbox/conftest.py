@@ -1,0 +1,29 @@
+"""One sandbox for the whole folder: starting the zygote costs seconds, a run milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sandbox import embedded
+from sandbox.client import SandboxClient
+
+
+@pytest.fixture(scope="session")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.Sandbox]:
+    started = embedded.start(tmp_path_factory.mktemp("sandbox"))
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+async def client(sandbox: embedded.Sandbox) -> SandboxClient:
+    await sandbox.client.until_ready()
+    return sandbox.client
+
+
+@pytest.fixture
+def log(sandbox: embedded.Sandbox) -> Path:
+    return sandbox.log
