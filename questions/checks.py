@@ -89,7 +89,7 @@ def _choice(question: Question, report: _Report) -> Iterator[Finding]:
 def _value(question: Question, report: _Report) -> Iterator[Finding]:
     if question.answer is None:
         yield report.say("Q209", "a `value` question needs an answer", "write it under `### Answer` in backticks")
-    elif not _is_literal(question.answer):
+    elif question.answer and not _is_literal(question.answer):
         yield report.say(
             "Q210",
             f"`{question.answer}` is not a Python literal",
@@ -141,7 +141,7 @@ def _defines(what: str, program: str, names: tuple[str, ...], report: _Report) -
         return
     for name in names:
         if name and name not in defined(tree):
-            yield report.say("Q222", f"the {what} does not define `{name}`", f"add `def {name}(…)`", at=program)
+            yield report.say("Q222", f"`{name}` is not defined in the {what}", f"add `def {name}(…)`", at=program)
 
 
 def _parses(what: str, program: str, report: _Report) -> Iterator[Finding]:
@@ -202,9 +202,9 @@ def _duplicate_ids(bank: Bank, source: Source) -> Iterator[Finding]:
 
 
 def _duplicate_prompts(bank: Bank, source: Source) -> Iterator[Finding]:
-    seen: dict[tuple[str, str], int] = {}
+    seen: dict[tuple[str, ...], int] = {}
     for question in bank.questions:
-        key = (" ".join(plain(question.prompt).casefold().split()), question.program)
+        key = (plain(question.prompt).casefold(), question.program, *(one.text for one in question.options))
         line = seen.setdefault(key, question.place.line)
         if line != question.place.line:
             yield _double(source, question, "warning", "Q302", "the same question is asked twice", line)
@@ -239,7 +239,7 @@ def _promised_count(bank: Bank, source: Source) -> Iterator[Finding]:
     yield Finding(
         "Q304",
         "warning",
-        f"the title promises {found['count']} questions, {len(bank.questions)} were read",
+        f"the title promises {found['count']} questions, the document holds {len(bank.questions)}",
         source.span_of(line, line, found[0]) if source.line(line) else Span(1, 1, 1, 2),
         help="correct the title, or look for questions that were not recognised",
     )

@@ -76,7 +76,7 @@ def read_bank(text: str | bytes, *, name: str) -> Reading:
     findings = [*encoding, *text_findings(document), *found, *check_bank(bank, source)]
     if questions and "native" not in dialects:
         findings += unread(document.without(questions), questions)
-    elif not questions and not findings:
+    elif not questions and "native" not in dialects:
         findings.append(_nothing(source))
     findings.sort(key=lambda finding: (finding.span, finding.code))
     return Reading(bank, tuple(findings), _study(source, questions, found), source)

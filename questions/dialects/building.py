@@ -45,7 +45,7 @@ def separate(sections: Iterable[Section]) -> Iterator[Section]:
     """Sections that ask, in order, each ended where the next begins and standing under no other of them."""
     asking = sorted(sections, key=lambda section: section.heading.first)
     headings = {section.heading.first for section in asking}
-    for section, following in zip(asking, [*asking[1:], None], strict=True):
+    for section, following in zip(asking, [*asking[1:], None], strict=False):
         body = trimmed(section.body)
         if following is None:
             body = _without_footer(body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from questions.diagnostics import Finding
-from questions.dialects.building import find_answer, from_heading, separate, sibling_runs
+from questions.dialects.building import Answer, find_answer, from_heading, separate, sibling_runs
 from questions.dialects.shape import is_answer_heading, numbered
 from questions.document import Document, Draft, Section
 
@@ -36,14 +36,16 @@ def read(document: Document) -> Draft:
 def _asking(document: Document) -> Iterator[Section]:
     free = tuple(s for s in document.sections if document.free(s.heading.first, s.last))
     for run in sibling_runs(free):
-        labelled = {id(s) for s in run if _labelled(document, s)}
-        members = [s for s in run if id(s) in labelled or numbered(s.heading.text)[0]]
-        if labelled and len(labelled) * 2 >= len(members):
+        answers = {s.heading.first: answer for s in run if (answer := _answer(document, s))}
+        members = [s for s in run if s.heading.first in answers or numbered(s.heading.text)[0]]
+        # A label deep in the text of one may belong to the prose; one right below the heading does not.
+        sure = any(s.body[0].first == answers[s.heading.first].first for s in run if s.heading.first in answers)
+        if sure or (answers and len(answers) * 2 >= len(members)):
             yield from members
 
 
-def _labelled(document: Document, section: Section) -> bool:
-    return not is_answer_heading(section.heading) and find_answer(document, section.body) is not None
+def _answer(document: Document, section: Section) -> Answer | None:
+    return None if is_answer_heading(section.heading) else find_answer(document, section.body)
 
 
 def _unlabelled(document: Document, section: Section) -> Finding:

@@ -174,7 +174,7 @@ def _sorted_parts(document: Document, draft: Draft, section: Section, kind: Kind
 
 def _split(body: tuple[Block, ...]) -> Iterator[Part]:
     starts = [index for index, block in enumerate(body) if _is_part(block)]
-    for start, end in zip(starts, [*starts[1:], len(body)], strict=True):
+    for start, end in zip(starts, [*starts[1:], len(body)], strict=False):
         yield Part(plain(body[start].text), body[start], body[start + 1 : end])
 
 

@@ -66,7 +66,7 @@ def program(document: Document, draft: Draft, part: Part | None) -> str:
 
 
 def literal(document: Document, draft: Draft, part: Part | None) -> str | None:
-    """The value of an `Answer` part, in backticks or in a fence."""
+    """The value of an `Answer` part, in backticks or in a fence; empty, with a finding, where it is neither."""
     if part is None:
         return None
     if len(part.body) == 1 and part.body[0].kind == "fence":
@@ -83,7 +83,7 @@ def literal(document: Document, draft: Draft, part: Part | None) -> str | None:
             help="write it in backticks, such as `(1, 4)`, and the reason under `### Why`",
         )
     )
-    return None
+    return ""
 
 
 def bullets(document: Document, draft: Draft, part: Part | None) -> tuple[tuple[str, int], ...]:
