@@ -97,7 +97,7 @@ class RulesText:
     """By level."""
     unlevelled: int
     aim: float
-    worth: tuple[tuple[str, tuple[int, ...]], ...]
+    worth: tuple[tuple[Level, tuple[int, ...]], ...]
     """By level the whole credit's points at each of `worth_at`."""
     worth_at: tuple[float, ...]
     """Shares right, of all who answered."""
@@ -201,8 +201,8 @@ def _must_be_share(name: str, share: float) -> None:
 
 
 def _rounded(number: float) -> int:
-    """To the nearest, halves up: people check points by hand."""
-    return math.floor(number + 0.5)
+    """To the nearest, halves up: people check points by hand, where 10 * 0.5 * 0.3 is 1.5 and not a hair less."""
+    return math.floor(round(number, 9) + 0.5)
 
 
 def _choice(question: Question, chosen: frozenset[str]) -> Credit:
