@@ -18,18 +18,22 @@ async def counted(session: AsyncSession, workspace_id: int) -> tuple[TopicCount,
     return tuple(TopicCount(topic=topic, questions=count) for topic, count in rows)
 
 
-async def must_exist(session: AsyncSession, workspace_id: int, wanted: Iterable[str]) -> None:
-    """Refused, with the closest names, for a topic that no question has and that lies above none."""
+async def must_exist(session: AsyncSession, workspace_id: int, wanted: Iterable[str]) -> tuple[str, ...]:
+    """`wanted` as the bank writes them; refused, with the closest names, for one no question has or lies below."""
     known = _with_above(topic for topic, _ in await banks.topic_counts(session, workspace_id))
+    found = []
     for topic in wanted:
-        if topic.strip("/ ").lower() not in known:
+        if (path := known.get(topic.strip("/ ").lower())) is None:
             raise NotFound(what=f"topic {topic!r}", cure=_cure(topic, sorted(known)))
+        found.append(path)
+    return tuple(dict.fromkeys(found))
 
 
-def _with_above(topics: Iterable[str]) -> set[str]:
-    """`tensors/memory/views` as itself, `tensors/memory` and `tensors`."""
-    parts = [topic.lower().split("/") for topic in topics if topic]
-    return {"/".join(path[:depth]) for path in parts for depth in range(1, len(path) + 1)}
+def _with_above(topics: Iterable[str]) -> dict[str, str]:
+    """`Tensors/memory` as itself and as `Tensors`, by its lower-case form."""
+    paths = [topic.split("/") for topic in topics if topic]
+    above = ("/".join(path[:depth]) for path in paths for depth in range(1, len(path) + 1))
+    return {path.lower(): path for path in above}
 
 
 def _cure(topic: str, known: list[str]) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
@@ -65,11 +66,8 @@ async def round_on(session: AsyncSession, schedule_id: int, day: date) -> Round 
     return await session.scalar(select(Round).where(Round.schedule_id == schedule_id, Round.day == day))
 
 
-async def rounds_on(session: AsyncSession, workspace_id: int, day: date) -> list[int]:
-    """The rounds of that local date in any schedule of the workspace."""
-    query = (
-        select(Round.id)
-        .join(Schedule, Schedule.id == Round.schedule_id)
-        .where(Schedule.workspace_id == workspace_id, Round.day == day)
-    )
-    return list(await session.scalars(query))
+def add(session: AsyncSession, workspace_id: int, channel_id: int, spec: dict[str, Any], since: datetime) -> Schedule:
+    """A schedule whose slots are owed from `since` on."""
+    row = Schedule(workspace_id=workspace_id, channel_id=channel_id, spec=spec, since=since)
+    session.add(row)
+    return row

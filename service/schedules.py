@@ -1,0 +1,166 @@
+"""Admins' work on schedules: made, changed, paused, looked at. What is posted when is `daily`'s business."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import date, datetime
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service import topics
+from service.calendar import Slot, Timetable, next_slot, zone_named
+from service.choosing import Choice, Wishes, choose
+from service.errors import NotFound, NotPossible
+from service.store import banks
+from service.store import schedules as rows
+from service.store.members import Caller
+from service.store.tables import Channel, Schedule
+from service.wire import LowView, ScheduleSpec, ScheduleView
+
+SHOWN = 3
+"""How many coming slots a view names."""
+
+
+def timetable_of(spec: ScheduleSpec, skips: frozenset[date] = frozenset()) -> Timetable:
+    """When a schedule posts. Raises ValueError, with a cure, for a zone or calendar nobody knows."""
+    return Timetable(
+        at=spec.at,
+        weekdays=frozenset(spec.weekdays),
+        zone=spec.zone,
+        country=spec.country or None,
+        skips=skips,
+    )
+
+
+def wishes_of(spec: ScheduleSpec) -> Wishes:
+    """What a schedule asks for, in the terms of choosing."""
+    return Wishes(topics=spec.topics, levels=spec.levels, kinds=spec.kinds, memory_days=spec.memory_days)
+
+
+def coming(timetable: Timetable, now: datetime, count: int = SHOWN) -> tuple[Slot, ...]:
+    """The next slots after `now`; fewer where the year has no more."""
+    found: list[Slot] = []
+    while len(found) < count and (slot := next_slot(timetable, found[-1].instant if found else now)):
+        found.append(slot)
+    return tuple(found)
+
+
+async def add(
+    session: AsyncSession, caller: Caller, channel_id: int, spec: ScheduleSpec, now: datetime
+) -> ScheduleView:
+    """A schedule for the channel, from its next slot on. Refused, with a cure, for one that could never post."""
+    spec = await _checked(session, caller, spec)
+    row = rows.add(session, caller.workspace_id, channel_id, spec.model_dump(mode="json"), now)
+    await session.flush()
+    return await _view(session, *await _found(session, caller, row.id), now)
+
+
+async def edit(
+    session: AsyncSession, caller: Caller, schedule_id: int, spec: ScheduleSpec, now: datetime
+) -> ScheduleView:
+    """Change a schedule. A round that was posted stays as it is, and its day gets no second one."""
+    row, channel = await _found(session, caller, schedule_id)
+    row.spec = (await _checked(session, caller, spec)).model_dump(mode="json")
+    # What the new times would have posted in the past is not owed.
+    row.since = now
+    return await _view(session, row, channel, now)
+
+
+async def listed(session: AsyncSession, caller: Caller, now: datetime) -> tuple[ScheduleView, ...]:
+    """The workspace's schedules, oldest first."""
+    found = await rows.all_of(session, caller.workspace_id)
+    return tuple([await _view(session, row, channel, now) for row, channel in found])
+
+
+async def pause(session: AsyncSession, caller: Caller, schedule_id: int, paused: bool, now: datetime) -> ScheduleView:
+    """Stop posting, or go on from the next slot: nothing of the pause is made up for."""
+    row, channel = await _found(session, caller, schedule_id)
+    if paused and row.paused_at is None:
+        row.paused_at = now
+    elif not paused and row.paused_at is not None:
+        row.paused_at, row.since = None, now
+    return await _view(session, row, channel, now)
+
+
+async def skip(session: AsyncSession, caller: Caller, schedule_id: int, day: date, now: datetime) -> ScheduleView:
+    """Post nothing on the local date `day`; refused where that day's question has been posted or the day is over."""
+    row, channel = await _found(session, caller, schedule_id)
+    spec = ScheduleSpec.model_validate(row.spec)
+    if await rows.round_on(session, schedule_id, day):
+        raise NotPossible(cause=f"The question of {day} has been posted already. Close its round with close-now.")
+    if day < now.astimezone(zone_named(spec.zone)).date():
+        raise NotPossible(cause=f"{day} is over: only today and days to come can be skipped.")
+    await rows.skip(session, schedule_id, day)
+    return await _view(session, row, channel, now)
+
+
+async def remove(session: AsyncSession, caller: Caller, schedule_id: int, now: datetime) -> None:
+    """Post nothing more. A round that is open still closes, and all points stay."""
+    row, _ = await _found(session, caller, schedule_id)
+    row.removed_at = now
+
+
+async def low(session: AsyncSession, caller: Caller, now: datetime) -> tuple[LowView, ...]:
+    """How many questions each schedule has left before it repeats itself, the lowest first."""
+    found = []
+    for row, channel in await rows.all_of(session, caller.workspace_id):
+        found.append(LowView(schedule=row.id, channel_name=_name(channel), left=await left(session, row, now)))
+    return tuple(sorted(found, key=lambda view: (view.left, view.schedule)))
+
+
+async def left(session: AsyncSession, schedule: Schedule, now: datetime) -> int:
+    """How many questions the schedule can still ask without repeating itself."""
+    spec = ScheduleSpec.model_validate(schedule.spec)
+    slot = next_slot(timetable_of(spec), now)
+    chosen = await _choice(session, schedule, spec, slot.day if slot else now.date())
+    return 0 if chosen is None or "repeat" in chosen.warnings else chosen.remaining + 1
+
+
+async def _choice(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, day: date) -> Choice | None:
+    known = await banks.candidates(session, workspace_id=schedule.workspace_id, schedule_id=schedule.id)
+    return choose(known, await banks.asked_in(session, schedule.id), wishes_of(spec), "", day)
+
+
+async def _found(session: AsyncSession, caller: Caller, schedule_id: int) -> tuple[Schedule, Channel]:
+    found = await rows.find(session, caller.workspace_id, schedule_id)
+    if found is None:
+        raise NotFound(what=f"schedule {schedule_id}", cure="See their numbers with schedule list.")
+    return found
+
+
+async def _checked(session: AsyncSession, caller: Caller, spec: ScheduleSpec) -> ScheduleSpec:
+    """`spec` with its topics as the bank writes them; refused where nothing could ever be posted."""
+    if not spec.weekdays:
+        raise NotPossible(cause="A schedule needs at least one weekday, such as mon-fri.")
+    try:
+        timetable_of(spec)
+    except ValueError as error:
+        raise NotPossible(cause=_sentence(str(error))) from None
+    wanted = await topics.must_exist(session, caller.workspace_id, spec.topics)
+    spec = spec.model_copy(update={"topics": wanted, "weekdays": tuple(sorted(set(spec.weekdays)))})
+    known = await banks.candidates(session, workspace_id=caller.workspace_id, schedule_id=None)
+    anything = dataclasses.replace(wishes_of(spec), memory_days=0)
+    if choose(known, [], anything, "", date.min) is None:
+        raise NotPossible(cause="No question of the bank fits: ask for other levels, topics or kinds, or import more.")
+    return spec
+
+
+async def _view(session: AsyncSession, row: Schedule, channel: Channel, now: datetime) -> ScheduleView:
+    spec = ScheduleSpec.model_validate(row.spec)
+    slots = coming(timetable_of(spec, await rows.skips(session, row.id)), now)
+    return ScheduleView(
+        id=row.id,
+        channel=channel.external_id,
+        channel_name=_name(channel),
+        spec=spec,
+        paused=row.paused_at is not None,
+        next=() if row.paused_at else tuple(slot.instant for slot in slots),
+    )
+
+
+def _name(channel: Channel) -> str:
+    return channel.name or channel.external_id
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."

@@ -1,0 +1,51 @@
+"""Members as others know them: by name. Who calls, and how they became known, is `members`'."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import date
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.store.tables import Member, Round, Schedule, StreakGrace
+
+
+async def names(session: AsyncSession, workspace_id: int, member_ids: Collection[int]) -> dict[int, str]:
+    """The names of these members, of those who belong to the workspace."""
+    query = select(Member.id, Member.name).where(Member.workspace_id == workspace_id, Member.id.in_(member_ids))
+    return {row.id: row.name for row in await session.execute(query)}
+
+
+async def called(session: AsyncSession, workspace_id: int, name: str) -> Sequence[Member]:
+    """The members of that name, in whatever case, or of that id on the platform; never the forgotten."""
+    wanted = name.strip().removeprefix("@")
+    query = select(Member).where(
+        Member.workspace_id == workspace_id,
+        Member.forgotten_at.is_(None),
+        or_(func.lower(Member.name) == wanted.lower(), Member.external_id == wanted),
+    )
+    return (await session.scalars(query.order_by(Member.id))).all()
+
+
+async def one(session: AsyncSession, member_id: int) -> Member:
+    """The member's row, which a row of ours names."""
+    return (await session.scalars(select(Member).where(Member.id == member_id))).one()
+
+
+async def excuse(session: AsyncSession, member_id: int, round_ids: Collection[int]) -> None:
+    """Let these rounds break no streak of the member; once is enough."""
+    rows = [{"round_id": round_id, "member_id": member_id} for round_id in round_ids]
+    if rows:
+        await session.execute(insert(StreakGrace).values(rows).on_conflict_do_nothing())
+
+
+async def posted_rounds(session: AsyncSession, workspace_id: int, day: date) -> Sequence[int]:
+    """The rounds posted for that local date in any schedule of the workspace."""
+    query = (
+        select(Round.id)
+        .join(Schedule, Schedule.id == Round.schedule_id)
+        .where(Schedule.workspace_id == workspace_id, Round.day == day, Round.skipped.is_(None))
+    )
+    return (await session.scalars(query)).all()
