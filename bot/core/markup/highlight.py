@@ -51,8 +51,8 @@ def highlighted(source: str, language: str) -> Markup:
     if name is None or len(source) > _MAX_SOURCE:
         return escape(source)
     html = highlight(source, _lexer(name), HtmlFormatter(nowrap=True))
-    # The formatter ends every text with a line feed, the code's own or not.
-    return Markup(html.removesuffix("\n"))  # noqa: S704 - the formatter escapes what it is given
+    # The formatter ends the last line with a line feed, whether the code does or not.
+    return Markup(html if source.endswith("\n") else html.removesuffix("\n"))  # noqa: S704 - the formatter escapes what it is given
 
 
 def highlight_css(theme: Theme, scope: str = ".code") -> str:

@@ -9,6 +9,8 @@ import re
 from functools import cache
 
 from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
+from pylatexenc.latexwalker import get_default_latex_context_db as get_default_commands
+from pylatexenc.macrospec import LatexContextDb
 
 # pylatexenc reports each oddity of a formula; a stranger's formula must not fill the log.
 logging.getLogger("pylatexenc").setLevel(logging.ERROR)
@@ -127,7 +129,21 @@ def _command(source: str, found: re.Match[str], depth: int) -> tuple[str, int]:
         index, end = _optional(source, end)
         inner, end = _argument(source, end)
         return f"{_ROOT}{_marked(index, depth + 1)}{_MIDDLE}{_marked(inner, depth + 1)}{_END}", end
-    return _SYMBOLS.get(found[0], found[0]), end
+    if found[0] in _SYMBOLS:
+        return _SYMBOLS[found[0]], end
+    # The space between two commands would be lost with the first; one before an argument must stay outside it.
+    spaced = source[end : end + 1].isspace() and name and _takes_nothing(name)
+    return found[0] + (f" {_LITERAL[' ']}" if spaced else ""), end
+
+
+@cache
+def _commands() -> LatexContextDb:
+    return get_default_commands()
+
+
+def _takes_nothing(name: str) -> bool:
+    known = _commands().get_macro_spec(name)
+    return name not in ("begin", "end") and not (known and known.args_parser.argspec)
 
 
 def _argument(source: str, at: int) -> tuple[str, int]:

@@ -1,0 +1,306 @@
+"""Reading Markdown: what each construct becomes, what is refused, and that no text whatever stops it."""
+
+import time
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from bot.core.markup.read import MAX_SOURCE, parse
+from bot.core.markup.tree import (
+    Align,
+    Block,
+    Break,
+    Code,
+    CodeBlock,
+    Document,
+    Emphasis,
+    Heading,
+    Inline,
+    Inlines,
+    Link,
+    List,
+    Math,
+    Paragraph,
+    Quote,
+    Rule,
+    Strike,
+    Strong,
+    Table,
+    Text,
+)
+
+
+def only(markdown: str) -> Block:
+    """Read a text of one block."""
+    (block,) = parse(markdown).blocks
+    return block
+
+
+def words(markdown: str) -> Inlines:
+    """Read a text of one paragraph and give what is in it."""
+    block = only(markdown)
+    assert isinstance(block, Paragraph)
+    return block.children
+
+
+@pytest.mark.parametrize(
+    ("markdown", "expected"),
+    [
+        ("plain", Text("plain")),
+        ("**strong**", Strong((Text("strong"),))),
+        ("*stressed*", Emphasis((Text("stressed"),))),
+        ("~~gone~~", Strike((Text("gone"),))),
+        ("`x.t()`", Code("x.t()")),
+        ("``a ` b``", Code("a ` b")),
+        ("[docs](https://pytorch.org)", Link("https://pytorch.org", (Text("docs"),))),
+        ("<https://pytorch.org>", Link("https://pytorch.org", (Text("https://pytorch.org"),))),
+        ("<team@example.org>", Link("mailto:team@example.org", (Text("team@example.org"),))),
+        ("![a plot](https://e.org/p.png)", Link("https://e.org/p.png", (Text("a plot"),))),
+        ("![a plot](p.png)", Text("a plot")),
+        ("**a *b* c**", Strong((Text("a "), Emphasis((Text("b"),)), Text(" c")))),
+        ("&lt;b&gt; &amp;", Text("<b> &")),
+        (r"\*not stressed\*", Text("*not stressed*")),
+    ],
+)
+def test_an_inline_construct(markdown: str, expected: Inline) -> None:
+    assert words(markdown) == (expected,)
+
+
+def test_line_ends_in_a_paragraph() -> None:
+    assert words("a\nb") == (Text("a b"),)
+    assert words("a  \nb\\\nc") == (Text("a"), Break(), Text("b"), Break(), Text("c"))
+
+
+@pytest.mark.parametrize(
+    ("markdown", "source"),
+    [
+        ("$O(1)$", "O(1)"),
+        ("$x$ is 5", "x"),
+        (r"\(O(\sqrt{N})\)", r"O(\sqrt{N})"),
+        (r"$\text{view()}$", r"\text{view()}"),
+        ("$a*b*c$", "a*b*c"),
+        (r"$5\$$", r"5\$"),
+    ],
+)
+def test_math_in_a_line(markdown: str, source: str) -> None:
+    assert words(markdown)[0] == Math(source)
+
+
+@pytest.mark.parametrize(
+    "markdown",
+    ["$$\nx_1\n- b\n$$", "$$x_1\n- b$$", "\\[\nx_1\n- b\n\\]"],
+)
+def test_display_math(markdown: str) -> None:
+    if markdown.startswith("\\["):
+        markdown = markdown.replace("- b", "+b")
+        assert words(markdown) == (Math("x_1\n+b", display=True),)
+    else:
+        assert words(markdown) == (Math("x_1\n- b", display=True),)
+
+
+def test_an_environment_is_display_math() -> None:
+    source = "\\begin{align}\na &= b \\\\\nc &= d\n\\end{align}"
+    assert words(source) == (Math(source, display=True),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It costs $5 and $10",
+        "US$5/US$10",
+        "a $ b $ c",
+        r"open $\alpha and no more",
+        "text{with torch.no_grad(): goes on",
+        "$`a`$",
+        "$$",
+        "$ $",
+    ],
+)
+def test_a_dollar_that_opens_no_formula_is_a_dollar(text: str) -> None:
+    assert not any(isinstance(inline, Math) for inline in words(text))
+
+
+def test_an_open_parenthesis_of_math_is_only_that() -> None:
+    assert words(r"\(x") == (Text("(x"),)
+
+
+@pytest.mark.parametrize("name", ["__init__", "__getitem__", "__version_info__"])
+def test_a_python_name_is_not_strong(name: str) -> None:
+    assert words(f"call self.{name}(x), {name} == 1") == (Text(f"call self.{name}(x), {name} == 1"),)
+
+
+def test_words_between_underscores_are_strong() -> None:
+    assert words("__two words__") == (Strong((Text("two words"),)),)
+    assert words("__Note__") == (Strong((Text("Note"),)),)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "javascript:alert(1)",
+        "JaVaScRiPt:alert(1)",
+        "data:text/html,x",
+        "vbscript:x",
+        "file:///etc/passwd",
+        "//evil.example",
+        "/path",
+        "#part",
+        "ftp://e.org",
+        "https:",
+        "https://",
+        "mailto:",
+        "https://e.org/" + "x" * 3000,
+    ],
+)
+def test_no_other_link(url: str) -> None:
+    for markdown in (f"[words]({url})", f"![words]({url})", f"[words]\n\n[words]: {url}", f"<{url}>"):
+        assert "Link(" not in repr(parse(markdown))
+
+
+def test_html_is_text() -> None:
+    assert words("a <b>c</b>") == (Text("a <b>c</b>"),)
+    assert only("<script>\nalert(1)\n</script>") == Paragraph((Text("<script> alert(1) </script>"),))
+
+
+def test_blocks() -> None:
+    document = parse("# Title\n\n> quoted\n\n---\n\n```Python title=x\nx = 1\n\n```\n\n    indented\n")
+    assert document == Document(
+        (
+            Heading(1, (Text("Title"),)),
+            Quote((Paragraph((Text("quoted"),)),)),
+            Rule(),
+            CodeBlock("x = 1\n", "python"),
+            CodeBlock("indented", ""),
+        )
+    )
+
+
+def test_a_list_in_a_list() -> None:
+    inner = List(((Paragraph((Text("b"),)),),), start=None, tight=True)
+    assert only("3. a\n   - b\n4. c") == List(
+        ((Paragraph((Text("a"),)), inner), (Paragraph((Text("c"),)),)), start=3, tight=True
+    )
+
+
+def test_a_list_with_blank_lines_is_loose() -> None:
+    block = only("- a\n\n- b")
+    assert isinstance(block, List)
+    assert not block.tight
+
+
+def test_a_table() -> None:
+    assert only("| a | **b** | c |\n|---|:-:|--:|\n| 1 | `2` |\n") == Table(
+        header=((Text("a"),), (Strong((Text("b"),)),), (Text("c"),)),
+        rows=(((Text("1"),), (Code("2"),), ()),),
+        aligns=(Align.LEFT, Align.CENTER, Align.RIGHT),
+    )
+
+
+def test_a_table_of_only_a_header() -> None:
+    block = only("|a|\n|-|")
+    assert isinstance(block, Table)
+    assert block.rows == ()
+
+
+@pytest.mark.parametrize("hidden", ["\x1b[2J", "\x00", "\x9b", "\u202e", "\u2066", "\ufeff", "\ud800"])
+def test_characters_that_are_not_for_reading_are_dropped(hidden: str) -> None:
+    rest = hidden[1:]
+    assert words(f"a{hidden}b `c{hidden}`") == (Text(f"a{rest}b "), Code(f"c{rest}"))
+    assert only(f"```\na{hidden}b\n```") == CodeBlock(f"a{rest}b")
+
+
+def test_a_character_reference_brings_none_of_them_in() -> None:
+    assert words("a&#x202e;b&#27;c") == (Text("ab\ufffdc"),)
+
+
+def test_every_kind_of_line_end() -> None:
+    assert only("```\na\r\nb\rc\x0bd\u2028e\n```") == CodeBlock("a\nb\nc\nd\ne")
+
+
+def test_blocks_nested_beyond_the_limit_are_shown_as_written() -> None:
+    source = "> " * 200 + "deep"
+    assert only(source) == CodeBlock(source)
+
+
+def test_marks_nested_beyond_the_limit_keep_their_words() -> None:
+    assert "Text(text='deep')" in repr(parse("*" * 5000 + "deep" + "*" * 5000))
+
+
+def test_a_text_too_long_says_so() -> None:
+    document = parse("x" * MAX_SOURCE + "tail")
+    assert document.blocks[-1] == Paragraph((Emphasis((Text("… 4 more characters are not shown"),)),))
+    assert parse("x" * MAX_SOURCE) == Document((Paragraph((Text("x" * MAX_SOURCE),)),))
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["[", "[a](", "*a ", "*", "_a*", "> ", "- ", "$a ", "$$\n", "\\(", "\\begin{align}\n", "`", "<a:", "![", "|a", "&"],
+)
+def test_a_hostile_text_is_read_in_bounded_time(piece: str) -> None:
+    began = time.process_time()
+    parse(piece * (MAX_SOURCE // len(piece)))
+    assert time.process_time() - began < 20
+
+
+_ODDS = st.text(alphabet="*_~`[]()<>!#+-=|:\\$&{}\"'@ab1.\n \t\x1b\u202e😀é", max_size=200)
+_MARKS = [
+    "**",
+    "`",
+    "```\n",
+    "$",
+    "$$",
+    "\\(",
+    "\\)",
+    "\\[",
+    "\n",
+    "\n\n",
+    "- ",
+    "1. ",
+    "> ",
+    "    ",
+    "|",
+    "|-|\n",
+    "word",
+]
+_MARKS += [
+    "[x](",
+    "https://e.org",
+    ")",
+    "<script>",
+    "\\begin{align}",
+    "\\end{align}",
+    "\\frac{",
+    "}",
+    "__init__",
+    "&#27;",
+]
+_BITS = st.lists(st.sampled_from(_MARKS), max_size=40).map("".join)
+
+
+def texts_of(value: object) -> list[str]:
+    """Give every string in a tree."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, tuple):
+        return [text for part in value for text in texts_of(part)]
+    slots: tuple[str, ...] = getattr(type(value), "__slots__", ())
+    return [text for slot in slots for text in texts_of(getattr(value, slot))]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(_ODDS, _BITS, st.text(max_size=100)))
+@example("$$\n")
+@example("|a|\n|-|\n|")
+def test_any_text_becomes_a_tree_free_of_control_characters(markdown: str) -> None:
+    for text in texts_of(parse(markdown)):
+        assert not any(ord(letter) < 32 and letter not in "\n\t" for letter in text)
+        assert "\u202e" not in text
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(alphabet="abcdef 123", min_size=1))
+def test_a_text_without_marks_is_kept(text: str) -> None:
+    kept = " ".join(text.split())
+    joined = " ".join(" ".join(texts_of(parse("x " + text.strip()))).split())
+    assert joined == f"x {kept}".strip()

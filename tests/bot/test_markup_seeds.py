@@ -1,0 +1,89 @@
+"""The five real documents: every part of them reads well as HTML, as text and as one line."""
+
+import re
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from bot.core.markup import parse, to_html, to_plain, to_summary
+from bot.core.markup.layout import cells
+
+SEEDS = Path(__file__).parents[3] / "shared" / "seeds"
+FILES = sorted(SEEDS.glob("0*.txt"))
+
+pytestmark = pytest.mark.skipif(not FILES, reason="the real documents are not beside this repository (../shared/seeds)")
+
+# The documents themselves hold one backtick without a partner and two that are escaped.
+STRAY_BACKTICKS = 3
+
+
+def parts() -> list[str]:
+    """Give the documents cut before each heading outside code, which is where their questions and answers begin."""
+    found: list[str] = []
+    for file in FILES:
+        fenced = False
+        current: list[str] = []
+        for line in file.read_text(encoding="utf-8").splitlines(keepends=True):
+            fenced ^= line.lstrip().startswith("```")
+            if not fenced and re.match(r"#{1,4} ", line) and current:
+                found.append("".join(current))
+                current = []
+            current.append(line)
+        found.append("".join(current))
+    return found
+
+
+def lines_outside_code(text: str) -> list[str]:
+    """Give the lines without the bar that stands before code."""
+    return [
+        line
+        for is_code, run in groupby(text.split("\n"), key=lambda line: "  │" in line)
+        if not is_code
+        for line in run
+    ]
+
+
+def test_all_five_are_here() -> None:
+    assert len(FILES) == 5
+    assert len(parts()) > 114
+
+
+def test_no_markup_is_left_in_the_text() -> None:
+    lines = [line for part in parts() for line in lines_outside_code(to_plain(parse(part)))]
+    assert [line for line in lines if re.search(r"\*\*|\*\w|\$|\\[a-z(\[]|^#|```", line)] == []
+    assert sum(line.count("`") for line in lines) == STRAY_BACKTICKS
+    assert [line for line in lines if cells(line) > 80] == []
+
+
+def test_every_formula_becomes_mathml() -> None:
+    pages = [to_html(parse(part)) for part in parts()]
+    assert [page for page in pages if "math-source" in page] == []
+    assert sum(page.count("<math ") for page in pages) > 50
+
+
+def test_every_program_is_highlighted() -> None:
+    for part in parts():
+        for language, code in re.findall(
+            r"<pre [^>]*aria-label=\"Code, (\w+)\"><code>(.*?)</code>", to_html(parse(part)), re.S
+        ):
+            assert '<span class="' in code, language
+
+
+def test_every_word_of_a_part_is_in_its_page() -> None:
+    for part in parts():
+        shown = set(re.findall(r"\w{4,}", re.sub(r"<[^>]*>", " ", to_html(parse(part)))))
+        fences = set(re.findall(r"^\s*```(\w+)", part, re.M))
+        latex = set(re.findall(r"\\([a-z]+)", part))
+        assert set(re.findall(r"(?<!\\)\b[A-Za-z]{4,}\b", part)) - shown - fences - latex == set(), part
+
+
+def test_the_broken_command_of_a_document_is_shown_as_written() -> None:
+    text = " ".join(" ".join(to_plain(parse(part)) for part in parts()).split())
+    assert "wrapping an operation in text{with torch.no_grad(): versus calling .detach() on" in text
+    assert 'an if __name__ == "__main__": block' in text
+
+
+def test_each_has_a_summary() -> None:
+    for part in parts():
+        assert 0 < len(to_summary(parse(part), 120)) <= 120
