@@ -1,0 +1,165 @@
+"""What a button or a form means, packed into its action id, so that it works after a restart. Nothing is done here."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from dataclasses import dataclass
+
+MAX_LENGTH = 100
+"""Characters of an action id that every chat takes."""
+
+
+class BadAction(Exception):
+    """An action id that none of our cards carries; the message is for the one who pressed it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Show the question put as `ref`, to be answered."""
+
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """Answer with one option."""
+
+    ref: str
+    option: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """Answer with what the form holds."""
+
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """Run the form's code on the visible examples; nothing is kept."""
+
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """Practise the next card, of any level and topic where these are empty."""
+
+    level: str = ""
+    topic: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Rate one's own recall."""
+
+    ref: str
+    rating: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Pressed: show the form. Submitted: report the question; where it is empty the form names it."""
+
+    question: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Explain:
+    """Show the key of a question."""
+
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """Run the form's code freely."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShowBoard:
+    """Show a board."""
+
+    period: str
+    scope: str
+    topic: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    """See, export, hide, show, forget (which asks first) or erase (which does it)."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """Import the form's document, or only check it."""
+
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """Settle a report as dismissed or fixed."""
+
+    report: str
+    state: str
+
+
+Action = Open | Choose | Fill | Try | Next | Rate | Report | Explain | Snippet | ShowBoard | Privacy | Import | Settle
+
+_REF = "[rp][0-9]{1,18}"
+_ANY = r"[^\x00-\x1f]*"
+_SOME = r"[^\x00-\x1f]+"
+_LEVEL = "(mid|senior|principal)?"
+
+# Only the last field may hold a colon, for it takes the rest. A tag once given keeps its meaning for ever: cards
+# posted last year are still pressed.
+_SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
+    "a": (Open, (_REF,)),
+    "o": (Choose, (_REF, _SOME)),
+    "f": (Fill, (_REF,)),
+    "x": (Try, (_REF,)),
+    "n": (Next, (_LEVEL, _ANY)),
+    "g": (Rate, (_REF, "again|hard|good|easy")),
+    "e": (Report, (_ANY,)),
+    "k": (Explain, (_SOME,)),
+    "u": (Snippet, ()),
+    "l": (ShowBoard, ("day|week|month|season|all", "channel|workspace", _ANY)),
+    "v": (Privacy, ("see|export|hide|show|forget|erase",)),
+    "i": (Import, ("check|apply",)),
+    "s": (Settle, ("[0-9]{1,18}", "dismissed|fixed")),
+}
+_TAGS = {kind: tag for tag, (kind, _) in _SHAPES.items()}
+
+
+def encode(action: Action) -> str:
+    """The id of `action`. Raises ValueError where it would be too long or hold what no id can; see `fits`."""
+    fields = [str(getattr(action, field.name)) for field in dataclasses.fields(action)]
+    text = ":".join((_TAGS[type(action)], *fields))
+    if len(text) > MAX_LENGTH or decode(text) != action:
+        raise ValueError(f"{action} does not fit an action id of {MAX_LENGTH} characters: {text!r}")
+    return text
+
+
+def fits(action: Action) -> bool:
+    """Whether `encode` takes it: ids of options, questions and topics are their authors' and may be long."""
+    try:
+        encode(action)
+    except (ValueError, BadAction):
+        return False
+    return True
+
+
+def decode(text: str) -> Action:
+    """The action of an id. Raises BadAction for anything `encode` never gives."""
+    tag, _, rest = text.partition(":")
+    kind, patterns = _SHAPES.get(tag, (None, ()))
+    fields = rest.split(":", len(patterns) - 1) if patterns else [rest] * bool(rest)
+    fit = len(fields) == len(patterns) and all(map(re.fullmatch, patterns, fields))
+    if kind is None or not fit or len(text) > MAX_LENGTH:
+        raise BadAction("This button belongs to no question we know. Type `/quiz today` for a fresh one.")
+    return kind(*fields)

@@ -1,0 +1,202 @@
+"""What admins type after `/quiz-admin`, done. Who is an admin is for the service to check."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import time
+from typing import Any
+
+from bot.core.cards import Card, Form
+from bot.core.commands import CommandError, Typed
+from bot.core.events import Command, Event
+from bot.core.members import help_said
+from bot.core.wording import admin, texts
+from service.client import ServiceClient
+from service.wire import ScheduleSpec, ScheduleView
+
+Said = Card | Form
+Doer = Callable[[Command, Typed], Awaitable[Said]]
+
+# The names arguments have when typed, and those they have on the wire.
+_PLAN = {
+    "at": "at",
+    "days": "weekdays",
+    "zone": "zone",
+    "open": "open_minutes",
+    "level": "levels",
+    "topic": "topics",
+    "kind": "kinds",
+    "holidays": "country",
+    "speed": "speed_bonus",
+    "memory": "memory_days",
+    "catch-up": "catch_up_minutes",
+}
+
+
+class AdminDesk:
+    """One method per command; each returns what the admin is told."""
+
+    def __init__(self, client: ServiceClient) -> None:
+        self._client = client
+        self._doers: dict[tuple[str, ...], Doer] = {
+            ("schedule", "add"): self._add,
+            ("schedule", "list"): self._list,
+            ("schedule", "edit"): self._edit,
+            ("schedule", "pause"): self._pause,
+            ("schedule", "resume"): self._pause,
+            ("schedule", "skip"): self._skip,
+            ("schedule", "preview"): self._preview,
+            ("schedule", "post-now"): self._post_now,
+            ("schedule", "remove"): self._remove,
+            ("close-now",): self._close_now,
+            ("season", "start"): self._season_start,
+            ("season", "end"): self._season_end,
+            ("season", "list"): self._seasons,
+            ("bank", "import"): self._import,
+            ("bank", "list"): self._banks,
+            ("bank", "retire"): self._retire,
+            ("bank", "restore"): self._retire,
+            ("bank", "low"): self._low,
+            ("review", "list"): self._reports,
+            ("review", "dismiss"): self._settle,
+            ("review", "fixed"): self._settle,
+            ("member", "restore"): self._restore,
+            ("member", "adjust"): self._adjust,
+            ("audit",): self._audit,
+            ("doctor",): self._doctor,
+            ("help",): self._help,
+        }
+
+    async def run(self, event: Command, typed: Typed) -> Said:
+        """Do what was typed. Raises CommandError and what the client raises."""
+        return await self._doers[typed.spec.path](event, typed)
+
+    # Schedules
+
+    async def _add(self, event: Command, typed: Typed) -> Said:
+        view = await self._client.schedule_add(event.who, event.id, event.where, _plan(typed, ScheduleSpec()))
+        return admin.schedule_card(view, "Schedule added")
+
+    async def _list(self, event: Command, typed: Typed) -> Said:
+        return admin.schedules_card(await self._client.schedule_list(event.who))
+
+    async def _edit(self, event: Command, typed: Typed) -> Said:
+        known = await self._schedule(event, typed)
+        view = await self._client.schedule_edit(event.who, event.id, known.id, _plan(typed, known.spec))
+        return admin.schedule_card(view, "Schedule changed")
+
+    async def _pause(self, event: Command, typed: Typed) -> Said:
+        paused = typed.spec.path[1] == "pause"
+        known = await self._schedule(event, typed)
+        view = await self._client.schedule_pause(event.who, event.id, known.id, paused)
+        return admin.schedule_card(view, "Schedule paused" if paused else "Schedule resumed")
+
+    async def _skip(self, event: Command, typed: Typed) -> Said:
+        known = await self._schedule(event, typed)
+        view = await self._client.schedule_skip(event.who, event.id, known.id, typed.day("date"))
+        return admin.schedule_card(view, "Day skipped")
+
+    async def _preview(self, event: Command, typed: Typed) -> Said:
+        known = await self._schedule(event, typed)
+        return admin.round_card(await self._client.schedule_preview(event.who, known.id), "The next question")
+
+    async def _post_now(self, event: Command, typed: Typed) -> Said:
+        known = await self._schedule(event, typed)
+        return admin.round_card(await self._client.post_now(event.who, event.id, known.id), "Posted")
+
+    async def _remove(self, event: Command, typed: Typed) -> Said:
+        known = await self._schedule(event, typed)
+        await self._client.schedule_remove(event.who, event.id, known.id)
+        return admin.done_card("Schedule removed", f"Schedule {known.id} is removed; its rounds and points stay.")
+
+    async def _schedule(self, event: Command, typed: Typed) -> ScheduleView:
+        """The schedule named; else the only one of this channel, else the only one there is."""
+        known = await self._client.schedule_list(event.who)
+        if "schedule" in typed.values:
+            found = [one for one in known if one.id == typed.number("schedule")]
+        else:
+            found = [one for one in known if one.channel == event.where.channel] or list(known)
+        if len(found) == 1:
+            return found[0]
+        numbers = ", ".join(str(one.id) for one in known)
+        said = (
+            f"There are schedules {numbers}. Say which: `{typed.spec.usage}`." if known else "There is no schedule yet."
+        )
+        raise CommandError(said)
+
+    # Rounds and seasons
+
+    async def _close_now(self, event: Command, typed: Typed) -> Said:
+        return admin.round_card(await self._client.close_now(event.who, event.id, event.where), "Closed")
+
+    async def _season_start(self, event: Command, typed: Typed) -> Said:
+        name = typed.text("name").strip().strip('"')
+        return admin.season_card(await self._client.season_start(event.who, event.id, name), "Season started")
+
+    async def _season_end(self, event: Command, typed: Typed) -> Said:
+        return admin.season_card(await self._client.season_end(event.who, event.id), "Season ended")
+
+    async def _seasons(self, event: Command, typed: Typed) -> Said:
+        return admin.seasons_card(await self._client.season_list(event.who))
+
+    # Banks
+
+    async def _import(self, event: Command, typed: Typed) -> Said:
+        return texts.import_form()
+
+    async def take_document(self, event: Event, name: str, text: str, apply: bool) -> Said:
+        """Import a document, or with `apply` false only check it."""
+        if not name or not text.strip():
+            raise CommandError(
+                "An import needs the document's name and its text. `/quiz-admin bank import` asks again."
+            )
+        return admin.imported_card(await self._client.bank_import(event.who, event.id, name, text, apply))
+
+    async def _banks(self, event: Command, typed: Typed) -> Said:
+        return admin.banks_card(await self._client.bank_list(event.who))
+
+    async def _retire(self, event: Command, typed: Typed) -> Said:
+        question, retired = typed.text("id"), typed.spec.path[1] == "retire"
+        await self._client.bank_retire(event.who, event.id, question, retired)
+        return admin.retired_card(question, retired)
+
+    async def _low(self, event: Command, typed: Typed) -> Said:
+        return admin.low_card(await self._client.bank_low(event.who))
+
+    # Reports, members, the house
+
+    async def _reports(self, event: Command, typed: Typed) -> Said:
+        return admin.reports_card(await self._client.reports(event.who))
+
+    async def _settle(self, event: Command, typed: Typed) -> Said:
+        state = "fixed" if typed.spec.path[1] == "fixed" else "dismissed"
+        return await self.settle(event, typed.number("report"), state)
+
+    async def settle(self, event: Event, report: int, state: str) -> Said:
+        """Settle a report as dismissed or fixed."""
+        return admin.settled_card(await self._client.report_settle(event.who, event.id, report, state))
+
+    async def _restore(self, event: Command, typed: Typed) -> Said:
+        member, day = typed.text("name"), typed.day("date")
+        await self._client.member_restore(event.who, event.id, member, day)
+        return admin.restored_card(member, day)
+
+    async def _adjust(self, event: Command, typed: Typed) -> Said:
+        member, points, reason = typed.text("name"), typed.number("points"), typed.text("reason").strip()
+        await self._client.member_adjust(event.who, event.id, member, points, reason)
+        return admin.adjusted_card(member, points, reason)
+
+    async def _audit(self, event: Command, typed: Typed) -> Said:
+        return admin.audit_card(await self._client.audit(event.who))
+
+    async def _doctor(self, event: Command, typed: Typed) -> Said:
+        return admin.doctor_card(await self._client.doctor(event.who))
+
+    async def _help(self, event: Command, typed: Typed) -> Said:
+        return help_said(typed)
+
+
+def _plan(typed: Typed, known: ScheduleSpec) -> ScheduleSpec:
+    """The schedule as typed; what was not named stays as known."""
+    changes: dict[str, Any] = {wire: typed.values[name] for name, wire in _PLAN.items() if name in typed.values}
+    return ScheduleSpec.model_validate({**known.model_dump(), **changes, "at": typed.clock("at", known.at or time(9))})

@@ -1,0 +1,123 @@
+"""Carries what waits in the outbox to the chat: claims, posts once, reports back. It decides nothing about content."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from bot.core.platform import Later, Platform, Refused, Target
+from bot.core.wording import outbox_card
+from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
+from service.wire import Delivery
+
+_LOG = logging.getLogger(__name__)
+
+# Channels served at the same time, and messages of one claim.
+_AT_ONCE = 20
+# On the way out: a claim that waits for something to come holds nothing and may be dropped; a post under way may not.
+_LAST_CLAIM_S = 0.5
+_LAST_POSTS_S = 15.0
+
+Pause = Callable[[float], Awaitable[None]]
+
+
+class Courier:
+    """Serves one platform. `pause` waits some seconds; tests hand in one that does not."""
+
+    def __init__(
+        self, client: ServiceClient, platform: Platform, *, wait_s: float = 20, pause: Pause = asyncio.sleep
+    ) -> None:
+        self._client = client
+        self._platform = platform
+        self._wait_s = wait_s
+        self._pause = pause
+        self._lanes: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Serve until cancelled; what was claimed by then is carried first."""
+        away = 0
+        try:
+            while True:
+                try:
+                    self._start(await self._claim(self._wait_s))
+                    away = 0
+                except (ServiceUnavailable, ServiceRefused) as error:
+                    away += 1
+                    seconds = min(30.0, 0.25 * 2 ** min(away, 10))
+                    _LOG.warning("the outbox cannot be read (%s); trying again in %g s", error, seconds)
+                    await self._pause(seconds)
+                if len(self._lanes) >= _AT_ONCE:
+                    await asyncio.wait(self._lanes, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await self._finish()
+
+    async def once(self, wait_s: float = 0) -> int:
+        """Claim once, waiting up to `wait_s` for something to come, and carry what was claimed; returns how many.
+
+        Raises ServiceUnavailable or ServiceRefused when the claim itself fails.
+        """
+        claimed = await self._claim(wait_s)
+        self._start(claimed)
+        await self._finish()
+        return len(claimed)
+
+    async def _claim(self, wait_s: float) -> tuple[Delivery, ...]:
+        claim = asyncio.ensure_future(self._client.outbox_claim(self._platform.name, limit=_AT_ONCE, wait_s=wait_s))
+        try:
+            # Shielded: a claim whose answer is thrown away keeps its messages back until the claim runs out.
+            return await asyncio.shield(claim)
+        except asyncio.CancelledError:
+            await asyncio.wait({claim}, timeout=_LAST_CLAIM_S)
+            claim.cancel()
+            said = (await asyncio.gather(claim, return_exceptions=True))[0]
+            if not isinstance(said, BaseException):
+                self._start(said)
+            raise
+
+    def _start(self, claimed: tuple[Delivery, ...]) -> None:
+        """Carry each channel's messages in their order, and the channels side by side."""
+        lanes: dict[tuple[str, str, str | None], list[Delivery]] = {}
+        for delivery in claimed:
+            lanes.setdefault((delivery.workspace, delivery.channel, delivery.member), []).append(delivery)
+        for lane in lanes.values():
+            task = asyncio.create_task(self._carry_in_order(lane))
+            self._lanes.add(task)
+            task.add_done_callback(self._lanes.discard)
+
+    async def _finish(self) -> None:
+        lanes = set(self._lanes)
+        if lanes:
+            _, late = await asyncio.wait(lanes, timeout=_LAST_POSTS_S)
+            for lane in late:
+                lane.cancel()
+            await asyncio.gather(*lanes, return_exceptions=True)
+
+    async def _carry_in_order(self, lane: list[Delivery]) -> None:
+        for delivery in lane:
+            try:
+                await self._carry(delivery)
+            except (ServiceUnavailable, ServiceRefused) as error:
+                # The claim runs out and comes back marked uncertain; then the message is looked for first.
+                _LOG.warning("what became of delivery %s could not be reported: %s", delivery.id, error)
+                return
+
+    async def _carry(self, delivery: Delivery) -> None:
+        fail = self._client.outbox_failed
+        try:
+            ref = await self._make(delivery)
+        except Refused as error:
+            await fail(delivery.id, str(error) or "the chat refused the message", uncertain=False, final=True)
+        except Later as error:
+            await fail(delivery.id, str(error), uncertain=False, retry_s=error.seconds)
+        except Exception as error:  # whatever a platform's library raises, the message may have arrived
+            _LOG.warning("delivery %s may not have arrived", delivery.id, exc_info=True)
+            await fail(delivery.id, f"{type(error).__name__}: {error}"[:500], uncertain=True)
+        else:
+            await self._client.outbox_sent(delivery.id, ref)
+
+    async def _make(self, delivery: Delivery) -> str:
+        target = Target(delivery.workspace, delivery.channel, delivery.member, delivery.reply_to)
+        card = outbox_card(delivery.body)
+        found = await self._platform.find(target, delivery.key) if delivery.uncertain else None
+        return found if found is not None else await self._platform.post(target, card, delivery.key)

@@ -1,0 +1,124 @@
+"""Boards, and what a member sees of themselves. No sums: everything shown was counted by the service."""
+
+from __future__ import annotations
+
+from bot.core.actions import Next, Privacy, ShowBoard, encode, fits
+from bot.core.cards import Block, Button, Card, Code, Small, Table, Text
+from bot.core.wording.words import joined, percent, plural
+from service.wire import Board, BoardRow, Me, PrivacyView, TopicCount
+
+_PERIODS = (("day", "Day"), ("week", "Week"), ("month", "Month"), ("season", "Season"), ("all", "All time"))
+
+
+def board_table(rows: tuple[BoardRow, ...], caption: str) -> Table:
+    """Rows of a board; the reader's own is marked."""
+    mine = next((place for place, row in enumerate(rows) if row.me), None)
+    cells = tuple(
+        (str(row.rank), row.name, str(row.points), str(row.answered), percent(row.accuracy), str(row.streak))
+        for row in rows
+    )
+    return Table(("Rank", "Name", "Points", "Answers", "Right", "Streak"), cells, caption, (0, 2, 3, 4, 5), mine)
+
+
+def board_card(board: Board) -> Card:
+    """A board, the reader's own place, and the way to the other periods."""
+    blocks: list[Block] = []
+    if board.rows:
+        blocks.append(board_table(board.rows, board.title))
+        left = board.total - len(board.rows)
+        if left > 0:
+            blocks.append(Small(f"{plural(left, 'more member', 'more members')} further down."))
+    else:
+        blocks.append(Text("Nobody has points here yet. The next answer may be the first."))
+    if board.mine and not any(row.me for row in board.rows):
+        mine = board.mine
+        blocks.append(Text(f"You: rank {mine.rank} with {plural(mine.points, 'point')}, streak {mine.streak}."))
+    return Card(board.title, _board_summary(board), tuple(blocks), _period_buttons(board))
+
+
+def _board_summary(board: Board) -> str:
+    leader = (
+        f"{board.rows[0].name} leads with {plural(board.rows[0].points, 'point')}." if board.rows else "No points yet."
+    )
+    mine = f" You are at rank {board.mine.rank} of {board.total}." if board.mine else ""
+    return f"{board.title}: {leader}{mine}"
+
+
+def _period_buttons(board: Board) -> tuple[Button, ...]:
+    shown = ((label, period, ShowBoard(period, board.scope, board.topic)) for period, label in _PERIODS)
+    buttons = [
+        Button(f"{label} (shown)" if period == board.period else label, encode(action), pressed=period == board.period)
+        for label, period, action in shown
+        if fits(action)
+    ]
+    other = "workspace" if board.scope == "channel" else "channel"
+    switch = ShowBoard(board.period, other, board.topic)
+    if fits(switch):
+        buttons.append(Button("Whole workspace" if other == "workspace" else "This channel", encode(switch)))
+    return tuple(buttons)
+
+
+def me_card(me: Me) -> Card:
+    """The member's own numbers."""
+    rank = f"rank {me.rank} of the season" if me.rank else "no rank yet this season"
+    rows = (
+        ("Points", f"{me.points:,} in all, {me.season_points:,} this season; {rank}"),
+        ("Answers", f"{me.answered:,}, {percent(me.accuracy)} right" if me.answered else "none yet"),
+        ("Streak", f"{plural(me.streak, 'round')}; best {me.best_streak}; {plural(me.freezes, 'freeze')} left"),
+        ("Practice", f"{plural(me.cards, 'card')}, {me.cards_due} due"),
+    )
+    weak = tuple((topic, str(answers), percent(credit)) for topic, answers, credit in me.topics[:8])
+    blocks: list[Block] = [Table(("What", "How much"), rows)]
+    if weak:
+        blocks.append(Table(("Topic", "Answers", "Right"), weak, "Topics, the weakest first", (1, 2)))
+    if me.hidden:
+        blocks.append(Small("You are hidden from the boards. `/quiz privacy show` changes that."))
+    summary = f"{plural(me.points, 'point')}, streak {me.streak}, {plural(me.cards_due, 'card')} due."
+    return Card(me.name, summary, tuple(blocks), (Button("Practise", encode(Next()), "primary"),))
+
+
+def topics_card(topics: tuple[TopicCount, ...]) -> Card:
+    """What there are questions about."""
+    if not topics:
+        text = "There are no questions yet. An admin brings them with `/quiz-admin bank import`."
+        return Card("Topics", "There are no questions yet.", (Text(text),))
+    rows = tuple((one.topic or "without a topic", str(one.questions)) for one in topics)
+    total = sum(one.questions for one in topics)
+    summary = f"{plural(total, 'question')} on {plural(len(topics), 'topic')}."
+    table = Table(("Topic", "Questions"), rows, summary, (1,))
+    return Card("Topics", summary, (table, Small("Practise one with `/quiz practice TOPIC`.")))
+
+
+def privacy_card(view: PrivacyView) -> Card:
+    """What is kept about a member and what they can do about it."""
+    if view.forgotten:
+        said = "You are forgotten: your answers stay in the totals without your name, everything else is gone."
+        return Card("Forgotten", said, (Text(said),))
+    kept = joined(
+        plural(view.answers, "answer"),
+        plural(view.ledger_rows, "entry of points", "entries of points"),
+        plural(view.cards, "practice card"),
+    )
+    seen = "You are **hidden** from the boards." if view.hidden else "You are **shown** on the boards."
+    blocks: tuple[Block, ...] = (Text(f"Kept about you: {kept}, and the name you go by here."), Text(seen))
+    if view.export:
+        blocks = (*blocks, Small("Everything, as JSON:"), Code(view.export, "json"))
+    turn = ("Show me on the boards", "show") if view.hidden else ("Hide me from the boards", "hide")
+    buttons = (
+        Button(turn[0], encode(Privacy(turn[1]))),
+        Button("Export everything", encode(Privacy("export"))),
+        Button("Forget me…", encode(Privacy("forget")), "danger"),
+    )
+    return Card(
+        "What is kept about you", f"{kept}. {'Hidden from' if view.hidden else 'Shown on'} the boards.", blocks, buttons
+    )
+
+
+def forget_card() -> Card:
+    """Forgetting cannot be undone, so it is asked once more."""
+    said = "This cannot be undone: your points, streak and cards go, and your name leaves every answer."
+    buttons = (
+        Button("Forget me for good", encode(Privacy("erase")), "danger"),
+        Button("Keep everything", encode(Privacy("see"))),
+    )
+    return Card("Forget you?", said, (Text(said),), buttons)

@@ -1,0 +1,131 @@
+"""The small words of every sentence: plurals, times in a zone, shares, verdicts. No cards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime, tzinfo
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from bot.core.markup import escape, parse, to_summary
+from service.wire import Verdict
+
+WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+VERDICTS: Final[dict[Verdict, str]] = {
+    "accepted": "accepted",
+    "wrong": "wrong",
+    "runtime error": "stopped with an error",
+    "time limit": "took too long",
+    "memory limit": "took too much memory",
+    "output limit": "printed too much",
+    "invalid": "is not valid Python",
+    "system error": "could not be judged, which is our fault",
+}
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """`1 answer`, `2 answers`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def and_list(words: Sequence[str], last: str = "and") -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return f" {last} ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
+
+
+def percent(share: float) -> str:
+    """A share of 1 in whole per cent; never 100 % for less, never 0 % for more."""
+    whole = round(100 * share)
+    if share < 1:
+        whole = min(whole, 99)
+    if share > 0:
+        whole = max(whole, 1)
+    return f"{whole} %"
+
+
+def zone_of(zone: str) -> tzinfo:
+    """The zone of that name; UTC for one this machine does not know, so that a time is always said."""
+    try:
+        return ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return ZoneInfo("UTC")
+
+
+def local(instant: datetime, zone: str) -> datetime:
+    return instant.astimezone(zone_of(zone))
+
+
+def day_words(day: date) -> str:
+    """`Thursday 5 March`."""
+    return f"{WEEKDAYS[day.weekday()]} {day.day} {MONTHS[day.month - 1]}"
+
+
+def time_words(instant: datetime, zone: str) -> str:
+    """`17:00 (Europe/Berlin)`."""
+    there = local(instant, zone)
+    return f"{there:%H:%M} ({getattr(there.tzinfo, 'key', 'UTC')})"
+
+
+def instant_words(instant: datetime, zone: str) -> str:
+    """`Thursday 5 March, 17:00 (Europe/Berlin)`."""
+    return f"{day_words(local(instant, zone).date())}, {time_words(instant, zone)}"
+
+
+def until_words(instant: datetime, zone: str, now: datetime | None) -> str:
+    """The time alone when it is today, else with the day."""
+    if now is not None and local(now, zone).date() == local(instant, zone).date():
+        return time_words(instant, zone)
+    return instant_words(instant, zone)
+
+
+def minutes_words(minutes: int) -> str:
+    """`8 hours`, `1 hour 30 minutes`, `2 days`."""
+    days, rest = divmod(max(0, minutes), 24 * 60)
+    hours, left = divmod(rest, 60)
+    parts = [(days, "day"), (hours, "hour"), (left, "minute")]
+    return " ".join(plural(count, unit) for count, unit in parts if count) or "0 minutes"
+
+
+def wait_words(now: datetime, then: datetime) -> str:
+    """`in 3 days`, `in 2 hours`, `now`: the largest unit, rounded."""
+    seconds = (then - now).total_seconds()
+    for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= 0.95 * size:
+            return f"in {plural(round(seconds / size), unit)}"
+    return "now"
+
+
+def weekdays_words(days: Sequence[int]) -> str:
+    """`every day`, `Monday to Friday`, `Monday, Wednesday and Friday`."""
+    if tuple(days) == tuple(range(7)):
+        return "every day"
+    if len(days) > 2 and tuple(days) == tuple(range(days[0], days[0] + len(days))):
+        return f"{WEEKDAYS[days[0]]} to {WEEKDAYS[days[-1]]}"
+    return and_list([WEEKDAYS[day] for day in days])
+
+
+def in_brief(markdown: str, limit: int = 60) -> str:
+    """A text on one line, plain: for titles, summaries and tables."""
+    return to_summary(parse(markdown), limit)
+
+
+def brief_markdown(markdown: str, limit: int = 60) -> str:
+    """The same as Markdown, for the label of a bar."""
+    return escape(in_brief(markdown, limit))
+
+
+def joined(*parts: str) -> str:
+    """The parts that are not empty, with a middle dot between."""
+    return " · ".join(part for part in parts if part)
+
+
+def sentence(text: str) -> str:
+    """The text with a capital at its beginning and a full stop at its end."""
+    text = text.strip()
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", "…", "`")) or not text else ".")
