@@ -134,9 +134,7 @@ class Question:
     @property
     def answered(self) -> bool:
         """Whether the document says what is right; only such a question may be asked."""
-        return (
-            self.answer is not None or self.task is not None or any(option.right for option in self.options)
-        )
+        return self.answer is not None or self.task is not None or any(option.right for option in self.options)
 
 
 @dataclass(frozen=True, slots=True)
