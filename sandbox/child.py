@@ -25,7 +25,7 @@ import torch
 
 from sandbox import confine, tensors, values, wire
 from sandbox.values import Caps, Value
-from sandbox.wire import Limits, Reached, Run, Status
+from sandbox.wire import Reached, Run, Status
 
 FILENAME = "<answer>"
 RUN, RESULTS = 4, 3
@@ -50,7 +50,7 @@ def live(walls: confine.Walls) -> NoReturn:
     run = _receive()
     pages = int(os.pread(statistics, 100, 0).split()[0])
     os.close(statistics)
-    confine.run_limits(run.limits, pages * resource.getpagesize())
+    confine.run_limits(run.limits, pages * resource.getpagesize(), own_user=walls.namespaces)
     _seed(run.seed)
     report = _Execution(run).report()
     _flush()
@@ -113,7 +113,6 @@ class _Execution:
         self.run = run
         self.reached: Reached = "parse"
         self.exit_code: int | None = None
-        self.caps = Caps(total=run.limits.result_bytes)
         self.left = run.limits.result_bytes
 
     def report(self) -> dict[str, object]:
@@ -135,6 +134,7 @@ class _Execution:
         module.__dict__["__builtins__"] = builtins
         sys.modules["__main__"] = module
         sys.argv = [FILENAME]
+        builtins.exit = builtins.quit = sys.exit  # type: ignore[assignment]
         try:
             code = compile(self.run.code, FILENAME, "exec", dont_inherit=True)
             self.reached = "load"
@@ -172,20 +172,38 @@ class _Execution:
             self.one(entry, case)
 
     def one(self, entry: Any, case: Value) -> None:
+        """Call the entry once and send what came of it."""
         try:
-            arguments = tensors.to_torch(case)
-            result = entry(*arguments)
-            encoded = values.encode(("ok", tensors.from_torch(result, self.left)), self.caps)
+            result = entry(*_arguments(case))
         except BaseException as problem:
-            if blame(problem) != "error":
-                self.stop(problem)
-            name, message = type(problem).__name__, _message(problem)
-            encoded = values.encode(("raised", name[:200], message[:2000]), Caps())
+            self.send("raised", problem)
+            return
+        try:
+            value = tensors.from_torch(result, self.left)
+            encoded = values.encode(("ok", value), Caps(total=self.left))
+        except ValueError:
+            raise _Stop("output") from None
+        except BaseException as problem:
+            self.send("unsupported", problem)
+            return
+        self.put(encoded)
+
+    def send(self, what: str, problem: BaseException) -> None:
+        if blame(problem) != "error":
+            self.stop(problem)
+        name, message = type(problem).__name__, _message(problem)
+        self.put(values.encode((what, name[:200], message[:2000])))
+
+    def put(self, encoded: bytes) -> None:
         self.left -= len(encoded) + 4
         if self.left < 0:
             raise _Stop("output")
         _flush()
         _send(b"C", encoded)
+
+
+def _arguments(case: Value) -> tuple[Any, ...]:
+    return tuple(tensors.to_torch(case))
 
 
 def blame(problem: BaseException) -> Status:
@@ -229,6 +247,3 @@ def _own_lines(summary: traceback.TracebackException) -> None:
     for before in (summary.__cause__, summary.__context__):
         if before is not None:
             _own_lines(before)
-
-
-__all__ = ["FILENAME", "RESULTS", "RUN", "Limits", "blame", "describe", "live"]

@@ -106,11 +106,15 @@ def static_limits(disk_mb: int) -> None:
         _lower(what, most)
 
 
-def run_limits(limits: Limits, address_bytes: int) -> None:
-    """The limits of one run: address space beyond the `address_bytes` in use, CPU beyond what was used, threads."""
+def run_limits(limits: Limits, address_bytes: int, *, own_user: bool) -> None:
+    """The limits of one run: address space beyond the `address_bytes` in use, CPU beyond what was used, threads.
+
+    Threads are counted per user, so they can only be limited for a user in a namespace of its own.
+    """
     _lower(resource.RLIMIT_AS, address_bytes + (limits.memory_mb << 20))
     _lower(resource.RLIMIT_FSIZE, limits.disk_mb << 20)
-    _lower(resource.RLIMIT_NPROC, limits.processes)
+    if own_user:
+        _lower(resource.RLIMIT_NPROC, limits.processes)
     used = resource.getrusage(resource.RUSAGE_SELF)
     # Whole seconds are all the kernel knows, and process 1 of a namespace only heeds the hard limit.
     _lower(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime + limits.cpu_ms / 1000) + 1)

@@ -21,7 +21,7 @@ _LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/lib", "/lib64", "/lib32"
 _HOME = "/opt/dailygrad"
 _BOOT = "import json, sys; sys.path[:0] = json.loads(sys.argv[2]); from sandbox.zygote import main; main()"
 # One thread per process, and a heap that forks and hands back its pages cheaply: measured, they halve a run.
-ENVIRONMENT = {
+_ENVIRONMENT = {
     "HOME": "/tmp",  # noqa: S108 - the run's own scratch
     "LANG": "C.UTF-8",
     "OPENBLAS_NUM_THREADS": "1",
@@ -91,6 +91,13 @@ def zygote_command(runtime: Runtime, *, jailed: bool) -> list[str]:
     return [runtime.python, "-I", "-B", "-S", "-c", _BOOT, json.dumps(options), paths]
 
 
+def environment(runtime: Runtime) -> dict[str, str]:
+    """What the zygote finds in its environment, and so every answer: nothing of the caller's."""
+    # The dynamic linker's cache lies in /etc, which is not in the jail; /usr/local is no default of its.
+    extra = {"LD_LIBRARY_PATH": "/usr/local/lib"} if "/usr/local/lib" in runtime.prefix else {}
+    return {**_ENVIRONMENT, **extra}
+
+
 def sources(runtime: Runtime) -> list[str]:
     """The folders mounted into the jail at their own paths."""
     return list(dict.fromkeys([*runtime.prefix, *runtime.packages, *_real_libraries()]))
@@ -119,5 +126,5 @@ def bubblewrap(bwrap: str, runtime: Runtime, places: dict[str, str], command: li
     walls += ["--as-pid-1", "--cap-drop", "ALL", "--clearenv"]
     system = ["--size", "1048576", "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108
     system += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/"]
-    given = [word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value)]
+    given = [word for name, value in environment(runtime).items() for word in ("--setenv", name, value)]
     return [bwrap, *walls, *mounts, *system, "--chdir", "/", *given, "--", *command]

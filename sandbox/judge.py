@@ -77,6 +77,8 @@ class _Entry:
     """The exception's type name, None where a value was returned."""
     value: Value = None
     message: str = ""
+    supported: bool = True
+    """False: a value was returned that cannot be compared."""
 
 
 def system_error(detail: str) -> Judgement:
@@ -104,6 +106,9 @@ def judge_outcome(
         expected = [_entry(data) for data in split(expected_results)]
     except ValueError as problem:
         return system_error(f"the reference's results cannot be read: {problem}")
+    unsupported = [entry.message for entry in expected if not entry.supported]
+    if unsupported:
+        return system_error(f"the reference returned what cannot be compared: {unsupported[0]}")
     if len(expected) != cases or sorted(places) != list(range(cases)):
         return system_error(f"{len(expected)} results of the reference for {cases} cases")
     if outcome.status == "error" and outcome.reached in ("parse", "entry"):
@@ -156,6 +161,8 @@ def _entry(data: bytes) -> _Entry:
             return _Entry(None, value)
         case ("raised", str(name), str(message)):
             return _Entry(name, None, message)
+        case ("unsupported", str(name), str(message)):
+            return _Entry(name, None, message, supported=False)
     raise ValueError("byte 0: neither a result nor an exception")
 
 
@@ -164,6 +171,9 @@ def _case(
 ) -> CaseVerdict:
     if got is None:
         return CaseVerdict(index, ended, visible, _SAYING[ended])
+    if not got.supported:
+        text = f"returned something else: {got.message}" if visible else _hidden(Comparison(False, "", "type"))
+        return CaseVerdict(index, "wrong", visible, text)
     if expected.raised is None and got.raised is not None:
         text = f"raised {got.raised}: {got.message}" if visible else "raised an exception"
         return CaseVerdict(index, "runtime error", visible, text)

@@ -61,13 +61,17 @@ def start(bwrap: str | None, parent: int) -> NoReturn:
         if bwrap is not None:
             places = stage([*jail.sources(runtime), runtime.package])
         become_nobody()
-    if bwrap is not None:
+        if bwrap is None and not os.access(runtime.python, os.X_OK):
+            raise SystemExit(f"an unprivileged user must be able to read {runtime.python}: install Python elsewhere")
+    if bwrap is None:
+        os.chdir("/")
+    else:
         command = jail.bubblewrap(_within(bwrap, places), runtime, places, command)
     # After the change of user, which clears it.
     linux.prctl(linux.PR_SET_PDEATHSIG, int(signal.SIGKILL))
     if os.getppid() != parent:
         os._exit(0)
-    os.execve(command[0], command, {} if bwrap is not None else jail.ENVIRONMENT)  # noqa: S606
+    os.execve(command[0], command, {} if bwrap is not None else jail.environment(runtime))  # noqa: S606
 
 
 def main() -> NoReturn:

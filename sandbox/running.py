@@ -153,8 +153,11 @@ def _death(heard: _Heard, ended: Exit, run: Run) -> tuple[Status, str]:
         return "denied", "killed by the filter of system calls"
     if ended.code == -signal.SIGXCPU or (ended.code == -signal.SIGKILL and ended.cpu_ms >= run.limits.cpu_ms):
         return "time", ""
-    if ended.code == -signal.SIGKILL or (ended.code == -signal.SIGABRT and b"bad_alloc" in heard.err):
-        return "memory", "killed from outside: the machine ran out of memory" if ended.code == -9 else ""
+    if ended.code == -signal.SIGKILL:
+        return "memory", "killed from outside: the machine ran out of memory"
+    # Process 1 of a namespace cannot be aborted: libc then ends it with SIGSEGV.
+    if ended.code in (-signal.SIGABRT, -signal.SIGSEGV) and b"bad_alloc" in heard.err:
+        return "memory", ""
     return "crash", ""
 
 

@@ -70,7 +70,8 @@ class Supervisor:
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            if _peer(writer) != os.getuid():
+            if (user := _peer(writer)) != os.getuid():
+                say(f"user {user} was turned away")
                 return
             while (frame := await _read_frame(reader)) is not None:
                 answer = await _unless_closed(self._answer(*frame), reader)
@@ -80,6 +81,8 @@ class Supervisor:
                 await writer.drain()
         except (ConnectionError, ValueError, asyncio.IncompleteReadError) as problem:
             say(f"a connection was dropped: {problem}")
+        except asyncio.CancelledError:
+            return  # we are stopping; asyncio would print a traceback for a handler that says so
         finally:
             writer.close()
             with contextlib.suppress(ConnectionError):

@@ -38,11 +38,15 @@ def _tensor(value: Tensor) -> torch.Tensor:
 
 
 def from_torch(thing: Any, most_bytes: int) -> Value:
-    """What a program returned, as a value. Raises TypeError naming what cannot leave, ValueError for what is too big.
+    """What a program returned, as a value. Raises TypeError naming what cannot leave, TooLarge otherwise.
 
     numpy numbers become Python's; a torch.Size a tuple; a torch.dtype and a torch.device its name.
     """
     return _Converter(most_bytes).convert(thing, 0)
+
+
+class TooLarge(ValueError):
+    """The result is beyond the run's limit."""
 
 
 class _Converter:
@@ -50,8 +54,8 @@ class _Converter:
         self.left = most_bytes
 
     def convert(self, thing: Any, depth: int) -> Value:
-        if depth > 32:
-            raise ValueError("the result is nested deeper than 32, or holds itself")
+        if depth > 30:
+            raise TypeError("a result nested deeper than 30, or one that holds itself, cannot leave")
         if isinstance(thing, torch.Tensor):
             return self.tensor(thing)
         if isinstance(thing, np.ndarray):
@@ -118,4 +122,4 @@ class _Converter:
     def spend(self, count: int) -> None:
         self.left -= count
         if self.left < 0:
-            raise ValueError("the result is larger than the limit")
+            raise TooLarge("the result is larger than the limit")

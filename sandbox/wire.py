@@ -80,7 +80,8 @@ class Outcome:
     device: str = "cpu"
     isolation: Isolation = "full"
     results: bytes = b""
-    """One encoded entry per case that finished, in order: `("ok", value)` or `("raised", type name, message)`.
+    """One encoded entry per case that finished, in order, as `sandbox.values.join` puts them together: `("ok", value)`,
+    `("raised", type name, message)` or `("unsupported", type name, message)` for a result that cannot leave.
     Fewer than there were cases when the run ended early. Untrusted: decode with caps, compare outside."""
     detail: str = field(default="", repr=False)
     """For `internal` and `denied`: what happened, for the operator."""
