@@ -20,6 +20,15 @@ def complete(name: str, text: str) -> list[str]:
     return found[:_MOST]
 
 
+def suggest(line: str, admin: bool) -> list[str]:
+    """Whole lines that begin with `line`, such as `/quiz board week`; an admin's commands for admins alone."""
+    name, space, rest = line.removeprefix("/").partition(" ")
+    names = ("quiz", "quiz-admin") if admin else ("quiz",)
+    if space:
+        return [f"/{name} {text}" for text in complete(name, rest)] if name in names else []
+    return [f"/{one} {text}" for one in names if one.startswith(name) for text in complete(one, "")][:_MOST]
+
+
 def _arguments(spec: Spec, text: str) -> list[str]:
     before, _, last = text.rpartition(" ")
     given = {word.partition(":")[0] for word in before.split()}
