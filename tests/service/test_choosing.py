@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from questions.model import LEVELS, Level
@@ -68,6 +68,7 @@ def play(
 
 
 @given(candidates, wishes, st.integers(1, 40))
+@settings(deadline=None)
 def test_no_repeat_within_memory_while_there_is_another(questions: list[Candidate], asks: Wishes, rounds: int) -> None:
     asked, choices = play(questions, rounds, asks)
     for place, (round_, choice) in enumerate(zip(asked, choices, strict=True)):
@@ -100,6 +101,7 @@ def test_only_what_is_asked_for(questions: list[Candidate], asks: Wishes) -> Non
 
 
 @given(candidates.flatmap(lambda some: st.tuples(st.just(some), st.permutations(some))), wishes, st.text(max_size=9))
+@settings(deadline=None)
 def test_same_seed_same_choice_whatever_the_order(
     both: tuple[list[Candidate], list[Candidate]], asks: Wishes, seed: str
 ) -> None:
@@ -114,6 +116,7 @@ def test_other_seeds_choose_otherwise() -> None:
 
 
 @given(st.integers(1, 30), st.integers(1, 4), st.integers(1, 3))
+@settings(deadline=None)
 def test_topics_and_levels_are_balanced_within_one(rounds: int, topics: int, of: int) -> None:
     questions = bank(30, TOPICS[:topics], LEVELS[:of])
     asked, _ = play(questions, rounds, Wishes())

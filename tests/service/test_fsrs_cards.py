@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.fsrs_cards import CardRating, new_card, rating_for, recall, review
@@ -51,6 +51,7 @@ def test_intervals_grow_while_it_is_known_and_fall_when_it_is_not() -> None:
 
 
 @given(reviews)
+@settings(deadline=None)
 def test_cards_survive_json_and_the_same_reviews_give_the_same_card(done: list[tuple[CardRating, int]]) -> None:
     direct, stored, now = new_card(NOW), new_card(NOW), NOW
     for rating, minutes in done:
