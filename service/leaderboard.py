@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -61,10 +62,17 @@ async def top(session: AsyncSession, channel_id: int, now: datetime, limit: int 
     return await _rows(session, scope, rank(await ledger.standings(session, scope))[:limit])
 
 
-async def final(session: AsyncSession, season: Season, until: datetime) -> list[Ranked]:
-    """The workspace's board of a season that ends at `until`."""
-    scope = Scope(season.workspace_id, since=season.starts_at, until=until)
-    return rank(await ledger.standings(session, scope))
+async def final(session: AsyncSession, season: Season, until: datetime) -> list[dict[str, Any]]:
+    """The workspace's board of a season that ends at `until`, JSON-ready: `BoardRow`s, each with its `member`'s id.
+
+    Hidden members are in it: whether they show is asked whenever it is shown.
+    """
+    scope = Scope(season.workspace_id, since=season.starts_at, until=until, hidden_too=True)
+    ranked = rank(await ledger.standings(session, scope))
+    shown = await _rows(session, scope, ranked)
+    return [
+        {**row.model_dump(mode="json"), "member": int(line.member_key)} for row, line in zip(shown, ranked, strict=True)
+    ]
 
 
 async def streak_of(session: AsyncSession, schedule_id: int, member_ids: Collection[int]) -> dict[int, Streak]:

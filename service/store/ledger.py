@@ -25,6 +25,8 @@ class Scope:
     """Inclusive."""
     until: datetime | None = None
     """Exclusive."""
+    hidden_too: bool = False
+    """Whether members who hid themselves are in it: never on a board that is shown."""
 
 
 def within_topic(topic: str) -> ColumnElement[bool]:
@@ -34,7 +36,7 @@ def within_topic(topic: str) -> ColumnElement[bool]:
 
 
 async def standings(session: AsyncSession, scope: Scope) -> list[Standing]:
-    """What every member gathered within `scope`, in no order; hidden members are left out.
+    """What every member gathered within `scope`, in no order.
 
     A correction books the difference under its round, so the sums stay right and the round counts once.
     Adjustments belong to no round: a channel's board has those of the members who answered there.
@@ -50,7 +52,7 @@ async def standings(session: AsyncSession, scope: Scope) -> list[Standing]:
             func.coalesce(func.sum(Ledger.seconds), 0.0),
         )
         .join(Member, Member.id == Ledger.member_id)
-        .where(Ledger.workspace_id == scope.workspace_id, Member.hidden.is_(False), *_within(scope))
+        .where(Ledger.workspace_id == scope.workspace_id, *_within(scope))
         .group_by(Member.id, Member.name)
     )
     if scope.channel_id is not None:
@@ -78,19 +80,16 @@ async def topic_sums(session: AsyncSession, member_id: int) -> list[tuple[str, i
     return [(topic, int(count), float(mean)) for topic, count, mean in rows]
 
 
-async def count_rows(session: AsyncSession, member_id: int) -> int:
-    """How many bookings a member has."""
-    query = select(func.count()).select_from(Ledger).where(Ledger.member_id == member_id)
-    return int(await session.scalar(query) or 0)
-
-
-async def bookings(session: AsyncSession, member_id: int) -> list[Ledger]:
-    """A member's bookings, oldest first."""
-    return list(await session.scalars(select(Ledger).where(Ledger.member_id == member_id).order_by(Ledger.id)))
+def adjust(
+    session: AsyncSession, workspace_id: int, member_id: int, points: int, reason: str, event_id: str, now: datetime
+) -> None:
+    """Book points that belong to no round, once for the event."""
+    key = f"adjust:{workspace_id}:{event_id}"
+    session.add(Ledger(key=key, workspace_id=workspace_id, member_id=member_id, points=points, reason=reason, at=now))
 
 
 def _within(scope: Scope) -> list[ColumnElement[bool]]:
-    found: list[ColumnElement[bool]] = []
+    found: list[ColumnElement[bool]] = [] if scope.hidden_too else [Member.hidden.is_(False)]
     if scope.since is not None:
         found.append(Ledger.at >= scope.since)
     if scope.until is not None:

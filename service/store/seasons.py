@@ -8,13 +8,18 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store.tables import Member, Season
+from service.store.tables import Member, Season, Workspace
 
 
-async def running(session: AsyncSession, workspace_id: int, *, lock: bool = False) -> Season | None:
-    """The season that has no end yet; with `lock` nobody else ends it meanwhile."""
+async def running(session: AsyncSession, workspace_id: int) -> Season | None:
+    """The season that has no end yet."""
     query = select(Season).where(Season.workspace_id == workspace_id, Season.ends_at.is_(None))
-    return await session.scalar(query.with_for_update() if lock else query)
+    return await session.scalar(query)
+
+
+async def hold(session: AsyncSession, workspace_id: int) -> None:
+    """Let those who start or end a season here wait for one another until the transaction ends."""
+    await session.execute(select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
 
 
 async def named(session: AsyncSession, workspace_id: int, name: str) -> Season | None:

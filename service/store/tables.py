@@ -257,7 +257,7 @@ class Season(Base):
     starts_at: Mapped[datetime]
     ends_at: Mapped[datetime | None]
     archive: Mapped[list[Any] | None]
-    """The final board, as `service.wire.BoardRow`s, written when the season ends."""
+    """The final board, as `service.wire.BoardRow`s each with its `member`, written when the season ends."""
 
 
 class Ledger(Base):
