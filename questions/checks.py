@@ -94,7 +94,7 @@ def _value(question: Question, report: _Report) -> Iterator[Finding]:
             "Q210",
             f"`{question.answer}` is not a Python literal",
             "write a number, a string, a tuple, a list, a dict, True, False or None",
-            at=question.answer,
+            at="### Answer",
         )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from questions.blocks import Block
 
 _MOST = 8
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*(\"'])")
+_SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)\s+(?=[A-Z`*(\"'])")
 
 
 def key_points_of(answer: str) -> tuple[str, ...]:

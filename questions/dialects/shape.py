@@ -129,8 +129,11 @@ def numbered(heading: str) -> tuple[str, str]:
     if found is None:
         return "", heading.strip()
     rest = found["rest"].strip()
-    if found["mark"]:
-        rest = rest.removesuffix(found["mark"]) if rest.endswith(found["mark"]) else found["mark"] + rest
+    mark = found["mark"]
+    if mark and rest.startswith(mark):
+        rest = rest.removeprefix(mark).strip()
+    elif mark:
+        rest = rest.removesuffix(mark) if rest.endswith(mark) else mark + rest
     return found["nested"] or found["number"], rest
 
 

@@ -1,0 +1,56 @@
+"""Every bank we ship: nothing is wrong with any, and all faults are told at once."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+from questions import Reading, read_path
+from questions.model import KINDS
+from questions.proving import proofs
+from questions.report import finding_text
+
+BANKS = Path(str(resources.files("questions") / "banks"))
+
+
+def readings() -> list[Reading]:
+    return read_path(BANKS)
+
+
+def test_no_bank_has_a_fault() -> None:
+    faults = [
+        finding_text(finding, reading.source).plain
+        for reading in readings()
+        for finding in reading.findings
+        if finding.severity != "note"
+    ]
+    assert not faults, "\n" + "\n".join(faults)
+
+
+def test_every_question_is_native_answered_and_placed() -> None:
+    faults = [
+        f"{reading.source.name}:{question.place.line}: {question.id}"
+        for reading in readings()
+        for question in reading.bank.questions
+        if not (question.answered and question.topic and question.level and question.licence)
+    ]
+    assert not faults, "\n" + "\n".join(faults)
+
+
+def test_ids_are_unique_over_all_banks() -> None:
+    ids = [question.id for reading in readings() for question in reading.bank.questions]
+    assert sorted(ids) == sorted(set(ids))
+
+
+def test_every_key_has_a_program_that_proves_it() -> None:
+    unproved = [
+        question.id
+        for reading in readings()
+        for question in reading.bank.questions
+        if not proofs(question) and question.task is None
+    ]
+    assert not unproved
+
+
+def test_every_kind_is_there() -> None:
+    assert {question.kind for reading in readings() for question in reading.bank.questions} == set(KINDS)

@@ -1,0 +1,205 @@
+"""Reading any text: it never fails, loses no line, and does not depend on how lines end."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from questions import Reading, as_data, from_data, read_bank, read_path, shipped_bank
+from questions.report import finding_github, reading_text, readings_json
+
+NATIVE = (Path(__file__).parent / "fixtures" / "native.md").read_text("utf-8")
+
+LINES = st.sampled_from(
+    [
+        *("", "", "---", "text", "    text", "> quote", "* * *", "<details>", "[a]: http://b", "| a |", "|---|"),
+        *(
+            "# Title",
+            "## 1. What is it?",
+            "### 2. Tensors",
+            "#### Answer",
+            "## Question 3",
+            "### Mid Level",
+            "Title\n===",
+        ),
+        *("**Answer:** a", "*Answer*: b", "**Q:** One?", "**A:**", "Q: two?", "A: b", "**Solution**"),
+        *("1. **What?**", "   * *Answer*: c", "2) d", "- **e**", "  f", "- [ ] {a} g — h", "- [x] i", "\t- j"),
+        *("```python", "```", "~~~", "x = 1  # 2. what?", "`", "$\\text{a", "âœ…", "\x00", "\u2028", "\x0b", "\u202e"),
+        *("# topic", "## ab · choice · mid", "## cd · code", "### Proof", "### Wrong: x", "### Output", "### Limits"),
+        *("questions:", '  mid: ["a?", "b"]', "bank: x", "  - a", "title: 3 questions", "<!-- a", "-->"),
+    ]
+)
+DOCUMENTS = st.one_of(
+    st.lists(LINES, max_size=40).map("\n".join),
+    st.lists(LINES, max_size=20).map(lambda lines: "\n".join(["---", *lines, "---", *lines])),
+    st.text(max_size=200),
+)
+
+
+def accounts_for_every_line(reading: Reading) -> None:
+    assert reading.unaccounted() == ()
+    count = len(reading.source.lines)
+    asked: set[int] = set()
+    for question in reading.bank.questions:
+        place = question.place
+        assert 1 <= place.line <= place.end_line <= count
+        asked.update(range(place.line, place.end_line + 1))
+    for first, last in reading.study:
+        assert 1 <= first <= last <= count
+        assert reading.source.line(first).strip() and reading.source.line(last).strip()
+        assert asked.isdisjoint(range(first, last + 1))
+
+
+@settings(max_examples=250, deadline=None)
+@given(DOCUMENTS)
+def test_any_text_is_read_and_every_line_accounted_for(text: str) -> None:
+    reading = read_bank(text, name="any.md")
+    accounts_for_every_line(reading)
+    for finding in reading.findings:
+        span = finding.span
+        assert 1 <= span.line <= span.end_line <= len(reading.source.lines)
+        assert span.column >= 1 and finding.message and finding.message[0] == finding.message[0].lower()
+        assert not finding.message.endswith(".") and "\n" not in finding_github(finding, reading.source)
+    assert reading_text(reading).plain.endswith("\n")
+    assert readings_json([reading])
+
+
+@settings(max_examples=100, deadline=None)
+@given(DOCUMENTS)
+def test_no_two_questions_share_a_line_outside_the_front_matter(text: str) -> None:
+    reading = read_bank(text, name="any.md")
+    places = [q.place for q in reading.bank.questions if q.answered]
+    assert all(one.end_line < two.line for one, two in itertools.pairwise(places))
+
+
+@settings(max_examples=100, deadline=None)
+@given(DOCUMENTS)
+def test_ids_are_unique_unless_an_author_wrote_them(text: str) -> None:
+    reading = read_bank(text, name="any.md")
+    ids = [question.id for question in reading.bank.questions]
+    assert all(ids)
+    assert len(set(ids)) == len(ids) or any(finding.code == "Q301" for finding in reading.findings)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read(data: bytes) -> None:
+    accounts_for_every_line(read_bank(data, name="any.md"))
+
+
+@settings(max_examples=60, deadline=None)
+@given(DOCUMENTS.filter(lambda text: "\r" not in text))
+def test_line_endings_and_a_byte_order_mark_change_nothing(text: str) -> None:
+    plain = read_bank(text.removeprefix("\ufeff"), name="any.md")
+    other = read_bank("\ufeff" + text.removeprefix("\ufeff").replace("\n", "\r\n"), name="any.md")
+    assert other == plain
+
+
+@settings(max_examples=60, deadline=None)
+@given(DOCUMENTS)
+def test_a_question_survives_json(text: str) -> None:
+    for question in read_bank(text, name="any.md").bank.questions:
+        assert from_data(as_data(question)) == question
+
+
+def test_the_native_fixture_is_read_completely() -> None:
+    reading = read_bank(NATIVE, name="native.md")
+    bank = reading.bank
+    assert reading.findings == ()
+    assert (bank.name, bank.title, bank.licence) == ("small", "A small bank", "MIT")
+    assert [(q.id, q.kind, q.level, q.topic) for q in bank.questions] == [
+        ("transpose-strides", "choice", "mid", "tensors/memory"),
+        ("shape-of-sum", "value", "senior", "tensors/memory"),
+        ("prints-sum", "output", None, "tensors/memory"),
+        ("square", "code", "principal", "autograd"),
+        ("why-leaf", "open", "mid", "autograd"),
+    ]
+    assert {question.licence for question in bank.questions} == {"MIT"}
+    assert all(question.answered for question in bank.questions)
+
+
+def test_a_choice_of_the_native_fixture() -> None:
+    question = read_bank(NATIVE, name="native.md").bank.questions[0]
+    assert question.prompt.splitlines()[-1] == "```" and "- [" not in question.prompt
+    assert [(option.id, option.text, option.right) for option in question.options] == [
+        ("a", "`(4, 1)`", False),
+        ("b", "`(1, 4)`", True),
+        ("bytes", "`(16, 4)`", False),
+    ]
+    assert question.options[0].reason == "a transpose does not move data: the strides change instead"
+    assert question.why == "The strides are swapped.\n\n#### In detail\n\nNothing is copied."
+    assert question.proof.endswith("assert torch.zeros(3, 4).t().stride() == (1, 4)")
+    assert [block.text for block in question.code_blocks] == ["x = torch.zeros(3, 4).t()"]
+    assert question.tags == ("strides", "views")
+    assert question.links[0] == "https://pytorch.org/docs/stable/tensor_view.html"
+
+
+def test_a_task_of_the_native_fixture() -> None:
+    task = read_bank(NATIVE, name="native.md").bank.questions[3].task
+    assert task is not None
+    assert (task.entry, task.wall_ms, task.memory_mb) == ("square", 2000, 512)
+    assert (task.tolerance.rtol, task.tolerance.atol) == (1e-3, 1e-7)
+    assert [wrong.name for wrong in task.wrong] == ["doubles", "loses the sign rule", "returns itself"]
+    assert task.cases.splitlines()[0] == "def examples():"
+
+
+def test_text_before_a_question_changes_no_id() -> None:
+    text = "### 1. What is a view?\n**Answer:** a\n\n### 2. What is a copy?\n**Answer:** b\n"
+    before = [question.id for question in read_bank(text, name="a.md").bank.questions]
+    edited = "# Title\n\nIntro.\n\n" + text.replace("### 1.", "### 7.").replace(" a\n", " another\n")
+    assert [question.id for question in read_bank(edited, name="b.md").bank.questions] == before
+
+
+def test_a_folder_gives_its_documents_by_name(tmp_path: Path) -> None:
+    (tmp_path / "b.md").write_text("## 1. What is it?\nA thing.\n", "utf-8")
+    (tmp_path / "a.TXT").write_bytes(b"\xff\xfe" + "text".encode("utf-16-le"))
+    (tmp_path / "c.py").write_text("x = 1", "utf-8")
+    (tmp_path / "d.md").mkdir()
+    readings = read_path(tmp_path)
+    assert [Path(reading.source.name).name for reading in readings] == ["a.TXT", "b.md"]
+    assert [reading.answered for reading in readings] == [0, 1]
+
+
+def test_a_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read_path(tmp_path / "none.md")
+
+
+def test_a_bank_is_called_by_its_file_unless_it_says_otherwise() -> None:
+    assert read_bank("text", name="folder/py torch.md").bank.name == "py torch"
+    assert read_bank("---\nbank: other\n---\n", name="a.md").bank.name == "other"
+    assert read_bank("# One\n", name="a.md").bank.title == "One"
+    assert read_bank("# One\n\n# Two\n", name="a.md").bank.title == "a"
+
+
+def test_the_shipped_bank_can_be_read() -> None:
+    assert len(shipped_bank().questions) >= 25
+
+
+def calls_to_read(count: int) -> int:
+    """How many Python functions are called to read a document of `count` questions of every shape."""
+    one = "### {n}. What is number {n}?\n**Answer:** `a`\n\n```py\nx = 1\n```\n\n- **b**\n  * c\n\n---\n\n"
+    text = "\n".join(one.replace("{n}", str(number)) for number in range(count))
+    calls = 0
+
+    def counted(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(counted)
+    try:
+        read_bank(text, name="long.md")
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+def test_work_grows_with_the_length_of_a_document() -> None:
+    calls_to_read(2)
+    assert calls_to_read(80) < 2.3 * calls_to_read(40)

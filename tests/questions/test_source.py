@@ -1,0 +1,72 @@
+"""A document as lines: whatever its bytes, and places in it as an editor counts them."""
+
+from __future__ import annotations
+
+import pytest
+
+from questions.diagnostics import Span
+from questions.source import Source, open_source, trim
+
+
+@pytest.mark.parametrize("text", ["a\nb", "a\r\nb", "a\rb", "\ufeffa\nb", b"a\nb", b"\xef\xbb\xbfa\r\nb"])
+def test_line_endings_and_marks_make_no_difference(text: str | bytes) -> None:
+    source, findings = open_source(text, "a.md")
+    assert source == Source("a.md", ("a", "b"))
+    assert findings == ()
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_known_by_its_mark(encoding: str) -> None:
+    source, _ = open_source(
+        "\ufeffa – b".encode(encoding) if "-le" in encoding or "-be" in encoding else "a – b".encode(encoding), "a.md"
+    )
+    assert source.lines == ("a – b",)
+
+
+def test_other_bytes_are_read_and_named() -> None:
+    source, (finding,) = open_source("one\nit’s\n".encode("cp1252"), "a.md")
+    assert source.line(2) == "it’s"
+    assert (finding.code, finding.span, finding.label) == ("Q001", Span(2, 3, 2, 4), "byte 0x92")
+
+
+def test_garbled_characters_are_named_and_kept() -> None:
+    source, findings = open_source("fine – here\nâœ… yes\nit said â€œyesâ€\x9d", "a.md")
+    assert source.line(2) == "âœ… yes"
+    assert [(finding.code, finding.span.line) for finding in findings] == [("Q002", 2), ("Q002", 3)]
+    assert findings[0].span == Span(2, 1, 2, 4)
+    assert findings[0].label == "this was probably `✅`"
+
+
+@pytest.mark.parametrize("text", ["naïve café", "数据", "Größe", "x → y", "“quoted” — and ’s", "emoji ✅"])
+def test_right_characters_are_not_garbled(text: str) -> None:
+    assert open_source(text, "a.md")[1] == ()
+
+
+def test_lines_and_stretches() -> None:
+    source = Source("a.md", ("", "  one", "", "  two  ", ""))
+    assert (source.line(0), source.line(2), source.line(9)) == ("", "  one", "")
+    assert source.text(1, 5) == "  one\n\n  two"
+    assert source.text(4, 3) == ""
+    assert source.last_filled(2, 5) == 4
+    assert source.last_filled(5, 5) == 5
+    assert source.span(2) == Span(2, 3, 2, 6)
+    assert source.span(2, 4) == Span(2, 3, 4, 6)
+    assert source.span(1) == Span(1, 1, 1, 2)
+
+
+def test_where_a_text_stands() -> None:
+    source = Source("a.md", ("one", "two one", "three"))
+    assert source.span_of(1, 3, "\n  two one\nmore") == Span(2, 1, 2, 8)
+    assert source.span_of(2, 3, "one") == Span(2, 5, 2, 8)
+    assert source.span_of(2, 3, "absent") == source.span(2)
+    assert source.span_of(2, 3, "") == source.span(2)
+
+
+def test_trimming_keeps_the_first_lines_indentation() -> None:
+    assert trim("\n \n    x = 1\n\n  y \n\n") == "    x = 1\n\n  y"
+    assert trim(" \n") == ""
+
+
+def test_a_span_covers_its_lines() -> None:
+    span = Span(2, 1, 4, 1)
+    assert [line for line in range(6) if span.covers(line)] == [2, 3, 4]
