@@ -100,7 +100,7 @@ def _blocks(expected: Tensor | Array, got: Tensor | Array, tolerance: Tolerance,
         return _EQUAL
     index = tuple(int(side) for side in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
     place = f"{where}{list(index)}" if index else where
-    what = f"expected {_number(wanted[index])}, got {_number(given[index])}"
+    what = _two_numbers(wanted[index].item(), given[index].item())
     if wrong.size > 1:
         what += f" ({count} of {wrong.size} elements differ)"
     return _differs(place, what, "value")
@@ -146,8 +146,14 @@ def kind_of(value: Value) -> str:
     return f"an {name}" if name == "int" else f"a {name}"
 
 
-def _number(value: Any) -> str:
-    plain = value.item()
+def _two_numbers(expected: Any, got: Any) -> str:
+    one, other = _number(expected), _number(got)
+    if one == other:  # they differ behind the digits that are usually worth showing
+        one, other = repr(expected), repr(got)
+    return f"expected {one}, got {other}"
+
+
+def _number(plain: Any) -> str:
     return f"{plain:.7g}" if isinstance(plain, (float, complex)) else str(plain)
 
 
@@ -169,7 +175,7 @@ def _literal(value: Value) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return f"float('{value}')"
     if isinstance(value, complex) and not cmath.isfinite(value):
-        return f"complex('{value}')"
+        return f"complex('{str(value).strip('()')}')"
     if isinstance(value, int) and value.bit_length() > 200:
         return f"an int of {value.bit_length()} bits"
     return repr(value)

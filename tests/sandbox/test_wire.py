@@ -1,0 +1,116 @@
+"""Frames on the sandbox's socket: whole, capped, and nothing but what they claim to be."""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox import wire
+from sandbox.wire import Limits, Outcome, Run
+
+SMALL = st.integers(0, 10**6)
+LIMITS = st.builds(Limits, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL)
+RUNS = st.builds(Run, st.text(), st.text(), st.none() | st.text(), st.binary(), st.integers(0, 2**128), LIMITS)
+OUTCOMES = st.builds(
+    Outcome,
+    id=st.text(),
+    status=st.sampled_from(["ok", "error", "time", "memory", "output", "crash", "denied", "internal"]),
+    stdout=st.text(),
+    exit_code=st.none() | st.integers(0, 255),
+    wall_ms=st.floats(0, 1e6),
+    results=st.binary(),
+    reached=st.sampled_from(["parse", "load", "entry", "cases", "done"]),
+)
+
+
+@given(RUNS)
+def test_a_run_crosses_unchanged(run: Run) -> None:
+    kind, head, body = wire.decode(wire.encode_run(run))
+    assert kind == "run"
+    assert wire.read_run(head, body) == run
+
+
+@given(OUTCOMES)
+def test_an_outcome_crosses_unchanged(outcome: Outcome) -> None:
+    kind, head, body = wire.decode(wire.encode_outcome(outcome))
+    assert kind == "outcome"
+    assert wire.read_outcome(head, body) == outcome
+
+
+@given(st.binary(max_size=100))
+def test_no_bytes_do_worse_than_a_value_error(frame: bytes) -> None:
+    with pytest.raises(ValueError, match=r"frame|header"):
+        wire.decode(frame)
+
+
+def test_a_header_is_refused_before_it_is_read() -> None:
+    with pytest.raises(ValueError, match="a header of 4294967295 bytes, more than 2097152"):
+        wire.header_length(b"\xff\xff\xff\xff")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        [],
+        {"kind": "run"},
+        {"kind": 1, "body": 0},
+        {"kind": "run", "body": -1},
+        {"kind": "run", "body": True},
+        {"kind": "run", "body": 2**40},
+        {"kind": "run", "body": "1"},
+    ],
+)
+def test_a_header_that_announces_nonsense_is_refused(head: Any) -> None:
+    with pytest.raises(ValueError, match="a header"):
+        wire.read_header(json.dumps(head).encode())
+
+
+def test_a_header_nested_without_end_is_refused() -> None:
+    with pytest.raises(ValueError, match="a header"):
+        wire.read_header(b"[" * 100_000)
+
+
+def test_a_frame_longer_or_shorter_than_it_says_is_refused() -> None:
+    frame = wire.encode("run", {}, b"abc")
+    for bad in (frame + b"x", frame[:-1]):
+        with pytest.raises(ValueError, match="that announces"):
+            wire.decode(bad)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        {"id": "x"},
+        {"id": "x", "code": 1},
+        {"id": "x", "code": "", "surprise": 1},
+        {"id": "x", "code": "", "seed": True},
+        {"id": "x", "code": "", "limits": {"wall_ms": "1"}},
+        {"id": "x", "code": "", "limits": {"wall_ms": -1}},
+        {"id": "x", "code": "", "limits": [1]},
+    ],
+)
+def test_a_run_with_unknown_or_mistyped_fields_is_refused(head: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"Run|Limits"):
+        wire.read_run(head, b"")
+
+
+def test_an_outcome_of_a_status_nobody_knows_is_refused() -> None:
+    with pytest.raises(ValueError, match="status 'fine'"):
+        wire.read_outcome({"id": "x", "status": "fine"}, b"")
+
+
+def test_a_program_or_a_body_beyond_its_cap_is_not_sent() -> None:
+    with pytest.raises(ValueError, match="more than 262144 bytes"):
+        wire.encode_run(Run("x", "ä" * (wire.MAX_CODE // 2 + 1)))
+    with pytest.raises(ValueError, match="a frame of"):
+        wire.encode("run", {"x": "y" * wire.MAX_HEADER})
+
+
+def test_the_length_comes_first_in_network_order() -> None:
+    frame = wire.encode("health", {})
+    assert struct.unpack(">I", frame[:4]) == (len(frame) - 4,)
