@@ -220,6 +220,24 @@ def _repeated_numbers(bank: Bank, source: Source) -> Iterator[Finding]:
             yield _double(source, question, "warning", "Q303", f"number {question.number} is used twice", line)
 
 
+def _missing_numbers(bank: Bank, source: Source) -> Iterator[Finding]:
+    before: dict[tuple[str, ...], int] = {}
+    for question in bank.questions:
+        # A document's number may be of any length; only small ones are counted.
+        number = int(question.number) if question.number.isdecimal() and len(question.number) < 5 else 0
+        last = before.get(question.section, number)
+        if number and last and number > last + 1:
+            missing = f"number {last + 1} is" if number == last + 2 else f"numbers {last + 1} to {number - 1} are"
+            yield Finding(
+                "Q305",
+                "note",
+                f"{missing} missing before this question",
+                source.span(question.place.line),
+                help="if it is in the document, write it as the others are written",
+            )
+        before[question.section] = number
+
+
 def _double(source: Source, question: Question, severity: Severity, code: str, message: str, line: int) -> Finding:
     return Finding(
         code,
@@ -249,5 +267,6 @@ _OF_BANK: tuple[Callable[[Bank, Source], Iterator[Finding]], ...] = (
     _duplicate_ids,
     _duplicate_prompts,
     _repeated_numbers,
+    _missing_numbers,
     _promised_count,
 )

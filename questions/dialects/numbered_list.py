@@ -19,10 +19,11 @@ NAME = "numbered-list"
 class _Item(NamedTuple):
     block: Block
     answer: Label | None
+    last: int
 
 
 def sniff(document: Document) -> bool:
-    """Whether an item of a list has a labelled answer inside."""
+    """Whether an item of a list has a labelled answer."""
     return any(True for _ in _lists(document))
 
 
@@ -39,15 +40,26 @@ def read(document: Document) -> Draft:
 
 
 def _lists(document: Document) -> Iterator[tuple[tuple[str, ...], list[_Item]]]:
+    """The headings above and the items, for all lists of one stretch between headings together."""
     headings: list[Block] = []
-    for block in document.blocks:
+    items: list[_Item] = []
+    following = 0
+    for index, block in enumerate(document.blocks):
         if block.kind == "heading":
-            headings = [*(above for above in headings if above.level < block.level), block]
-        if block.kind != "list" or not document.free(block.first, block.last):
-            continue
-        items = [_Item(item, _answer(document, item)) for item in block.children]
-        if any(item.answer for item in items):
-            yield tuple(plain(above.text) for above in headings), items
+            yield from _asking(headings, items)
+            headings, items = [*(above for above in headings if above.level < block.level), block], []
+        if block.kind == "list" and index >= following and document.free(block.first, block.last):
+            found = [_Item(item, _answer(document, item), item.last) for item in block.children]
+            following = _end_of_answer(document, index + 1) if found and not found[-1].answer else 0
+            if following:
+                found[-1] = _answered_below(document, found[-1], index + 1, following)
+            items += found if any(item.answer for item in found) or items else []
+    yield from _asking(headings, items)
+
+
+def _asking(headings: list[Block], items: list[_Item]) -> Iterator[tuple[tuple[str, ...], list[_Item]]]:
+    if items:
+        yield tuple(plain(above.text) for above in headings), items
 
 
 def _answer(document: Document, item: Block) -> Label | None:
@@ -59,13 +71,39 @@ def _answer(document: Document, item: Block) -> Label | None:
     return None
 
 
+def _first_label(document: Document, block: Block) -> Label | None:
+    """The answer label a block begins with."""
+    first = next((inner for inner in block.walk() if inner.kind not in ("list", "item")), block)
+    labels = labels_in(first, document.source)
+    return labels[0] if labels and labels[0].line == block.first and labels[0].role == "answer" else None
+
+
+def _end_of_answer(document: Document, start: int) -> int:
+    """Where an answer ends that was not indented enough to lie in its item; 0 where none begins at `start`.
+
+    Markdown ends the list `10. **Question**` at an answer indented by three columns, not by four.
+    """
+    blocks = document.blocks
+    if start >= len(blocks) or not _first_label(document, blocks[start]):
+        return 0
+    end = start + 1
+    while end < len(blocks) and blocks[end].kind not in ("heading", "rule", "list"):
+        end += 1
+    return end
+
+
+def _answered_below(document: Document, item: _Item, start: int, end: int) -> _Item:
+    label = _first_label(document, document.blocks[start])
+    return item._replace(answer=label, last=document.blocks[end - 1].last)
+
+
 def _asks(item: Block) -> bool:
     first = item.children[0] if item.children else item
     return first.kind == "paragraph" and (unbold(first.text) != first.text or reads_as_question(first.text))
 
 
 def _add(document: Document, draft: Draft, path: tuple[str, ...], item: _Item) -> None:
-    first, last = item.block.first, item.block.last
+    first, last = item.block.first, item.last
     before = item.answer.line - 1 if item.answer else last
     answer = text_after(document.source, item.answer, last) if item.answer else ""
     if not answer:
