@@ -30,7 +30,7 @@ check: $(VENV)/.dev-ready
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy $(CODE)
-	$(BIN)/lint-imports
+	PYTHONPATH=. $(BIN)/lint-imports
 	$(BIN)/dailygrad bank check questions/banks
 
 lock: $(VENV)/.dev-ready
@@ -52,12 +52,12 @@ $(VENV)/bin/python:
 
 $(VENV)/.run-ready: $(VENV)/bin/python pyproject.toml requirements.lock
 	@echo "Installing what Dailygrad needs (the first time takes a minute or two: PyTorch is large)"
-	@$(BIN)/python -m pip install --disable-pip-version-check --progress-bar on --quiet \
+	@$(BIN)/python -m pip install --disable-pip-version-check \
 		--constraint requirements.lock --editable '.[run]'
 	@touch $@
 
 $(VENV)/.dev-ready: $(VENV)/bin/python pyproject.toml requirements.lock
 	@echo "Installing what Dailygrad and its tests need (the first time takes a minute or two: PyTorch is large)"
-	@$(BIN)/python -m pip install --disable-pip-version-check --progress-bar on --quiet \
+	@$(BIN)/python -m pip install --disable-pip-version-check \
 		--constraint requirements.lock --editable '.[dev,discord,slack]'
 	@touch $@ $(VENV)/.run-ready
