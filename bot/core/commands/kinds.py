@@ -170,6 +170,7 @@ ZONE: Final = Kind(
 COUNTRY: Final = Kind("country", lambda word: word.upper(), "DE")
 DURATION: Final = Kind("length of time", _read_duration, "8h", ("8h", "4h", "1d"))
 NUMBER: Final = Kind("number", _read_number, "3")
+DAYS_BEFORE: Final = Kind("number of days", _read_number, "365")
 DATE: Final = Kind("date", _read_date, "2026-03-02")
 LEVEL: Final = one_of("level", {word: word for word in ("mid", "senior", "principal")})
 LEVELS: Final = list_of("levels", ("mid", "senior", "principal"))

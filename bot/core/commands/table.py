@@ -46,7 +46,9 @@ class Spec:
     @property
     def usage(self) -> str:
         """The command with its arguments, the optional ones in brackets."""
-        return " ".join((self.words, *(argument.shown for argument in self.arguments)))
+        named = [argument.shown for argument in self.arguments if argument.named]
+        shown = [argument.shown for argument in self.arguments if not argument.named]
+        return " ".join((self.words, *shown, *(named if len(named) < 3 else ["[NAME:VALUE …]"])))
 
 
 def _quiz(path: str, help: str, *arguments: Argument) -> Spec:
@@ -67,7 +69,7 @@ _PLAN: Final = (
     Argument("kind", kinds.KINDS, "Only these kinds of question.", named=True),
     Argument("holidays", kinds.COUNTRY, "Country whose public holidays are kept, such as DE or US-CA.", named=True),
     Argument("speed", kinds.SWITCH, "Whether fast answers earn a bonus.", named=True),
-    Argument("memory", kinds.NUMBER, "Days before a question may come again.", named=True),
+    Argument("memory", kinds.DAYS_BEFORE, "Days before a question may come again.", named=True),
     Argument("catch-up", kinds.DURATION, "How late a missed question is still posted.", named=True),
 )
 _SCHEDULE: Final = Argument("schedule", kinds.NUMBER, "Number of the schedule; may be left out when there is one.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime
 
 from bot.core.actions import Settle, encode
@@ -33,14 +34,19 @@ from service.wire import (
 
 def plan_words(spec: ScheduleSpec) -> str:
     """A schedule in one sentence. Markdown."""
-    only = [*spec.levels, *spec.kinds, *(escape(topic) for topic in spec.topics)]
     parts = [
         f"{spec.at:%H:%M} ({spec.zone}), {weekdays_words(spec.weekdays)}, open for {minutes_words(spec.open_minutes)}",
-        f"only {and_list(only, 'or')}" if only else "",
+        _only("level", spec.levels),
+        _only("kind", spec.kinds),
+        _only("topic", [escape(topic) for topic in spec.topics]),
         f"public holidays of {escape(spec.country)} kept" if spec.country else "",
         "with a bonus for speed" if spec.speed_bonus else "",
     ]
     return "; ".join(part for part in parts if part)
+
+
+def _only(what: str, wanted: Sequence[str]) -> str:
+    return f"only {what} {and_list(wanted, 'or')}" if wanted else ""
 
 
 def _next_words(view: ScheduleView, most: int = 3) -> str:

@@ -24,7 +24,7 @@ def board_card(board: Board) -> Card:
     """A board, the reader's own place, and the way to the other periods."""
     blocks: list[Block] = []
     if board.rows:
-        blocks.append(board_table(board.rows, board.title))
+        blocks.append(board_table(board.rows, ""))
         left = board.total - len(board.rows)
         if left > 0:
             blocks.append(Small(f"{plural(left, 'more member', 'more members')} further down."))
@@ -85,8 +85,8 @@ def topics_card(topics: tuple[TopicCount, ...]) -> Card:
     rows = tuple((one.topic or "without a topic", str(one.questions)) for one in topics)
     total = sum(one.questions for one in topics)
     summary = f"{plural(total, 'question')} on {plural(len(topics), 'topic')}."
-    table = Table(("Topic", "Questions"), rows, summary, (1,))
-    return Card("Topics", summary, (table, Small("Practise one with `/quiz practice TOPIC`.")))
+    table = Table(("Topic", "Questions"), rows, "", (1,))
+    return Card("Topics", summary, (Text(summary), table, Small("Practise one with `/quiz practice TOPIC`.")))
 
 
 def privacy_card(view: PrivacyView) -> Card:

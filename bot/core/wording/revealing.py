@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.core.actions import Explain, Next, Open, Rate, Report, ShowBoard, encode, fits
+from bot.core.actions import Next, Open, Rate, Report, ShowBoard, encode, fits
 from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Small, Table, Text
 from bot.core.markup import escape
 from bot.core.wording.asking import about, question_blocks
@@ -25,7 +25,9 @@ from bot.core.wording.words import (
 )
 from service.wire import CaseView, Key, QuestionView, Receipt, RevealPost, VerdictNote, VerdictView
 
+# When all passed, a few are proof enough.
 _CASES_SHOWN = 30
+_PASSED_SHOWN = 10
 
 
 def answer_blocks(key: Key, chosen: tuple[str, ...] = ()) -> tuple[Block, ...]:
@@ -246,12 +248,15 @@ def _case_words(case: CaseView) -> str:
 
 
 def _case_table(cases: tuple[CaseView, ...]) -> Table:
+    well = all(case.verdict == "accepted" for case in cases)
+    most = _PASSED_SHOWN if well else _CASES_SHOWN
     rows = tuple(
-        (str(case.number), "visible" if case.visible else "hidden", _case_words(case)) for case in cases[:_CASES_SHOWN]
+        (str(case.number), "visible" if case.visible else "hidden", _case_words(case)) for case in cases[:most]
     )
-    rest = cases[_CASES_SHOWN:]
+    rest = cases[most:]
     passed = sum(case.verdict == "accepted" for case in rest)
-    caption = f"Cases; {plural(len(rest), 'more', 'more')}, of which {passed} passed" if rest else "Cases"
+    more = f"{len(rest)} more, {'all passed' if well else f'{passed} of them passed'}"
+    caption = f"Cases (and {more})" if rest else "Cases"
     return Table(("Case", "Kind", "Verdict"), rows, caption, (0,))
 
 
@@ -309,8 +314,3 @@ def rated_card(due: datetime, now: datetime) -> Card:
     """Thanks for the rating."""
     said = f"Noted. This card comes back {wait_words(now, due)}."
     return Card("Noted", said, (Text(said),), (Button("Next card", encode(Next()), "primary"),))
-
-
-def explain_button(question: str) -> tuple[Button, ...]:
-    """A button that shows the key of a question, where its id fits one."""
-    return (Button("Why?", encode(Explain(question))),) if fits(Explain(question)) else ()

@@ -48,9 +48,19 @@ def _speed_sentence(rules: Rules) -> str:
 def help_card(specs: tuple[Spec, ...]) -> Card:
     """All commands under one name, a line each."""
     name = specs[0].name
-    rows = tuple((spec.words, spec.help) for spec in specs)
+    groups = {spec.path[0]: [one for one in specs if one.path[0] == spec.path[0]] for spec in specs}
+    rows = tuple(_help_row(group) for group in groups.values())
     more = f"`/{name} help COMMAND` says more of one."
-    return Card(f"/{name}", f"{plural(len(rows), 'command')}.", (Table(("Command", "What it does"), rows), Small(more)))
+    return Card(
+        f"/{name}", f"{plural(len(specs), 'command')}.", (Table(("Command", "What it does"), rows), Small(more))
+    )
+
+
+def _help_row(group: list[Spec]) -> tuple[str, str]:
+    if len(group) == 1:
+        return group[0].words, group[0].help
+    # A screenful is all that anybody reads.
+    return f"/{group[0].name} {group[0].path[0]} …", ", ".join(spec.path[1] for spec in group)
 
 
 def spec_card(spec: Spec) -> Card:

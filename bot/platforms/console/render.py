@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Form, Options, PickField, Small, Table, Text, TextField
 from bot.core.markup import parse, to_plain, to_summary
 from bot.core.markup.grid import grid
-from bot.core.markup.layout import Piece, as_text, cells
+from bot.core.markup.layout import Piece, as_text, cells, wrap
 from bot.core.markup.safety import clean
 from bot.core.markup.tree import Align
 
@@ -19,13 +19,17 @@ _LABEL_CELLS = 36
 
 def card_text(card: Card, width: int = 80) -> str:
     """Title, blocks and choices of a card."""
-    parts = [clean(card.title), *(_block(block, width) for block in card.blocks), buttons_text(card.buttons, width)]
+    parts = [
+        _title(card.title, width),
+        *(_block(block, width) for block in card.blocks),
+        buttons_text(card.buttons, width),
+    ]
     return "\n\n".join(part for part in parts if part)
 
 
 def form_text(form: Form, width: int = 80) -> str:
     """Title and blocks of a form; its fields are asked for one by one."""
-    return "\n\n".join([clean(form.title), *(_block(block, width) for block in form.blocks)])
+    return "\n\n".join([_title(form.title, width), *(_block(block, width) for block in form.blocks)])
 
 
 def field_text(field: TextField | PickField, width: int = 80) -> str:
@@ -92,6 +96,10 @@ def _block(block: Block, width: int) -> str:
             return _bars(rows)
         case Table():
             return _table(block, width)
+
+
+def _title(plain: str, width: int) -> str:
+    return as_text(wrap([Piece(clean(plain))], width))
 
 
 def _flat(markdown: str, width: int) -> str:

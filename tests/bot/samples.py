@@ -1,0 +1,271 @@
+"""One of everything the service says, as the bot's tests show it. The words are awkward on purpose."""
+
+from datetime import UTC, date, datetime, time, timedelta
+
+from bot.core.cards import Card, Form
+from bot.core.commands import specs_of
+from bot.core.wording import admin, asking, boards, outbox_card, revealing, texts
+from service.wire import (
+    AskForm,
+    AuditView,
+    BankView,
+    Board,
+    BoardRow,
+    CaseView,
+    Check,
+    Given,
+    ImportView,
+    Key,
+    LowView,
+    Me,
+    Notice,
+    OptionKey,
+    OptionView,
+    Person,
+    PrivacyView,
+    QuestionPost,
+    QuestionView,
+    Receipt,
+    ReportView,
+    RevealPost,
+    RoundView,
+    Rules,
+    RunResult,
+    ScheduleSpec,
+    ScheduleView,
+    SeasonView,
+    Today,
+    TopicCount,
+    VerdictNote,
+    VerdictView,
+)
+
+BERLIN = "Europe/Berlin"
+NOW = datetime(2026, 3, 5, 8, 5, tzinfo=UTC)
+CLOSE = datetime(2026, 3, 5, 16, 0, tzinfo=UTC)
+NEXT = datetime(2026, 3, 6, 8, 0, tzinfo=UTC)
+
+CHOICE = QuestionView(
+    id="stride-view",
+    version=1,
+    kind="choice",
+    prompt="What does `x.t().view(-1)` do for a 2×3 tensor `x`?",
+    level="senior",
+    topic="tensors",
+    options=(
+        OptionView(id="raises", text="It raises, for the *strides* do not fit."),
+        OptionView(id="copies", text="It copies the data."),
+        OptionView(id="flat", text="It gives a view of shape `(6,)`."),
+    ),
+    source="pytorch-core",
+    licence="MIT",
+)
+SEVERAL = CHOICE.model_copy(update={"id": "which-copy", "several": True, "prompt": "Which of these copy?"})
+VALUE = CHOICE.model_copy(
+    update={"id": "shape-of", "kind": "value", "options": (), "prompt": "What is `torch.ones(2, 3).sum(0).shape`?"}
+)
+OUTPUT = VALUE.model_copy(
+    update={"id": "prints", "kind": "output", "prompt": "What does it print?", "program": "print(1)\nprint(2)"}
+)
+OPEN = VALUE.model_copy(update={"id": "why-fp16", "kind": "open", "prompt": "Why is the loss scaled in fp16?"})
+CODE = VALUE.model_copy(
+    update={
+        "id": "write-softmax",
+        "kind": "code",
+        "prompt": "Write a softmax that does not overflow.",
+        "entry": "softmax",
+        "starter": "def softmax(x):\n    ...",
+    }
+)
+
+CHOICE_KEY = Key(
+    question=CHOICE,
+    answer="It raises.",
+    why="A transposed tensor is not contiguous.",
+    proof="import torch\ntorch.ones(2, 3).t().view(-1)",
+    options=(
+        OptionKey(id="raises", text=CHOICE.options[0].text, right=True, chosen_by=2),
+        OptionKey(id="copies", text="It copies the data.", right=False, reason="`view` never copies.", chosen_by=1),
+        OptionKey(id="flat", text="It gives a view of shape `(6,)`.", right=False, reason="No stride walks it."),
+    ),
+    links=("https://pytorch.org/docs/stable/tensor_view.html",),
+)
+VALUE_KEY = Key(question=VALUE, answer="(3,)", why="The first dimension is summed away.")
+OPEN_KEY = Key(question=OPEN, answer="Small gradients vanish.", key_points=("gradients underflow", "scaled back"))
+
+EVIL = "Bob *[x](http://evil)* @everyone"
+ROWS = (
+    BoardRow(rank=1, name="Ann", points=1240, answered=12, accuracy=1.0, streak=7),
+    BoardRow(rank=2, name=EVIL, points=30, answered=3, accuracy=0.996, streak=3, me=True),
+)
+
+QUESTION_POST = QuestionPost(ref="r12", question=CHOICE, day=date(2026, 3, 5), closes_at=CLOSE, zone=BERLIN)
+REVEAL = RevealPost(
+    ref="r12",
+    key=CHOICE_KEY,
+    answers=3,
+    right=2,
+    mean_credit=2 / 3,
+    first=Person(name="Ann", points=15, streak=7),
+    points=(Person(name="Ann", points=15, streak=7), Person(name=EVIL, points=15, streak=1)),
+    board=ROWS[:1],
+    next_at=NEXT,
+    zone=BERLIN,
+)
+VALUE_REVEAL = REVEAL.model_copy(
+    update={"key": VALUE_KEY, "wrong_texts": (("(2,)", 1), ("`3` *", 1)), "answers": 4, "right": 2}
+)
+FAILED = VerdictView(
+    verdict="wrong",
+    credit=1 / 3,
+    cases=(
+        CaseView(number=1, verdict="accepted", visible=True, shown="softmax(tensor([0., 1.]))"),
+        CaseView(number=2, verdict="wrong", visible=True, shown="softmax(tensor([1e4]))", message="got nan"),
+        CaseView(number=3, verdict="time limit", visible=False),
+    ),
+    judged="def softmax(x):\n    return x.exp() / x.exp().sum()",
+    stdout="hello",
+)
+PASSED = VerdictView(
+    verdict="accepted",
+    credit=1,
+    cases=tuple(CaseView(number=n, verdict="accepted", visible=n < 3) for n in range(1, 41)),
+)
+OURS = VerdictView(verdict="system error", credit=0, message="The sandbox is away.")
+VERDICT = VerdictNote(ref="r13", question=CODE, verdict=FAILED, closes_at=CLOSE, zone=BERLIN)
+
+ASK = AskForm(ref="r12", question=CHOICE, closes_at=CLOSE, zone=BERLIN)
+ASK_CODE = ASK.model_copy(update={"question": CODE, "ref": "r13"})
+ANSWERED = ASK.model_copy(update={"given": Given(options=("copies",))})
+SPEC = ScheduleSpec(at=time(9), zone=BERLIN, levels=("mid", "senior"), country="DE", topics=("autograd",))
+SCHEDULE = ScheduleView(id=3, channel="daily", channel_name="#daily", spec=SPEC, paused=False, next=(NEXT,))
+ROUND = RoundView(
+    id=1, day=date(2026, 3, 6), question=CHOICE, opens_at=NEXT, closes_at=NEXT + timedelta(hours=8), answers=0,
+    closed=False, zone=BERLIN,
+)  # fmt: skip
+REPORT = ReportView(id=4, question="stride-view", by=EVIL, text="The key is *wrong*.", at=NOW, state="open")
+ME = Me(
+    name="Ann", hidden=False, points=1240, season_points=40, rank=2, answered=12, accuracy=0.75, streak=7,
+    best_streak=9, freezes=1, cards=5, cards_due=2, topics=(("autograd", 4, 0.5), ("tensors", 8, 0.9)),
+)  # fmt: skip
+PRIVACY = PrivacyView(name="Ann", hidden=True, answers=12, ledger_rows=1, cards=0, export="{}")
+IMPORTED = ImportView(
+    applied=True, name="tensors.md", added=3, changed=1, unchanged=0, unanswered=2, findings="", errors=0
+)
+CHECKS = (
+    Check(name="database", ok=True, said="PostgreSQL 18"),
+    Check(name="sandbox", ok=False, said="away", cure="start it"),
+)
+RULES = Rules(
+    base={"mid": 10, "senior": 15, "principal": 20}, speed_bonus=True, speed_share=0.2, speed_window_s=600,
+    freeze_cap=2, freeze_every=10, catch_up_minutes=120,
+)  # fmt: skip
+
+
+def _receipt(status: str, **more: object) -> Receipt:
+    base: dict[str, object] = {"status": status, "ref": "r12", "given": Given(options=("copies",)), "zone": BERLIN}
+    return Receipt.model_validate({**base, **more})
+
+
+RECORDED = _receipt("recorded", closes_at=CLOSE)
+JUDGED = _receipt(
+    "judged", ref="p5", verdict=VerdictView(verdict="wrong", credit=0), key=CHOICE_KEY, next_due=NOW + timedelta(days=3)
+)
+
+GALLERY: dict[str, Card | Form] = {
+    "question": outbox_card(QUESTION_POST),
+    "question posted late": outbox_card(QUESTION_POST.model_copy(update={"late_minutes": 25})),
+    "question code": outbox_card(QUESTION_POST.model_copy(update={"question": CODE})),
+    "reveal": outbox_card(REVEAL),
+    "reveal value": outbox_card(VALUE_REVEAL),
+    "reveal unanswered": outbox_card(REVEAL.model_copy(update={"answers": 0, "right": 0, "points": (), "first": None})),
+    "verdict wrong": outbox_card(VERDICT),
+    "verdict accepted": outbox_card(VERDICT.model_copy(update={"verdict": PASSED})),
+    "verdict ours": outbox_card(
+        VERDICT.model_copy(update={"verdict": OURS})
+    ),
+    "verdict in practice": outbox_card(
+        VerdictNote(ref="p7", question=CODE, verdict=PASSED, key=VALUE_KEY, next_due=NEXT, zone=BERLIN)
+    ),
+    "notice": outbox_card(Notice(title="No question today", text="The bank is **empty**: import one.")),
+    "ask choice": asking.ask_said(ASK, NOW),
+    "ask choice answered": asking.ask_said(ANSWERED, NOW),
+    "ask several": asking.ask_said(ANSWERED.model_copy(update={"question": SEVERAL}), NOW),
+    "ask value": asking.ask_said(ASK.model_copy(update={"question": VALUE}), NOW),
+    "ask output": asking.ask_said(ASK.model_copy(update={"question": OUTPUT}), NOW),
+    "ask open": asking.ask_said(ASK.model_copy(update={"question": OPEN}), NOW),
+    "ask code": asking.ask_said(ASK_CODE, NOW),
+    "practice": asking.ask_said(AskForm(ref="p5", question=CHOICE, due=2), NOW),
+    "recorded": asking.recorded_card(RECORDED, ANSWERED, NOW),
+    "recorded and not fetched": asking.recorded_card(RECORDED, None, NOW),
+    "recorded text": asking.recorded_card(_receipt("changed", given=Given(text="(3,)"), closes_at=CLOSE), None, NOW),
+    "judging": asking.recorded_card(_receipt("judging", given=Given(code="x"), closes_at=CLOSE), None, NOW),
+    "judged": revealing.practised_card(JUDGED, NOW),
+    "judged open": revealing.practised_card(
+        _receipt("judged", ref="p9", given=Given(text="because"), key=OPEN_KEY, rate=True), NOW
+    ),
+    "late": revealing.practised_card(JUDGED.model_copy(update={"status": "late"}), NOW),
+    "rated": revealing.rated_card(NOW + timedelta(days=1), NOW),
+    "tried": revealing.tried_card(FAILED, "r13"),
+    "explain": revealing.explain_card(CHOICE_KEY),
+    "today": asking.today_card(Today(forms=(ASK,), zone=BERLIN), NOW),
+    "today two": asking.today_card(Today(forms=(ANSWERED, ASK_CODE)), NOW),
+    "today nothing": asking.today_card(Today(next_at=NEXT, zone=BERLIN), NOW),
+    "today no schedule": asking.today_card(Today(), NOW),
+    "report form": asking.report_form("stride-view"),
+    "report form unnamed": asking.report_form(""),
+    "reported": texts.reported_card(REPORT),
+    "board": boards.board_card(Board(title="This week in #daily", period="week", scope="channel", rows=ROWS, total=14)),
+    "board empty": boards.board_card(Board(title="Today in #daily", period="day", scope="channel")),
+    "board from below": boards.board_card(
+        Board(title="Season", period="season", scope="workspace", rows=ROWS[:1], total=9, mine=ROWS[1])
+    ),
+    "me": boards.me_card(ME),
+    "topics": boards.topics_card((TopicCount(topic="autograd", questions=12), TopicCount(topic="", questions=1))),
+    "topics none": boards.topics_card(()),
+    "privacy": boards.privacy_card(PRIVACY),
+    "privacy forgotten": boards.privacy_card(
+        PrivacyView(name="", hidden=True, answers=0, ledger_rows=0, cards=0, forgotten=True)
+    ),
+    "forget": boards.forget_card(),
+    "rules": texts.rules_card(RULES),
+    "help": texts.help_card(specs_of("quiz")),
+    "help admin": texts.help_card(specs_of("quiz-admin")),
+    "help schedule add": texts.spec_card(specs_of("quiz-admin")[0]),
+    "snippet": texts.snippet_form(),
+    "run": texts.run_card(RunResult(status="ok", stdout="tensor(3.)\n", wall_ms=12.3, peak_mb=40)),
+    "run error": texts.run_card(RunResult(status="error", stderr="NameError: name 'x' is not defined", truncated=True)),
+    "nothing to practise": texts.no_card_left_card("autograd", "senior"),
+    "import": texts.import_form(),
+    "imported": admin.imported_card(IMPORTED),
+    "import checked": admin.imported_card(IMPORTED.model_copy(update={"applied": False})),
+    "import refused": admin.imported_card(
+        IMPORTED.model_copy(update={"applied": False, "errors": 1, "findings": "error: x"})
+    ),
+    "schedule": admin.schedule_card(SCHEDULE, "Schedule added"),
+    "schedules": admin.schedules_card((SCHEDULE, SCHEDULE.model_copy(update={"id": 4, "paused": True}))),
+    "schedules none": admin.schedules_card(()),
+    "round": admin.round_card(ROUND, "The next question"),
+    "season": admin.season_card(
+        SeasonView(id=1, name="Spring", starts_at=NOW, ends_at=NEXT, archive=ROWS), "Season ended"
+    ),
+    "seasons": admin.seasons_card((SeasonView(id=1, name="Spring", starts_at=NOW, ends_at=None),)),
+    "seasons none": admin.seasons_card(()),
+    "banks": admin.banks_card((BankView(name="core", title="PyTorch core", questions=28, unanswered=0, retired=1),)),
+    "banks none": admin.banks_card(()),
+    "retired": admin.retired_card("stride-view", True),
+    "low": admin.low_card((LowView(schedule=3, channel_name="#daily", left=4),)),
+    "low none": admin.low_card(()),
+    "reports": admin.reports_card((REPORT,)),
+    "reports none": admin.reports_card(()),
+    "settled": admin.settled_card(REPORT.model_copy(update={"state": "fixed"})),
+    "restored": admin.restored_card("Ann", date(2026, 3, 5)),
+    "adjusted": admin.adjusted_card("Ann", -5, "was *unfair*"),
+    "audit": admin.audit_card((AuditView(at=NOW, by="Ann", action="adjust", detail="Bob -5: unfair"),)),
+    "audit none": admin.audit_card(()),
+    "doctor": admin.doctor_card(CHECKS),
+    "refused": texts.refused_card("the round is closed", "r12"),
+    "unavailable": texts.unavailable_card(),
+    "fault": texts.fault_card(),
+}  # fmt: skip
+"""Every card and form there is, by a name for it."""

@@ -1,0 +1,221 @@
+"""Every card and form there is: within the limits of every chat, said in words, and whole texts of a few."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from bot.core import actions
+from bot.core.cards import Bars, Card, Form, Table, Text
+from bot.core.markup import parse, to_html
+from bot.core.markup.layout import cells
+from bot.platforms.console.filling import Filling
+from bot.platforms.console.render import card_text, form_text
+from tests.bot.samples import GALLERY
+
+CARDS = {name: said for name, said in GALLERY.items() if isinstance(said, Card)}
+FORMS = {name: said for name, said in GALLERY.items() if isinstance(said, Form)}
+
+
+def shown(name: str, width: int = 80) -> str:
+    said = GALLERY[name]
+    return card_text(said, width) if isinstance(said, Card) else form_text(said, width)
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_a_card_keeps_the_limits_of_every_chat(name: str) -> None:
+    card = CARDS[name]
+    assert 0 < len(card.title) <= 150
+    assert 0 < len(card.summary) <= 400
+    assert "\n" not in card.title + card.summary
+    for button in card.buttons:
+        assert 0 < len(button.label) <= 75
+        actions.decode(button.action)
+    assert len({button.action for button in card.buttons}) == len(card.buttons)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_form_says_what_it_does_with_what_is_typed(name: str) -> None:
+    form = FORMS[name]
+    assert 0 < len(form.title) <= 45
+    for action in (form.action, *(button.action for button in form.extras)):
+        actions.decode(action)
+    assert len({field.name for field in form.fields}) == len(form.fields)
+    assert all(field.label for field in form.fields)
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_what_is_pressed_right_or_mine_is_said_in_words(name: str) -> None:
+    card = CARDS[name]
+    assert all("(" in button.label for button in card.buttons if button.pressed)
+    for block in card.blocks:
+        if isinstance(block, Bars):
+            assert all(row.mark in ("right", "wrong") for row in block.rows)
+        if isinstance(block, Table):
+            assert all(len(row) == len(block.columns) for row in block.rows)
+            assert block.mine is None or block.mine < len(block.rows)
+
+
+@pytest.mark.parametrize("name", GALLERY)
+@pytest.mark.parametrize("width", [40, 80])
+def test_the_console_keeps_its_width(name: str, width: int) -> None:
+    long = [line for line in shown(name, width).split("\n") if cells(line) > width]
+    # Programs keep their lines, and so does a bar of the distribution.
+    assert all(line.startswith("    ") or "█" in line or "░" in line for line in long)
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_a_members_words_are_shown_and_never_obeyed(name: str) -> None:
+    for block in CARDS[name].blocks:
+        if isinstance(block, Text):
+            html = str(to_html(parse(block.markdown)))
+            assert 'href="http://evil' not in html
+
+
+def test_the_help_fits_a_screen() -> None:
+    assert max(len(shown(name).split("\n")) for name in ("help", "help admin")) <= 24
+
+
+def test_a_reveal_keeps_no_letters_for_everyone_saw_their_own() -> None:
+    assert not re.search(r"\b[A-D]\b  ", shown("reveal"))
+
+
+def test_the_days_question_reads_whole() -> None:
+    assert (
+        shown("question")
+        == """\
+Question for Thursday 5 March
+
+What does x.t().view(-1) do for a 2×3 tensor x?
+
+3 options; one is right.
+
+Open until Thursday 5 March, 17:00 (Europe/Berlin). Nobody sees your answer
+before then; the last one counts.
+
+senior · tensors · question stride-view
+
+[1] Answer"""
+    )
+
+
+def test_a_recorded_answer_reads_whole() -> None:
+    assert (
+        shown("recorded")
+        == """\
+Your answer is recorded
+
+You chose B.
+
+You can change it until 17:00 (Europe/Berlin).
+
+  A  It raises, for the strides do not fit.
+  B  It copies the data.
+  C  It gives a view of shape (6,).
+
+[A]   [B] (your answer)   [C]"""
+    )
+
+
+def test_the_reveal_reads_whole() -> None:
+    assert (
+        shown("reveal")
+        == """\
+The answer
+
+Right: It raises, for the strides do not fit.
+
+Wrong: It copies the data.
+
+view never copies.
+
+Wrong: It gives a view of shape (6,).
+
+No stride walks it.
+
+Why: A transposed tensor is not contiguous.
+
+How it went: 2 of 3 answered right. First with the right answer: Ann.
+
+It raises, for the strides do not…  █████████████░░░░░░░ 2 (67 %) right
+It copies the data.                 ███████░░░░░░░░░░░░░ 1 (33 %) wrong
+It gives a view of shape (6,).      ░░░░░░░░░░░░░░░░░░░░ 0 (0 %) wrong
+
+Points for this question
+Name                             │ Points │ Streak
+─────────────────────────────────┼────────┼─────────
+Ann                              │    +15 │ 7 rounds
+Bob *[x](http://evil)* @everyone │    +15 │ 1 round
+
+The board's top
+Rank │ Name │ Points │ Answers │ Right │ Streak
+─────┼──────┼────────┼─────────┼───────┼───────
+   1 │ Ann  │   1240 │      12 │ 100 % │      7
+
+Proof, a program that fails if the key is false:
+
+    import torch
+    torch.ones(2, 3).t().view(-1)
+
+Read on: https://pytorch.org/docs/stable/tensor_view.html
+
+From pytorch-core · licence MIT
+
+senior · tensors · question stride-view
+
+Next question: Friday 6 March, 09:00 (Europe/Berlin).
+
+[1] Practise   [2] More on tensors   [3] The board   [4] Report a mistake"""
+    )
+
+
+def test_a_verdict_reads_whole_and_keeps_hidden_inputs_hidden() -> None:
+    assert (
+        shown("verdict wrong")
+        == """\
+Your code: wrong
+
+Your code is not right yet. 1 of 3 cases passed.
+
+Case 2 gave a wrong result:
+
+    softmax(tensor([1e4]))
+
+got nan
+
+Cases
+Case │ Kind    │ Verdict
+─────┼─────────┼────────────────────
+   1 │ visible │ passed
+   2 │ visible │ gave a wrong result
+   3 │ hidden  │ took too long
+
+It printed:
+
+    hello
+
+What was judged:
+
+    def softmax(x):
+        return x.exp() / x.exp().sum()
+
+You can hand in again until Thursday 5 March, 17:00 (Europe/Berlin); the last
+one counts.
+
+senior · tensors · question write-softmax
+
+[1] Change my answer"""
+    )
+
+
+def test_what_fails_on_our_side_never_blames_the_member() -> None:
+    for name in ("unavailable", "fault", "verdict ours"):
+        assert "our fault" in shown(name).replace("\n", " ")
+
+
+def test_an_empty_form_asks_for_its_first_field() -> None:
+    form = FORMS["ask value"]
+    assert Filling(form).question(80) == (
+        "Your answer\nA Python literal, such as 3, (2, 3), True, 'float32' or [1, 2].\nType one line."
+    )

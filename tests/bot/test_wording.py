@@ -1,0 +1,104 @@
+"""The small words: plurals, times in a zone, shares; each compared as it is read."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.core.wording import words
+
+NOON = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
+
+
+def test_plurals() -> None:
+    assert [words.plural(n, "answer") for n in (0, 1, 2, 1200)] == [
+        "0 answers",
+        "1 answer",
+        "2 answers",
+        "1,200 answers",
+    ]
+    assert words.plural(2, "entry of points", "entries of points") == "2 entries of points"
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"), [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")]
+)
+def test_lists(parts: list[str], said: str) -> None:
+    assert words.and_list(parts) == said
+
+
+@pytest.mark.parametrize(
+    ("share", "said"), [(0, "0 %"), (0.001, "1 %"), (0.5, "50 %"), (2 / 3, "67 %"), (0.999, "99 %"), (1, "100 %")]
+)
+def test_shares_are_never_rounded_to_all_or_nothing(share: float, said: str) -> None:
+    assert words.percent(share) == said
+
+
+def test_times_are_local_and_name_their_zone() -> None:
+    assert words.time_words(NOON, "Europe/Berlin") == "13:00 (Europe/Berlin)"
+    assert words.instant_words(NOON, "Pacific/Auckland") == "Friday 6 March, 01:00 (Pacific/Auckland)"
+    assert words.time_words(NOON, "Nowhere/Land") == "12:00 (UTC)"
+
+
+def test_a_time_today_needs_no_day() -> None:
+    close = NOON + timedelta(hours=4)
+    assert words.until_words(close, "Europe/Berlin", NOON) == "17:00 (Europe/Berlin)"
+    assert words.until_words(close, "Pacific/Auckland", NOON) == "05:00 (Pacific/Auckland)"
+    assert words.until_words(close, "Asia/Tokyo", NOON) == "Friday 6 March, 01:00 (Asia/Tokyo)"
+    assert words.until_words(close, "Europe/Berlin", None) == "Thursday 5 March, 17:00 (Europe/Berlin)"
+
+
+def test_days_are_written_out() -> None:
+    assert words.day_words(date(2026, 1, 1)) == "Thursday 1 January"
+    assert words.weekdays_words((0, 1, 2, 3, 4)) == "Monday to Friday"
+    assert words.weekdays_words((0, 2, 4)) == "Monday, Wednesday and Friday"
+    assert words.weekdays_words((5, 6)) == "Saturday and Sunday"
+    assert words.weekdays_words(range(7)) == "every day"
+
+
+@pytest.mark.parametrize(
+    ("minutes", "said"),
+    [
+        (0, "0 minutes"),
+        (1, "1 minute"),
+        (90, "1 hour 30 minutes"),
+        (480, "8 hours"),
+        (2880, "2 days"),
+        (1501, "1 day 1 hour 1 minute"),
+    ],
+)
+def test_lengths_of_time(minutes: int, said: str) -> None:
+    assert words.minutes_words(minutes) == said
+
+
+@pytest.mark.parametrize(
+    ("wait", "said"),
+    [
+        (timedelta(seconds=-5), "now"),
+        (timedelta(seconds=30), "now"),
+        (timedelta(minutes=10), "in 10 minutes"),
+        (timedelta(minutes=59), "in 1 hour"),
+        (timedelta(hours=23, minutes=50), "in 1 day"),
+        (timedelta(days=3), "in 3 days"),
+    ],
+)
+def test_waits(wait: timedelta, said: str) -> None:
+    assert words.wait_words(NOON, NOON + wait) == said
+
+
+@given(st.timedeltas(min_value=timedelta(minutes=2), max_value=timedelta(days=3000)))
+def test_a_wait_is_never_said_with_a_larger_unit_than_it_has(wait: timedelta) -> None:
+    said = words.wait_words(NOON, NOON + wait)
+    count, unit = int(said.split()[1].replace(",", "")), said.split()[2].rstrip("s")
+    size = {"day": 86400, "hour": 3600, "minute": 60}[unit]
+    assert abs(count * size - wait.total_seconds()) <= size / 2 + 1
+
+
+def test_sentences_end_once() -> None:
+    assert words.sentence("the round is closed") == "The round is closed."
+    assert words.sentence("Really? ") == "Really?"
+    assert words.sentence("") == ""
+    assert words.joined("a", "", "b") == "a · b"
