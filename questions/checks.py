@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
 from questions.diagnostics import Finding, Span
-from questions.dialects.native_parts import defined, parse_python
+from questions.programs import defined, is_literal, parse_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -89,7 +87,7 @@ def _choice(question: Question, report: _Report) -> Iterator[Finding]:
 def _value(question: Question, report: _Report) -> Iterator[Finding]:
     if question.answer is None:
         yield report.say("Q209", "a `value` question needs an answer", "write it under `### Answer` in backticks")
-    elif question.answer and not _is_literal(question.answer):
+    elif question.answer and not is_literal(question.answer):
         yield report.say(
             "Q210",
             f"`{question.answer}` is not a Python literal",
@@ -173,16 +171,6 @@ def _native(question: Question, report: _Report) -> Iterator[Finding]:
             "add a program under `### Proof` that fails when the key is false",
             severity="warning",
         )
-
-
-def _is_literal(text: str) -> bool:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return False
-    return True
 
 
 _OF_KIND: dict[str, Callable[[Question, _Report], Iterator[Finding]]] = {

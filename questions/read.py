@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -66,11 +67,13 @@ def read_bank(text: str | bytes, *, name: str) -> Reading:
     source, encoding = open_source(text, name)
     document = open_document(source)
     questions, dialects, found = _read_dialects(document)
+    licence = scalar(document.front, "licence") or scalar(document.front, "license")
+    questions = tuple(dataclasses.replace(question, licence=licence) for question in questions)
     bank = Bank(
         name=scalar(document.front, "bank") or Path(name).stem or "bank",
         title=_title(document) or Path(name).stem or "bank",
         questions=questions,
-        licence=scalar(document.front, "licence"),
+        licence=licence,
         dialects=dialects,
     )
     findings = [*encoding, *text_findings(document), *found, *check_bank(bank, source)]

@@ -12,6 +12,7 @@ from questions.dialects import native_parts as parts
 from questions.dialects.native_parts import Part
 from questions.document import Document, Draft, Section, scalar
 from questions.model import KINDS, LEVELS, CodeBlock, CodeTask, Kind, Level, Option, Question, Wrong
+from questions.programs import defined, parse_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -228,7 +229,6 @@ def _build(document: Document, draft: Draft, section: Section, header: _Header, 
         topic=topic,
         section=section.path,
         links=parts.links(document, draft, named.get("Links")),
-        licence=scalar(document.front, "licence"),
         tags=parts.tags(document, named.get("Tags")),
     )
 
@@ -253,8 +253,8 @@ def _task(document: Document, draft: Draft, body: _Body) -> CodeTask:
 
 
 def _entry(document: Document, draft: Draft, part: Part | None, starter: str) -> str:
-    tree = parts.parse_python(starter)
-    names = () if isinstance(tree, SyntaxError) else parts.defined(tree)
+    tree = parse_python(starter)
+    names = () if isinstance(tree, SyntaxError) else defined(tree)
     if len(names) == 1:
         return names[0]
     if part is not None and not isinstance(tree, SyntaxError):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -207,25 +205,6 @@ def item_text(document: Document, item: Block) -> str:
     column = content_column(line)
     below = [dedent(document.source.line(number), column) for number in range(item.first + 1, item.last + 1)]
     return "\n".join((line[column:], *below)).strip()
-
-
-def parse_python(text: str) -> ast.Module | SyntaxError:
-    """The program's tree, or why there is none. Nothing is run and nothing is warned about."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except SyntaxError as error:
-        return error
-    except (ValueError, RecursionError, MemoryError) as error:
-        return SyntaxError(str(error) or "the program is nested too deeply")
-
-
-def defined(tree: ast.Module) -> tuple[str, ...]:
-    """The functions and classes a program defines at its top, in order."""
-    return tuple(
-        node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    )
 
 
 def _stray(document: Document, block: Block, why: str) -> Finding:

@@ -38,10 +38,14 @@ def read(document: Document) -> Draft:
     draft = Draft()
     for section, body in _stretches(document):
         asked = list(_asked(document, body))
-        alone = section is not None and len(asked) == 1 and asked[0].label.line == body[0].first
+        alone = section is not None and len(asked) == 1 and _right_below(document, section, asked[0].label)
         for one in asked:
             _add(document, draft, section, one, titled=alone)
     return draft
+
+
+def _right_below(document: Document, section: Section, label: Label) -> bool:
+    return not document.source.text(section.heading.last + 1, label.line - 1)
 
 
 def _stretches(document: Document) -> Iterator[tuple[Section | None, tuple[Block, ...]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import sys
 from pathlib import Path
 
@@ -75,6 +76,26 @@ def test_no_two_questions_share_a_line_outside_the_front_matter(text: str) -> No
     reading = read_bank(text, name="any.md")
     places = [q.place for q in reading.bank.questions if q.answered]
     assert all(one.end_line < two.line for one, two in itertools.pairwise(places))
+
+
+LABELS = frozenset(["a", "ans", "answer", "q", "question", "solution", "discussion"])
+
+
+@settings(max_examples=250, deadline=None)
+@given(DOCUMENTS)
+def test_every_word_of_a_question_is_in_its_text_or_under_a_finding(text: str) -> None:
+    reading = read_bank(text, name="any.md")
+    for question in reading.bank.questions if "native" not in reading.bank.dialects else ():
+        if not question.section and not question.answered:
+            continue  # of the front matter, where questions share a line with others
+        known = words("\n".join((question.prompt, question.answer or "", question.title, question.number)))
+        for number in range(question.place.line, question.place.end_line + 1):
+            lost = words(reading.source.line(number)) - known - LABELS
+            assert not lost or any(finding.span.covers(number) for finding in reading.findings), lost
+
+
+def words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))
 
 
 @settings(max_examples=100, deadline=None)
@@ -175,6 +196,13 @@ def test_a_bank_is_called_by_its_file_unless_it_says_otherwise() -> None:
     assert read_bank("---\nbank: other\n---\n", name="a.md").bank.name == "other"
     assert read_bank("# One\n", name="a.md").bank.title == "One"
     assert read_bank("# One\n\n# Two\n", name="a.md").bank.title == "a"
+
+
+def test_the_licence_of_a_document_is_that_of_its_questions() -> None:
+    for word in ("licence", "license"):
+        bank = read_bank(f"---\n{word}: CC-BY-4.0\n---\n\n## 1. What is it?\nA thing.\n", name="a.md").bank
+        assert (bank.licence, bank.questions[0].licence) == ("CC-BY-4.0", "CC-BY-4.0")
+    assert read_bank("---\n- licence\n---\n\n## 1. What is it?\nA thing.\n", name="a.md").bank.licence == ""
 
 
 def test_the_shipped_bank_can_be_read() -> None:
