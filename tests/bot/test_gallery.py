@@ -110,6 +110,8 @@ You chose B.
 
 You can change it until 17:00 (Europe/Berlin).
 
+What does x.t().view(-1) do for a 2×3 tensor x?
+
   A  It raises, for the strides do not fit.
   B  It copies the data.
   C  It gives a view of shape (6,).

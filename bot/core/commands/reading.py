@@ -58,6 +58,8 @@ def read_command(name: str, text: str) -> Typed:
 
 def _find(name: str, text: str) -> tuple[Spec, str]:
     specs = {spec.path: spec for spec in specs_of(name)}
+    if not specs:
+        raise CommandError("The commands are `/quiz` and `/quiz-admin`.")
     words = [(match[0].lower(), match.end()) for match in re.finditer(r"\S+", text)][:2]
     typed = tuple(word for word, _ in words)
     if not typed:

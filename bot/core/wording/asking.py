@@ -95,6 +95,11 @@ def lettered(ask: AskForm) -> tuple[tuple[str, str, str], ...]:
     )
 
 
+def _options(ask: AskForm) -> tuple[Block, ...]:
+    rows = tuple(Lettered(letter, text) for letter, _, text in lettered(ask))
+    return (Options(rows),) if rows else ()
+
+
 def ask_said(ask: AskForm, now: datetime) -> Card | Form:
     """The question put to one member, ready to be answered."""
     return _choice_card(ask, now) if by_button(ask) else _form(ask, now)
@@ -114,7 +119,7 @@ def _choice_card(ask: AskForm, now: datetime) -> Card:
         summary=f"{in_brief(ask.question.prompt, 120)} {plural(len(ask.question.options), 'option')}.",
         blocks=(
             *question_blocks(ask.question),
-            Options(tuple(Lettered(letter, text) for letter, _, text in lettered(ask))),
+            *_options(ask),
             *_chosen_line(ask),
             Small(_rules_line(ask, now)),
             Small(about(ask.question)),
@@ -192,9 +197,10 @@ def recorded_card(receipt: Receipt, ask: AskForm | None, now: datetime) -> Card:
     if closes:
         buttons = (Button("Change my answer", encode(Open(receipt.ref))),)
     blocks: tuple[Block, ...] = tuple(Text(text) for text in (said, follow, change) if text)
-    if ask is not None and by_button(ask):
-        blocks = (*blocks, Options(tuple(Lettered(letter, text) for letter, _, text in lettered(ask))))
-        buttons = option_buttons(ask)
+    if ask is not None:
+        # It takes the place of the question, which may still be wanted.
+        blocks = (*blocks, *question_blocks(ask.question), *_options(ask))
+        buttons = option_buttons(ask) if by_button(ask) else buttons
     return Card(head, joined_summary(head, said, follow, change), (*blocks, *_typed(receipt)), buttons)
 
 

@@ -271,6 +271,9 @@ def practised_card(receipt: Receipt, now: datetime) -> Card:
         blocks.append(
             Text(" ".join(part for part in (_late_result(receipt, late), escape(receipt.verdict.message)) if part))
         )
+    if receipt.key:
+        # It takes the place of the question, without which the answer says little.
+        blocks += question_blocks(receipt.key.question)
     if receipt.given.text is not None:
         blocks += (Small("You answered:"), Code(receipt.given.text, ""))
     buttons: tuple[Button, ...] = (Button("Next card", encode(Next()), "primary"),)

@@ -21,8 +21,8 @@ from bot.platforms.console.store import ConsoleStore
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Where, Who
 
-WORKSPACE = "console"
-CHANNEL = Where(channel="daily", name="#daily")
+WORKSPACE = "local"
+CHANNEL = Where(channel="daily", name="daily")
 
 _WELCOME = (
     "Type /as NAME to say who you are (the first one here is admin), then /quiz help. "

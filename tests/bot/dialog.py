@@ -1,0 +1,80 @@
+"""A conversation with the quiz, as a test writes it: who types or presses what, and what they are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import count
+
+from bot.core.cards import Button, Card, Form, Reply
+from bot.core.events import Command, Event, Press, Submit
+from bot.core.quiz import Quiz
+from bot.platforms.console.filling import Filling
+from bot.platforms.console.render import card_text, form_text
+from service.wire import Where, Who
+
+_events = count(1)
+
+
+@dataclass
+class Dialog:
+    """A room with the quiz in it. What each member was last told is kept, so that its buttons can be pressed."""
+
+    quiz: Quiz
+    clock: Callable[[], datetime]
+    where: Where
+    told: dict[str, Card | Form] = field(default_factory=dict)
+
+    async def types(self, who: Who, line: str) -> str:
+        """Type a line such as `/quiz today`; returns what is told, as text."""
+        name, _, text = line.removeprefix("/").partition(" ")
+        return await self.does(Command(self.event_id(), self.clock(), who, self.where, name, text))
+
+    async def presses(self, who: Who, label: str) -> str:
+        """Press the button of that label on what one was told last."""
+        return await self.does(Press(self.event_id(), self.clock(), who, self.where, self.button(who, label).action))
+
+    async def chooses(self, who: Who, option: str) -> str:
+        """Press the option whose button carries the id `option`, wherever it was shuffled to."""
+        action = next(one.action for one in self._buttons(who) if one.action.endswith(f":{option}"))
+        return await self.does(Press(self.event_id(), self.clock(), who, self.where, action))
+
+    async def fills(self, who: Who, *, extra: str = "", **values: str | tuple[str, ...]) -> str:
+        """Submit the form one was given, or with `extra` under its further button of that label."""
+        form = self.told[who.member]
+        assert isinstance(form, Form), f"{who.name} was given no form but {form.title!r}"
+        action = next(b.action for b in form.extras if b.label == extra) if extra else form.action
+        given = {name: (value,) if isinstance(value, str) else value for name, value in values.items()}
+        return await self.does(Submit(self.event_id(), self.clock(), who, self.where, action, given))
+
+    async def does(self, event: Event) -> str:
+        """Hand in any event; returns what is told, as text."""
+        reply = await self.quiz.handle(event)
+        self.told[event.who.member] = reply.said
+        return text_of(reply)
+
+    def sees(self, who: Who, card: Card) -> None:
+        """Show a card of the channel, whose buttons can then be pressed."""
+        self.told[who.member] = card
+
+    def button(self, who: Who, label: str) -> Button:
+        """The button of that label on what one was told last."""
+        found = [button for button in self._buttons(who) if button.label == label]
+        assert found, f"no button {label!r} among {[one.label for one in self._buttons(who)]}"
+        return found[0]
+
+    def _buttons(self, who: Who) -> tuple[Button, ...]:
+        said = self.told[who.member]
+        return said.buttons if isinstance(said, Card) else said.extras
+
+    def event_id(self) -> str:
+        """A fresh one."""
+        return f"event-{next(_events)}"
+
+
+def text_of(reply: Reply) -> str:
+    """A reply as the console would show it."""
+    if isinstance(reply.said, Card):
+        return card_text(reply.said)
+    return f"{form_text(reply.said)}\n\n{Filling(reply.said).question(80)}"
