@@ -129,7 +129,7 @@ def _faults(bank: Bank) -> list[str]:
     return [
         f"error: {place}: it holds a NUL character, which the database cannot keep; save the document as plain text"
         for place, data in (
-            ("front matter", (bank.name, bank.title, bank.licence)),
+            ("the title or front matter", (bank.name, bank.title, bank.licence)),
             *(
                 (f"question `{question.id}`, line {question.place.line}", as_data(question))
                 for question in bank.questions

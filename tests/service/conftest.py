@@ -1,0 +1,25 @@
+"""What tests of use cases stand on: a scene on one session, in a database that is dropped afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from service.store.session import Sessions, make_engine, make_sessions
+from tests.service.staging import Stage
+
+
+@pytest.fixture
+async def sessions(database_url: str) -> AsyncIterator[Sessions]:
+    """Sessions on this test's own database."""
+    engine = make_engine(database_url)
+    yield make_sessions(engine)
+    await engine.dispose()
+
+
+@pytest.fixture
+async def stage(sessions: Sessions) -> AsyncIterator[Stage]:
+    """A scene at noon of a Wednesday, in one transaction."""
+    async with sessions() as session:
+        yield Stage(session)
