@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 NAME = "numbered-list"
 
 
+_ENDS = ("heading", "rule", "list")
+"""What ends an answer that does not lie in its item."""
+
+
 class _Item(NamedTuple):
     block: Block
     answer: Label | None
@@ -48,7 +52,7 @@ def _lists(document: Document) -> Iterator[tuple[tuple[str, ...], list[_Item]]]:
         if block.kind == "heading":
             yield from _asking(headings, items)
             headings, items = [*(above for above in headings if above.level < block.level), block], []
-        if block.kind == "list" and index >= following and document.free(block.first, block.last):
+        if block.kind == "list" and index >= following and _unread(document, block):
             found = [_Item(item, _answer(document, item), item.last) for item in block.children]
             following = _end_of_answer(document, index + 1) if found and not found[-1].answer else 0
             if following:
@@ -84,12 +88,16 @@ def _end_of_answer(document: Document, start: int) -> int:
     Markdown ends the list `10. **Question**` at an answer indented by three columns, not by four.
     """
     blocks = document.blocks
-    if start >= len(blocks) or not _first_label(document, blocks[start]):
+    if start >= len(blocks) or not _unread(document, blocks[start]) or not _first_label(document, blocks[start]):
         return 0
     end = start + 1
-    while end < len(blocks) and blocks[end].kind not in ("heading", "rule", "list"):
+    while end < len(blocks) and _unread(document, blocks[end]) and blocks[end].kind not in _ENDS:
         end += 1
     return end
+
+
+def _unread(document: Document, block: Block) -> bool:
+    return document.free(block.first, block.last)
 
 
 def _answered_below(document: Document, item: _Item, start: int, end: int) -> _Item:
