@@ -113,6 +113,8 @@ async def _generate(client: Runs, program: str, limits: Limits, seed: int, id: s
             return _Cases([*examples, *hidden], len(examples))
         case ("raised", str(name), str(message)):
             raise _Ours(f"the cases program raised {name}: {message}")
+        case ("unsupported", _, str(message)):
+            raise _Ours(f"the cases program gave what is no argument: {message}")
     raise _Ours("examples() and cases(rng) must return lists of argument tuples, not more than 1000 each")
 
 

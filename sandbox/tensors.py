@@ -103,8 +103,10 @@ class _Converter:
         shape = tuple(thing.shape)
         # A view of stride 0 claims any size at no cost: count before making it real.
         self.block(name, shape)
-        whole = thing.detach().resolve_conj().resolve_neg().contiguous()
-        data = whole.reshape(-1).view(torch.uint8).numpy().tobytes() if math.prod(shape) else b""
+        plain = thing.detach().resolve_conj().resolve_neg()
+        if thing.dtype is torch.bfloat16:  # numpy has none
+            plain = plain.view(torch.int16)
+        data = plain.numpy().tobytes()
         return Tensor(name, shape, data, grad)
 
     def array(self, thing: Any) -> Array:
