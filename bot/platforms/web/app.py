@@ -2,55 +2,40 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import AsyncIterator, Callable
+import unicodedata
+from collections.abc import AsyncIterator, Callable, Collection
 from pathlib import Path
 
-from itsdangerous import BadSignature, URLSafeSerializer
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
-from starlette.middleware import Middleware
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from bot.core.cards import Form
 from bot.core.events import Command, Event, Press, Submit
 from bot.core.markup.highlight import highlighted
 from bot.core.platform import Answer
-from bot.platforms.web.chat import CHANNEL, WORKSPACE, WebChat
+from bot.platforms.web.chat import CHANNEL, WORKSPACE, WebChat, is_editor
+from bot.platforms.web.guard import Guarded
+from bot.platforms.web.passes import Passes, Problem, cleaned, event_id, text_of
 from bot.platforms.web.render import code_colours, message_html, page
-from bot.platforms.web.store import NameTaken, Person
+from bot.platforms.web.store import Message, NameTaken, Person
 from service.wire import Where, Who
 
 HERE = Path(__file__).parent
-COOKIE = "dailygrad_people"
-MAX_BODY = 256 * 1024
+LONGEST_TEXT = 4000
 SHORTCUTS = ("/quiz today", "/quiz practice", "/quiz board", "/quiz help")
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
-HEADERS = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-}
+WHERE = Where(channel=CHANNEL, name=CHANNEL)
+PING_S = 15
 
 Complete = Callable[[str, bool], list[str]]
 """The commands a text may become, for a member who is an admin or not."""
-
-
-class Problem(Exception):
-    """A request we do not serve, with what to tell whoever made it."""
-
-    def __init__(self, status: int, title: str, text: str) -> None:
-        super().__init__(text)
-        self.status, self.title, self.text = status, title, text
 
 
 class WebApp:
@@ -60,9 +45,7 @@ class WebApp:
         self._chat = chat
         self._answer = answer
         self._complete = complete
-        secret = chat.store.secret("session")
-        self._people = URLSafeSerializer(secret, salt="people")
-        self._tokens = URLSafeSerializer(secret, salt="csrf")
+        self._passes = Passes(chat.store)
 
     # Coming in
 
@@ -70,8 +53,8 @@ class WebApp:
         return self._entry(request)
 
     async def join(self, request: Request) -> Response:
-        fields = await self._fields(request, "entry")
-        name = " ".join(_text(fields, "name").split())
+        fields = await self._passes.fields(request, "entry")
+        name = unicodedata.normalize("NFKC", " ".join(text_of(fields, "name").split()))
         if not 1 <= len(name) <= 40 or not name.isprintable():
             return self._entry(request, "A name has 1 to 40 letters or digits. Try another.", name)
         try:
@@ -79,156 +62,139 @@ class WebApp:
         except NameTaken:
             return self._entry(request, f"Somebody here is already called {name}. Pick another name.", name)
         response = RedirectResponse(f"/m/{person.id}/", 303)
-        known = [*self._known(request), person.id]
-        response.set_cookie(
-            COOKIE, str(self._people.dumps(known)), max_age=365 * 86400, httponly=True, samesite="strict"
-        )
+        self._passes.grant(request, response, person)
         return response
 
     def _entry(self, request: Request, error: str = "", name: str = "") -> Response:
-        people = [person for member in self._known(request) if (person := self._chat.store.person(member))]
-        token = self._token("entry")
+        known = self._passes.known(request)
+        people = [person for member in known if (person := self._chat.store.person(member))]
+        token = self._passes.token("entry")
         html = page("entry.html", channel=CHANNEL, people=people, error=error, name=name, token=token)
         return HTMLResponse(html, 422 if error else 200)
 
     # Reading
 
     async def channel(self, request: Request) -> Response:
-        person = self._person(request)
+        person = self._passes.person(request)
         store = self._chat.store
+        # Read before the messages: what comes between is streamed again rather than lost.
         version = store.version()
         return HTMLResponse(
             page(
                 "channel.html",
                 channel=CHANNEL,
                 person=person,
-                token=self._token(person.id),
+                token=self._passes.token(person.id),
                 version=version,
                 messages=store.seen_by(person.id, CHANNEL),
                 commands=self._complete("/", person.admin),
                 shortcuts=SHORTCUTS,
+                editor=0,
             )
         )
 
-    async def events(self, request: Request) -> Response:
-        person = self._person(request)
-        after = request.headers.get("last-event-id") or request.query_params.get("after", "0")
-        private = request.query_params.get("private") == "1"
-        stream = self._news(person, int(after) if after.isdecimal() else 0, private)
-        return EventSourceResponse(stream, ping=15, headers={"Cache-Control": "no-store"})
-
-    async def _news(self, person: Person, after: int, private: bool) -> AsyncIterator[ServerSentEvent]:
-        token = self._token(person.id)
-        async for message in self._chat.follow(person.id, after):
-            if not private or (message.member and not isinstance(message.said, Form)):
-                yield ServerSentEvent(data=message_html(message, person, token), id=str(message.version))
-
-    async def form(self, request: Request) -> Response:
-        """The editor: a form on a page of its own, with what came of it beneath."""
-        person = self._person(request)
-        message = self._chat.store.message(_number(request.path_params["message"]), person.id)
-        if message is None or not isinstance(message.said, Form):
+    async def editor(self, request: Request) -> Response:
+        """A form on a page of its own, with what came of it beneath."""
+        person = self._passes.person(request)
+        store = self._chat.store
+        version = store.version()
+        form = store.message(_number(request.path_params["message"]), person.id)
+        if form is None or form.member != person.id or not isinstance(form.said, Form):
             raise Problem(404, "This editor is gone", "Press Answer under the question again, or type /quiz today.")
-        reply = self._chat.store.message(_number(request.query_params.get("reply", "0")), person.id)
         return HTMLResponse(
             page(
                 "editor.html",
                 channel=CHANNEL,
                 person=person,
-                token=self._token(person.id),
-                version=self._chat.store.version(),
-                message=message,
-                messages=[reply] if reply else [],
+                token=self._passes.token(person.id),
+                version=version,
+                message=form,
+                messages=store.results(form.id, person.id),
+                editor=form.id,
             )
         )
 
+    async def events(self, request: Request) -> Response:
+        person = self._passes.person(request)
+        query = request.query_params
+        after = _number(request.headers.get("last-event-id") or query.get("after", ""))
+        return EventSourceResponse(self._news(person, after, _number(query.get("editor", ""))), ping=PING_S)
+
+    async def _news(self, person: Person, after: int, editor: int) -> AsyncIterator[ServerSentEvent]:
+        token = self._passes.token(person.id)
+        async for message in self._chat.follow(person.id, after):
+            if not editor or _belongs(message, editor):
+                html = message_html(message, person, token, editor)
+                yield ServerSentEvent(data=html, id=str(message.version))
+
     async def completions(self, request: Request) -> Response:
-        person = self._person(request)
+        person = self._passes.person(request)
         text = request.query_params.get("text", "")[:200]
         return JSONResponse(self._complete(text, person.admin)[:25])
 
     async def highlight(self, request: Request) -> Response:
-        person = self._person(request)
-        fields = await self._fields(request, person.id)
-        return HTMLResponse(highlighted(_text(fields, "code"), "python"))
+        person = self._passes.person(request)
+        fields = await self._passes.fields(request, person.id)
+        return HTMLResponse(await run_in_threadpool(highlighted, text_of(fields, "code"), "python"))
 
     # Doing
 
     async def say(self, request: Request) -> Response:
-        person = self._person(request)
-        fields = await self._fields(request, person.id)
-        text = _text(fields, "text").strip()
+        person = self._passes.person(request)
+        fields = await self._passes.fields(request, person.id)
+        text = text_of(fields, "text").strip()
+        if len(text) > LONGEST_TEXT:
+            said = f"That has {len(text):,} characters, and a message takes {LONGEST_TEXT:,}. Nothing was sent."
+            raise Problem(422, "Too long", said)
+        if not text:
+            raise Problem(422, "Nothing to send", "Type a message or a command such as /quiz help.")
+        event = event_id(request, person, fields)
         if not text.startswith("/"):
-            message = self._chat.say(person.id, person.name, text) if text else 0
-            return self._done(request, person, message)
-        name, _, rest = text[1:].partition(" ")
-        event = Command(_text(fields, "event"), self._chat.clock(), _who(person), WHERE, name, rest.strip())
-        return await self._handle(request, person, event)
+            message = self._chat.say(person.id, person.name, text, event)
+            return self._done(request, person, fields, message)
+        name, *rest = text[1:].split(None, 1) or [""]
+        command = Command(event, self._chat.clock(), _who(person), WHERE, name, "".join(rest))
+        return await self._handle(request, person, fields, command)
 
     async def press(self, request: Request) -> Response:
-        person = self._person(request)
-        fields = await self._fields(request, person.id)
-        event = Press(_text(fields, "event"), self._chat.clock(), _who(person), WHERE, _text(fields, "action"))
-        return await self._handle(request, person, event, _number(_text(fields, "message")))
+        person = self._passes.person(request)
+        fields = await self._passes.fields(request, person.id)
+        event = event_id(request, person, fields)
+        press = Press(event, self._chat.clock(), _who(person), WHERE, text_of(fields, "action"))
+        return await self._handle(request, person, fields, press)
 
     async def submit(self, request: Request) -> Response:
-        person = self._person(request)
-        fields = await self._fields(request, person.id)
+        person = self._passes.person(request)
+        fields = await self._passes.fields(request, person.id)
+        event = event_id(request, person, fields)
         names = {name for name in fields if name.startswith("v:")}
-        values = {name[2:]: tuple(str(value) for value in fields.getlist(name)) for name in names}
-        event = Submit(_text(fields, "event"), self._chat.clock(), _who(person), WHERE, _text(fields, "action"), values)
-        return await self._handle(request, person, event, _number(_text(fields, "message")))
+        values = {name[2:]: tuple(cleaned(str(value)) for value in fields.getlist(name)) for name in names}
+        self._chat.keep(person.id, _number(text_of(fields, "message")), values)
+        submit = Submit(event, self._chat.clock(), _who(person), WHERE, text_of(fields, "action"), values)
+        return await self._handle(request, person, fields, submit)
 
-    async def _handle(self, request: Request, person: Person, event: Event, pressed: int | None = None) -> Response:
+    async def _handle(self, request: Request, person: Person, fields: FormData, event: Event) -> Response:
         reply = await self._answer(event)
-        message = self._chat.whisper(person.id, reply.said, pressed if reply.replaces else None)
-        return self._done(request, person, message)
+        message = self._chat.whisper(person.id, reply, event.id, _number(text_of(fields, "message")))
+        return self._done(request, person, fields, message)
 
-    def _done(self, request: Request, person: Person, message: int) -> Response:
+    def _done(self, request: Request, person: Person, fields: FormData, number: int) -> Response:
+        """Where to look now: for a script the message itself, otherwise the page that shows it."""
+        message = self._chat.store.message(number, person.id)
+        assert message is not None, "what was just said to a member is there for them"
+        here = _number(text_of(fields, "editor"))
+        editor = f"/m/{person.id}/form/{message.id}" if is_editor(message.said) else ""
         if "application/json" in request.headers.get("accept", ""):
-            return JSONResponse({"message": message})
-        referer = request.headers.get("referer", "")
-        if "/form/" in referer:
-            form = referer.rsplit("/form/", 1)[1].split("?")[0]
-            return RedirectResponse(f"/m/{person.id}/form/{_number(form)}?reply={message}", 303)
-        return RedirectResponse(f"/m/{person.id}/#m{message}", 303)
-
-    # Who asks, and whether it is really them
-
-    def _known(self, request: Request) -> list[str]:
-        try:
-            known = self._people.loads(request.cookies.get(COOKIE, ""))
-        except BadSignature:
-            return []
-        return [member for member in known if isinstance(member, str)] if isinstance(known, list) else []
-
-    def _person(self, request: Request) -> Person:
-        member = request.path_params["member"]
-        person = self._chat.store.person(member) if member in self._known(request) else None
-        if person is None:
-            raise Problem(403, "Who are you?", "This page belongs to a member who has not joined in this browser.")
-        return person
-
-    def _token(self, whose: str) -> str:
-        return str(self._tokens.dumps(whose))
-
-    async def _fields(self, request: Request, whose: str) -> FormData:
-        """The posted fields, once it is sure that our own page sent them."""
-        fields = await request.form(max_files=0, max_fields=40, max_part_size=MAX_BODY)
-        if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-            raise Problem(403, "Not from here", "Another site sent this. Nothing was done.")
-        if not secrets.compare_digest(_text(fields, "token").encode(), self._token(whose).encode()):
-            raise Problem(403, "This page is out of date", "Load it again and repeat what you did. Nothing was done.")
-        return fields
+            html = message_html(message, person, self._passes.token(person.id), here)
+            return JSONResponse({"message": message.id, "html": html, "editor": editor})
+        page_of = f"/m/{person.id}/form/{here}" if here and _belongs(message, here) else f"/m/{person.id}/"
+        return RedirectResponse(editor or f"{page_of}#m{message.id}", 303)
 
 
-WHERE = Where(channel=CHANNEL, name=CHANNEL)
-
-
-def build(chat: WebChat, answer: Answer, complete: Complete) -> Starlette:
-    """The web chat as an ASGI app."""
+def build(chat: WebChat, answer: Answer, complete: Complete, hosts: Collection[str] = ()) -> ASGIApp:
+    """The web chat as an ASGI app. `hosts`: the public names it is reached by, see `guard.Guarded`."""
     web = WebApp(chat, answer, complete)
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/", web.entry),
             Route("/join", web.join, methods=["POST"]),
@@ -237,64 +203,39 @@ def build(chat: WebChat, answer: Answer, complete: Complete) -> Starlette:
             Route("/m/{member}/", web.channel),
             Route("/m/{member}/events", web.events),
             Route("/m/{member}/complete", web.completions),
-            Route("/m/{member}/form/{message}", web.form),
+            Route("/m/{member}/form/{message}", web.editor),
             Route("/m/{member}/say", web.say, methods=["POST"]),
             Route("/m/{member}/press", web.press, methods=["POST"]),
             Route("/m/{member}/submit", web.submit, methods=["POST"]),
             Route("/m/{member}/highlight", web.highlight, methods=["POST"]),
             Mount("/static", StaticFiles(directory=HERE / "static")),
         ],
-        middleware=[Middleware(Guarded)],
-        exception_handlers={Problem: _tell_problem, 404: _tell_missing},
+        exception_handlers={HTTPException: _tell_problem, Exception: _tell_fault},
     )
-
-
-class Guarded:
-    """Sends the security headers with everything and refuses a body that is too large before it is read."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        request = Request(scope)
-        if _number(request.headers.get("content-length", "0")) > MAX_BODY:
-            refusal = PlainTextResponse("This is more than the chat takes: 256 KiB at most.", 413, HEADERS)
-            await refusal(scope, receive, send)
-            return
-        await self._app(scope, receive, self._with_headers(send))
-
-    @staticmethod
-    def _with_headers(send: Send) -> Send:
-        extra = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-
-        async def guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *extra]
-            await send(message)
-
-        return guarded
+    return Guarded(app, hosts)
 
 
 async def _tell_problem(request: Request, problem: Exception) -> Response:
-    assert isinstance(problem, Problem)
-    return HTMLResponse(page("problem.html", title=problem.title, text=problem.text), problem.status)
+    assert isinstance(problem, HTTPException)
+    title, text = getattr(problem, "title", "That did not work"), problem.detail
+    if problem.status_code == 404 and not isinstance(problem, Problem):
+        title, text = "Nothing here", "There is no such page."
+    return HTMLResponse(page("problem.html", title=title, text=text), problem.status_code, problem.headers)
 
 
-async def _tell_missing(request: Request, problem: Exception) -> Response:
-    return HTMLResponse(page("problem.html", title="Nothing here", text="There is no such page."), 404)
+async def _tell_fault(request: Request, fault: Exception) -> Response:
+    text = "This is our fault and was written to the log. Load the page again and see whether it was done."
+    return HTMLResponse(page("problem.html", title="Something broke", text=text), 500)
+
+
+def _belongs(message: Message, editor: int) -> bool:
+    """Whether an editor's page shows it: its own result, and what the courier brings its member."""
+    return message.answers == editor or (message.delivered and message.member is not None and message.id > editor)
 
 
 def _who(person: Person) -> Who:
     return Who(platform="web", workspace=WORKSPACE, member=person.id, name=person.name, admin=person.admin)
 
 
-def _text(fields: FormData, name: str) -> str:
-    value = fields.get(name, "")
-    return value if isinstance(value, str) else ""
-
-
 def _number(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < 18 else 0
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 18 else 0

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import dataclasses
+from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import datetime
 
-from bot.core.cards import Card, Form
+from bot.core.cards import Card, Form, PickField, Reply, TextField
 from bot.core.platform import Refused, Target
 from bot.platforms.web.store import ChatStore, Message
 from service.wire import Platform as PlatformName
@@ -15,6 +16,7 @@ WORKSPACE = "local"
 CHANNEL = "daily"
 
 Clock = Callable[[], datetime]
+Values = Mapping[str, tuple[str, ...]]
 
 
 class WebChat:
@@ -28,13 +30,18 @@ class WebChat:
         self._news = asyncio.Event()
         self._closed = False
 
+    # For the courier
+
     async def post(self, target: Target, card: Card, key: str) -> str:
-        reply_to = int(target.reply_to) if target.reply_to else None
-        if target.workspace != WORKSPACE:
-            raise Refused(f"the web chat has no workspace {target.workspace!r}, only {WORKSPACE!r}")
-        message = self.store.post(
-            target.channel or CHANNEL, card, self.clock(), key=key, member=target.member, reply_to=reply_to
-        )
+        """Make a message once per `key`. Raises Refused for a place or a member that is not here."""
+        if target.workspace != WORKSPACE or target.channel not in (CHANNEL, ""):
+            raise Refused(
+                f"the web chat has one channel, {WORKSPACE}/{CHANNEL}, and no {target.workspace}/{target.channel}"
+            )
+        if target.member is not None and self.store.person(target.member) is None:
+            raise Refused(f"nobody here has the id {target.member!r}; they have to join first")
+        reply_to = int(target.reply_to) if target.reply_to and target.reply_to.isdecimal() else None
+        message = self.store.post(CHANNEL, card, self.clock(), key=key, member=target.member, reply_to=reply_to)
         self.tell()
         return str(message)
 
@@ -42,18 +49,50 @@ class WebChat:
         found = self.store.find(key)
         return None if found is None else str(found)
 
-    def whisper(self, member: str, said: Card | Form, replaces: int | None = None) -> int:
-        """Say something to one member alone, in the place of one of their private messages where they still have it."""
-        if replaces is None or not self.store.replace(replaces, member, said):
-            replaces = self.store.post(CHANNEL, said, self.clock(), member=member)
-        self.tell()
-        return replaces
+    # For the pages
 
-    def say(self, member: str, name: str, text: str) -> int:
-        """A member's own words, for all to read."""
-        message = self.store.post(CHANNEL, text, self.clock(), author=name)
+    def whisper(self, member: str, reply: Reply, event: str, cause: int = 0) -> int:
+        """Tell one member alone what became of an event, once; returns the message to look at.
+
+        `cause` is the message whose button or form it was. An editor stays, with its latest result beneath.
+        """
+        asked = self.store.message(cause, member)
+        own = asked if asked is not None and asked.member == member else None
+        message = self._placed(member, own, reply, event) if own else None
+        if message is None:
+            message = self.store.post(CHANNEL, reply.said, self.clock(), event=event, member=member)
         self.tell()
         return message
+
+    def _placed(self, member: str, own: Message, reply: Reply, event: str) -> int | None:
+        """The message that takes the reply without a new one being made."""
+        if isinstance(reply.said, Form):
+            editor = self.store.message(own.answers, member) if own.answers else None
+            back = editor is not None and is_editor(editor.said) and _same(editor.said, reply.said)
+            return own.answers if back else None
+        if is_editor(own.said):
+            result = self.store.result(own.id, member)
+            if result is not None and self.store.replace(result, member, reply.said):
+                return result
+            return self.store.post(CHANNEL, reply.said, self.clock(), event=event, member=member, answers=own.id)
+        return own.id if reply.replaces and self.store.replace(own.id, member, reply.said) else None
+
+    def keep(self, member: str, message: int, values: Values) -> None:
+        """Keep what was typed in an editor, so that a page without scripts shows it again."""
+        editor = self.store.message(message, member)
+        if editor is not None and editor.member == member and is_editor(editor.said):
+            assert isinstance(editor.said, Form)
+            filled = tuple(_filled(field, values) for field in editor.said.fields)
+            if filled != editor.said.fields:
+                self.store.replace(message, member, dataclasses.replace(editor.said, fields=filled))
+
+    def say(self, member: str, name: str, text: str, event: str) -> int:
+        """A member's own words, for all to read, once per event."""
+        message = self.store.post(CHANNEL, text, self.clock(), event=event, author=name)
+        self.tell()
+        return message
+
+    # For the streams
 
     def tell(self) -> None:
         """Wake every page that follows."""
@@ -73,3 +112,23 @@ class WebChat:
                 after = message.version
                 yield message
             await news.wait()
+
+
+def is_editor(said: Card | Form | str) -> bool:
+    """Whether it is filled in on a page of its own: code needs room."""
+    return isinstance(said, Form) and any(isinstance(field, TextField) and field.code for field in said.fields)
+
+
+def _same(one: Card | Form | str, other: Form) -> bool:
+    return isinstance(one, Form) and one.action == other.action
+
+
+def _filled(field: TextField | PickField, values: Values) -> TextField | PickField:
+    given = values.get(field.name)
+    if given is None:
+        return field
+    return (
+        dataclasses.replace(field, value=given[0])
+        if isinstance(field, TextField)
+        else (dataclasses.replace(field, picked=given))
+    )

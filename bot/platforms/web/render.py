@@ -10,9 +10,11 @@ from uuid import uuid4
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
+from bot.core.cards import Card
 from bot.core.markup import highlight_css, parse, to_html, to_html_inline
 from bot.core.markup.highlight import highlighted
-from bot.platforms.web.store import Message, Person
+from bot.platforms.web.chat import is_editor
+from bot.platforms.web.store import BOT_NAME, Message, Person
 
 HERE = Path(__file__).parent
 
@@ -27,7 +29,9 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters.update(markdown=_markdown, kind=_kind, highlighted=highlighted, inline=_inline)
+    found.filters.update(
+        markdown=_markdown, kind=_kind, highlighted=highlighted, inline=_inline, in_short=in_short, is_editor=is_editor
+    )
     found.globals.update(event_id=_event_id)
     return found
 
@@ -37,9 +41,17 @@ def page(template: str, **values: Any) -> str:
     return environment().get_template(template).render(**values)
 
 
-def message_html(message: Message, person: Person, token: str) -> str:
-    """One message as its reader sees it. `token` is the reader's CSRF token."""
-    return page("message.html", message=message, person=person, token=token)
+def message_html(message: Message, person: Person, token: str, editor: int = 0) -> str:
+    """One message as its reader sees it. `token` is the reader's CSRF token, `editor` the one it is shown beneath."""
+    return page("message.html", message=message, person=person, token=token, editor=editor)
+
+
+def in_short(message: Message) -> str:
+    """The plain sentence that announces a message to those who do not see it come."""
+    said = message.said
+    if isinstance(said, str):
+        return f"{message.author}: {said}"
+    return f"{BOT_NAME}: {said.summary or said.title}" if isinstance(said, Card) else f"{BOT_NAME}: {said.title}"
 
 
 @cache

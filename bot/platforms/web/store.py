@@ -1,13 +1,16 @@
 """What the web chat itself must remember: its people and its messages, in one SQLite file. Not the quiz's data.
 
-A message made under a key is made once: the key is unique, and posting it again finds the first.
+A message made under a key, or in answer to an event, is made once: posting it again finds the first.
 """
+
+# ruff: noqa: S608 - only our own lists of columns are put into statements, never a value
 
 from __future__ import annotations
 
 import json
 import secrets
 import sqlite3
+import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +19,8 @@ from bot.core.card_data import as_data, from_data
 from bot.core.cards import Card, Form
 
 PRIVATE_KEPT = 40
-"""Private messages kept per member; older ones go when new ones come."""
+"""Private answers kept per member; older ones go when new ones come. What the courier brought stays."""
+BOT_NAME = "Dailygrad"
 
 SCHEMA = """
 create table if not exists person (
@@ -26,17 +30,22 @@ create table if not exists message (
     id integer primary key autoincrement,
     version integer not null unique,
     key text unique,
+    event text unique,
     channel text not null,
     member text,
     author text,
     reply_to integer,
+    answers integer,
     said text not null,
     at text not null
 ) strict;
+create index if not exists message_of_member on message (member, answers);
 create table if not exists secret (name text primary key, value text not null) strict;
 """
 
-MESSAGE = "select id, version, channel, member, author, reply_to, said, at from message"
+COLUMNS = "id, version, channel, member, author, reply_to, answers, key is not null, said, at"
+SEEN = f"select {COLUMNS} from message where channel = ? and (member is null or member = ?) and version > ?"
+NEXT_VERSION = "(select coalesce(max(version), 0) + 1 from message)"
 
 
 class NameTaken(Exception):
@@ -60,14 +69,20 @@ class Message:
     version: int
     channel: str
     member: str | None
+    """Who alone may see it."""
     author: str | None
+    """The member who wrote it; None for ours."""
     reply_to: int | None
+    answers: int | None
+    """The editor whose result this is."""
+    delivered: bool
+    """Whether the courier brought it."""
     said: Card | Form | str
     at: datetime
 
 
 class ChatStore:
-    """Every call is one short transaction; SQLite's own lock orders them, across processes too."""
+    """Every call is one short statement or two; SQLite's own lock orders them, across processes too."""
 
     def __init__(self, path: Path | str) -> None:
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -80,27 +95,27 @@ class ChatStore:
 
     def secret(self, name: str) -> str:
         """A random secret, made at first use and kept."""
-        kept = self._db.execute("select value from secret where name = ?", (name,)).fetchone()
-        if kept is None:
-            self._db.execute("insert or ignore into secret values (?, ?)", (name, secrets.token_urlsafe(32)))
-            return self.secret(name)
-        return str(kept[0])
+        self._db.execute("insert or ignore into secret values (?, ?)", (name, secrets.token_urlsafe(32)))
+        row = self._db.execute("select value from secret where name = ?", (name,)).fetchone()
+        return str(row[0])
 
     def join(self, name: str) -> Person:
-        """A new person. Raises NameTaken."""
+        """A new person. Raises NameTaken, also for a name that only looks like another or like ours."""
+        folded = _folded(name)
+        if folded == _folded(BOT_NAME):
+            raise NameTaken
         try:
-            self._db.execute(
-                "insert into person select ?, ?, ?, not exists (select 1 from person)",
-                (secrets.token_hex(6), name, name.casefold()),
-            )
+            rows = self._db.execute(
+                "insert into person select ?, ?, ?, not exists (select 1 from person) returning id, name, admin",
+                (secrets.token_hex(8), name, folded),
+            ).fetchall()
         except sqlite3.IntegrityError:
             raise NameTaken from None
-        row = self._db.execute("select id, name, admin from person where folded = ?", (name.casefold(),)).fetchone()
-        return _person(row)
+        return _person(rows[0])
 
     def person(self, member: str) -> Person | None:
         row = self._db.execute("select id, name, admin from person where id = ?", (member,)).fetchone()
-        return row and _person(row)
+        return None if row is None else _person(row)
 
     def post(
         self,
@@ -109,51 +124,68 @@ class ChatStore:
         at: datetime,
         *,
         key: str | None = None,
+        event: str | None = None,
         member: str | None = None,
         author: str | None = None,
         reply_to: int | None = None,
+        answers: int | None = None,
     ) -> int:
-        """Make a message and return its id; under a key that was used before, return that message's id."""
-        self._db.execute(
-            "insert into message (version, key, channel, member, author, reply_to, said, at)"
-            " values ((select coalesce(max(version), 0) + 1 from message), ?, ?, ?, ?, ?, ?, ?)"
-            " on conflict (key) do nothing",
-            (key, channel, member, author, reply_to, _dumped(said), at.isoformat()),
-        )
-        if key is not None:
-            found = self.find(key)
-            assert found is not None
-            return found
-        posted = self._db.execute("select last_insert_rowid()").fetchone()[0]
+        """Make a message and return its id; under a key or for an event that was used before, that message's id."""
+        made = self._db.execute(
+            "insert into message (version, key, event, channel, member, author, reply_to, answers, said, at)"
+            f" values ({NEXT_VERSION}, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (key) do nothing"
+            " on conflict (event) do nothing returning id",
+            (key, event, channel, member, author, reply_to, answers, _dumped(said), at.isoformat()),
+        ).fetchall()
+        if not made:
+            return self._made_before(key, event)
         if member is not None:
             self._forget_old(channel, member)
-        return int(posted)
+        return int(made[0][0])
+
+    def _made_before(self, key: str | None, event: str | None) -> int:
+        row = self._db.execute("select id from message where key = ? or event = ?", (key, event)).fetchone()
+        return int(row[0])
 
     def replace(self, message: int, member: str, said: Card | Form) -> bool:
         """Put something else in the place of a member's private message; False when it is not theirs or gone."""
         changed = self._db.execute(
-            "update message set said = ?, version = (select max(version) + 1 from message) where id = ? and member = ?",
+            f"update message set said = ?, version = {NEXT_VERSION} where id = ? and member = ?",
             (_dumped(said), message, member),
         )
         return changed.rowcount == 1
 
     def find(self, key: str) -> int | None:
+        """The message made under `key`."""
         row = self._db.execute("select id from message where key = ?", (key,)).fetchone()
-        return row and int(row[0])
+        return None if row is None else int(row[0])
 
     def message(self, message: int, member: str) -> Message | None:
         """A message, if this member may see it."""
         row = self._db.execute(
-            f"{MESSAGE} where id = ? and (member is null or member = ?)", (message, member)
+            f"select {COLUMNS} from message where id = ? and (member is null or member = ?)", (message, member)
         ).fetchone()
-        return row and _message(row)
+        return None if row is None else _message(row)
+
+    def result(self, editor: int, member: str) -> int | None:
+        """The message that holds what came of an editor."""
+        row = self._db.execute(
+            "select id from message where answers = ? and member = ? order by id desc limit 1", (editor, member)
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    def results(self, editor: int, member: str, limit: int = 5) -> list[Message]:
+        """What came of an editor and what the courier has brought its member since, newest first."""
+        rows = self._db.execute(
+            f"select {COLUMNS} from message where member = ? and (answers = ? or (key is not null and id > ?))"
+            " order by id desc limit ?",
+            (member, editor, editor, limit),
+        ).fetchall()
+        return [_message(row) for row in rows]
 
     def seen_by(self, member: str, channel: str, after: int = 0, limit: int = 200) -> list[Message]:
         """The newest of what this member may see in a channel and what changed after a version, oldest first."""
-        rows = self._db.execute(
-            f"{MESSAGE} where channel = ? and (member is null or member = ?) and version > ? order by id desc limit ?",
-            (channel, member, after, limit),
-        ).fetchall()
+        rows = self._db.execute(f"{SEEN} order by id desc limit ?", (channel, member, after, limit)).fetchall()
         return [_message(row) for row in reversed(rows)]
 
     def version(self) -> int:
@@ -162,10 +194,14 @@ class ChatStore:
 
     def _forget_old(self, channel: str, member: str) -> None:
         self._db.execute(
-            "delete from message where key is null and member = ?1 and channel = ?2 and id not in"
-            " (select id from message where member = ?1 and channel = ?2 order by id desc limit ?3)",
+            "delete from message where key is null and member = ?1 and channel = ?2 and id not in (select id from"
+            " message where key is null and member = ?1 and channel = ?2 order by id desc limit ?3)",
             (member, channel, PRIVATE_KEPT),
         )
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()
 
 
 def _person(row: tuple[str, str, int]) -> Person:
@@ -176,6 +212,20 @@ def _dumped(said: Card | Form | str) -> str:
     return json.dumps(as_data(said), ensure_ascii=False)
 
 
-def _message(row: tuple[int, int, str, str | None, str | None, int | None, str, str]) -> Message:
-    at = datetime.fromisoformat(row[7]).astimezone(UTC)
-    return Message(row[0], row[1], row[2], row[3], row[4], row[5], from_data(json.loads(row[6])), at)
+Row = tuple[int, int, str, str | None, str | None, int | None, int | None, int, str, str]
+
+
+def _message(row: Row) -> Message:
+    number, version, channel, member, author, reply_to, answers, delivered, said, at = row
+    return Message(
+        number,
+        version,
+        channel,
+        member,
+        author,
+        reply_to,
+        answers,
+        bool(delivered),
+        from_data(json.loads(said)),
+        datetime.fromisoformat(at).astimezone(UTC),
+    )

@@ -4,149 +4,241 @@
 
 const log = document.getElementById("log");
 const live = document.getElementById("live");
-let awaited = null; // the message a post of ours was answered with, to be focused when it is there
+const heard = document.getElementById("heard");
+const newestFirst = log && "editor" in log.dataset;
+
+// Messages
 
 function localise(root) {
+  const today = new Date().toDateString();
   for (const time of root.querySelectorAll("time[datetime]")) {
     const at = new Date(time.dateTime);
-    time.textContent = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    const clock = { hour: "2-digit", minute: "2-digit" };
+    time.textContent =
+      at.toDateString() === today
+        ? at.toLocaleTimeString([], clock)
+        : at.toLocaleString([], { day: "numeric", month: "short", ...clock });
     time.title = at.toLocaleString();
   }
 }
 
-function show(html) {
+function show(html, mine = false) {
   const holder = document.createElement("template");
   holder.innerHTML = html; // our own server's markup; it escapes what people wrote
   const message = holder.content.firstElementChild;
-  localise(message);
   const old = document.getElementById(message.id);
+  // The answer to a post and the stream both bring it; whichever comes later changes nothing.
+  if (old && Number(old.dataset.version) >= Number(message.dataset.version)) return old;
+  localise(message);
   document.getElementById("empty")?.remove();
-  const near = window.innerHeight + window.scrollY > document.body.scrollHeight - 200;
-  if (old && log.contains(old)) old.replaceWith(message);
-  else if ("newestFirst" in log.dataset) log.prepend(message);
+  const atEnd = window.innerHeight + window.scrollY > document.body.scrollHeight - 200;
+  const focused = old?.contains(document.activeElement);
+  if (old) old.replaceWith(message);
+  else if (newestFirst) log.prepend(message);
   else log.append(message);
-  prepare(message);
-  if (message.id === awaited) focusOn(message);
-  else if (near && !("newestFirst" in log.dataset)) message.scrollIntoView({ block: "end" });
+  if (focused) message.focus({ preventScroll: true });
+  if (!mine) heard.textContent = message.dataset.short;
+  if (!mine && !old && atEnd && !newestFirst) message.scrollIntoView({ block: "end" });
+  return message;
 }
 
-function focusOn(message) {
-  awaited = null;
-  message.scrollIntoView({ block: "nearest" });
-  (message.querySelector("input:not([type=hidden]), textarea, .buttons [aria-pressed], .buttons a, .buttons button") ??
-    message).focus({ preventScroll: true });
+function lookAt(element) {
+  element.focus({ preventScroll: true });
+  // A message taller than the window is read from its start.
+  const tall = element.offsetHeight > window.innerHeight * 0.6;
+  element.scrollIntoView({ block: tall ? "start" : "nearest" });
 }
+
+// Posts
 
 async function post(form, submitter) {
-  const body = new FormData(form, submitter);
-  body.set("event", crypto.randomUUID?.() ?? String(Math.random()).slice(2) + Date.now());
-  const buttons = form.querySelectorAll("button");
-  for (const button of buttons) button.disabled = true;
-  if (live) live.textContent = "Sending…";
+  if (form.dataset.busy) return;
+  form.dataset.busy = "yes";
+  const waiting = setTimeout(() => (live.textContent = "Sending…"), 500);
   try {
     const answer = await fetch(form.getAttribute("action"), {
       method: "POST",
-      body: new URLSearchParams(body),
+      body: new URLSearchParams(new FormData(form, submitter)),
       headers: { Accept: "application/json" },
     });
-    if (!answer.ok) {
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      throw new Error(page.querySelector("main p")?.textContent ?? "the server said no");
-    }
-    awaited = "m" + (await answer.json()).message;
-    const there = document.getElementById(awaited);
-    if (there && log.contains(there)) focusOn(there);
-    if (form.id === "composer") form.reset();
-    if (live) live.textContent = "";
+    if (!answer.ok) throw new Error(await reason(answer));
+    // Only now: the same post tried again after a broken connection is the same event.
+    form.elements.event.value = fresh();
+    done(form, await answer.json());
+    live.textContent = "";
   } catch (error) {
-    if (live) live.textContent = `That did not get through: ${error.message}. Nothing is lost; try again.`;
+    live.textContent = `That did not get through: ${error.message} Try again.`;
   } finally {
-    for (const button of buttons) button.disabled = false;
+    clearTimeout(waiting);
+    delete form.dataset.busy;
   }
 }
 
-document.addEventListener("submit", (event) => {
-  event.preventDefault();
-  post(event.target, event.submitter);
-});
-
-function prepare(root) {
-  for (const area of root.querySelectorAll("textarea[data-code]")) edit(area);
+function done(form, { message, html, editor }) {
+  if (form.id === "composer") form.reset();
+  const here = editor && location.pathname === editor;
+  if (here) return lookAt(document.querySelector("textarea[data-code]"));
+  if (editor) return location.assign(editor);
+  const shown = show(html, true);
+  lookAt(document.getElementById("m" + message) ?? shown);
 }
+
+async function reason(answer) {
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  return page.querySelector("main p")?.textContent ?? `the server said ${answer.status}.`;
+}
+
+function fresh() {
+  const numbers = crypto.getRandomValues(new Uint32Array(4)); // randomUUID needs https
+  return Array.from(numbers, (number) => number.toString(16)).join("-");
+}
+
+// The editor
 
 function edit(area) {
   const painted = area.parentElement.querySelector("code");
-  const token = area.form.elements.token.value;
+  const draft = `draft:${location.pathname}`;
+  let lines = []; // what the server last coloured: text and markup of every line
   let waiting = null;
-  let escaped = false;
-  const paint = async () => {
+  let leaving = false;
+
+  // Lines that changed since are shown plain until their colours come, so that nothing flickers.
+  const repaint = () => {
+    const now = area.value.split("\n");
+    let top = 0;
+    while (top < now.length && lines[top]?.text === now[top]) top++;
+    let end = 0;
+    while (end < now.length - top && end < lines.length - top && lines.at(-1 - end).text === now.at(-1 - end)) end++;
+    const changed = now.slice(top, now.length - end).map((text) => ({ text, html: escaped(text) }));
+    lines = [...lines.slice(0, top), ...changed, ...lines.slice(lines.length - end)];
+    painted.innerHTML = lines.map((line) => line.html).join("\n") + "\n";
+  };
+  const colour = async () => {
     const code = area.value;
-    const url = location.pathname.replace(/form\/.*/, "highlight");
-    const answer = await fetch(url, { method: "POST", body: new URLSearchParams({ token, code }) });
-    if (!answer.ok || area.value !== code) return;
-    painted.innerHTML = (await answer.text()) + "\n"; // escaped by the server
-    area.parentElement.classList.add("painted");
+    const body = new URLSearchParams({ token: area.form.elements.token.value, code });
+    const answer = await fetch(area.dataset.highlight, { method: "POST", body }).catch(() => null);
+    const html = answer?.ok ? (await answer.text()).split("\n") : null;
+    if (!html || area.value !== code) return;
+    lines = code.split("\n").map((text, number) => ({ text, html: html[number] ?? "" }));
+    painted.innerHTML = html.join("\n") + "\n"; // escaped by the server
   };
   const changed = () => {
-    area.parentElement.classList.remove("painted");
+    repaint();
+    sessionStorage.setItem(draft, area.value);
     clearTimeout(waiting);
-    waiting = setTimeout(paint, 120);
+    waiting = setTimeout(colour, 120);
   };
+  const follow = () => (painted.style.transform = `translate(${-area.scrollLeft}px, ${-area.scrollTop}px)`);
+
   area.addEventListener("input", changed);
-  area.addEventListener("scroll", () => {
-    painted.parentElement.scrollTop = area.scrollTop;
-    painted.parentElement.scrollLeft = area.scrollLeft;
-  });
+  area.addEventListener("scroll", follow);
   area.addEventListener("keydown", (event) => {
+    if (event.isComposing) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       area.form.requestSubmit(area.form.querySelector("button.primary"));
-    } else if (event.key === "Escape") {
-      escaped = true;
-    } else if (event.key === "Tab" && !escaped) {
+    } else if (event.key === "Tab" && !leaving) {
       event.preventDefault();
       indent(area, event.shiftKey);
-      changed();
     } else if (event.key === "Enter") {
-      const line = area.value.slice(0, area.selectionStart).split("\n").at(-1);
-      const deeper = line.trimEnd().endsWith(":") ? "    " : "";
       event.preventDefault();
-      area.setRangeText("\n" + line.match(/^ */)[0] + deeper, area.selectionStart, area.selectionEnd, "end");
-      changed();
-    } else {
-      escaped = escaped && event.key === "Shift";
+      breakLine(area);
     }
+    leaving = event.key === "Escape" || (leaving && event.key === "Shift");
   });
-  paint();
+  const kept = sessionStorage.getItem(draft);
+  if (kept !== null && kept !== area.value) {
+    area.value = kept;
+    live.textContent = "What you had typed here is back.";
+  }
+  area.parentElement.classList.add("painted");
+  repaint();
+  colour();
+}
+
+function escaped(text) {
+  const holder = document.createElement("span");
+  holder.textContent = text;
+  return holder.innerHTML;
+}
+
+// Typed as if by hand, so that undo takes it back.
+function type(area, text) {
+  if (text) document.execCommand("insertText", false, text);
+  else if (area.selectionStart !== area.selectionEnd) document.execCommand("delete");
+}
+
+function breakLine(area) {
+  const line = area.value.slice(0, area.selectionStart).split("\n").at(-1);
+  const deeper = line.trimEnd().endsWith(":") ? "    " : "";
+  type(area, "\n" + line.match(/^ */)[0] + deeper);
 }
 
 function indent(area, back) {
-  const start = area.value.lastIndexOf("\n", area.selectionStart - 1) + 1;
-  const lines = area.value.slice(start, area.selectionEnd).split("\n");
-  const moved = lines.map((line) => (back ? line.replace(/^ {1,4}/, "") : "    " + line)).join("\n");
-  area.setRangeText(moved, start, area.selectionEnd, lines.length > 1 ? "select" : "end");
+  const { selectionStart: from, selectionEnd: to } = area;
+  const several = area.value.slice(from, to).includes("\n");
+  if (!back && !several) return type(area, "    ");
+  const start = area.value.lastIndexOf("\n", from - 1) + 1;
+  const before = area.value.slice(start, to).split("\n");
+  const after = before.map((line) => (back ? line.replace(/^ {1,4}/, "") : line && "    " + line));
+  const moved = after.join("\n");
+  if (moved === before.join("\n")) return;
+  area.setSelectionRange(start, to);
+  type(area, moved);
+  const shift = after[0].length - before[0].length;
+  if (several) area.setSelectionRange(start, start + moved.length);
+  else area.setSelectionRange(Math.max(start, from + shift), Math.max(start, to + shift));
 }
 
-const composer = document.getElementById("text");
-if (composer) {
+// The message box
+
+function complete(box) {
   const options = document.getElementById("commands");
-  composer.addEventListener("input", async () => {
-    if (!composer.value.startsWith("/")) return;
-    const text = composer.value;
-    const answer = await fetch(`${composer.dataset.complete}?text=${encodeURIComponent(text)}`);
-    if (!answer.ok || composer.value !== text) return;
-    options.replaceChildren(...(await answer.json()).map((value) => Object.assign(document.createElement("option"), { value })));
+  box.addEventListener("input", async () => {
+    const text = box.value;
+    if (!text.startsWith("/")) return;
+    const answer = await fetch(`${box.dataset.complete}?text=${encodeURIComponent(text)}`).catch(() => null);
+    if (!answer?.ok || box.value !== text) return;
+    const found = (await answer.json()).map((value) => Object.assign(document.createElement("option"), { value }));
+    options.replaceChildren(...found);
   });
 }
 
+// News
+
+function listen(after) {
+  const url = new URL(log.dataset.events, location.href);
+  url.searchParams.set("after", after);
+  const news = new EventSource(url);
+  news.onmessage = (event) => {
+    after = event.lastEventId;
+    show(event.data);
+  };
+  news.onopen = () => {
+    if (live.dataset.lost) live.textContent = "";
+    delete live.dataset.lost;
+  };
+  news.onerror = () => {
+    live.textContent = "Not connected; trying again by itself.";
+    live.dataset.lost = "yes";
+    // The browser comes back by itself after a broken connection, but not after an error page.
+    if (news.readyState === EventSource.CLOSED) setTimeout(() => listen(after), 5000);
+  };
+  addEventListener("pagehide", () => news.close());
+}
+
 if (log) {
+  document.addEventListener("submit", (event) => {
+    event.preventDefault();
+    post(event.target, event.submitter);
+  });
+  // A page taken back from the browser's memory is as old as it was; its stream is closed.
+  addEventListener("pageshow", (event) => event.persisted && location.reload());
   localise(document);
-  prepare(document);
-  const news = new EventSource(log.dataset.events);
-  news.onmessage = (event) => show(event.data);
-  news.onopen = () => (live.textContent = "");
-  news.onerror = () => (live.textContent = "Not connected; trying again by itself.");
-  const target = location.hash && document.querySelector(location.hash);
-  if (target) focusOn(target);
-  else if (!("newestFirst" in log.dataset)) window.scrollTo(0, document.body.scrollHeight);
+  document.querySelectorAll("textarea[data-code]").forEach(edit);
+  document.querySelectorAll("#text[data-complete]").forEach(complete);
+  listen(log.dataset.after);
+  const target = document.getElementById(location.hash.slice(1));
+  if (target) lookAt(target);
+  else if (!newestFirst) window.scrollTo(0, document.body.scrollHeight);
 }

@@ -1,0 +1,115 @@
+"""Who a browser may act as in the web chat, and whether a post came from our own page. It knows no routes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from urllib.parse import urlsplit
+
+from itsdangerous import BadData, URLSafeSerializer
+from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bot.platforms.web.guard import MAX_BODY
+from bot.platforms.web.store import ChatStore, Person
+
+MOST_PEOPLE = 30
+"""Members one browser may act as; a cookie holds no more than 4 KB."""
+YEAR = 365 * 86400
+NONCE = re.compile(r"[A-Za-z0-9-]{1,64}")
+
+
+class Problem(HTTPException):
+    """A request we do not serve, with what to tell whoever made it."""
+
+    def __init__(self, status: int, title: str, text: str) -> None:
+        super().__init__(status, text)
+        self.title = title
+
+
+class Passes:
+    """Signed with the store's secret, so that they outlive a restart. A browser may hold several members at once."""
+
+    def __init__(self, store: ChatStore) -> None:
+        self._store = store
+        secret = store.secret("session")
+        # Cookies know no ports: two chats on one machine would take each other's if they shared a name.
+        self.cookie = f"dailygrad_{hashlib.sha256(secret.encode()).hexdigest()[:8]}"
+        self._people = URLSafeSerializer(secret, salt="people")
+        self._tokens = URLSafeSerializer(secret, salt="csrf")
+
+    def known(self, request: Request) -> list[str]:
+        """The ids of the members this browser joined as."""
+        try:
+            known = self._people.loads(request.cookies.get(self.cookie, ""))
+        except BadData:
+            return []
+        return [member for member in known if isinstance(member, str)] if isinstance(known, list) else []
+
+    def grant(self, request: Request, response: Response, person: Person) -> None:
+        """Let this browser act as `person` from now on, beside those it knows."""
+        known = [*self.known(request), person.id][-MOST_PEOPLE:]
+        response.set_cookie(
+            self.cookie,
+            str(self._people.dumps(known)),
+            max_age=YEAR,
+            httponly=True,
+            samesite="lax",
+            secure=request.url.scheme == "https",
+        )
+
+    def person(self, request: Request) -> Person:
+        """The member whose page this is. Raises Problem when this browser is not theirs."""
+        member = request.path_params["member"]
+        person = self._store.person(member) if member in self.known(request) else None
+        if person is None:
+            raise Problem(403, "Who are you?", "This page belongs to a member who has not joined in this browser.")
+        return person
+
+    def token(self, whose: str) -> str:
+        """What our pages carry and another site cannot know."""
+        return str(self._tokens.dumps(whose))
+
+    async def fields(self, request: Request, whose: str) -> FormData:
+        """The posted fields, once it is sure that our own page sent them. Raises Problem."""
+        if not _ours(request):
+            raise Problem(403, "Not from here", "Another site sent this. Nothing was done.")
+        fields = await request.form(max_files=0, max_part_size=MAX_BODY)
+        if not secrets.compare_digest(text_of(fields, "token").encode(), self.token(whose).encode()):
+            raise Problem(403, "This page is out of date", "Load it again and repeat what you did. Nothing was done.")
+        return fields
+
+
+def text_of(fields: FormData, name: str) -> str:
+    """A field as people typed it: one kind of line end, and no NUL, which no database keeps."""
+    value = fields.get(name, "")
+    return cleaned(value) if isinstance(value, str) else ""
+
+
+def cleaned(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "\ufffd")
+
+
+def event_id(request: Request, person: Person, fields: FormData) -> str:
+    """The same for the same post sent twice, and for nothing else.
+
+    The page gives every form a number used once. A browser that goes back shows the old number again, so what was
+    chosen belongs to the id too, or a change of mind would be taken for a repetition.
+    """
+    nonce = text_of(fields, "event")
+    if not NONCE.fullmatch(nonce):
+        raise Problem(400, "This page is out of date", "Load it again and repeat what you did. Nothing was done.")
+    said = sorted((name, str(value)) for name, value in fields.multi_items() if name != "token")
+    return hashlib.sha256(repr((person.id, request.url.path, said)).encode()).hexdigest()
+
+
+def _ours(request: Request) -> bool:
+    """Whether the browser says that this comes from our own origin; a client that says nothing needs the token."""
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site in ("same-origin", "none")
+    origin = request.headers.get("origin")
+    return origin is None or urlsplit(origin).netloc == request.headers.get("host")
