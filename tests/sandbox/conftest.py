@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -24,6 +23,9 @@ async def client(sandbox: embedded.Sandbox) -> SandboxClient:
     return sandbox.client
 
 
-@pytest.fixture
-def log(sandbox: embedded.Sandbox) -> Path:
-    return sandbox.log
+@pytest.fixture(scope="session")
+def survivor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.Sandbox]:
+    """A sandbox to be maltreated again and again."""
+    started = embedded.start(tmp_path_factory.mktemp("survivor"))
+    yield started
+    started.stop()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import signal
 import stat
 import subprocess
 import sys
@@ -18,16 +17,9 @@ from sandbox import embedded, wire
 from sandbox.client import SandboxClient, SandboxUnreachable
 from sandbox.embedded import Sandbox
 from sandbox.wire import Limits, Run
+from tests.sandbox.processes import below, gone
 
 pytestmark = pytest.mark.sandbox
-
-
-@pytest.fixture(scope="module")
-def survivor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """A sandbox to be maltreated again and again."""
-    started = embedded.start(tmp_path_factory.mktemp("survivor"))
-    yield started
-    started.stop()
 
 
 @pytest.fixture
@@ -38,58 +30,10 @@ def own(tmp_path: Path) -> Iterator[Sandbox]:
     started.stop()
 
 
-def below(pid: int) -> list[int]:
-    """Every process that descends from `pid`, parents first."""
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, task.read_text().split()):
-            found += [child, *below(child)]
-    return found
-
-
-def alive(pids: list[int]) -> list[int]:
-    """Those that are still there and no mere zombies of somebody else."""
-    left = []
-    for pid in pids:
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if state not in "ZX":
-            left.append(pid)
-    return left
-
-
-async def gone(pids: list[int]) -> bool:
-    """Whether all of `pids` end soon."""
-    for pid in pids:
-        try:
-            handle = os.pidfd_open(pid)
-        except ProcessLookupError:
-            continue
-        ended = asyncio.Event()
-        asyncio.get_running_loop().add_reader(handle, ended.set)
-        try:
-            await asyncio.wait_for(ended.wait(), 10)
-        finally:
-            asyncio.get_running_loop().remove_reader(handle)
-            os.close(handle)
-    return not alive(pids)
-
-
 def ran(*words: str) -> subprocess.CompletedProcess[str]:
     """Python, run to its end."""
     command = [sys.executable, *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-
-
-def status(pid: int) -> dict[str, str]:
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
-
-
-def environment(pid: int) -> bytes:
-    return Path(f"/proc/{pid}/environ").read_bytes()
 
 
 async def test_stopping_leaves_no_process_and_no_socket(own: Sandbox) -> None:
@@ -116,30 +60,6 @@ async def test_killing_it_leaves_no_process_and_another_takes_over_its_socket(ow
         assert (await client.run(Run("x", "print(1)"))).stdout == "1\n"
     with pytest.raises(SandboxUnreachable):
         await client.health()
-
-
-async def test_a_killed_zygote_is_replaced_and_the_runs_it_took_along_are_ours_to_answer_for(survivor: Sandbox) -> None:
-    await survivor.client.until_ready()
-    endless = asyncio.create_task(survivor.client.run(Run("x", "while True: pass", limits=Limits(wall_ms=60_000))))
-    while (await survivor.client.health()).running == 0:
-        await asyncio.wait([endless], timeout=0.01)
-    bwrap, zygote, *children = below(survivor.process.pid)
-    os.kill(zygote, signal.SIGKILL)
-    outcome = await endless
-    assert (outcome.status, outcome.results) == ("internal", b"")
-    assert await gone([bwrap, zygote, *children])
-    await survivor.client.until_ready()
-    assert (await survivor.client.run(Run("y", "print('again')"))).stdout == "again\n"
-    assert "the zygote died" in survivor.log.read_text()
-
-
-async def test_a_parked_child_that_died_is_not_given_a_run(survivor: Sandbox) -> None:
-    await survivor.client.until_ready()
-    _, _, *children = below(survivor.process.pid)
-    for child in children:
-        os.kill(child, signal.SIGKILL)
-    assert await gone(children)
-    assert (await survivor.client.run(Run("x", "print(1)"))).status == "ok"
 
 
 async def test_who_hangs_up_frees_the_place(survivor: Sandbox) -> None:
@@ -214,24 +134,6 @@ async def test_health_tells_versions_and_isolation(client: SandboxClient) -> Non
     assert health.trouble == ""
 
 
-async def test_no_process_of_it_is_root_or_knows_our_environment(sandbox: Sandbox, client: SandboxClient) -> None:
-    while (await client.health()).ready <= (os.cpu_count() or 1):
-        continue  # a child that is not parked yet may still be raising its walls
-    _, zygote, *children = below(sandbox.process.pid)
-    assert len(children) == (os.cpu_count() or 1) + 1
-    for pid in (zygote, *children):
-        known = status(pid)
-        assert known["Threads"] == "1"
-        assert known["CapEff"] == "0000000000000000"
-        if os.getuid() == 0:
-            assert set(known["Uid"].split()) == {"65534"}
-            assert b"PATH" not in environment(pid)
-    for pid in children:
-        known = status(pid)
-        assert (known["NoNewPrivs"], known["Seccomp"]) == ("1", "2")
-        assert known["CapBnd"] == "0000000000000000"
-
-
 def test_a_second_one_at_the_same_socket_leaves_with_a_reason(sandbox: Sandbox, tmp_path: Path) -> None:
     second = ran("-m", "sandbox", "--socket", str(sandbox.socket))
     assert second.returncode == 4
@@ -253,37 +155,6 @@ def test_torch_is_imported_by_nobody_outside_the_jail() -> None:
     program = f"import sys, json\nfor m in {modules}: __import__('sandbox.' + m)\n"
     program += "print(json.dumps('torch' in sys.modules))"
     assert json.loads(ran("-c", program).stdout) is False
-
-
-AS_USER = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
-
-
-def can_be_a_user() -> bool:
-    return os.getuid() != 0 or subprocess.run([*AS_USER, "true"], capture_output=True, check=False).returncode == 0
-
-
-@pytest.mark.parametrize(("weaker", "isolation", "pid"), [(False, "full", "1"), (True, "weaker", "")])
-async def test_it_runs_for_an_ordinary_user_too(tmp_path: Path, weaker: bool, isolation: str, pid: str) -> None:
-    """As on a laptop. Root plays one in a user namespace, where it owns what an ordinary user owns."""
-    if not can_be_a_user():
-        pytest.skip("this machine lets root make no user namespace")
-    started = embedded.start(tmp_path, weaker=weaker, prefix=AS_USER if os.getuid() == 0 else ())
-    try:
-        health = await started.client.until_ready()
-        assert health.isolation == isolation
-        assert bool(health.lacks) is weaker
-        first = await started.client.run(Run("x", "import os; print(os.getpid() if os.getpid() == 1 else '')"))
-        assert (first.stdout, first.isolation) == (f"{pid}\n", isolation)
-        for attack in ("import socket; socket.socket()", "import os; os.fork()", "import os; os.kill(os.getppid(), 9)",
-                       "import os; os.listdir('/proc')"):  # fmt: skip
-            assert (await started.client.run(Run("x", attack))).status == "denied"
-        for path in ("/etc/shadow", "/proc/1/environ", f"/proc/{started.process.pid}/environ"):
-            outcome = await started.client.run(Run("x", f"print(open({path!r}).read())"))
-            assert (outcome.status in ("denied", "error"), outcome.stdout) == (True, "")
-        late = await started.client.run(Run("x", "while True: pass", limits=Limits(wall_ms=300)))
-        assert late.status == "time"
-    finally:
-        started.stop()
 
 
 async def test_a_program_larger_than_a_pipe_and_a_slow_reader_are_no_problem(client: SandboxClient) -> None:

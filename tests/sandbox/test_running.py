@@ -1,0 +1,73 @@
+"""What the supervisor makes of what a child says and does: text made harmless, forged frames, limits of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox.client import SandboxClient
+from sandbox.running import harmless
+from sandbox.values import encode, split
+from sandbox.wire import Limits, Outcome, Run
+
+
+async def run(client: SandboxClient, code: str, **changes: Any) -> Outcome:
+    return await client.run(replace(Run("run", code), **changes))
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_move_a_cursor_or_turn_a_line_around(data: bytes) -> None:
+    text = harmless(data)
+    assert all(character in "\n\t" or character >= " " for character in text)
+    assert not set(text) & {"\x7f", "\x9b", "\u202e", "\u2066"}
+
+
+@given(st.text(st.characters(exclude_categories=["C"])))
+def test_plain_text_stays_as_it_was_written(text: str) -> None:
+    assert harmless(text.encode()) == text
+
+
+def test_a_carriage_return_is_a_line_end() -> None:
+    assert harmless(b"a\rb\r\nc\n") == "a\nb\nc\n"
+
+
+@pytest.mark.sandbox
+async def test_bytes_after_the_end_spoil_all_results(client: SandboxClient) -> None:
+    code = """
+import json, os, struct
+def f():
+    end = json.dumps({"status": "ok", "reached": "done", "exit_code": None}).encode()
+    os.write(3, struct.pack("<IB", len(end), ord("E")) + end + b"more")
+    os._exit(0)
+"""
+    outcome = await run(client, code, entry="f", cases=encode([()]))
+    assert (outcome.status, outcome.results) == ("error", b"")
+
+
+@pytest.mark.parametrize("junk", ["b'hello'", "b'\\xff' * 9", "b'\\x02\\0\\0\\0E{}'", "b'\\0\\0\\0\\0Z'"])
+@pytest.mark.sandbox
+async def test_junk_on_the_results_pipe_is_no_result(client: SandboxClient, junk: str) -> None:
+    outcome = await run(
+        client, f"import os\ndef f():\n  os.write(3, {junk})\n  os._exit(0)", entry="f", cases=encode([()])
+    )
+    assert outcome.status in ("error", "output")
+    assert outcome.results == b""
+
+
+@pytest.mark.sandbox
+async def test_cpu_time_is_limited_apart_from_wall_time(client: SandboxClient) -> None:
+    outcome = await run(client, "while True: pass", limits=Limits(wall_ms=20_000, cpu_ms=100))
+    assert outcome.status == "time"
+    assert outcome.wall_ms < 10_000
+
+
+@pytest.mark.sandbox
+async def test_results_beyond_their_limit_end_the_run_and_keep_what_was_whole(client: SandboxClient) -> None:
+    limits = Limits(result_bytes=3000)
+    outcome = await run(client, "def f(n): return 'x' * n", entry="f", cases=encode([(1000,)] * 5), limits=limits)
+    assert outcome.status == "output"
+    assert len(split(outcome.results)) == 2
