@@ -6,6 +6,7 @@ import logging
 
 from pydantic import ValidationError
 
+from bot.core import actions
 from bot.core.actions import BadAction
 from bot.core.admins import AdminDesk
 from bot.core.cards import Card, Form, Reply
@@ -33,15 +34,17 @@ class Quiz:
         try:
             said = await self._said(event)
         except (CommandError, BadAction) as error:
-            said = texts.refused_card(str(error))
+            said = texts.refused_card(str(error), _question_of(event))
         except ServiceRefused as error:
-            said = texts.refused_card(escape(error.failure.message))
+            said = texts.refused_card(escape(error.failure.message), _question_of(event))
         except ServiceUnavailable as error:
             _LOG.warning("%s %s: %s", type(event).__name__, event.id, error)
             said = texts.unavailable_card()
         except ValidationError as error:
             # The wire's own limits: what was typed is longer than anything the service takes.
-            said = texts.refused_card(f"That is too long or of the wrong kind: {escape(error.errors()[0]['msg'])}.")
+            said = texts.refused_card(
+                f"That is too long or of the wrong kind: {escape(error.errors()[0]['msg'])}.", _question_of(event)
+            )
         except Exception:  # whatever else fails, the member gets an answer and the log the cause
             _LOG.exception("%s %s could not be answered", type(event).__name__, event.id)
             said = texts.fault_card()
@@ -57,3 +60,15 @@ class Quiz:
                 return await self._presses.press(event)
             case Submit():
                 return await self._presses.submit(event)
+
+
+def _question_of(event: Event) -> str:
+    """The question whose form was filled, so that the way back to it can be offered."""
+    if isinstance(event, Submit):
+        try:
+            action = actions.decode(event.action)
+        except BadAction:
+            return ""
+        if isinstance(action, actions.Fill | actions.Try):
+            return action.ref
+    return ""

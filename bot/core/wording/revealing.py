@@ -267,6 +267,8 @@ def practised_card(receipt: Receipt, now: datetime) -> Card:
     blocks: list[Block] = []
     if late:
         blocks.append(Text("The round had closed, so your answer became practice: it changes no points."))
+        if receipt.verdict is None:
+            blocks.append(Text("It is being judged; the verdict follows in a private message."))
     if receipt.verdict and (late or receipt.verdict.message):
         blocks.append(
             Text(" ".join(part for part in (_late_result(receipt, late), escape(receipt.verdict.message)) if part))
