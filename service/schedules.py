@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -14,8 +14,10 @@ from service.errors import NotFound, NotPossible
 from service.store import banks
 from service.store import schedules as rows
 from service.store.members import Caller
+from service.store.questions import version
 from service.store.tables import Channel, Schedule
-from service.wire import LowView, ScheduleSpec, ScheduleView
+from service.views import question_view
+from service.wire import LowView, RoundView, ScheduleSpec, ScheduleView
 
 SHOWN = 3
 """How many coming slots a view names."""
@@ -86,12 +88,41 @@ async def skip(session: AsyncSession, caller: Caller, schedule_id: int, day: dat
     """Post nothing on the local date `day`; refused where that day's question has been posted or the day is over."""
     row, channel = await _found(session, caller, schedule_id)
     spec = ScheduleSpec.model_validate(row.spec)
-    if await rows.round_on(session, schedule_id, day):
+    round_ = await rows.round_on(session, schedule_id, day)
+    if round_ is not None and round_.skipped is None:
         raise NotPossible(cause=f"The question of {day} has been posted already. Close its round with close-now.")
     if day < now.astimezone(zone_named(spec.zone)).date():
         raise NotPossible(cause=f"{day} is over: only today and days to come can be skipped.")
     await rows.skip(session, schedule_id, day)
     return await _view(session, row, channel, now)
+
+
+async def preview(session: AsyncSession, caller: Caller, schedule_id: int, now: datetime) -> RoundView:
+    """The round of the next slot, as it would be if nothing changed until then; its `id` is 0: there is none yet."""
+    row, _ = await _found(session, caller, schedule_id)
+    spec = ScheduleSpec.model_validate(row.spec)
+    slot = next_slot(timetable_of(spec, await rows.skips(session, row.id)), now)
+    if slot is None:
+        raise NotPossible(cause="This schedule has no slot within a year: its holidays and skips leave no day.")
+    choice = await choice_for(session, row, spec, slot.day)
+    if choice is None:
+        raise NotPossible(cause="No question of the bank fits this schedule any more: import more, or widen it.")
+    return RoundView(
+        id=0,
+        day=slot.day,
+        question=question_view(await version(session, int(choice.id))),
+        opens_at=slot.instant,
+        closes_at=slot.instant + timedelta(minutes=spec.open_minutes),
+        answers=0,
+        closed=False,
+    )
+
+
+async def choice_for(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, day: date) -> Choice | None:
+    """The question of the schedule's slot on local date `day`; None where none fits. The same until rows change."""
+    known = await banks.candidates(session, workspace_id=schedule.workspace_id, schedule_id=schedule.id)
+    history = await banks.asked_in(session, schedule.id)
+    return choose(known, history, wishes_of(spec), f"{schedule.id}:{day}", day)
 
 
 async def remove(session: AsyncSession, caller: Caller, schedule_id: int, now: datetime) -> None:
@@ -112,13 +143,8 @@ async def left(session: AsyncSession, schedule: Schedule, now: datetime) -> int:
     """How many questions the schedule can still ask without repeating itself."""
     spec = ScheduleSpec.model_validate(schedule.spec)
     slot = next_slot(timetable_of(spec), now)
-    chosen = await _choice(session, schedule, spec, slot.day if slot else now.date())
+    chosen = await choice_for(session, schedule, spec, slot.day if slot else now.date())
     return 0 if chosen is None or "repeat" in chosen.warnings else chosen.remaining + 1
-
-
-async def _choice(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, day: date) -> Choice | None:
-    known = await banks.candidates(session, workspace_id=schedule.workspace_id, schedule_id=schedule.id)
-    return choose(known, await banks.asked_in(session, schedule.id), wishes_of(spec), "", day)
 
 
 async def _found(session: AsyncSession, caller: Caller, schedule_id: int) -> tuple[Schedule, Channel]:

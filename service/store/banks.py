@@ -61,14 +61,28 @@ def askable(query: Select[*tuple[Any, ...]], workspace_id: int) -> Select[*tuple
     )
 
 
+def open_in_round(workspace_id: int) -> ColumnElement[bool]:
+    """Whether `Question` is open in a round of the workspace, in any version: its key is nobody's yet."""
+    then = QuestionVersion.__table__.alias("in_round")
+    return exists(
+        select(Round.id)
+        .join(then, then.c.id == Round.version_id)
+        .join(Schedule, Schedule.id == Round.schedule_id)
+        .where(Schedule.workspace_id == workspace_id, Round.closed_at.is_(None), then.c.question_id == Question.id)
+    )
+
+
 async def candidates(session: AsyncSession, *, workspace_id: int, schedule_id: int | None) -> list[Candidate]:
     """The questions that may be asked in this workspace now; `id` is the question version's number.
 
     Their difficulty is what this workspace's own rounds came to. When and how often each was asked is said of the
-    schedule, whichever version it was; with None, of none.
+    schedule, whichever version it was, and what is open in a round of the workspace is left out; with None neither.
     """
     known = measured(workspace_id)
     query = askable(select(QuestionVersion, known.c.share).select_from(QuestionVersion), workspace_id)
+    if schedule_id is not None:
+        # Two schedules may share a bank: the reveal of one must not be the key to the other's open round.
+        query = query.where(~open_in_round(workspace_id))
     rows = (await session.execute(query.outerjoin(known, known.c.version_id == QuestionVersion.id))).all()
     asked = await _times_asked(session, schedule_id) if schedule_id is not None else {}
     return [

@@ -6,16 +6,16 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Select, exists, func, select
+from sqlalchemy import Select, exists, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import Level
 from service.choosing import Asked
-from service.store.banks import askable
+from service.store.banks import askable, open_in_round
 from service.store.ledger import within_topic
 from service.store.members import Caller
-from service.store.tables import Answer, Card, Question, QuestionVersion, Round, Schedule
+from service.store.tables import Answer, Card, Question, QuestionVersion
 
 LATEST = 12
 """How many practised questions the next one is balanced against."""
@@ -36,7 +36,7 @@ async def due(
     query = (
         narrowed(query, topic, level)
         .join(Card, (Card.question_id == Question.id) & (Card.member_id == caller.member_id))
-        .where(Card.due <= now, ~_open_in(caller.workspace_id))
+        .where(Card.due <= now, ~open_in_round(caller.workspace_id))
         .order_by(Card.due, Card.question_id)
     )
     return list(await session.scalars(query))
@@ -52,7 +52,7 @@ async def unseen(session: AsyncSession, caller: Caller, topic: str = "", level: 
     )
     has_card = exists().where(Card.member_id == caller.member_id, Card.question_id == Question.id)
     query = narrowed(askable(select(QuestionVersion.id), caller.workspace_id), topic, level)
-    found = await session.scalars(query.where(~answered, ~has_card, ~_open_in(caller.workspace_id)))
+    found = await session.scalars(query.where(~answered, ~has_card, ~open_in_round(caller.workspace_id)))
     return {str(id_) for id_ in found}
 
 
@@ -94,14 +94,3 @@ async def counts(session: AsyncSession, member_id: int, now: datetime) -> tuple[
     query = select(func.count(), func.count().filter(Card.due <= now)).where(Card.member_id == member_id)
     total, due_now = (await session.execute(query)).one()
     return int(total), int(due_now)
-
-
-def _open_in(workspace_id: int) -> ColumnElement[bool]:
-    """Whether a question is open in a round of the workspace: its key is nobody's yet."""
-    then = QuestionVersion.__table__.alias("in_round")
-    return exists(
-        select(Round.id)
-        .join(then, then.c.id == Round.version_id)
-        .join(Schedule, Schedule.id == Round.schedule_id)
-        .where(Schedule.workspace_id == workspace_id, Round.closed_at.is_(None), then.c.question_id == Question.id)
-    )

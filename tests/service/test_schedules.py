@@ -149,6 +149,17 @@ async def test_low_counts_what_can_be_asked_before_a_repetition(stage: Stage, ad
     assert await schedules.left(stage.session, row, NOON + timedelta(days=400)) == 5
 
 
+async def test_a_preview_shows_the_next_slots_question_without_its_key(stage: Stage, admin: Caller) -> None:
+    view = await added(stage, admin, topics=("autograd",), open_minutes=60)
+    await schedules.skip(stage.session, admin, view.id, date(2026, 3, 5), stage.now)
+    shown = await schedules.preview(stage.session, admin, view.id, stage.now)
+    assert (shown.id, shown.day, shown.opens_at, shown.closes_at) == (0, date(2026, 3, 6), utc(6, 9), utc(6, 10))
+    assert shown.question.id == "b"
+    await stage.bank(question("a"))
+    with pytest.raises(NotPossible, match="No question of the bank fits"):
+        await schedules.preview(stage.session, admin, view.id, stage.now)
+
+
 @given(
     at=st.times(timezones=st.none()),
     weekdays=st.sets(st.integers(0, 6), min_size=1),

@@ -58,6 +58,16 @@ async def test_only_the_newest_version_is_asked_and_remembers_when_the_others_we
         assert (found["views"].last_asked, found["views"].times_asked) == (None, 0)
 
 
+async def test_what_a_round_of_the_workspace_asks_now_is_no_candidate_for_another(stage: Stage) -> None:
+    ada, eve = await stage.caller(), await stage.caller("Eve", workspace="away")
+    await stage.bank(question("views"), question("grad"))
+    ours, other, theirs = await stage.schedule(ada), await stage.schedule(ada), await stage.schedule(eve)
+    await stage.round(ours, DAY, "views", closed=False)
+    await stage.bank(question("views", prompt="Put better?"), question("grad"))
+    assert sorted(await candidates(stage, ada.workspace_id, other.id)) == ["grad"]
+    assert sorted(await candidates(stage, eve.workspace_id, theirs.id)) == ["grad", "views"]
+
+
 async def test_difficulty_is_what_this_workspaces_rounds_came_to(stage: Stage) -> None:
     ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
     eve = await stage.caller("Eve", workspace="away")
