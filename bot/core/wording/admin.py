@@ -143,7 +143,8 @@ def banks_card(views: tuple[BankView, ...]) -> Card:
 
 def imported_card(view: ImportView) -> Card:
     """What an import did or would do, with every finding."""
-    counts = f"{view.added} added, {view.changed} changed, {view.unchanged} unchanged, {view.retired} retired, {view.unanswered} without an answer"
+    counted = (view.added, "added"), (view.changed, "changed"), (view.unchanged, "unchanged"), (view.retired, "retired")
+    counts = ", ".join([*(f"{count} {what}" for count, what in counted), f"{view.unanswered} without an answer"])
     if view.errors:
         head = "Nothing was imported"
         said = f"{plural(view.errors, 'error')} in the document, so nothing of it was taken. Mend and try again."
