@@ -46,22 +46,44 @@ async def run_console(
     With `echo` the lines are written too, so that a pipe's output is a transcript. With `live` messages appear while
     nothing is typed; without, only before each line, so that a script always has the same transcript.
     """
-    platform = ConsolePlatform(store, write, width)
+    screen = _Screen(write)
+    platform = ConsolePlatform(store, screen.show, width)
     courier = Courier(client, platform)
     chat = _Chat(Quiz(client), client, platform, clock, store, width)
     async with AsyncExitStack() as stack:
         if live:
             carrying = asyncio.create_task(courier.run())
             stack.push_async_callback(_end, carrying)
-        write(_WELCOME + "\n\n")
-        write(chat.prompt)
+        screen.show(_WELCOME + "\n\n")
+        screen.ask(chat.prompt)
         async for line in lines:
-            write(line + "\n" if echo else "")
+            screen.asked(line if echo else None)
             await _deliver(courier)
             if not await chat.take(line):
                 break
             await _deliver(courier)
-            write(chat.prompt)
+            screen.ask(chat.prompt)
+
+
+class _Screen:
+    """Writes to the terminal; what comes while a line is awaited is set above a fresh prompt."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
+        self._prompt = ""
+
+    def show(self, text: str) -> None:
+        self._write(f"\n{text}{self._prompt}" if self._prompt else text)
+
+    def ask(self, prompt: str) -> None:
+        self._write(prompt)
+        self._prompt = prompt
+
+    def asked(self, line: str | None) -> None:
+        """The line came; with `line` it is written, as a pipe shows nothing of what is typed."""
+        self._prompt = ""
+        if line is not None:
+            self._write(f"{line}\n")
 
 
 async def _deliver(courier: Courier) -> None:
