@@ -1,6 +1,6 @@
 # Two commands matter: `make run` and `make test`. Each sets up everything it needs.
 .DEFAULT_GOAL := help
-.PHONY: help run test check lock bank clean
+.PHONY: help run test check bench lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,6 +17,7 @@ help:
 	@echo "make run BANK=PATH   the same with the questions of a file or folder"
 	@echo "make test            run every test that can run here"
 	@echo "make check           format, lint, types, import rules, the shipped bank"
+	@echo "make bench           measure speed against named peers and limits"
 	@echo "make lock            pin the newest versions of all dependencies"
 	@echo "make clean           remove the environment (your data in .dailygrad stays)"
 
@@ -32,6 +33,9 @@ check: $(VENV)/.dev-ready
 	$(BIN)/mypy $(CODE)
 	PYTHONPATH=. $(BIN)/lint-imports
 	$(BIN)/dailygrad bank check questions/banks
+
+bench: $(VENV)/.dev-ready
+	@for file in tests/bench/bench_*.py; do PYTHONPATH=. $(BIN)/python $$file || exit 1; done
 
 lock: $(VENV)/.dev-ready
 	@$(BIN)/pip install --quiet pip-tools
