@@ -85,8 +85,9 @@ async def judge_code(
     fault = _reference_fault(expected, total)
     if fault:
         return system_error(fault)
-    judgement = judge_outcome(
-        expected.results, got, cases=total, examples=made.examples, tolerance=tolerance, order=order
+    # Megabytes may be compared: not in the loop that serves everyone else.
+    judgement = await asyncio.to_thread(
+        judge_outcome, expected.results, got, cases=total, examples=made.examples, tolerance=tolerance, order=order
     )
     return replace(judgement, cases=tuple(_shown(case, entry, made) for case in judgement.cases))
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from sandbox.plain import shortened
 from sandbox.values import Array, Tensor, Value
 
 Difference = Literal["", "type", "shape", "dtype", "length", "keys", "value", "exception"]
@@ -46,7 +47,7 @@ def compare(expected: Value, got: Value, tolerance: Tolerance) -> Comparison:
 
 
 def _differs(where: str, what: str, difference: Difference) -> Comparison:
-    return Comparison(False, f"at {where}: {what}" if where else what, difference)
+    return Comparison(False, shortened(f"at {where}: {what}" if where else what, 500), difference)
 
 
 def _compare(expected: Value, got: Value, tolerance: Tolerance, where: str) -> Comparison:
@@ -159,8 +160,7 @@ def _number(plain: Any) -> str:
 
 def brief(value: Value, most: int = 200) -> str:
     """A value as short Python-like text: `tensor([[1., 2.]])`, `(3, 'a')`."""
-    text = _literal(value)
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return shortened(_literal(value), most)
 
 
 def _literal(value: Value) -> str:

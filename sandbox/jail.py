@@ -30,6 +30,8 @@ _ENVIRONMENT = {
     "PYTHONMALLOC": "malloc",
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
     "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
+    # A backward that saw a GPU would start threads, and a process with threads cannot be forked.
+    "CUDA_VISIBLE_DEVICES": "",
 }
 
 

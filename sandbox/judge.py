@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sandbox.comparing import Comparison, Tolerance, compare
+from sandbox.plain import harmless, shortened
 from sandbox.values import Caps, Value, decode, split
 from sandbox.wire import MAX_BODY, Outcome, Status
 
@@ -160,10 +161,15 @@ def _entry(data: bytes) -> _Entry:
         case ("ok", value):
             return _Entry(None, value)
         case ("raised", str(name), str(message)):
-            return _Entry(name, None, message)
+            return _Entry(name, None, _shown(message))
         case ("unsupported", str(name), str(message)):
-            return _Entry(name, None, message, supported=False)
+            return _Entry(name, None, _shown(message), supported=False)
     raise ValueError("byte 0: neither a result nor an exception")
+
+
+def _shown(text: str) -> str:
+    """What the program wrote, fit to be shown: it may have forged it, however long."""
+    return shortened(harmless(text), 1000)
 
 
 def _case(
@@ -175,7 +181,7 @@ def _case(
         text = f"returned something else: {got.message}" if visible else _hidden(Comparison(False, "", "type"))
         return CaseVerdict(index, "wrong", visible, text)
     if expected.raised is None and got.raised is not None:
-        text = f"raised {got.raised}: {got.message}" if visible else "raised an exception"
+        text = f"raised {_shown(got.raised)}: {got.message}" if visible else "raised an exception"
         return CaseVerdict(index, "runtime error", visible, text)
     found = _exceptions(expected, got) or compare(expected.value, got.value, tolerance)
     if found.equal:
@@ -189,7 +195,7 @@ def _exceptions(expected: _Entry, got: _Entry) -> Comparison | None:
         return None
     if expected.raised == got.raised:
         return Comparison(True)
-    what = f"raised {got.raised}" if got.raised else "returned a value"
+    what = f"raised {_shown(got.raised)}" if got.raised else "returned a value"
     return Comparison(False, f"expected {expected.raised} to be raised, but it {what}", "exception")
 
 

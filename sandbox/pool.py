@@ -189,10 +189,14 @@ class Zygote:
             child, waiting = self._spawning.pop(message["spawned"])
             child.pidfd = descriptors[0]
             self._living[message["spawned"]] = child
-            waiting.set_result(None)
+            if waiting.done():  # whoever wanted it has gone
+                child.close()
+            else:
+                waiting.set_result(None)
         elif "failed" in message:
             _, waiting = self._spawning.pop(message["failed"])
-            waiting.set_exception(OSError(message["why"]))
+            if not waiting.done():
+                waiting.set_exception(OSError(message["why"]))
         elif "ended" in message:
             child = self._living.pop(message["ended"])
             if not child.ended.done():

@@ -10,16 +10,16 @@ import json
 import os
 import signal
 import time
-import unicodedata
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from sandbox import values, wire
-from sandbox.pool import Child, Exit, ZygoteDied, chunks, frames, wake
+from sandbox.plain import harmless
+from sandbox.pool import Child, Exit, chunks, frames, wake
 from sandbox.wire import Isolation, Outcome, Reached, Run, Status
 
 _END_SECONDS = 10.0
-_BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_MOST_FRAMES = 100_000
 
 
 @dataclass(slots=True)
@@ -102,6 +102,8 @@ async def _results(child: Child, run: Run, heard: _Heard, stop: asyncio.Event) -
                 heard.spoiled = True
             elif kind == b"C":
                 heard.results.append(payload)
+                if len(heard.results) > _MOST_FRAMES:
+                    raise ValueError(f"more than {_MOST_FRAMES} results")
             else:
                 heard.end = _end(payload)
                 heard.spoiled = heard.end is None
@@ -170,8 +172,8 @@ def _outcome(
     return Outcome(
         id=run.id,
         status=status,
-        stdout=harmless(bytes(heard.out)),
-        stderr=harmless(bytes(heard.err)),
+        stdout=harmless(heard.out.decode("utf-8", "replace")),
+        stderr=harmless(heard.err.decode("utf-8", "replace")),
         truncated=heard.flooded,
         exit_code=end.get("exit_code") if end else ended.code if ended.code >= 0 else None,
         signal=-ended.code if ended.code < 0 and not end and status not in ("time", "output") else None,
@@ -184,16 +186,3 @@ def _outcome(
         detail=detail,
         reached=reached,
     )
-
-
-def harmless(data: bytes) -> str:
-    """Output as text that no terminal and no chat obeys: controls and direction marks become U+FFFD."""
-    text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    return "".join(character if _plain(character) else "\ufffd" for character in text)
-
-
-def _plain(character: str) -> bool:
-    return character in "\n\t" or (unicodedata.category(character) != "Cc" and character not in _BIDI)
-
-
-__all__ = ["ZygoteDied", "execute", "harmless"]

@@ -24,6 +24,7 @@ from sandbox.running import execute
 from sandbox.wire import Outcome, Run
 
 _MOST_WAITING = 64
+_MOST_PARKED = 8
 _MOST_QUEUE_SECONDS = 60.0
 _T = TypeVar("_T")
 
@@ -50,7 +51,7 @@ class Supervisor:
         self.settings = settings
         self.host = host
         bwrap = host.bwrap if host.isolation == "full" else None
-        self.pool = Pool(bwrap, settings.concurrency + 1, settings.disk_mb, say)
+        self.pool = Pool(bwrap, min(settings.concurrency, _MOST_PARKED) + 1, settings.disk_mb, say)
         self.slots = asyncio.Semaphore(settings.concurrency)
         self.waiting = 0
         self.running = 0

@@ -97,6 +97,7 @@ print(os.uname().nodename, os.getpid(), os.getcwd(), os.listdir("."))
     outcome = await run(client, code)
     environment, found, rest = outcome.stdout.splitlines()
     assert set(eval(environment)) <= {
+        "CUDA_VISIBLE_DEVICES",
         "GLIBC_TUNABLES", "HOME", "LANG", "LD_LIBRARY_PATH", "MALLOC_ARENA_MAX", "OMP_NUM_THREADS",
         "OPENBLAS_NUM_THREADS", "PWD", "PYTHONMALLOC", "PYTORCH_NVML_BASED_CUDA_CHECK", "TORCHINDUCTOR_CACHE_DIR",
     }  # fmt: skip

@@ -179,3 +179,9 @@ def test_no_cases_are_no_pass() -> None:
 @given(st.binary(max_size=80), st.sampled_from(["ok", "error", "crash", "time"]))
 def test_no_bytes_pass_but_the_expected_ones(results: bytes, status: Status) -> None:
     assert judged(results, status).verdict != "accepted"
+
+
+def test_what_a_program_wrote_is_shown_short_and_harmless() -> None:
+    case = judged([raised("E" * 5000, "\x1b[2J" + "x" * 5000), ok(2), ok(3), raised("ValueError")]).cases[0]
+    assert len(case.message) < 2100
+    assert "\x1b" not in case.message
