@@ -1,0 +1,60 @@
+"""A web chat without a quiz: its answers are what the test says, and what it was asked is kept."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+
+from bot.core.commands import suggest
+from bot.platforms.web.app import build
+from bot.platforms.web.chat import WebChat
+from bot.platforms.web.store import ChatStore
+from tests.bot.web.browsing import Browser, Desk, MakeBrowser
+
+AT = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+@pytest.fixture
+def chat() -> Iterator[WebChat]:
+    chat = WebChat(ChatStore(":memory:"), lambda: AT)
+    yield chat
+    chat.store.close()
+
+
+@pytest.fixture
+async def new_browser(chat: WebChat, desk: Desk) -> AsyncIterator[MakeBrowser]:
+    app = build(chat, desk.answer, suggest, hosts=("quiz.example",))
+    opened: list[httpx.AsyncClient] = []
+
+    def make() -> Browser:
+        transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+        opened.append(httpx.AsyncClient(transport=transport, base_url="http://localhost"))
+        return Browser(app, opened[-1])
+
+    yield make
+    chat.close()
+    for http in opened:
+        await http.aclose()
+
+
+@pytest.fixture
+async def ann(new_browser: MakeBrowser) -> Browser:
+    """The first to come, and so the admin."""
+    browser = new_browser()
+    await browser.join("Ann")
+    return browser
+
+
+@pytest.fixture
+async def bob(ann: Browser, new_browser: MakeBrowser) -> Browser:
+    browser = new_browser()
+    await browser.join("Bob")
+    return browser

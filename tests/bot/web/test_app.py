@@ -1,0 +1,491 @@
+"""The web chat's pages and posts over HTTP, as a browser without scripts meets them."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.core.cards import Button, Card, Form, PickField, Reply, Text, TextField
+from bot.core.events import Command, Press, Submit
+from bot.core.platform import Target
+from bot.platforms.web.chat import WebChat
+from tests.bot.web.browsing import Browser, Desk, MakeBrowser
+
+HERE = Target("local", "daily")
+QUESTION = Card("The question", "A question.", (Text("Which?"),), (Button("Answer", "a:r1"),))
+CODE = Form(
+    "Write it",
+    "f:r1",
+    (TextField("code", "Your code", "def f():\n    ...\n", code=True, max_length=20_000),),
+    (Text("Write `f`."),),
+    extras=(Button("Run the examples", "x:r1"),),
+)
+PROSE = Form("Say why", "f:r2", (TextField("text", "Your answer", lines=8),))
+PICK = Form("Which?", "f:r3", (PickField("options", "Which?", tuple((str(n), f"*{n}*") for n in range(60)), (), True),))
+
+NASTY = "</script><img src=x onerror=alert(1)>\"'&"
+
+
+# Coming in
+
+
+async def test_one_joins_under_a_name_and_is_known_from_then_on(ann: Browser) -> None:
+    assert "You are <strong>Ann</strong> (admin)" in ann.page
+    assert "Nothing here yet" in ann.page
+    assert f'href="{ann.home}">Ann</a>' in (await ann.opens("/")).text
+
+
+async def test_the_second_is_no_admin_and_names_are_taken_once(bob: Browser, new_browser: MakeBrowser) -> None:
+    assert "You are <strong>Bob</strong> ·" in bob.page
+    other = new_browser()
+    await other.opens("/")
+
+    answer = await other.http.post("/join", data={"token": other.hidden("token"), "name": " bob "})
+
+    assert answer.status_code == 422
+    assert "Somebody here is already called bob. Pick another name." in answer.text
+    assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 41, "a\u0007b", "a\u202eb", "a\u200bb"])
+async def test_a_name_that_is_none_is_refused_in_words(new_browser: MakeBrowser, name: str) -> None:
+    browser = new_browser()
+    await browser.opens("/")
+
+    answer = await browser.http.post("/join", data={"token": browser.hidden("token"), "name": name})
+
+    assert answer.status_code == 422
+    assert "A name has 1 to 40 letters or digits." in answer.text
+
+
+async def test_one_browser_may_be_two_members(ann: Browser) -> None:
+    first = ann.home
+    await ann.join("Zoe")
+
+    assert (await ann.opens(first)).status_code == 200
+    assert (await ann.opens(ann.home)).status_code == 200
+
+
+async def test_nobody_opens_anothers_pages(ann: Browser, bob: Browser, chat: WebChat) -> None:
+    mine = chat.store.post("daily", CODE, chat.clock(), member=ann.member)
+    for path in ("", "events", "complete?text=/", f"form/{mine}"):
+        answer = await bob.opens(f"{ann.home}{path}")
+        assert answer.status_code == 403
+        assert "has not joined in this browser" in answer.text
+    for path in ("say", "press", "submit", "highlight"):
+        assert (await bob.http.post(f"{ann.home}{path}", data={"text": "hi"})).status_code == 403
+
+
+# Speaking
+
+
+async def test_words_are_said_to_all_and_shown_as_typed(ann: Browser, bob: Browser) -> None:
+    answer = await ann.sends("say", text=f"  hello {NASTY}")
+
+    assert (answer.status_code, answer.headers["location"]) == (303, f"{ann.home}#m1")
+    page = (await bob.opens(bob.home)).text
+    assert "hello &lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;&#34;&#39;&amp;" in page
+    assert "<img" not in page
+
+
+async def test_a_command_becomes_an_event_with_the_member_in_it(ann: Browser, desk: Desk, chat: WebChat) -> None:
+    await ann.sends("say", text="/quiz   board week\r\nplease")
+
+    (event,) = desk.asked
+    assert isinstance(event, Command)
+    assert (event.name, event.text, event.at) == ("quiz", "board week\nplease", chat.clock())
+    assert (event.who.member, event.who.name, event.who.admin) == (ann.member, "Ann", True)
+    assert (event.who.platform, event.who.workspace, event.where.channel) == ("web", "local", "daily")
+
+
+async def test_the_answer_to_a_command_is_for_one_alone(ann: Browser, bob: Browser) -> None:
+    answer = await ann.sends("say", text="/quiz today")
+
+    assert answer.headers["location"] == f"{ann.home}#m1"
+    assert "only you see this" in (await ann.opens(ann.home)).text
+    assert "Noted" not in (await bob.opens(bob.home)).text
+
+
+@pytest.mark.parametrize(("text", "said"), [("x" * 4001, "4,001 characters"), ("   ", "Type a message")])
+async def test_what_cannot_be_said_is_refused_in_words(
+    ann: Browser, desk: Desk, chat: WebChat, text: str, said: str
+) -> None:
+    answer = await ann.sends("say", text=text)
+
+    assert answer.status_code == 422
+    assert said in answer.text
+    assert chat.store.version() == 0
+
+
+# Presses
+
+
+async def test_a_press_is_answered_beneath(ann: Browser, desk: Desk, chat: WebChat) -> None:
+    question = await chat.post(HERE, QUESTION, "k")
+    await ann.opens(ann.home)
+
+    answer = await ann.sends("press", action="a:r1", message=question)
+
+    (event,) = desk.asked
+    assert isinstance(event, Press)
+    assert event.action == "a:r1"
+    assert answer.headers["location"] == f"{ann.home}#m2"
+    seen = chat.store.seen_by(ann.member, "daily")
+    assert [message.said for message in seen] == [QUESTION, desk.reply.said]
+
+
+async def test_a_reply_that_replaces_takes_the_place_of_ones_own_card(ann: Browser, desk: Desk, chat: WebChat) -> None:
+    own = chat.store.post("daily", QUESTION, chat.clock(), member=ann.member)
+    desk.reply = Reply(Card("Recorded", "It is."), replaces=True)
+
+    await ann.sends("press", action="o:r1:a", message=str(own))
+
+    assert [message.said for message in chat.store.seen_by(ann.member, "daily")] == [desk.reply.said]
+
+
+@pytest.mark.parametrize("owner", ["public", "bob"])
+async def test_nobody_replaces_what_is_not_theirs(
+    ann: Browser, bob: Browser, desk: Desk, chat: WebChat, owner: str
+) -> None:
+    member = None if owner == "public" else bob.member
+    theirs = chat.store.post("daily", QUESTION, chat.clock(), member=member)
+    desk.reply = Reply(Card("Mine now", "It is."), replaces=True)
+
+    answer = await ann.sends("press", json=True, action="a:r1", message=str(theirs))
+
+    assert answer.json()["message"] != theirs
+    assert chat.store.seen_by(bob.member, "daily")[0].said == QUESTION
+
+
+async def test_the_same_press_twice_is_one_event_with_one_answer(ann: Browser, desk: Desk, chat: WebChat) -> None:
+    first = await ann.sends("press", action="a:r1", message="0")
+    second = await ann.sends("press", action="a:r1", message="0")
+
+    assert first.headers["location"] == second.headers["location"]
+    assert len({event.id for event in desk.asked}) == 1
+    assert len(chat.store.seen_by(ann.member, "daily")) == 1
+
+
+async def test_going_back_and_choosing_another_is_another_event(ann: Browser, bob: Browser, desk: Desk) -> None:
+    number = ann.hidden("event")
+    for browser, action in ((ann, "o:r1:a"), (ann, "o:r1:b"), (bob, "o:r1:a")):
+        await browser.sends("press", event=number, action=action)
+
+    assert len({event.id for event in desk.asked}) == 3
+
+
+async def test_words_sent_twice_are_said_once(ann: Browser, chat: WebChat) -> None:
+    for _ in range(2):
+        await ann.sends("say", text="hello")
+
+    assert [message.said for message in chat.store.seen_by(ann.member, "daily")] == ["hello"]
+
+
+@pytest.mark.parametrize("number", ["", "x" * 65, "a b", "é"])
+async def test_a_post_without_a_proper_number_is_refused(ann: Browser, desk: Desk, number: str) -> None:
+    answer = await ann.sends("press", event=number, action="a:r1")
+
+    assert answer.status_code == 400
+    assert desk.asked == []
+
+
+# Forms
+
+
+async def test_what_was_filled_in_comes_as_values(ann: Browser, desk: Desk) -> None:
+    data = {"token": ann.hidden("token"), "event": ann.hidden("event"), "action": "f:r3", "message": "0"}
+    picked = [str(n) for n in range(60)]
+
+    answer = await ann.http.post(f"{ann.home}submit", data={**data, "v:options": picked, "v:text": "a\r\nb\x00"})
+
+    assert answer.status_code == 303
+    (event,) = desk.asked
+    assert isinstance(event, Submit)
+    assert event.values == {"options": tuple(picked), "text": ("a\nb\ufffd",)}
+
+
+async def test_a_form_in_the_channel_is_replaced_by_its_receipt(ann: Browser, desk: Desk, chat: WebChat) -> None:
+    form = chat.store.post("daily", PROSE, chat.clock(), member=ann.member)
+    desk.reply = Reply(Card("Recorded", "It is."), replaces=True)
+
+    await ann.sends("submit", action="f:r2", message=str(form), values={"text": "because"})
+
+    assert [message.said for message in chat.store.seen_by(ann.member, "daily")] == [desk.reply.said]
+
+
+async def test_code_opens_an_editor_at_once(ann: Browser, desk: Desk) -> None:
+    desk.reply = Reply(CODE)
+
+    answer = await ann.sends("press", action="a:r1")
+    assert answer.headers["location"] == f"{ann.home}form/1"
+    page = (await ann.opens(answer.headers["location"])).text
+    assert "<h1>Write it</h1>" in page
+    assert "def f():\n    ...\n</textarea>" in page
+    assert "Open the editor" in (await ann.opens(ann.home)).text
+
+    script = await ann.sends("press", json=True, action="a:r1", event="other")
+    assert script.json()["editor"] == f"{ann.home}form/2"
+
+
+async def test_the_editor_stays_with_its_latest_result_beneath(ann: Browser, desk: Desk, chat: WebChat) -> None:
+    form = chat.store.post("daily", CODE, chat.clock(), member=ann.member)
+    desk.reply = Reply(Card("One passed", "One."), replaces=True)
+    await ann.opens(f"{ann.home}form/{form}")
+    first = await ann.sends(
+        "submit", action="x:r1", message=str(form), editor=str(form), values={"code": "def f():\r\n    return 1\r\n"}
+    )
+    desk.reply = Reply(Card("Handed in", "It is."), replaces=True)
+    second = await ann.sends(
+        "submit", action="f:r1", message=str(form), editor=str(form), values={"code": "def f():\n    return 2"}
+    )
+
+    assert first.headers["location"] == second.headers["location"] == f"{ann.home}form/{form}#m2"
+    page = (await ann.opens(f"{ann.home}form/{form}")).text
+    assert "def f():\n    return 2</textarea>" in page
+    assert "Handed in" in page
+    assert "One passed" not in page
+
+
+async def test_a_verdict_that_comes_later_is_on_the_editors_page(ann: Browser, desk: Desk, chat: WebChat) -> None:
+    form = chat.store.post("daily", CODE, chat.clock(), member=ann.member)
+    verdict = Card("Your code: right", "Right.", (), (Button("Change my answer", "a:r1"),))
+    number = await chat.post(Target("local", "daily", member=ann.member), verdict, "k")
+    page = (await ann.opens(f"{ann.home}form/{form}")).text
+    assert "Your code: right" in page
+
+    pressed = await ann.sends("press", action="n", message=number, editor=str(form))
+    assert pressed.headers["location"] == f"{ann.home}#m3"
+
+
+async def test_back_to_the_question_leads_to_the_editor_it_came_from(ann: Browser, desk: Desk, chat: WebChat) -> None:
+    form = chat.store.post("daily", CODE, chat.clock(), member=ann.member)
+    result = chat.store.post("daily", QUESTION, chat.clock(), member=ann.member, answers=form)
+    desk.reply = Reply(CODE)
+
+    answer = await ann.sends("press", json=True, action="a:r1", message=str(result), editor=str(form))
+
+    assert answer.json()["message"] == form
+    assert answer.json()["editor"] == f"{ann.home}form/{form}"
+
+
+@pytest.mark.parametrize("number", ["1", "2", "9", "x", "9" * 30, "-1"])
+async def test_an_editor_that_is_not_ones_own_is_not_there(
+    ann: Browser, bob: Browser, chat: WebChat, number: str
+) -> None:
+    chat.store.post("daily", CODE, chat.clock(), member=bob.member)
+    chat.store.post("daily", QUESTION, chat.clock())
+
+    answer = await ann.opens(f"{ann.home}form/{number}")
+
+    assert answer.status_code == 404
+    assert "This editor is gone" in answer.text
+
+
+async def test_nobody_fills_in_anothers_editor(ann: Browser, bob: Browser, chat: WebChat) -> None:
+    form = chat.store.post("daily", CODE, chat.clock(), member=bob.member)
+
+    await ann.sends("submit", action="f:r1", message=str(form), values={"code": "import os"})
+
+    kept = chat.store.message(form, bob.member)
+    assert kept is not None
+    assert kept.said == CODE
+
+
+# For scripts
+
+
+async def test_a_script_gets_the_message_itself(ann: Browser) -> None:
+    answer = (await ann.sends("say", json=True, text="/quiz today")).json()
+
+    assert (answer["message"], answer["editor"]) == (1, "")
+    assert answer["html"].lstrip().startswith('<article id="m1" class="message private"')
+
+
+async def test_commands_are_completed_an_admins_for_admins(ann: Browser, bob: Browser) -> None:
+    assert "/quiz today" in (await ann.opens(f"{ann.home}complete?text=/quiz t")).json()
+    assert (await ann.opens(f"{ann.home}complete?text=/quiz-admin sch")).json()
+    assert (await bob.opens(f"{bob.home}complete?text=/quiz-admin sch")).json() == []
+
+
+async def test_code_is_coloured_and_escaped(ann: Browser) -> None:
+    data = {"token": ann.hidden("token"), "code": "def f(): return '<b>'"}
+
+    painted = (await ann.http.post(f"{ann.home}highlight", data=data)).text
+
+    assert '<span class="k">def</span>' in painted
+    assert "<b>" not in painted
+
+
+# The stream
+
+
+async def test_news_come_to_those_they_are_for(ann: Browser, bob: Browser, chat: WebChat) -> None:
+    to_ann, to_bob = ann.listens(), bob.listens()
+    chat.store.post("daily", Card("Secret", "For Ann."), chat.clock(), member=ann.member)
+    await bob.sends("say", text="hello")
+
+    first, second = await to_ann.next(), await to_ann.next()
+    assert first is not None and second is not None
+    assert (first[0], second[0]) == ("1", "2")
+    assert "Secret" in first[1]
+    only = await to_bob.next()
+    assert only is not None
+    assert only[0] == "2"
+    assert "hello" in only[1]
+    await to_ann.leave()
+    await to_bob.leave()
+
+
+async def test_a_stream_goes_on_where_it_broke_off(ann: Browser) -> None:
+    for text in ("one", "two", "three"):
+        await ann.sends("say", text=text)
+
+    again = ann.listens("events?after=0", **{"Last-Event-ID": "2"})
+    fresh = ann.listens("events?after=1")
+    first, second = await again.next(), await fresh.next()
+    assert first is not None and second is not None
+    assert (first[0], second[0]) == ("3", "2")
+    await again.leave()
+    await fresh.leave()
+
+
+@pytest.mark.parametrize("after", ["", "x", "-1", "9" * 40, "\u0662"])
+async def test_a_stream_from_nowhere_begins_at_the_beginning(ann: Browser, after: str) -> None:
+    await ann.sends("say", text="hello")
+    stream = ann.listens(f"events?after={after}")
+
+    first = await stream.next()
+
+    assert first is not None
+    assert first[0] == "1"
+    await stream.leave()
+
+
+async def test_the_editors_stream_brings_what_belongs_beneath_it(ann: Browser, chat: WebChat) -> None:
+    private = Target("local", "daily", member=ann.member)
+    await chat.post(private, Card("Before", ""), "k1")
+    form = chat.store.post("daily", CODE, chat.clock(), member=ann.member)
+    stream = ann.listens(f"events?editor={form}&after=0")
+    await ann.sends("say", text="hello")
+    chat.store.post("daily", Card("A board", ""), chat.clock(), member=ann.member)
+    result = chat.store.post("daily", Card("A result", ""), chat.clock(), member=ann.member, answers=form)
+    verdict = await chat.post(private, Card("A verdict", ""), "k2")
+
+    came = [await stream.next(), await stream.next()]
+
+    assert [f'id="m{number}"' in event[1] for event, number in zip(came, (result, verdict), strict=True) if event] == [
+        True,
+        True,
+    ]
+    await stream.leave()
+
+
+async def test_streams_end_with_the_chat(ann: Browser, chat: WebChat) -> None:
+    stream = ann.listens()
+    await ann.sends("say", text="hello")
+    assert await stream.next() is not None
+
+    chat.close()
+
+    assert await stream.next() is None
+    late = ann.listens()
+    assert await late.next() is None
+
+
+# Who is let in
+
+
+async def test_a_post_without_our_own_token_does_nothing(ann: Browser, bob: Browser, desk: Desk) -> None:
+    for token in ("", "x", "ü", bob.hidden("token")):
+        answer = await ann.sends("say", token=token, text="/quiz today")
+        assert answer.status_code == 403
+        assert "Nothing was done." in answer.text
+    assert desk.asked == []
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"sec-fetch-site": "same-origin"}, 303),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"sec-fetch-site": "same-site"}, 403),
+        ({"sec-fetch-site": "same-origin", "origin": "http://evil.example"}, 303),
+        ({"origin": "http://localhost"}, 303),
+        ({"origin": "http://localhost:81"}, 403),
+        ({"origin": "null"}, 403),
+    ],
+)
+async def test_a_post_from_another_site_does_nothing(ann: Browser, headers: dict[str, str], status: int) -> None:
+    assert (await ann.sends("say", headers=headers, text="hello")).status_code == status
+
+
+async def test_a_forged_cookie_opens_nothing(ann: Browser) -> None:
+    name, value = next(iter(ann.http.cookies.items()))
+    for forged in (value[:-1] + "x", "", "x.y", value + value):
+        ann.http.cookies.clear()
+        ann.http.cookies.set(name, forged)
+        assert (await ann.opens(ann.home)).status_code == 403
+
+
+async def test_the_cookie_is_for_the_server_alone(new_browser: MakeBrowser) -> None:
+    browser = new_browser()
+    await browser.opens("/")
+    answer = await browser.http.post("/join", data={"token": browser.hidden("token"), "name": "Ann"})
+
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith("dailygrad_")
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    assert "Secure" not in cookie
+
+
+async def test_a_browser_of_very_many_members_keeps_the_newest(ann: Browser) -> None:
+    oldest = ann.home
+    for number in range(30):
+        await ann.join(f"Ann {number}")
+
+    assert (await ann.opens(ann.home)).status_code == 200
+    assert (await ann.opens(oldest)).status_code == 403
+    assert sum(len(value) for value in ann.http.cookies.values()) < 4000
+
+
+# Whatever happens
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "caching"),
+    [
+        ("/", 200, "no-store"),
+        ("/nothing", 404, "no-store"),
+        ("/join", 405, "no-store"),
+        ("/static/chat.js", 200, "no-cache"),
+        ("/static/nothing", 404, "no-cache"),
+        ("/static/../app.py", 404, "no-store"),
+        ("/highlight.css", 200, "no-cache"),
+        ("/healthz", 200, "no-store"),
+    ],
+)
+async def test_every_answer_carries_the_policy(new_browser: MakeBrowser, path: str, status: int, caching: str) -> None:
+    answer = await new_browser().opens(path)
+
+    assert answer.status_code == status
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["cache-control"] == caching
+
+
+async def test_a_fault_is_told_with_the_policy_and_without_its_cause(ann: Browser, chat: WebChat) -> None:
+    chat.store.close()
+
+    answer = await ann.opens(ann.home)
+
+    assert answer.status_code == 500
+    assert "This is our fault" in answer.text
+    assert "sqlite" not in answer.text.lower()
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+async def test_too_many_fields_are_refused_in_words(ann: Browser) -> None:
+    answer = await ann.sends("submit", action="f:r1", values={str(number): "x" for number in range(1100)})
+
+    assert answer.status_code == 400
+    assert "Too many fields" in answer.text
