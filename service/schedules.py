@@ -11,12 +11,12 @@ from service import topics
 from service.calendar import Slot, Timetable, next_slot, zone_named
 from service.choosing import Choice, Wishes, choose
 from service.errors import NotFound, NotPossible
+from service.showing import view_of
 from service.store import banks
 from service.store import schedules as rows
 from service.store.members import Caller
 from service.store.questions import version
 from service.store.tables import Channel, Schedule
-from service.views import question_view
 from service.wire import LowView, RoundView, ScheduleSpec, ScheduleView
 
 SHOWN = 3
@@ -110,7 +110,7 @@ async def preview(session: AsyncSession, caller: Caller, schedule_id: int, now: 
     return RoundView(
         id=0,
         day=slot.day,
-        question=question_view(await version(session, int(choice.id))),
+        question=view_of(await version(session, int(choice.id)), "r0"),
         opens_at=slot.instant,
         closes_at=slot.instant + timedelta(minutes=spec.open_minutes),
         answers=0,

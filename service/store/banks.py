@@ -209,6 +209,12 @@ async def imports(session: AsyncSession, bank: Bank) -> list[BankImport]:
     return list(await session.scalars(select(BankImport).where(BankImport.bank_id == bank.id).order_by(BankImport.id)))
 
 
+async def count_imports(session: AsyncSession, workspace_id: int) -> int:
+    """How often something was imported that this workspace is asked from."""
+    query = select(func.count()).select_from(BankImport).join(Bank, Bank.id == BankImport.bank_id)
+    return int(await session.scalar(query.where(open_to(workspace_id))) or 0)
+
+
 async def is_met(session: AsyncSession, caller: Caller, question_id: int) -> bool:
     """Whether the caller has answered the question, or it was asked in a closed round of their workspace."""
     answered = (

@@ -1,0 +1,256 @@
+"""Admins' calls. Each goes through `auditing`: refused to others, done once per event, and put on record."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import date
+from functools import partial
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Body
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from questions.read import read_bank
+from service import auditing, disputes, doctoring, importing, restoring, retiring, schedules, seasons
+from service.api.dependencies import Call, EventBody, TheCall, WhereBody, WhoBody
+from service.auditing import administer, admins_only
+from service.store import banks
+from service.store.members import Caller, known
+from service.wire import (
+    AuditView,
+    BankView,
+    Check,
+    ImportView,
+    LowView,
+    ReportView,
+    RoundView,
+    ScheduleSpec,
+    ScheduleView,
+    SeasonView,
+    Short,
+    Where,
+    Who,
+)
+
+router = APIRouter(prefix="/admin")
+
+T = TypeVar("T")
+Work = Callable[[AsyncSession, Caller], Awaitable[T]]
+
+LARGEST = 5_000_000
+"""Characters of a document."""
+
+Id = Annotated[int, Body(embed=True, ge=1, lt=2**63)]
+NameBody = Annotated[Short, Body(embed=True, min_length=1)]
+SpecBody = Annotated[ScheduleSpec, Body(embed=True)]
+DayBody = Annotated[date, Body(embed=True)]
+FlagBody = Annotated[bool, Body(embed=True)]
+TextBody = Annotated[Short, Body(embed=True)]
+
+
+@asynccontextmanager
+async def looking(call: Call, who: Who) -> AsyncIterator[tuple[AsyncSession, Caller]]:
+    """The transaction of a call that changes nothing; refused to non-admins."""
+    async with call.transaction() as session:
+        caller = await known(session, who, None, call.now)
+        admins_only(caller)
+        yield session, caller
+
+
+async def changing(
+    call: Call,
+    who: Who,
+    event_id: str,
+    action: str,
+    work: Work[T],
+    reply: Any,
+    detail: dict[str, Any] | None = None,
+    where: Where | None = None,
+) -> T:
+    """The whole of a call that changes something: gate, event, record and `work` in one transaction."""
+    async with call.transaction() as session:
+        caller = await known(session, who, where, call.now)
+        done: T = await administer(
+            session, caller, event_id, action, detail or {}, partial(work, session, caller), reply, call.now
+        )
+        return done
+
+
+# Schedules
+
+
+@router.post("/schedule/add")
+async def schedule_add(
+    call: TheCall, who: WhoBody, event_id: EventBody, where: WhereBody, spec: SpecBody
+) -> ScheduleView:
+    async def work(session: AsyncSession, caller: Caller) -> ScheduleView:
+        assert caller.channel_id is not None, "the call says where"
+        return await schedules.add(session, caller, caller.channel_id, spec, call.now)
+
+    return await changing(
+        call, who, event_id, "schedule add", work, ScheduleView, {"channel": where.channel, **_said(spec)}, where
+    )
+
+
+@router.post("/schedule/edit")
+async def schedule_edit(call: TheCall, who: WhoBody, event_id: EventBody, schedule: Id, spec: SpecBody) -> ScheduleView:
+    work = partial(schedules.edit, schedule_id=schedule, spec=spec, now=call.now)
+    return await changing(
+        call, who, event_id, "schedule edit", work, ScheduleView, {"schedule": schedule, **_said(spec)}
+    )
+
+
+@router.post("/schedule/list")
+async def schedule_list(call: TheCall, who: WhoBody) -> tuple[ScheduleView, ...]:
+    async with looking(call, who) as (session, caller):
+        return await schedules.listed(session, caller, call.now)
+
+
+@router.post("/schedule/pause")
+async def schedule_pause(
+    call: TheCall, who: WhoBody, event_id: EventBody, schedule: Id, paused: FlagBody
+) -> ScheduleView:
+    work = partial(schedules.pause, schedule_id=schedule, paused=paused, now=call.now)
+    action = "schedule pause" if paused else "schedule resume"
+    return await changing(call, who, event_id, action, work, ScheduleView, {"schedule": schedule})
+
+
+@router.post("/schedule/skip")
+async def schedule_skip(call: TheCall, who: WhoBody, event_id: EventBody, schedule: Id, day: DayBody) -> ScheduleView:
+    work = partial(schedules.skip, schedule_id=schedule, day=day, now=call.now)
+    return await changing(
+        call, who, event_id, "schedule skip", work, ScheduleView, {"schedule": schedule, "day": day.isoformat()}
+    )
+
+
+@router.post("/schedule/remove")
+async def schedule_remove(call: TheCall, who: WhoBody, event_id: EventBody, schedule: Id) -> None:
+    work = partial(schedules.remove, schedule_id=schedule, now=call.now)
+    await changing(call, who, event_id, "schedule remove", work, type(None), {"schedule": schedule})
+
+
+@router.post("/schedule/preview")
+async def schedule_preview(call: TheCall, who: WhoBody, schedule: Id) -> RoundView:
+    async with looking(call, who) as (session, caller):
+        return await schedules.preview(session, caller, schedule, call.now)
+
+
+# Seasons
+
+
+@router.post("/season/start")
+async def season_start(call: TheCall, who: WhoBody, event_id: EventBody, name: NameBody) -> SeasonView:
+    work = partial(seasons.start, name=name, now=call.now)
+    return await changing(call, who, event_id, "season start", work, SeasonView, {"name": name})
+
+
+@router.post("/season/end")
+async def season_end(call: TheCall, who: WhoBody, event_id: EventBody) -> SeasonView:
+    return await changing(call, who, event_id, "season end", partial(seasons.end, now=call.now), SeasonView)
+
+
+# Banks and reports
+
+
+@router.post("/bank/list")
+async def bank_list(call: TheCall, who: WhoBody) -> tuple[BankView, ...]:
+    async with looking(call, who) as (session, caller):
+        return tuple(await banks.listed(session, caller.workspace_id))
+
+
+@router.post("/bank/import")
+async def bank_import(
+    call: TheCall,
+    who: WhoBody,
+    event_id: EventBody,
+    name: NameBody,
+    text: Annotated[str, Body(embed=True, max_length=LARGEST)],
+    apply: FlagBody,
+) -> ImportView:
+    # Markdown is read beside the loop: a long document would keep every other call waiting.
+    reading = await asyncio.to_thread(read_bank, text, name=name)
+
+    async def work(session: AsyncSession, caller: Caller) -> ImportView:
+        return await importing.import_bank(session, reading, caller.workspace_id, call.now, apply)
+
+    if not apply:
+        async with looking(call, who) as (session, caller):
+            return await work(session, caller)
+    return await changing(call, who, event_id, "bank import", work, ImportView, {"name": name})
+
+
+@router.post("/bank/retire")
+async def bank_retire(call: TheCall, who: WhoBody, event_id: EventBody, question: NameBody, retired: FlagBody) -> None:
+    work = partial(retiring.set_retired, question=question, retired=retired, now=call.now)
+    action = "bank retire" if retired else "bank put back"
+    await changing(call, who, event_id, action, work, type(None), {"question": question})
+
+
+@router.post("/bank/low")
+async def bank_low(call: TheCall, who: WhoBody) -> tuple[LowView, ...]:
+    async with looking(call, who) as (session, caller):
+        return await schedules.low(session, caller, call.now)
+
+
+@router.post("/reports")
+async def reports(call: TheCall, who: WhoBody) -> tuple[ReportView, ...]:
+    async with looking(call, who) as (session, caller):
+        return await disputes.queue(session, caller)
+
+
+@router.post("/report/settle")
+async def report_settle(call: TheCall, who: WhoBody, event_id: EventBody, report: Id, state: TextBody) -> ReportView:
+    work = partial(disputes.settle, report_id=report, state=state)
+    return await changing(call, who, event_id, "report settle", work, ReportView, {"report": report, "state": state})
+
+
+# Members
+
+
+@router.post("/member/restore")
+async def member_restore(call: TheCall, who: WhoBody, event_id: EventBody, member: NameBody, day: DayBody) -> None:
+    async with looking(call, who) as (session, caller):
+        found = await restoring.member_called(session, caller, member)
+        work = partial(restoring.restore, session, caller, found, day)
+        detail = {"member": found.id, "day": day.isoformat()}
+        await administer(session, caller, event_id, "member restore", detail, work, type(None), call.now)
+
+
+@router.post("/member/adjust")
+async def member_adjust(
+    call: TheCall,
+    who: WhoBody,
+    event_id: EventBody,
+    member: NameBody,
+    points: Annotated[int, Body(embed=True)],
+    reason: TextBody,
+) -> None:
+    async with looking(call, who) as (session, caller):
+        found = await restoring.member_called(session, caller, member)
+        work = partial(restoring.adjust, session, caller, found, points, reason, event_id, call.now)
+        detail = {"member": found.id, "points": points, "reason": reason}
+        await administer(session, caller, event_id, "member adjust", detail, work, type(None), call.now)
+
+
+# The record, and the state of things
+
+
+@router.post("/audit")
+async def audit(
+    call: TheCall, who: WhoBody, limit: Annotated[int, Body(embed=True, ge=1, le=200)] = 20
+) -> tuple[AuditView, ...]:
+    async with looking(call, who) as (session, caller):
+        return await auditing.trail(session, caller, limit)
+
+
+@router.post("/doctor")
+async def doctor(call: TheCall, who: WhoBody) -> tuple[Check, ...]:
+    async with looking(call, who) as (session, caller):
+        return await doctoring.examine(session, caller, call.parts.sandbox, call.parts.newest_revision, call.now)
+
+
+def _said(spec: ScheduleSpec) -> dict[str, Any]:
+    """What the record keeps of a schedule: what differs from the usual."""
+    return spec.model_dump(mode="json", exclude_defaults=True)
