@@ -73,11 +73,19 @@ def find_bubblewrap() -> tuple[str, ...]:
     return tuple(found)
 
 
+def inside(runtime: Runtime, number: int, *, jailed: bool) -> str:
+    """Where the packages folder of that number is for the zygote.
+
+    In the jail not at its own path: that may lie below /tmp, and it often tells a user's name.
+    """
+    return f"{_HOME}/packages{number}" if jailed else runtime.packages[number]
+
+
 def readable(runtime: Runtime, *, jailed: bool) -> list[str]:
     """What a child may read, for Landlock: the packages one by one, so that ours are not among them."""
     beside = [
-        str(entry)
-        for folder in runtime.packages
+        f"{inside(runtime, number, jailed=jailed)}/{entry.name}"
+        for number, folder in enumerate(runtime.packages)
         for entry in sorted(Path(folder).iterdir())
         if entry.name not in OURS and not entry.name.startswith("__editable__")
     ]
@@ -89,8 +97,8 @@ def zygote_command(runtime: Runtime, *, jailed: bool) -> list[str]:
     """The zygote itself, as it is started inside the jail or, in the weaker tier, without one."""
     home = _HOME if jailed else str(Path(runtime.package).parent)
     options = {"namespaces": jailed, "readable": readable(runtime, jailed=jailed)}
-    paths = json.dumps([home, *runtime.packages])
-    return [runtime.python, "-I", "-B", "-S", "-c", _BOOT, json.dumps(options), paths]
+    packages = [inside(runtime, number, jailed=jailed) for number in range(len(runtime.packages))]
+    return [runtime.python, "-I", "-B", "-S", "-c", _BOOT, json.dumps(options), json.dumps([home, *packages])]
 
 
 def environment(runtime: Runtime) -> dict[str, str]:
@@ -100,9 +108,11 @@ def environment(runtime: Runtime) -> dict[str, str]:
     return {**_ENVIRONMENT, **extra}
 
 
-def sources(runtime: Runtime) -> list[str]:
-    """The folders mounted into the jail at their own paths."""
-    return list(dict.fromkeys([*runtime.prefix, *runtime.packages, *_real_libraries()]))
+def sources(runtime: Runtime) -> dict[str, str]:
+    """What is mounted into the jail: the place there, and the folder here."""
+    same = dict.fromkeys([*runtime.prefix, *_real_libraries()])
+    packages = {inside(runtime, at, jailed=True): folder for at, folder in enumerate(runtime.packages)}
+    return {**{path: path for path in same}, **packages, f"{_HOME}/sandbox": runtime.package}
 
 
 def _real_libraries() -> list[str]:
@@ -110,18 +120,17 @@ def _real_libraries() -> list[str]:
 
 
 def bubblewrap(bwrap: str, runtime: Runtime, places: dict[str, str], command: list[str]) -> list[str]:
-    """The whole command line. `places` says where each source lies now, should it not be at its own path."""
+    """The whole command line. `places` says where each folder lies now, should it not be at its own path."""
     mounts: list[str] = []
-    for path in sources(runtime):
-        mounts += ["--ro-bind", places.get(path, path), path]
-    mounts += ["--ro-bind", places.get(runtime.package, runtime.package), f"{_HOME}/sandbox"]
+    for path, folder in sources(runtime).items():
+        mounts += ["--ro-bind", places.get(folder, folder), path]
     for path in _LIBRARIES:
         if Path(path).is_symlink():
             mounts += ["--symlink", str(Path(path).readlink()), path]
-    for folder in runtime.packages:
+    for at, folder in enumerate(runtime.packages):
         for name in OURS:
             if (Path(folder) / name).is_dir():
-                mounts += ["--tmpfs", f"{folder}/{name}"]
+                mounts += ["--tmpfs", f"{inside(runtime, at, jailed=True)}/{name}"]
     walls = ["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
     walls += ["--unshare-cgroup-try", "--hostname", "sandbox", "--new-session", "--die-with-parent"]
     # Without --as-pid-1 process 1 would be bwrap itself, with the caller's environment in /proc/1/environ.

@@ -59,7 +59,7 @@ def start(bwrap: str | None, parent: int) -> NoReturn:
     places: dict[str, str] = {}
     if os.getuid() == 0:
         if bwrap is not None:
-            places = stage([*jail.sources(runtime), runtime.package])
+            places = stage(list(dict.fromkeys(jail.sources(runtime).values())))
         become_nobody()
         if bwrap is None and not os.access(runtime.python, os.X_OK):
             raise SystemExit(f"an unprivileged user must be able to read {runtime.python}: install Python elsewhere")

@@ -6,7 +6,8 @@ _REPLACEMENT = 0xFFFD
 _CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]
 # They turn the direction of what follows them, so that a line reads as another than it is.
 _TURNING = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
-_TABLE: dict[int, int | str] = {**dict.fromkeys([*_CONTROLS, *_TURNING], _REPLACEMENT), ord("\n"): "\n", ord("\t"): "\t"}
+_TABLE: dict[int, int | str] = dict.fromkeys([*_CONTROLS, *_TURNING], _REPLACEMENT)
+_TABLE |= {ord("\n"): "\n", ord("\t"): "\t"}
 
 
 def harmless(text: str) -> str:

@@ -53,3 +53,7 @@ def status(pid: int) -> dict[str, str]:
 
 def environment(pid: int) -> bytes:
     return Path(f"/proc/{pid}/environ").read_bytes()
+
+
+def oom_score(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/oom_score_adj").read_text())

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from sandbox import embedded
-from sandbox.client import SandboxUnreachable
+from sandbox.client import SandboxClient, SandboxUnreachable
 from sandbox.embedded import Sandbox
 from sandbox.wire import Run
 from tests.sandbox.processes import below, environment, gone
@@ -45,3 +47,29 @@ async def test_one_that_cannot_start_is_told_apart_from_one_that_is_slow(tmp_pat
 async def test_it_runs_what_it_is_given(survivor: Sandbox) -> None:
     await survivor.client.until_ready()
     assert (await survivor.client.run(Run("x", "print(1)"))).stdout == "1\n"
+
+
+STARTER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from sandbox import embedded
+print(embedded.start(Path(sys.argv[2])).process.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+async def test_it_dies_with_whoever_started_it(tmp_path: Path) -> None:
+    home = str(Path(embedded.__file__).parent.parent)
+    pipe = asyncio.subprocess.PIPE
+    starter = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", STARTER, home, str(tmp_path), stdin=pipe, stdout=pipe
+    )
+    assert starter.stdout
+    supervisor = int(await starter.stdout.readline())
+    await SandboxClient(tmp_path / "sandbox.sock").until_ready()
+    everyone = [supervisor, *below(supervisor)]
+    assert len(everyone) >= 4  # bubblewrap, the zygote and a parked child besides
+    starter.kill()
+    assert await gone(everyone)
+    await starter.wait()

@@ -24,7 +24,7 @@ def test_only_the_runtime_is_mounted_and_only_to_be_read() -> None:
     }
     assert ours == {
         "/opt/py": "/opt/py",
-        "/opt/venv/site-packages": "/opt/venv/site-packages",
+        "/opt/dailygrad/packages0": "/opt/venv/site-packages",
         "/opt/dailygrad/sandbox": "/srv/app/sandbox",
     }
     assert "--bind" not in words
@@ -51,9 +51,11 @@ def test_banks_installed_beside_torch_are_covered_and_not_readable(tmp_path: Pat
     runtime = Runtime("/opt/py/bin/python", ("/opt/py",), (str(tmp_path),), "/srv/app/sandbox")
     words = jail.bubblewrap("bwrap", runtime, {}, ["python"])
     covered = [words[at + 1] for at, word in enumerate(words) if word == "--tmpfs"]
-    assert covered == [f"{tmp_path}/service", f"{tmp_path}/questions", "/tmp"]
-    assert f"{tmp_path}/torch" in jail.readable(runtime, jailed=True)
-    assert not [path for path in jail.readable(runtime, jailed=True) if path.endswith(("questions", "service"))]
+    assert covered == ["/opt/dailygrad/packages0/service", "/opt/dailygrad/packages0/questions", "/tmp"]
+    assert "/opt/dailygrad/packages0/torch" in jail.readable(runtime, jailed=True)
+    assert f"{tmp_path}/torch" in jail.readable(runtime, jailed=False)
+    for jailed in (True, False):
+        assert not [path for path in jail.readable(runtime, jailed=jailed) if path.endswith(("questions", "service"))]
 
 
 @pytest.mark.sandbox

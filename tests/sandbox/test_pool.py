@@ -11,7 +11,7 @@ import pytest
 from sandbox.client import SandboxClient
 from sandbox.embedded import Sandbox
 from sandbox.wire import Limits, Run
-from tests.sandbox.processes import below, environment, gone, status
+from tests.sandbox.processes import below, environment, gone, oom_score, status
 
 pytestmark = pytest.mark.sandbox
 
@@ -56,3 +56,5 @@ async def test_no_process_of_it_is_root_or_knows_our_environment(sandbox: Sandbo
         known = status(pid)
         assert (known["NoNewPrivs"], known["Seccomp"]) == ("1", "2")
         assert known["CapBnd"] == "0000000000000000"
+        # The first to go when memory runs out, before anything of ours.
+        assert oom_score(pid) == 1000
