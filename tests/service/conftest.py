@@ -6,7 +6,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from service.app import Service
+from service.client import ServiceClient
 from service.store.session import Sessions, make_engine, make_sessions
+from tests.service.roads import Road
 from tests.service.staging import Stage
 
 
@@ -23,3 +26,9 @@ async def stage(sessions: Sessions) -> AsyncIterator[Stage]:
     """A scene at noon of a Wednesday, in one transaction."""
     async with sessions() as session:
         yield Stage(session)
+
+
+@pytest.fixture
+def road(service: Service, client: ServiceClient) -> Road:
+    """A service with a client and nothing in it; the clock stands an hour before nine of a Monday."""
+    return Road(service, client)

@@ -1,0 +1,29 @@
+"""The service over HTTP: one route per method of `client`, each of them one use case. No rule lives here."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Depends, FastAPI
+
+from service.api import admin, boards, delivery, errors, health, members, practice, rounds
+from service.api.dependencies import Parts, authorised
+
+ROUTERS: tuple[APIRouter, ...] = (
+    rounds.router,
+    members.router,
+    practice.router,
+    boards.router,
+    admin.router,
+    delivery.router,
+)
+"""One per area; each path is the client's, under /v1."""
+
+
+def make_api(parts: Parts) -> FastAPI:
+    """The ASGI application over `parts`."""
+    app = FastAPI(title="Dailygrad question service", docs_url=None, redoc_url=None)
+    app.state.parts = parts
+    for router in ROUTERS:
+        app.include_router(router, prefix="/v1", dependencies=[Depends(authorised)])
+    app.include_router(health.router)
+    errors.install(app)
+    return app

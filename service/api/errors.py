@@ -1,0 +1,66 @@
+"""Failures as the bot gets them: `wire.Failure`, with a status from one map."""
+
+from __future__ import annotations
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from service.api.dependencies import Unauthorised
+from service.errors import AdminsOnly, EventReused, NoSandbox, NotFound, Refused
+from service.wire import Failure
+
+log = structlog.get_logger(__name__)
+
+STATUS: dict[type[Refused], int] = {
+    NotFound: 404,
+    AdminsOnly: 403,
+    EventReused: 409,
+    # Not a 5xx: the service is well and says what to do, so nobody should blindly call again.
+    NoSandbox: 409,
+    Refused: 400,
+}
+
+
+def install(app: FastAPI) -> None:
+    """Make every failure of `app` one that the client can read."""
+    app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(Unauthorised, _unauthorised)
+    app.add_exception_handler(RequestValidationError, _unreadable)
+    app.add_exception_handler(HTTPException, _other)
+    app.add_exception_handler(Exception, _broken)
+
+
+def _answer(status: int, code: str, message: str) -> JSONResponse:
+    return JSONResponse(Failure(code=code, message=message).model_dump(), status)
+
+
+async def _refused(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, Refused)
+    status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+    return _answer(status, error.code, error.message)
+
+
+async def _unauthorised(request: Request, error: Exception) -> JSONResponse:
+    response = _answer(401, "unauthorised", " ".join((Unauthorised.__doc__ or "").split()))
+    response.headers["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+async def _unreadable(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"][1:]) or "body"
+    return _answer(422, "unreadable", f"{place}: {first['msg'].removeprefix('Value error, ')}")
+
+
+async def _other(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return _answer(error.status_code, "http", f"{request.method} {request.url.path}: {error.detail}")
+
+
+async def _broken(request: Request, error: Exception) -> JSONResponse:
+    log.error("call failed", path=request.url.path, exc_info=error)
+    return _answer(500, "internal", "The service failed; its log says why. Nothing was changed: try again.")

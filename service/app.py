@@ -1,0 +1,72 @@
+"""Puts the service together; nothing else constructs anything. How it is served is the front door's business."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from fastapi import FastAPI
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from sandbox.client import SandboxClient
+from service import closing, daily, delivering, grading
+from service.api import make_api
+from service.api.dependencies import Clock, Parts
+from service.config import Settings
+from service.grading import Sandbox
+from service.jobs import Jobs, make_jobs
+from service.schedule import Leader, ticking
+from service.store import migrations
+from service.store.session import Sessions, make_engine, make_sessions
+
+
+@dataclass(frozen=True)
+class Service:
+    """The whole question service, put together and not yet connected."""
+
+    settings: Settings
+    clock: Clock
+    engine: AsyncEngine
+    sessions: Sessions
+    sandbox: Sandbox | None
+    jobs: Jobs
+    api: FastAPI
+
+    @asynccontextmanager
+    async def running(self, *, work: bool = False) -> AsyncIterator[Service]:
+        """Ready to answer calls until the block ends. With `work` it also ticks, where it leads, and does jobs."""
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self.engine.dispose)
+            await stack.enter_async_context(self.jobs.app.open_async())
+            if work:
+                await stack.enter_async_context(self.jobs.working())
+                await stack.enter_async_context(ticking(Leader(self.settings.database_url), self.tick))
+            yield self
+
+    async def tick(self) -> None:
+        """Post, close and give up whatever is due now. Any number of processes may do so at once."""
+        now = self.clock()
+        async with self.sessions.begin() as session:
+            await daily.tick(session, now)
+        await closing.close_due(self.sessions, now)
+        async with self.sessions.begin() as session:
+            await delivering.give_up_overdue(session, now)
+        await self.jobs.take_up_stalled()
+
+
+def build(settings: Settings, clock: Clock, sandbox: Sandbox | None = None) -> Service:
+    """The service by `settings`. `clock` gives the present instant, aware and UTC; without `sandbox`, one is
+    reached at the settings' socket, or there is none."""
+    if sandbox is None and settings.sandbox_socket is not None:
+        sandbox = SandboxClient(Path(settings.sandbox_socket))
+    engine = make_engine(settings.database_url)
+    sessions = make_sessions(engine)
+
+    async def judge(answer_id: int, last: bool) -> None:
+        await grading.judge_answer(sessions, sandbox, answer_id, clock, last=last)
+
+    jobs = make_jobs(settings.database_url, judge)
+    parts = Parts(sessions, settings.database_url, clock, settings.token, sandbox, jobs, migrations.newest())
+    return Service(settings, clock, engine, sessions, sandbox, jobs, make_api(parts))

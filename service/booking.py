@@ -1,0 +1,66 @@
+"""What a judged answer in a round is worth, booked once. Shared by the close and by verdicts that come after it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from questions.model import Question
+from service.scoring import Response, ScoringPolicy, credit, points
+from service.store import answers, outbox
+from service.store.tables import Answer, Ledger, Round, Schedule
+from service.wire import Given, ScheduleSpec, VerdictView
+
+
+def judged(question: Question, given: Given) -> VerdictView:
+    """How an answer of any kind but `code` is judged."""
+    options = None if given.options is None else frozenset(given.options)
+    found = credit(question, Response(options, given.text))
+    return VerdictView(
+        verdict=found.verdict,
+        credit=found.share,
+        message=found.message,
+        judged=given.text or "",
+        provisional=found.provisional,
+    )
+
+
+class Book:
+    """The booking of one round: its measures are taken once."""
+
+    def __init__(self, round_: Round, schedule: Schedule, question: Question, share_right: float | None) -> None:
+        self._round = round_
+        self._schedule = schedule
+        self._question = question
+        self._share_right = share_right
+        self._policy = ScoringPolicy(speed_bonus=ScheduleSpec.model_validate(schedule.spec).speed_bonus)
+
+    @classmethod
+    async def of(cls, session: AsyncSession, round_: Round, schedule: Schedule, question: Question) -> Book:
+        """The book of a round, with its question's difficulty as it was when the round opened."""
+        share = await answers.share_right(session, round_, schedule.workspace_id)
+        return cls(round_, schedule, question, share)
+
+    async def enter(self, session: AsyncSession, answer: Answer, credit: float) -> int:
+        """Book the answer's points, once per round and member whatever happens; returns the points."""
+        seconds = await self._seconds(session, answer.at)
+        question = self._question
+        worth = points(question.kind, question.level, self._share_right, credit, seconds, self._policy).total
+        row = {
+            "key": f"round:{self._round.id}:member:{answer.member_id}",
+            "workspace_id": self._schedule.workspace_id,
+            "member_id": answer.member_id,
+            "round_id": self._round.id,
+            "points": worth,
+            "credit": credit,
+            "seconds": seconds,
+            "reason": "round",
+            "at": self._round.opens_at,
+        }
+        await session.execute(insert(Ledger).values(row).on_conflict_do_nothing())
+        return worth
+
+    async def _seconds(self, session: AsyncSession, at: datetime) -> float:
+        return max(0.0, (at - await outbox.asked_at(session, self._round)).total_seconds())

@@ -1,0 +1,93 @@
+"""The service's settings, read once from the environment. A wrong one stops the start with one clear sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+SHORTEST_TOKEN = 16
+
+
+class SettingsWrong(Exception):
+    """The settings cannot be used; the message names the variable, the cause and the cure."""
+
+
+class Settings(BaseSettings):
+    """What an operator may set: `DAILYGRAD_` and the name in capitals, and `DATABASE_URL`."""
+
+    model_config = SettingsConfigDict(env_prefix="DAILYGRAD_", frozen=True, extra="ignore", populate_by_name=True)
+
+    database_url: str = Field(validation_alias=AliasChoices("DATABASE_URL", "DAILYGRAD_DATABASE_URL"))
+    """`postgresql://user:password@host:5432/name`."""
+    service_token: SecretStr | None = Field(default=None, validate_default=False)
+    """What bots must show. Either this or `service_token_file`."""
+    service_token_file: Path | None = None
+    sandbox_socket: Path | None = None
+    """The sandbox's unix socket; without one, code questions wait."""
+    host: str = "127.0.0.1"
+    port: int = Field(default=8000, ge=0, le=65535)
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    @field_validator("database_url")
+    @classmethod
+    def _is_postgres(cls, url: str) -> str:
+        try:
+            name = make_url(url).get_backend_name()
+        except ArgumentError:
+            name = ""
+        if name not in ("postgresql", "postgres"):
+            raise ValueError("it must look like postgresql://user:password@host:5432/name")
+        return url
+
+    @model_validator(mode="after")
+    def _has_a_token(self) -> Self:
+        token = self.token
+        if len(token) < SHORTEST_TOKEN:
+            raise ValueError(
+                f"DAILYGRAD_SERVICE_TOKEN: {len(token)} characters; set at least {SHORTEST_TOKEN}, for example "
+                "from `openssl rand -hex 32`, or name a file that holds it in DAILYGRAD_SERVICE_TOKEN_FILE"
+            )
+        return self
+
+    @property
+    def token(self) -> str:
+        """The service token; empty where none was set."""
+        if self.service_token is not None:
+            return self.service_token.get_secret_value()
+        if self.service_token_file is None:
+            return ""
+        try:
+            return self.service_token_file.read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise ValueError(
+                f"DAILYGRAD_SERVICE_TOKEN_FILE: {self.service_token_file} cannot be read ({error.strerror}); "
+                "check its path and its owner"
+            ) from error
+
+
+def read_settings(**given: Any) -> Settings:
+    """The settings, `given` before the environment. Raises SettingsWrong."""
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        raise SettingsWrong(_sentence(error)) from None
+
+
+def _sentence(error: ValidationError) -> str:
+    """The first thing that is wrong, never with the value: it may be a secret."""
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    said = first["msg"].removeprefix("Value error, ")
+    if not first["loc"]:
+        return f"Settings: {said}."
+    name = str(first["loc"][0])
+    variable = name if name.isupper() else f"DAILYGRAD_{name.upper()}"
+    if name in ("DATABASE_URL", "database_url"):
+        variable = "DATABASE_URL"
+    if first["type"] == "missing":
+        said = "it is not set; set it to postgresql://user:password@host:5432/name"
+    return f"{variable}: {said[0].lower()}{said[1:]}."

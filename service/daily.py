@@ -1,0 +1,164 @@
+"""The daily question: due slots become rounds, each with its post in the outbox at once. It sends nothing."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.calendar import Due, Slot, due, zone_named
+from service.choosing import Choice
+from service.closing import round_view
+from service.errors import NotFound, NotPossible
+from service.schedules import choice_for, timetable_of
+from service.showing import view_of
+from service.store import banks, outbox, questions, rounds
+from service.store import schedules as schedule_rows
+from service.store.members import Caller
+from service.store.tables import Round, Schedule
+from service.wire import Notice, QuestionPost, RoundView, ScheduleSpec
+
+log = structlog.get_logger(__name__)
+
+PATIENCE = timedelta(minutes=15)
+"""A post is tried at least so long, however short a schedule's catch-up is."""
+IDLE = timedelta(minutes=1)
+"""`since` follows the clock in steps of this where nothing is due: a row need not be written every second."""
+
+AWAY = "Dailygrad was not running when this question was due, and by now it is too late for it."
+NOTHING_FITS = "There was no question that this schedule could ask."
+
+
+async def tick(session: AsyncSession, now: datetime) -> None:
+    """Post whatever slots came due; any number of tickers at once post each slot once.
+
+    One schedule that fails is left as it was, for the next tick, and holds up no other.
+    """
+    for schedule in await rounds.tickable(session):
+        try:
+            async with session.begin_nested():
+                await _advance(session, schedule, now)
+        except (SQLAlchemyError, ValueError, TypeError, LookupError) as error:
+            log.error("schedule not ticked", schedule=schedule.id, exc_info=error)
+
+
+async def post(
+    session: AsyncSession, schedule: Schedule, slot: Slot, now: datetime, *, late: bool = False
+) -> Round | None:
+    """The round of a slot, with its post in the outbox; None where it has one, or nothing could be asked."""
+    spec = ScheduleSpec.model_validate(schedule.spec)
+    choice = await choice_for(session, schedule, spec, slot.day)
+    if choice is None:
+        await _pass_over(session, schedule, spec, slot, NOTHING_FITS)
+        await _say_empty(session, schedule, now)
+        return None
+    # A late question stays open as long as any other.
+    opens_at = now if late else slot.instant
+    closes_at = opens_at + timedelta(minutes=spec.open_minutes)
+    round_ = await rounds.make(session, schedule.id, slot.day, opens_at, closes_at, version_id=int(choice.id))
+    if round_ is None:
+        return None
+    await _leave_post(session, schedule, spec, round_, slot, now, late)
+    if "bank runs low" in choice.warnings:
+        await _say_low(session, schedule, choice, now)
+    return round_
+
+
+async def post_now(session: AsyncSession, caller: Caller, schedule_id: int, now: datetime) -> RoundView:
+    """Post today's question at once; refused where today's slot has been dealt with or nothing can be asked."""
+    found = await schedule_rows.find(session, caller.workspace_id, schedule_id)
+    if found is None:
+        raise NotFound(what=f"schedule {schedule_id}", cure="See their numbers with schedule list.")
+    schedule = found[0]
+    day = now.astimezone(zone_named(ScheduleSpec.model_validate(schedule.spec).zone)).date()
+    if await schedule_rows.round_on(session, schedule_id, day) is not None:
+        raise NotPossible(cause=f"The slot of {day} has been dealt with already: a day has one question.")
+    round_ = await post(session, schedule, Slot(day, now), now)
+    if round_ is None:
+        raise NotPossible(cause=f"{NOTHING_FITS} Ask for other levels, topics or kinds, or import more.")
+    return await round_view(session, round_, schedule)
+
+
+async def _advance(session: AsyncSession, schedule: Schedule, now: datetime) -> None:
+    spec = ScheduleSpec.model_validate(schedule.spec)
+    slots: list[Due] = []
+    if schedule.paused_at is None:
+        timetable = timetable_of(spec, await schedule_rows.skips(session, schedule.id))
+        slots = due(timetable, now, timedelta(minutes=spec.catch_up_minutes), schedule.since)
+    for found in slots:
+        if found.fate == "skip":
+            await _pass_over(session, schedule, spec, found.slot, AWAY)
+        else:
+            await post(session, schedule, found.slot, now, late=found.fate == "late")
+    if slots or now - schedule.since >= IDLE:
+        schedule.since = now
+
+
+async def _pass_over(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, slot: Slot, why: str) -> None:
+    closes_at = slot.instant + timedelta(minutes=spec.open_minutes)
+    await rounds.make(session, schedule.id, slot.day, slot.instant, closes_at, skipped=why)
+
+
+async def _leave_post(
+    session: AsyncSession,
+    schedule: Schedule,
+    spec: ScheduleSpec,
+    round_: Round,
+    slot: Slot,
+    now: datetime,
+    late: bool,
+) -> None:
+    assert round_.version_id is not None, "it was just made with a question"
+    ref = f"r{round_.id}"
+    body = QuestionPost(
+        ref=ref,
+        question=view_of(await questions.version(session, round_.version_id), ref),
+        day=slot.day,
+        closes_at=round_.closes_at,
+        late_minutes=int((now - slot.instant).total_seconds() // 60) if late else 0,
+        zone=spec.zone,
+    )
+    catch_up = slot.instant + timedelta(minutes=spec.catch_up_minutes)
+    await outbox.leave(
+        session,
+        f"round:{round_.id}:question",
+        body,
+        workspace_id=schedule.workspace_id,
+        channel_id=schedule.channel_id,
+        round_id=round_.id,
+        due_at=now,
+        give_up_at=min(max(catch_up, now + PATIENCE), round_.closes_at),
+    )
+
+
+async def _say_low(session: AsyncSession, schedule: Schedule, choice: Choice, now: datetime) -> None:
+    left = f"{choice.remaining} question{'' if choice.remaining == 1 else 's'}"
+    text = (
+        f"After today's question the schedule has {left} left that it has not asked. Then it repeats the one asked "
+        "longest ago. Import more with bank import, or widen its topics, levels or kinds with schedule edit."
+    )
+    await _notice(session, schedule, "low", "The bank runs low", text, now)
+
+
+async def _say_empty(session: AsyncSession, schedule: Schedule, now: datetime) -> None:
+    text = (
+        f"{NOTHING_FITS} Nothing was posted, and no streak breaks. Import questions with bank import, or widen its "
+        "topics, levels or kinds with schedule edit."
+    )
+    await _notice(session, schedule, "empty", "No question today", text, now)
+
+
+async def _notice(session: AsyncSession, schedule: Schedule, what: str, title: str, text: str, now: datetime) -> None:
+    """Tell the admins, once until a bank is imported."""
+    imports = await banks.count_imports(session, schedule.workspace_id)
+    await outbox.leave(
+        session,
+        f"{what}:{schedule.id}:{imports}",
+        Notice(title=title, text=text),
+        workspace_id=schedule.workspace_id,
+        channel_id=schedule.channel_id,
+        due_at=now,
+        give_up_at=now + outbox.PRIVATE_PATIENCE,
+    )

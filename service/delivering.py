@@ -1,0 +1,182 @@
+"""Messages handed to couriers and what became of them: due → sending → sent, or uncertain, or given up with a notice.
+
+A courier holds a message for a lease. If it is not heard of again, the message comes back as uncertain: it may
+have been posted, so the next courier looks first. Only what certainly was not posted is given up by the clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import structlog
+from psycopg import AsyncConnection
+from pydantic import TypeAdapter
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.errors import NotFound
+from service.store import answers, outbox
+from service.store.session import Sessions
+from service.store.tables import Outbox, Round
+from service.wire import Body, Delivery, Notice, Platform
+
+log = structlog.get_logger(__name__)
+
+LEASE = timedelta(seconds=30)
+FIRST_WAIT_S = 2.0
+LONGEST_WAIT_S = 300.0
+LONGEST_ASKED_S = 3600.0
+"""The longest wait a platform may ask for."""
+LOOK_S = 1.0
+"""How often a waiting courier looks by itself: for leases that ended and waits that are over."""
+BODY: TypeAdapter[Body] = TypeAdapter(Body)
+
+
+async def claim_or_wait(
+    sessions: Sessions,
+    database_url: str,
+    platform: Platform,
+    clock: Callable[[], datetime],
+    *,
+    limit: int = 20,
+    wait_s: float = 0,
+) -> tuple[Delivery, ...]:
+    """What may be sent on that platform now, leased to the caller; waits up to `wait_s` for something to do."""
+    found = await _claim(sessions, platform, clock, limit)
+    if found or wait_s <= 0:
+        return found
+    async with await AsyncConnection.connect(database_url, autocommit=True) as connection:
+        await connection.execute("listen dailygrad_outbox")
+        # Once more, now that nothing can come unheard.
+        found = await _claim(sessions, platform, clock, limit)
+        while not found and wait_s > 0:
+            pause = min(wait_s, LOOK_S)
+            async for _ in connection.notifies(timeout=pause, stop_after=1):
+                pass
+            wait_s -= pause
+            found = await _claim(sessions, platform, clock, limit)
+    return found
+
+
+async def claim(session: AsyncSession, platform: Platform, now: datetime, limit: int = 20) -> tuple[Delivery, ...]:
+    """The first message of every queue that may be sent now, leased to the caller."""
+    await give_up_overdue(session, now)
+    rows = await outbox.claimable(session, platform, now, limit)
+    return tuple([await _delivery(session, row, outbox.take(row, now, LEASE)) for row in rows])
+
+
+async def sent(session: AsyncSession, delivery: int, message_ref: str, now: datetime) -> None:
+    """Note that the message stands at `message_ref`; the first reference stays."""
+    row = await _row(session, delivery)
+    if row.state == "sent":
+        if row.message_ref != message_ref:
+            log.error("a message was made twice", key=row.key, first=row.message_ref, second=message_ref)
+        return
+    row.state, row.message_ref, row.sent_at = "sent", message_ref, now
+    row.claimed_until, row.error = None, None
+
+
+async def failed(
+    session: AsyncSession,
+    delivery: int,
+    error: str,
+    now: datetime,
+    *,
+    uncertain: bool,
+    final: bool = False,
+    retry_s: float | None = None,
+) -> None:
+    """Note that the message was not sent, or may have been: it is tried again later, or with `final` never."""
+    row = await _row(session, delivery)
+    if row.state in ("sent", "skipped"):
+        return
+    row.error = error[:1000]
+    row.not_before, row.claimed_until = now + _wait(row.attempt, retry_s), None
+    row.state = "uncertain" if uncertain else "due"
+    if final or (row.give_up_at is not None and row.not_before >= row.give_up_at):
+        await _give_up(session, row, now)
+
+
+async def give_up_overdue(session: AsyncSession, now: datetime) -> None:
+    """Give up what was not sent in time."""
+    for row in await outbox.overdue(session, now):
+        await _give_up(session, row, now)
+
+
+async def _claim(
+    sessions: Sessions, platform: Platform, clock: Callable[[], datetime], limit: int
+) -> tuple[Delivery, ...]:
+    async with sessions.begin() as session:
+        return await claim(session, platform, clock(), limit)
+
+
+async def _row(session: AsyncSession, delivery: int) -> Outbox:
+    row = await outbox.locked(session, delivery)
+    if row is None:
+        raise NotFound(what=f"delivery {delivery}", cure="It may belong to another database: claim again.")
+    return row
+
+
+def _wait(attempt: int, retry_s: float | None) -> timedelta:
+    if retry_s is not None:
+        return timedelta(seconds=min(retry_s, LONGEST_ASKED_S))
+    return timedelta(seconds=min(FIRST_WAIT_S * 2.0 ** min(attempt - 1, 16), LONGEST_WAIT_S))
+
+
+async def _delivery(session: AsyncSession, row: Outbox, uncertain: bool) -> Delivery:
+    workspace, channel, member = await outbox.address(session, row)
+    return Delivery(
+        id=row.id,
+        key=row.key,
+        platform=TypeAdapter(Platform).validate_python(workspace.platform),
+        workspace=workspace.external_id,
+        channel=channel,
+        member=member,
+        reply_to=await _thread(session, row),
+        due_at=row.due_at,
+        attempt=row.attempt,
+        uncertain=uncertain,
+        body=BODY.validate_python(row.body),
+    )
+
+
+async def _thread(session: AsyncSession, row: Outbox) -> str | None:
+    """The round's post, under which its reveal belongs; the queue's order has settled that post before."""
+    if row.kind != "reveal" or row.round_id is None:
+        return None
+    post = await outbox.question_post(session, row.round_id)
+    return post.message_ref if post else None
+
+
+async def _give_up(session: AsyncSession, row: Outbox, now: datetime) -> None:
+    row.state, row.claimed_until = "skipped", None
+    log.error("message given up", key=row.key, error=row.error)
+    if row.kind == "question" and row.round_id is not None:
+        await _call_off(session, row.round_id, row.error or "no bot came for it")
+    if row.kind != "notice":
+        await outbox.leave(
+            session,
+            f"gave-up:{row.key}",
+            _notice(row),
+            workspace_id=row.workspace_id,
+            channel_id=row.channel_id,
+            due_at=now,
+            give_up_at=now + outbox.PRIVATE_PATIENCE,
+        )
+
+
+async def _call_off(session: AsyncSession, round_id: int, error: str) -> None:
+    """A round nobody could see breaks no streak; one that was answered by /quiz today goes on."""
+    round_ = await session.get_one(Round, round_id, with_for_update=True)
+    if round_.closed_at is None and not await answers.count(session, round_id):
+        round_.version_id, round_.skipped = None, f"The question could not be posted: {error}"
+
+
+def _notice(row: Outbox) -> Notice:
+    what = {"question": "The daily question", "reveal": "A reveal", "verdict": "A verdict"}[row.kind]
+    cause = row.error or "no bot came for it in time"
+    return Notice(
+        title=f"{what} could not be posted",
+        text=f"It was tried {row.attempt} times and then given up. The reason: {cause}. Check that the bot runs and "
+        "may write in this channel; the doctor says more. No streak breaks by it.",
+    )

@@ -1,0 +1,74 @@
+"""Why a call is refused. The docstring is what people read, with the named facts filled in; statuses are `api`'s."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Refused(Exception):
+    """The call was refused."""
+
+    code = "refused"
+
+    def __init__(self, **facts: object) -> None:
+        self.message = " ".join((type(self).__doc__ or "").split()).format(**facts)
+        super().__init__(self.message)
+
+
+class NotFound(Refused):
+    """There is no {what} here. {cure}"""
+
+    code = "not-found"
+
+
+class AdminsOnly(Refused):
+    """Only admins of this workspace may do that. Ask one of them, or have the platform make you one."""
+
+    code = "admins-only"
+
+
+class NotReadable(Refused):
+    """{cause} Nothing was changed: an earlier answer of yours still counts."""
+
+    code = "not-readable"
+
+
+class WrongKindOfAnswer(Refused):
+    """This is a {kind} question: answer it with {wanted}. Nothing was changed: an earlier answer still counts."""
+
+    code = "wrong-kind"
+
+
+class StillOpen(Refused):
+    """This question is open in a round right now: answer it there, and practise it once the round has closed."""
+
+    code = "still-open"
+
+
+class EventReused(Refused):
+    """The event id {event_id} was used for something else before; an event is answered once. Send a new event id."""
+
+    code = "event-reused"
+
+
+class NoSandbox(Refused):
+    """Code cannot be run just now: no sandbox is connected. Try again in a minute; if it stays so, tell an admin
+    to run the doctor."""
+
+    code = "no-sandbox"
+
+
+class NotPossible(Refused):
+    """{cause}"""
+
+    code = "not-possible"
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Turn a rule's ValueError, whose message is made for people, into a refusal."""
+    try:
+        yield
+    except ValueError as error:
+        raise NotPossible(cause=str(error)) from error

@@ -1,0 +1,210 @@
+"""Code answers judged in the sandbox, and code tried there. No transaction is open while a member's program runs."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import Protocol
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from questions.model import CodeTask
+from sandbox.challenge import Runs
+from sandbox.client import Health
+from sandbox.judge import Judgement
+from sandbox.wire import Outcome, Run
+from service import practice
+from service.booking import Book
+from service.errors import NoSandbox
+from service.proving import judge_task
+from service.scoring import cases_credit
+from service.showing import key_of, view_of
+from service.smart_text import undo_smart_text
+from service.store import answers, outbox, questions, rounds
+from service.store.questions import Version
+from service.store.session import Sessions
+from service.store.tables import Answer, Member
+from service.wire import CaseView, RunResult, VerdictNote, VerdictView
+
+log = structlog.get_logger(__name__)
+
+GENTLY = (
+    "We could not judge your code: our sandbox failed, not you. It costs you nothing, and your answer is kept. "
+    "Send it again, or report the question with /quiz report if it keeps happening."
+)
+# Without hidden cases the verdict, and all the program printed, may be shown.
+EXAMPLES_ONLY = "\n\ndef cases(rng):\n    return []\n"
+
+
+class Sandbox(Runs, Protocol):
+    """What the service needs of `sandbox.client.SandboxClient`."""
+
+    async def health(self) -> Health: ...
+
+
+class NotJudged(Exception):
+    """The sandbox failed or is away; the same answer can be judged later."""
+
+
+class _Watched:
+    """A sandbox that notes what came of the member's own program."""
+
+    def __init__(self, sandbox: Runs) -> None:
+        self._sandbox = sandbox
+        self.outcome: Outcome | None = None
+
+    async def run(self, run: Run) -> Outcome:
+        outcome = await self._sandbox.run(run)
+        if run.id.endswith("/answer"):
+            self.outcome = outcome
+        return outcome
+
+
+def connected(sandbox: Sandbox | None) -> Sandbox:
+    """The sandbox; refused where there is none."""
+    if sandbox is None:
+        raise NoSandbox
+    return sandbox
+
+
+async def judge_answer(
+    sessions: Sessions, sandbox: Sandbox | None, answer_id: int, clock: Callable[[], datetime], *, last: bool
+) -> None:
+    """Judge the answer and tell its author, once however often this is called.
+
+    Raises NotJudged where the sandbox failed; with `last` the author is told instead, and nothing is booked.
+    """
+    async with sessions.begin() as session:
+        answer = await answers.unjudged(session, answer_id)
+        version = await questions.version(session, answer.version_id) if answer else None
+    if answer is None or version is None or version.question.task is None or not answer.given["code"]:
+        return
+    seed = secrets.randbits(128)
+    verdict = await _judge(sandbox, version.question.task, answer.given["code"], seed)
+    if verdict.verdict == "system error" and not last:
+        raise NotJudged(f"answer {answer_id}: {verdict.message}")
+    async with sessions.begin() as session:
+        if verdict.verdict == "system error":
+            log.error("an answer could not be judged", answer=answer_id, cause=verdict.message)
+            gently = verdict.model_copy(update={"message": GENTLY})
+            await _tell(session, answer, version, gently, clock(), None)
+        else:
+            await _keep(session, answer, version, verdict, seed, clock())
+
+
+async def try_code(sandbox: Runs, task: CodeTask, code: str) -> VerdictView:
+    """Judge `code` against the visible examples; nothing is kept."""
+    visible = replace(task, cases=task.cases + EXAMPLES_ONLY)
+    watched = _Watched(sandbox)
+    verdict = await _judge(watched, visible, code, secrets.randbits(128))
+    if verdict.verdict == "system error":
+        log.error("code could not be tried", cause=verdict.message)
+        return verdict.model_copy(update={"message": GENTLY})
+    return verdict.model_copy(update={"stdout": watched.outcome.stdout if watched.outcome else ""})
+
+
+async def run_snippet(sandbox: Runs, code: str) -> RunResult:
+    """Run a free snippet; nothing is kept."""
+    outcome = await sandbox.run(Run(id=f"snippet/{secrets.token_hex(8)}", code=undo_smart_text(code)))
+    return RunResult(
+        status=outcome.status,
+        stdout=outcome.stdout,
+        stderr=outcome.stderr,
+        truncated=outcome.truncated,
+        wall_ms=outcome.wall_ms,
+        peak_mb=outcome.peak_mb,
+        isolation=outcome.isolation,
+    )
+
+
+async def _judge(sandbox: Runs | None, task: CodeTask, code: str, seed: int) -> VerdictView:
+    clean = undo_smart_text(code)
+    if sandbox is None:
+        return VerdictView(verdict="system error", credit=0.0, message="no sandbox is connected", judged=clean)
+    watched = _Watched(sandbox)
+    return _view(await judge_task(task, clean, watched, seed), clean, watched.outcome)
+
+
+def _view(judgement: Judgement, clean: str, outcome: Outcome | None) -> VerdictView:
+    passed = sum(case.verdict == "accepted" for case in judgement.cases)
+    failure = "wrong" if judgement.verdict == "accepted" else judgement.verdict
+    # Of a system error the operator reads the cause; members are told gently elsewhere.
+    message = judgement.detail if judgement.verdict == "system error" else judgement.message
+    credit = cases_credit(passed, len(judgement.cases), failure, message)
+    return VerdictView(
+        # Before the first case was reached there are none to count, and the program's own fault stays its own.
+        verdict=credit.verdict if judgement.cases else judgement.verdict,
+        credit=credit.share,
+        cases=tuple(
+            CaseView(
+                number=case.index + 1,
+                verdict=case.verdict,
+                visible=case.visible,
+                shown=case.shown if case.visible else "",
+                message=case.message,
+            )
+            for case in judgement.cases
+        ),
+        message=message,
+        judged=clean,
+        wall_ms=outcome.wall_ms if outcome else 0.0,
+        isolation=outcome.isolation if outcome else "full",
+    )
+
+
+async def _keep(
+    session: AsyncSession, answer: Answer, version: Version, verdict: VerdictView, seed: int, now: datetime
+) -> None:
+    """Write the verdict; where the round's books are closed already, book what it is worth too."""
+    # Shared, so that a close waits for this verdict or this verdict sees the close.
+    found = await rounds.shared(session, answer.round_id) if answer.round_id else None
+    if not await answers.judge(session, answer, verdict, now, seed=seed):
+        return
+    next_due = None
+    if found is None:
+        next_due = await practice.reviewed(
+            session, member_id=answer.member_id, question_id=version.question_id, credit=verdict.credit, now=now
+        )
+    elif found[0].closed_at is not None:
+        standing = await answers.standing(session, found[0].id, answer.member_id)
+        if standing is not None and standing.id == answer.id:
+            book = await Book.of(session, *found, version.question)
+            await book.enter(session, answer, verdict.credit)
+    await _tell(session, answer, version, verdict, now, next_due)
+
+
+async def _tell(
+    session: AsyncSession,
+    answer: Answer,
+    version: Version,
+    verdict: VerdictView,
+    now: datetime,
+    next_due: datetime | None,
+) -> None:
+    found = await rounds.shared(session, answer.round_id) if answer.round_id else None
+    member = await session.get_one(Member, answer.member_id)
+    ref = f"r{answer.round_id}" if found else f"p{answer.version_id}"
+    # A question that some round of the workspace asks right now keeps its key, practised or not.
+    hidden = found is not None or await questions.open_in(session, member.workspace_id, version.question_id)
+    note = VerdictNote(
+        ref=ref,
+        question=view_of(version, ref, answer.member_id),
+        verdict=verdict,
+        closes_at=found[0].closes_at if found else None,
+        key=None if hidden else key_of(version, ref),
+        next_due=next_due,
+    )
+    await outbox.leave(
+        session,
+        f"verdict:{answer.id}",
+        note,
+        workspace_id=member.workspace_id,
+        channel_id=found[1].channel_id if found else None,
+        member_id=answer.member_id,
+        round_id=answer.round_id,
+        due_at=now,
+        give_up_at=now + outbox.PRIVATE_PATIENCE,
+    )

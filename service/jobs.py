@@ -1,0 +1,91 @@
+"""The durable jobs: procrastinate's tasks, each of which only calls a use case. Deferred with the row they serve."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from procrastinate import App, JobContext, PsycopgConnector, RetryDecision
+from procrastinate.jobs import Job
+from procrastinate.retry import BaseRetryStrategy
+from procrastinate.tasks import Task
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.store.session import driver_connection, libpq_url
+
+ATTEMPTS = 8
+"""How often an answer is put to the sandbox before its member is told that it could not be judged."""
+LONGEST_WAIT_S = 300
+STALLED_S = 30
+"""A worker silent for so long is gone, and its jobs are taken up by others."""
+WORKERS = 4
+
+Judge = Callable[[int, bool], Awaitable[None]]
+"""Judges the answer of that id; the flag says that no further attempt will follow."""
+
+
+class _Backoff(BaseRetryStrategy):
+    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
+        if job.attempts + 1 >= ATTEMPTS:
+            return None
+        return RetryDecision(retry_in={"seconds": min(2 ** (job.attempts + 1), LONGEST_WAIT_S)})
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """The queue and its tasks."""
+
+    app: App
+    judge_answer: Task[..., Any, Any]
+
+    async def defer_judging(self, session: AsyncSession, answer_id: int) -> None:
+        """Have the answer judged once the session's transaction is committed, and never if it is not."""
+        connection = await driver_connection(session)
+        await self.judge_answer.configure(connection=connection).defer_async(answer_id=answer_id)
+
+    async def work_off(self) -> None:
+        """Do what is due now and return."""
+        await self._work(wait=False)
+
+    @asynccontextmanager
+    async def working(self) -> AsyncIterator[None]:
+        """Work in the background until the block ends; jobs in hand are finished first."""
+        task = asyncio.create_task(self._work(wait=True), name="worker")
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def take_up_stalled(self) -> int:
+        """Put back the jobs of workers that died in the middle; returns how many there were."""
+        manager = self.app.job_manager
+        stalled = list(await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_S))
+        for job in stalled:
+            await manager.retry_job(job)
+        return len(stalled)
+
+    async def _work(self, *, wait: bool) -> None:
+        await self.app.run_worker_async(
+            wait=wait,
+            concurrency=WORKERS,
+            install_signal_handlers=False,
+            delete_jobs="successful",
+            shutdown_graceful_timeout=20,
+            listen_notify=wait,
+        )
+
+
+def make_jobs(database_url: str, judge: Judge) -> Jobs:
+    """The queue over that database; nothing is connected yet."""
+    app = App(connector=PsycopgConnector(conninfo=libpq_url(database_url), min_size=1, max_size=5))
+
+    @app.task(name="judge_answer", queue="judging", retry=_Backoff(), pass_context=True)
+    async def judge_answer(context: JobContext, answer_id: int) -> None:
+        await judge(answer_id, context.job.attempts + 1 >= ATTEMPTS)
+
+    return Jobs(app, judge_answer)

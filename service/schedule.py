@@ -1,0 +1,80 @@
+"""The clockwork: APScheduler ticks every second, and of all processes only the leader acts. What a tick does is given.
+
+The truth is in the rows; a missed or doubled tick changes nothing but the moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC
+
+import psycopg
+import structlog
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from psycopg import AsyncConnection
+
+from service.store.session import libpq_url
+
+log = structlog.get_logger(__name__)
+
+LEADER = 0x_DA117_0002
+"""Key of the advisory lock the leader holds."""
+BEAT_S = 1
+
+
+class Leader:
+    """Leadership over one database: an advisory lock on a connection of its own, lost with that connection."""
+
+    def __init__(self, database_url: str, key: int = LEADER) -> None:
+        self._url = libpq_url(database_url)
+        self._key = key
+        self._connection: AsyncConnection | None = None
+        self._leads = False
+
+    async def leads(self) -> bool:
+        """Whether this process leads now; takes the lead where nobody has it."""
+        try:
+            return await self._look()
+        except psycopg.Error as error:
+            log.warning("leadership lost", error=str(error))
+            await self.resign()
+            return False
+
+    async def resign(self) -> None:
+        """Let another take over."""
+        connection, self._connection, self._leads = self._connection, None, False
+        if connection is not None:
+            await connection.close()
+
+    async def _look(self) -> bool:
+        if self._connection is None:
+            self._connection = await AsyncConnection.connect(self._url, autocommit=True, connect_timeout=5)
+        if self._leads:
+            await self._connection.execute("select 1")
+            return True
+        row = await (await self._connection.execute("select pg_try_advisory_lock(%s)", (self._key,))).fetchone()
+        self._leads = row is not None and bool(row[0])
+        return self._leads
+
+
+@asynccontextmanager
+async def ticking(leader: Leader, tick: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+    """Call `tick` every second while this process leads, until the block ends."""
+
+    async def beat() -> None:
+        if not await leader.leads():
+            return
+        try:
+            await tick()
+        except Exception as error:  # the next second tries again; a scheduler that stops would lose the day
+            log.error("tick failed", exc_info=error)
+
+    scheduler = AsyncIOScheduler(timezone=UTC)
+    scheduler.add_job(beat, "interval", seconds=BEAT_S, max_instances=1, coalesce=True, misfire_grace_time=None)
+    scheduler.start()
+    try:
+        yield
+    finally:
+        scheduler.shutdown(wait=False)
+        await leader.resign()

@@ -1,0 +1,147 @@
+"""Answers, what stands of them and their verdicts, as rows. What they are worth is `scoring`'s business."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.store.members import Caller
+from service.store.tables import Answer, Member, Round, Schedule, Standing, VerdictRow
+from service.wire import Given, VerdictView
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What one member has in a round when its books are made."""
+
+    answer: Answer
+    member: Member
+    verdict: VerdictRow | None
+
+
+async def standing(session: AsyncSession, round_id: int, member_id: int) -> Answer | None:
+    """The member's answer that counts."""
+    query = select(Answer).join(Standing, Standing.answer_id == Answer.id)
+    return await session.scalar(query.where(Standing.round_id == round_id, Standing.member_id == member_id))
+
+
+async def log(
+    session: AsyncSession,
+    caller: Caller,
+    version_id: int,
+    event_id: str,
+    given: Given,
+    at: datetime,
+    round_id: int | None = None,
+) -> Answer:
+    """Write an answer to the log, numbered in its round; the caller's member row is locked meanwhile."""
+    number = 0
+    if round_id is not None:
+        mine = select(func.count()).where(Answer.round_id == round_id, Answer.member_id == caller.member_id)
+        number = int(await session.scalar(mine) or 0) + 1
+    row = Answer(
+        member_id=caller.member_id,
+        round_id=round_id,
+        version_id=version_id,
+        number=number,
+        event_id=event_id,
+        given=given.model_dump(mode="json"),
+        name=caller.name,
+        at=at,
+    )
+    session.add(row)
+    await session.flush()
+    return row
+
+
+async def let_stand(session: AsyncSession, answer: Answer) -> None:
+    """Let this answer be the one that counts in its round."""
+    values = {"round_id": answer.round_id, "member_id": answer.member_id, "answer_id": answer.id}
+    made = insert(Standing).values(values)
+    changed = made.on_conflict_do_update(
+        index_elements=["round_id", "member_id"], set_={"answer_id": made.excluded.answer_id}
+    )
+    await session.execute(changed)
+
+
+async def entries(session: AsyncSession, round_id: int) -> Sequence[Entry]:
+    """Every answer that counts in the round, the earliest first."""
+    query = (
+        select(Answer, Member, VerdictRow)
+        .join(Standing, Standing.answer_id == Answer.id)
+        .join(Member, Member.id == Answer.member_id)
+        .outerjoin(VerdictRow, (VerdictRow.answer_id == Answer.id) & (VerdictRow.version_id == Answer.version_id))
+        .where(Standing.round_id == round_id)
+        .order_by(Answer.at, Answer.id)
+    )
+    return [Entry(*row) for row in await session.execute(query)]
+
+
+async def count(session: AsyncSession, round_id: int) -> int:
+    """How many members have answered the round."""
+    return int(await session.scalar(select(func.count()).where(Standing.round_id == round_id)) or 0)
+
+
+async def unjudged(session: AsyncSession, answer_id: int) -> Answer | None:
+    """The answer, unless it has its verdict already."""
+    judged = select(VerdictRow.id).where(VerdictRow.answer_id == Answer.id, VerdictRow.version_id == Answer.version_id)
+    return await session.scalar(select(Answer).where(Answer.id == answer_id, ~judged.exists()))
+
+
+async def judge(
+    session: AsyncSession, answer: Answer, view: VerdictView, now: datetime, *, seed: int | None = None
+) -> bool:
+    """Write the answer's verdict; False where it has one."""
+    detail: dict[str, Any] = {**view.model_dump(mode="json"), **({} if seed is None else {"seed": str(seed)})}
+    row = {
+        "answer_id": answer.id,
+        "version_id": answer.version_id,
+        "verdict": view.verdict,
+        "credit": view.credit,
+        "detail": detail,
+        "at": now,
+    }
+    made = insert(VerdictRow).values(row).on_conflict_do_nothing().returning(VerdictRow.id)
+    return await session.scalar(made) is not None
+
+
+async def share_right(session: AsyncSession, round_: Round, workspace_id: int) -> float | None:
+    """Mean credit of the round's question in the workspace's rounds that opened before; None where nobody answered."""
+    query = (
+        select(func.avg(VerdictRow.credit))
+        .join(Standing, Standing.answer_id == VerdictRow.answer_id)
+        .join(Round, Round.id == Standing.round_id)
+        .join(Schedule, Schedule.id == Round.schedule_id)
+        .where(
+            Schedule.workspace_id == workspace_id,
+            VerdictRow.version_id == round_.version_id,
+            VerdictRow.verdict != "system error",
+            Round.opens_at < round_.opens_at,
+        )
+    )
+    found = await session.scalar(query)
+    return None if found is None else float(found)
+
+
+async def absent(session: AsyncSession, round_: Round) -> Sequence[int]:
+    """Members who answered an earlier round of the schedule, and not this one."""
+    here = select(Standing.member_id).where(Standing.round_id == round_.id)
+    query = (
+        select(Standing.member_id)
+        .distinct()
+        .join(Round, Round.id == Standing.round_id)
+        .join(Member, Member.id == Standing.member_id)
+        .where(
+            Round.schedule_id == round_.schedule_id,
+            Round.opens_at < round_.opens_at,
+            Member.forgotten_at.is_(None),
+            Standing.member_id.not_in(here),
+        )
+    )
+    return (await session.scalars(query)).all()

@@ -1,0 +1,65 @@
+"""Question versions as rows, read back as the model. Banks and choosing among them: `banks`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import Row, Select, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from questions.model import Question, from_data
+from service.store.tables import Bank, QuestionVersion, Round, Schedule
+from service.store.tables import Question as QuestionRow
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of a question, with what the rows say of it."""
+
+    id: int
+    question_id: int
+    number: int
+    bank: str
+    """Title of the bank."""
+    licence: str
+    question: Question
+
+
+async def version(session: AsyncSession, version_id: int) -> Version:
+    """The version of that id, which a row of ours names. Raises NoResultFound for any other."""
+    return _read((await session.execute(_select().where(QuestionVersion.id == version_id))).one())
+
+
+async def version_for(session: AsyncSession, workspace_id: int, version_id: int) -> Version | None:
+    """The version, where its bank is for everybody or this workspace's own."""
+    ours = or_(Bank.workspace_id.is_(None), Bank.workspace_id == workspace_id)
+    row = (await session.execute(_select().where(QuestionVersion.id == version_id, ours))).one_or_none()
+    return None if row is None else _read(row)
+
+
+async def open_in(session: AsyncSession, workspace_id: int, question_id: int) -> bool:
+    """Whether some round of this workspace asks the question right now, in any version."""
+    query = (
+        select(Round.id)
+        .join(Schedule, Schedule.id == Round.schedule_id)
+        .join(QuestionVersion, QuestionVersion.id == Round.version_id)
+        .where(
+            Schedule.workspace_id == workspace_id,
+            QuestionVersion.question_id == question_id,
+            Round.closed_at.is_(None),
+        )
+    )
+    return await session.scalar(query.limit(1)) is not None
+
+
+def _select() -> Select[QuestionVersion, str, str]:
+    return (
+        select(QuestionVersion, Bank.title, Bank.licence)
+        .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
+        .join(Bank, Bank.id == QuestionRow.bank_id)
+    )
+
+
+def _read(row: Row[QuestionVersion, str, str]) -> Version:
+    found, title, licence = row
+    return Version(found.id, found.question_id, found.version, title, licence, from_data(found.body))

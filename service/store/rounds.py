@@ -1,0 +1,100 @@
+"""Rounds as rows: made once per slot, found by their ref, due to close. When a slot falls is `calendar`'s."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+
+from sqlalchemy import Select, exists, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.store.tables import Round, Schedule, Standing
+
+
+async def make(
+    session: AsyncSession,
+    schedule_id: int,
+    day: date,
+    opens_at: datetime,
+    closes_at: datetime,
+    *,
+    version_id: int | None = None,
+    skipped: str | None = None,
+) -> Round | None:
+    """The round of that slot; None where the slot has one already, whoever made it."""
+    values = {
+        "schedule_id": schedule_id,
+        "day": day,
+        "version_id": version_id,
+        "opens_at": opens_at,
+        "closes_at": closes_at,
+        "skipped": skipped,
+    }
+    made = await session.scalar(insert(Round).values(values).on_conflict_do_nothing().returning(Round.id))
+    return None if made is None else await session.get(Round, made)
+
+
+async def of_workspace(
+    session: AsyncSession, workspace_id: int, round_id: int, *, share: bool = False
+) -> tuple[Round, Schedule] | None:
+    """A posted round of this workspace and its schedule. With `share` it cannot be closed meanwhile."""
+    query = _asked().where(Round.id == round_id, Schedule.workspace_id == workspace_id)
+    if share:
+        query = query.with_for_update(of=Round, read=True)
+    row = (await session.execute(query.execution_options(populate_existing=True))).one_or_none()
+    return None if row is None else (row[0], row[1])
+
+
+async def open_in(session: AsyncSession, channel_id: int, now: datetime) -> Sequence[tuple[Round, Schedule]]:
+    """The channel's rounds that take answers now, oldest first."""
+    query = _asked().where(
+        Schedule.channel_id == channel_id, Round.closed_at.is_(None), Round.opens_at <= now, Round.closes_at > now
+    )
+    return [(row[0], row[1]) for row in await session.execute(query.order_by(Round.opens_at, Round.id))]
+
+
+async def to_close(session: AsyncSession, now: datetime) -> Sequence[int]:
+    """The rounds whose time is up and whose books are open, oldest first."""
+    query = select(Round.id).where(Round.closed_at.is_(None), Round.skipped.is_(None), Round.closes_at <= now)
+    return (await session.scalars(query.order_by(Round.closes_at, Round.id))).all()
+
+
+async def lock_open(session: AsyncSession, round_id: int) -> tuple[Round, Schedule] | None:
+    """The round, locked so that no answer comes in; None where its books are closed."""
+    query = _asked().where(Round.id == round_id, Round.closed_at.is_(None))
+    query = query.with_for_update(of=Round).execution_options(populate_existing=True)
+    row = (await session.execute(query)).one_or_none()
+    return None if row is None else (row[0], row[1])
+
+
+async def tickable(session: AsyncSession) -> Sequence[Schedule]:
+    """Every schedule that was not removed, locked; those another ticker has in hand are left to it."""
+    query = select(Schedule).where(Schedule.removed_at.is_(None)).order_by(Schedule.id)
+    return (await session.scalars(query.with_for_update(skip_locked=True))).all()
+
+
+async def answer_count(session: AsyncSession, round_id: int) -> int:
+    """How many members have an answer that counts."""
+    return await session.scalar(select(func.count()).where(Standing.round_id == round_id)) or 0
+
+
+async def skip_unanswered(session: AsyncSession, round_id: int, reason: str) -> None:
+    """Make the round one that asked nothing, unless somebody answered it by other ways than its post."""
+    answered = exists().where(Standing.round_id == Round.id)
+    await session.execute(
+        update(Round)
+        .where(Round.id == round_id, Round.closed_at.is_(None), ~answered)
+        .values(skipped=reason, version_id=None)
+    )
+
+
+def _asked() -> Select[Round, Schedule]:
+    return select(Round, Schedule).join(Schedule, Schedule.id == Round.schedule_id).where(Round.skipped.is_(None))
+
+
+async def shared(session: AsyncSession, round_id: int) -> tuple[Round, Schedule] | None:
+    """The round and its schedule, kept from being closed until the transaction ends."""
+    query = _asked().where(Round.id == round_id).with_for_update(of=Round, read=True)
+    row = (await session.execute(query.execution_options(populate_existing=True))).one_or_none()
+    return None if row is None else (row[0], row[1])

@@ -1,0 +1,129 @@
+"""A channel that is asked every working day at nine, driven through the client: what tests of rounds stand on."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, time
+from typing import TypeVar
+
+from sqlalchemy import inspect, select
+
+from questions.model import CodeTask, Option, Place, Question, Wrong
+from service.app import Service
+from service.client import ServiceClient
+from service.importing import import_bank
+from service.store.members import known
+from service.store.tables import Base, Schedule
+from service.wire import Body, Delivery, Given, Receipt, ScheduleSpec, Where, Who
+from tests.service.staging import reading
+
+DAILY = Where(channel="daily", name="#daily")
+SPEC = ScheduleSpec(at=time(9, 0), open_minutes=480, catch_up_minutes=120)
+
+Row = TypeVar("Row", bound=Base)
+
+
+def choice(id_: str = "views", **more: object) -> Question:
+    """Which shares memory? `a` is right, `b` and `c` are misconceptions."""
+    options = (
+        Option("a", "`x.view(-1)`", True),
+        Option("b", "`x.clone()`", False, "`clone` copies"),
+        Option("c", "`x.tolist()`", False, "a list holds its own numbers"),
+    )
+    return _made(id_, "choice", answer="`x.view(-1)`", options=options, why="A view is another look.", **more)
+
+
+def value(id_: str = "shape", **more: object) -> Question:
+    """What shape? The key is `(2, 3)`."""
+    return _made(id_, "value", answer="(2, 3)", **more)
+
+
+def prose(id_: str = "why-views", **more: object) -> Question:
+    """An open question with two key points."""
+    return _made(id_, "open", answer="They share storage.", key_points=("**storage** is shared", "no `copy`"), **more)
+
+
+def code(id_: str = "double", **more: object) -> Question:
+    """Double a number, without torch."""
+    task = CodeTask(
+        entry="double",
+        starter="def double(x):\n    ...\n",
+        reference="def double(x):\n    return 2 * x\n",
+        cases="def examples():\n    return [(1,), (2,)]\n\ndef cases(rng):\n    return [(rng.randrange(9),) for _ in range(3)]\n",
+        wrong=(Wrong("adds one", "def double(x):\n    return x + 1\n"),),
+    )
+    return _made(id_, "code", task=task, **more)
+
+
+def _made(id_: str, kind: str, **more: object) -> Question:
+    facts = {"topic": "tensors/memory", "level": "mid", "prompt": f"What of {id_}?", **more}
+    return Question(id=id_, kind=kind, place=Place("bank.md", 3, 9), **facts)  # type: ignore[arg-type]
+
+
+@dataclass
+class Road:
+    """One channel with a schedule, and everybody in it."""
+
+    service: Service
+    client: ServiceClient
+    events: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    @property
+    def now(self) -> datetime:
+        return self.service.clock()
+
+    def who(self, name: str = "Ada", *, workspace: str = "home", admin: bool = False) -> Who:
+        return Who(platform="web", workspace=workspace, member=name.lower(), name=name, admin=admin)
+
+    async def bank(self, *questions: Question, name: str = "home") -> None:
+        """Import these questions for everybody."""
+        async with self.service.sessions.begin() as session:
+            view = await import_bank(session, reading(*questions, name=name), None, self.now, True)
+        assert view.applied, view.findings
+
+    async def schedule(self, spec: ScheduleSpec = SPEC, *, where: Where = DAILY, workspace: str = "home") -> int:
+        """A schedule of the channel from now on; returns its id."""
+        async with self.service.sessions.begin() as session:
+            caller = await known(session, self.who("Boss", workspace=workspace), where, self.now)
+            assert caller.channel_id is not None
+            row = Schedule(
+                workspace_id=caller.workspace_id,
+                channel_id=caller.channel_id,
+                spec=spec.model_dump(mode="json"),
+                since=self.now,
+            )
+            session.add(row)
+            await session.flush()
+            return row.id
+
+    async def claim(self, limit: int = 20) -> tuple[Delivery, ...]:
+        return await self.client.outbox_claim("web", limit)
+
+    async def deliver(self) -> list[Delivery]:
+        """Be the courier until nothing waits; a message's reference is `m` and its delivery's id."""
+        made: list[Delivery] = []
+        while found := await self.claim():
+            for delivery in found:
+                await self.client.outbox_sent(delivery.id, f"m{delivery.id}")
+            made += found
+        return made
+
+    async def ticked(self) -> list[Body]:
+        """Tick, deliver; the bodies of what was made."""
+        await self.service.tick()
+        return [delivery.body for delivery in await self.deliver()]
+
+    async def answer(
+        self, ref: str, given: Given | str, name: str = "Ada", *, at: datetime | None = None, event: str = ""
+    ) -> Receipt:
+        """An answer; a bare string is the id of an option."""
+        form = Given(options=(given,)) if isinstance(given, str) else given
+        event = event or f"event {next(self.events)}"
+        return await self.client.answer(self.who(name), DAILY, event, ref, form, at or self.now)
+
+    async def rows(self, table: type[Row]) -> list[Row]:
+        """Every row of a table, in the order of its key."""
+        async with self.service.sessions() as session:
+            return list(await session.scalars(select(table).order_by(*inspect(table).primary_key)))

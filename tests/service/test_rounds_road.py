@@ -1,0 +1,39 @@
+"""The whole road of a round, through the client: asked at nine, answered, closed at five, revealed."""
+
+from __future__ import annotations
+
+from service.wire import QuestionPost, RevealPost
+from tests.conftest import Clock
+from tests.service.roads import DAILY, Road, choice
+
+
+async def test_a_question_is_posted_answered_closed_and_revealed(road: Road, clock: Clock) -> None:
+    await road.bank(choice())
+    await road.schedule()
+    assert await road.ticked() == []
+
+    clock.advance(hours=1)
+    posted, low = await road.ticked()
+    assert isinstance(posted, QuestionPost)
+    assert (posted.question.id, posted.late_minutes, low.kind) == ("views", 0, "notice")
+    assert {option.id for option in posted.question.options} == {"a", "b", "c"}
+
+    clock.advance(minutes=1)
+    assert (await road.answer(posted.ref, "b", "Ada")).status == "recorded"
+    assert (await road.answer(posted.ref, "a", "Ada")).status == "changed"
+    assert (await road.answer(posted.ref, "b", "Bob")).status == "recorded"
+    (form,) = (await road.client.today(road.who(), DAILY)).forms
+    assert form.given is not None and form.given.options == ("a",)
+
+    clock.advance(hours=8)
+    await road.service.tick()
+    (delivery,) = await road.deliver()
+    reveal = delivery.body
+    assert isinstance(reveal, RevealPost)
+    assert delivery.reply_to == "m1"
+    assert (reveal.answers, reveal.right, reveal.mean_credit) == (2, 1, 0.5)
+    assert {option.id: option.chosen_by for option in reveal.key.options} == {"a": 1, "b": 1, "c": 0}
+    assert reveal.first is not None and (reveal.first.name, reveal.first.points, reveal.first.streak) == ("Ada", 10, 1)
+    assert [(person.name, person.points) for person in reveal.points] == [("Ada", 10), ("Bob", 0)]
+    assert [(row.rank, row.name, row.points) for row in reveal.board] == [(1, "Ada", 10), (2, "Bob", 0)]
+    assert reveal.next_at is not None and reveal.next_at.isoformat() == "2026-03-03T09:00:00+00:00"
