@@ -13,7 +13,7 @@ from fastapi import APIRouter, Body
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.read import read_bank
-from service import auditing, disputes, doctoring, importing, restoring, retiring, schedules, seasons
+from service import auditing, closing, daily, disputes, doctoring, importing, restoring, retiring, schedules, seasons
 from service.api.dependencies import Call, EventBody, TheCall, WhereBody, WhoBody
 from service.auditing import administer, admins_only
 from service.store import banks
@@ -135,6 +135,18 @@ async def schedule_remove(call: TheCall, who: WhoBody, event_id: EventBody, sche
 async def schedule_preview(call: TheCall, who: WhoBody, schedule: Id) -> RoundView:
     async with looking(call, who) as (session, caller):
         return await schedules.preview(session, caller, schedule, call.now)
+
+
+@router.post("/schedule/post-now")
+async def post_now(call: TheCall, who: WhoBody, event_id: EventBody, schedule: Id) -> RoundView:
+    work = partial(daily.post_now, schedule_id=schedule, now=call.now)
+    return await changing(call, who, event_id, "schedule post-now", work, RoundView, {"schedule": schedule})
+
+
+@router.post("/close-now")
+async def close_now(call: TheCall, who: WhoBody, event_id: EventBody, where: WhereBody) -> RoundView:
+    work = partial(closing.close_now, now=call.now)
+    return await changing(call, who, event_id, "close-now", work, RoundView, {"channel": where.channel}, where)
 
 
 # Seasons
