@@ -1,8 +1,9 @@
 """One child's life behind the walls: get warm, park, take one Run, report, die. Everything here may be overwritten
 by the answer it runs, so nothing here decides a verdict and no secret is ever in this process.
 
-On the results pipe go frames of a 4-byte length, a kind and a payload: R when parked, C per finished case, E at
-the end. An answer may write them too; it can only say what numbers it returns, or spoil its own result.
+On the results pipe go frames of a 4-byte length, a kind and a payload: R when parked, A when a run was taken, C
+per finished case, E at the end. An answer may write them too; it can only say what numbers it returns, or spoil
+its own result.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ def live(walls: confine.Walls) -> NoReturn:
     start = {"cpu_ms": (used.ru_utime + used.ru_stime) * 1000, "rss_kb": used.ru_maxrss}
     _send(b"R", json.dumps(start).encode())
     run = _receive()
+    # From here on the time is the answer's, and so is the blame.
+    _send(b"A", b"")
     pages = int(os.pread(statistics, 100, 0).split()[0])
     os.close(statistics)
     confine.run_limits(run.limits, pages * resource.getpagesize(), own_user=walls.namespaces)

@@ -19,7 +19,12 @@ from sandbox.pool import Child, Exit, chunks, frames, wake
 from sandbox.wire import Isolation, Outcome, Reached, Run, Status
 
 _END_SECONDS = 10.0
+_ACCEPT_SECONDS = 30.0
 _MOST_FRAMES = 100_000
+
+
+class ChildLost(Exception):
+    """The child died without having taken the run: another may."""
 
 
 @dataclass(slots=True)
@@ -30,24 +35,31 @@ class _Heard:
     err: bytearray = field(default_factory=bytearray)
     results: list[bytes] = field(default_factory=list)
     end: dict[str, Any] | None = None
+    accepted: bool = False
+    """The child has taken the run; what it does until then is ours to answer for."""
     flooded: bool = False
     spoiled: bool = False
     """Something came on the results pipe that is no result, or came after the end."""
 
 
 async def execute(child: Child, run: Run, isolation: Isolation, queue_ms: float) -> Outcome:
-    """The Outcome of `run` in `child`, which is dead afterwards. Raises ZygoteDied when all went under."""
+    """The Outcome of `run` in `child`, which is dead afterwards.
+
+    Raises ChildLost when it died before it took the run, ZygoteDied when all went under.
+    """
     heard = _Heard()
-    began = time.monotonic()
-    stop = asyncio.Event()
+    stop, accepted = asyncio.Event(), asyncio.Event()
     tasks = [
         asyncio.create_task(_text(child.out, heard.out, run.limits.output_bytes, heard, stop)),
         asyncio.create_task(_text(child.err, heard.err, run.limits.output_bytes, heard, stop)),
-        asyncio.create_task(_results(child, run, heard, stop)),
+        asyncio.create_task(_results(child, run, heard, accepted, stop)),
         asyncio.create_task(_hand_over(child.run, wire.encode_run(run))),
     ]
     child.run = -1
     try:
+        if await _too_late(accepted, _ACCEPT_SECONDS) or not heard.accepted:
+            raise ChildLost("it did not take the run")
+        began = time.monotonic()
         late = await _too_late(stop, run.limits.wall_ms / 1000)
         wall = (time.monotonic() - began) * 1000
         if stop.is_set() and heard.end is None and not heard.flooded:
@@ -95,9 +107,13 @@ async def _text(descriptor: int, into: bytearray, most: int, heard: _Heard, stop
             return
 
 
-async def _results(child: Child, run: Run, heard: _Heard, stop: asyncio.Event) -> None:
+async def _results(child: Child, run: Run, heard: _Heard, accepted: asyncio.Event, stop: asyncio.Event) -> None:
     try:
         async for kind, payload in frames(child.results, run.limits.result_bytes + (1 << 16)):
+            if kind == b"A" and not heard.accepted:
+                heard.accepted = True
+                accepted.set()
+                continue
             if heard.end is not None or kind not in (b"C", b"E"):
                 heard.spoiled = True
             elif kind == b"C":
@@ -112,6 +128,7 @@ async def _results(child: Child, run: Run, heard: _Heard, stop: asyncio.Event) -
     except ValueError:
         heard.flooded = True
     stop.set()
+    accepted.set()
 
 
 def _end(payload: bytes) -> dict[str, Any] | None:

@@ -20,11 +20,12 @@ from typing import Any, TypeVar
 from sandbox import wire
 from sandbox.host import Host
 from sandbox.pool import Pool, ZygoteDied
-from sandbox.running import execute
+from sandbox.running import ChildLost, execute
 from sandbox.wire import Outcome, Run
 
 _MOST_WAITING = 64
 _MOST_PARKED = 8
+_ATTEMPTS = 10
 _MOST_QUEUE_SECONDS = 60.0
 _T = TypeVar("_T")
 
@@ -129,12 +130,17 @@ class Supervisor:
             await self.pool.refill()
 
     async def _in_a_child(self, run: Run, asked: float) -> Outcome:
-        async with asyncio.timeout(_MOST_QUEUE_SECONDS):
-            child = await self.pool.take(run.limits.disk_mb)
-        try:
-            return await execute(child, run, self.host.isolation, (time.monotonic() - asked) * 1000)
-        finally:
-            child.close()
+        for _ in range(_ATTEMPTS):
+            async with asyncio.timeout(_MOST_QUEUE_SECONDS):
+                child = await self.pool.take(run.limits.disk_mb)
+            try:
+                return await execute(child, run, self.host.isolation, (time.monotonic() - asked) * 1000)
+            except ChildLost:
+                # It died while it was parked, and the word of it was still under way.
+                await self.pool.refill()
+            finally:
+                child.close()
+        raise OSError(f"{_ATTEMPTS} children died before they took the run")
 
     def _internal(self, run: Run, why: str) -> Outcome:
         return Outcome(id=run.id, status="internal", isolation=self.host.isolation, detail=why.strip())
