@@ -37,9 +37,18 @@ function show(html, mine = false) {
   else if (newestFirst) log.prepend(message);
   else log.append(message);
   if (focused) message.focus({ preventScroll: true });
-  if (!mine) heard.textContent = message.dataset.short;
+  if (!mine) announce(message);
   if (!mine && !old && atEnd && !newestFirst) message.scrollIntoView({ block: "end" });
   return message;
+}
+
+// While a post of ours is under way the stream may bring its answer first; that one takes the focus instead.
+let underWay = 0;
+const unheard = [];
+
+function announce(message) {
+  if (underWay) unheard.push(message);
+  else heard.textContent = message.dataset.short;
 }
 
 function lookAt(element) {
@@ -54,6 +63,7 @@ function lookAt(element) {
 async function post(form, submitter) {
   if (form.dataset.busy) return;
   form.dataset.busy = "yes";
+  underWay++;
   const waiting = setTimeout(() => (live.textContent = "Sending…"), 500);
   try {
     const answer = await fetch(form.getAttribute("action"), {
@@ -71,6 +81,8 @@ async function post(form, submitter) {
   } finally {
     clearTimeout(waiting);
     delete form.dataset.busy;
+    underWay--;
+    if (!underWay) unheard.splice(0).filter((news) => !news.contains(document.activeElement)).forEach(announce);
   }
 }
 

@@ -1,0 +1,319 @@
+"""The web chat in a real browser: what a screen reader, a keyboard, a phone and a broken connection meet."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, expect
+
+from bot.core.cards import Card, Form, Reply
+from bot.core.commands import suggest
+from bot.core.events import Submit
+from bot.core.platform import Target
+from bot.core.wording import outbox_card
+from bot.platforms.web.app import build
+from bot.platforms.web.chat import CHANNEL, WebChat
+from bot.platforms.web.store import ChatStore
+from tests.bot.samples import GALLERY, QUESTION_POST
+from tests.bot.web.browsing import Desk
+from tests.bot.web.chromium import Window, Windows, chromium, needs_chromium, served
+from tests.bot.web.conftest import AT
+
+pytestmark = [pytest.mark.browser, needs_chromium, pytest.mark.asyncio(loop_scope="module")]
+
+QUESTION = outbox_card(QUESTION_POST)
+EDITOR, BOARD = GALLERY["ask code"], GALLERY["board"]
+HERE = Target("local", CHANNEL)
+LONG = "def add_one(x):\n" + "".join(f"    y{n} = 'a line, number {n}' + \"{'x' * 2 * n}\"  # é ∂\n" for n in range(60))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    """One for all these tests; its windows share nothing."""
+    async with chromium() as browser:
+        yield browser
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def windows(chat: WebChat, desk: Desk, browser: Browser) -> AsyncIterator[Windows]:
+    async with served(build(chat, desk.answer, suggest), chat.close) as address:
+        windows = Windows(browser, address)
+        yield windows
+        await windows.close()
+    assert windows.complaints() == []
+
+
+async def shown(windows: Windows, chat: WebChat, *said: Card | Form, **window: object) -> Window:
+    """Ann's channel with these private messages in it."""
+    ann = await (await windows.open(**window)).join("Ann")  # type: ignore[arg-type]
+    for one in said:
+        chat.store.post(CHANNEL, one, chat.clock(), member=ann.member)
+    await ann.page.reload()
+    return ann
+
+
+async def editing(windows: Windows, chat: WebChat, **window: object) -> Window:
+    """Ann at an editor."""
+    ann = await shown(windows, chat, EDITOR, **window)
+    await ann.page.get_by_role("link", name="Open the editor").click()
+    await ann.page.locator(".editor.painted").wait_for()
+    return ann
+
+
+# Looks and words
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1200])
+async def test_every_card_there_is_passes_the_audit(windows: Windows, chat: WebChat, scheme: str, width: int) -> None:
+    await chat.post(HERE, QUESTION, "k")
+    chat.say("bob", "Bob", "w" * 300 + " https://example.org/" + "x" * 200, "e")
+    ann = await shown(windows, chat, *GALLERY.values(), scheme=scheme, width=width)
+
+    assert await ann.audit() == []
+    await ann.shoot(f"gallery-{scheme}-{width}")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1200])
+async def test_the_editor_passes_the_audit(windows: Windows, chat: WebChat, scheme: str, width: int) -> None:
+    ann = await editing(windows, chat, scheme=scheme, width=width)
+    await ann.page.get_by_role("textbox").fill(LONG)
+    await ann.page.locator(".editor code .k").first.wait_for()
+
+    assert await ann.audit() == []
+    await ann.shoot(f"editor-{scheme}-{width}")
+
+
+async def test_the_door_passes_the_audit(windows: Windows) -> None:
+    window = await windows.open(width=360)
+    await window.page.goto(window.address)
+    assert await window.audit() == []
+
+    await window.join("Ann")
+    await window.page.goto(window.address)
+    await window.page.get_by_label("Your name").fill("ann")
+    await window.page.keyboard.press("Enter")
+    await expect(window.page.get_by_role("alert")).to_contain_text("already called ann")
+    assert await window.audit() == []
+    # The browser itself notes that the page came with status 422.
+    assert [text for text in window.complaints if "422" not in text] == []
+    window.complaints.clear()
+
+
+# News
+
+
+async def test_news_come_by_themselves_and_leave_the_focus_where_it_is(windows: Windows, chat: WebChat) -> None:
+    ann, bob = await (await windows.open()).join("Ann"), await (await windows.open()).join("Bob")
+    await ann.page.get_by_label("Message or command").fill("half a thou")
+
+    await bob.types("hello <b>Ann</b>")
+
+    await ann.said("hello <b>Ann</b>", private=False)
+    await expect(ann.page.locator("#heard")).to_have_text("Bob: hello <b>Ann</b>")
+    await expect(ann.page.get_by_label("Message or command")).to_be_focused()
+    await expect(ann.page.get_by_label("Message or command")).to_have_value("half a thou")
+    await expect(bob.page.get_by_label("Message or command")).to_have_value("")
+    await expect(bob.page.locator("#heard")).to_have_text("")
+
+
+async def test_an_answer_takes_the_focus_and_is_announced_once(windows: Windows, chat: WebChat, desk: Desk) -> None:
+    desk.reply = Reply(BOARD)
+    ann = await (await windows.open()).join("Ann")
+
+    await ann.types("/quiz board")
+
+    await ann.said(BOARD.title, private=True)
+    assert await ann.focused() == BOARD.title
+    await expect(ann.page.locator("#heard")).to_have_text("")
+    assert await ann.page.locator(".message").count() == 1
+
+
+async def test_a_press_that_replaces_keeps_the_focus_on_the_card(windows: Windows, chat: WebChat, desk: Desk) -> None:
+    desk.reply = Reply(GALLERY["recorded"], replaces=True)
+    ann = await shown(windows, chat, GALLERY["ask choice"])
+    await ann.page.get_by_role("button", name="B", exact=True).focus()
+
+    await ann.page.keyboard.press("Enter")
+
+    await ann.said(GALLERY["recorded"].title, private=True)
+    assert await ann.focused() == GALLERY["recorded"].title
+    assert await ann.page.locator(".message").count() == 1
+    await ann.page.keyboard.press("Tab")
+    await expect(ann.page.locator(".message button").first).to_be_focused()
+
+
+async def test_what_was_missed_comes_after_a_restart(tmp_path: Path, desk: Desk, browser: Browser) -> None:
+    store = ChatStore(tmp_path / "chat.sqlite")
+    first = WebChat(store, lambda: AT)
+    async with served(build(first, desk.answer, suggest), first.close) as address:
+        windows = Windows(browser, address)
+        ann = await (await windows.open()).join("Ann")
+        await ann.types("before")
+        await ann.said("before")
+    await expect(ann.page.locator("#live")).to_contain_text("Not connected")
+    await ann.page.get_by_role("button", name="/quiz help").click()
+    await expect(ann.page.locator("#live")).to_contain_text("That did not get through")
+    first.say("bob", "Bob", "while you were away", "e")
+
+    again = WebChat(store, lambda: AT)
+    async with served(build(again, desk.answer, suggest), again.close, int(address.rpartition(":")[2])):
+        await ann.said("while you were away")
+        await expect(ann.page.locator("#live")).to_have_text("")
+        await ann.page.get_by_role("button", name="/quiz help").click()
+        await ann.said("Noted", private=True)
+        assert await ann.page.locator(".message").count() == 3
+        assert len(desk.asked) == 1
+        await windows.close()
+    store.close()
+
+
+# The editor
+
+
+async def test_the_painted_code_lies_exactly_under_the_typed(windows: Windows, chat: WebChat) -> None:
+    ann = await editing(windows, chat)
+    area = ann.page.get_by_role("textbox")
+    await area.fill(LONG)
+    await ann.page.locator(".editor code .s1").first.wait_for()
+
+    measured = await ann.page.evaluate(
+        """() => {
+          const area = document.querySelector("textarea[data-code]");
+          const pre = area.parentElement.querySelector("pre");
+          const of = (element) => {
+            const style = getComputedStyle(element);
+            const names = ["fontFamily", "fontSize", "lineHeight", "letterSpacing", "tabSize", "whiteSpace",
+              "paddingTop", "paddingLeft", "borderTopWidth", "borderLeftWidth"];
+            const box = element.getBoundingClientRect();
+            return JSON.stringify([names.map((name) => style[name]), box.x, box.y, box.height]);
+          };
+          area.scrollTo(120, 333);
+          return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => {
+            const code = pre.querySelector("code");
+            const spans = [...code.querySelectorAll("span")].map((span) => getComputedStyle(span));
+            resolve({
+              same: of(area) === of(pre),
+              text: code.textContent === area.value + "\\n",
+              wide: area.scrollWidth - code.offsetWidth === parseFloat(getComputedStyle(area).paddingLeft),
+              moved: code.style.transform,
+              even: spans.every((style) => style.fontWeight === spans[0].fontWeight && style.fontStyle === "normal"),
+            });
+          })));
+        }"""
+    )
+
+    assert measured == {
+        "same": True,
+        "text": True,
+        "wide": True,
+        "moved": "translate(-120px, -333px)",
+        "even": True,
+    }
+
+
+async def test_the_keyboard_indents_breaks_lines_undoes_and_leaves(windows: Windows, chat: WebChat) -> None:
+    ann = await editing(windows, chat)
+    area, keys = ann.page.get_by_role("textbox"), ann.page.keyboard
+    await area.fill("")
+    await keys.type("def f(x):")
+    await keys.press("Enter")
+    await keys.type("return x")
+    await keys.press("Enter")
+    await keys.press("Shift+Tab")
+    await expect(area).to_have_value("def f(x):\n    return x\n")
+    await keys.press("Control+a")
+    await keys.press("Tab")
+    await expect(area).to_have_value("    def f(x):\n        return x\n")
+    await keys.press("Shift+Tab")
+    await expect(area).to_have_value("def f(x):\n    return x\n")
+    await keys.press("Control+z")
+    await expect(area).to_have_value("    def f(x):\n        return x\n")
+    await expect(ann.page.locator(".editor code")).to_have_text(
+        "    def f(x):\n        return x\n\n", use_inner_text=False
+    )
+
+    await keys.press("Escape")
+    await keys.press("Tab")
+    await expect(ann.page.get_by_role("button", name="Hand in")).to_be_focused()
+    await keys.press("Shift+Tab")
+    await expect(area).to_be_focused()
+
+
+async def test_examples_and_hand_in_show_their_result_beneath(windows: Windows, chat: WebChat, desk: Desk) -> None:
+    ann = await editing(windows, chat)
+    await ann.page.get_by_role("textbox").fill("def add_one(x): return x")
+    desk.reply = Reply(GALLERY["tried"], replaces=True)
+    await ann.page.get_by_role("button", name="Run the examples").click()
+    await ann.said(GALLERY["tried"].title, private=True)
+    assert await ann.focused() == GALLERY["tried"].title
+
+    desk.reply = Reply(GALLERY["judging"], replaces=True)
+    await ann.page.get_by_role("textbox").press("Control+Enter")
+    await ann.said(GALLERY["judging"].title, private=True)
+    assert await ann.page.locator(".message").count() == 1
+
+    verdict = GALLERY["verdict wrong"]
+    assert isinstance(verdict, Card)
+    await chat.post(Target("local", "daily", member=ann.member), verdict, "k")
+    await ann.said(verdict.title, private=True)
+    assert await ann.page.locator(".message h2").all_inner_texts() == [verdict.title, GALLERY["judging"].title]
+    assert [event.action for event in desk.asked if isinstance(event, Submit)] == ["x:r13", "f:r13"]
+    assert await ann.audit() == []
+
+
+async def test_back_to_the_question_keeps_what_was_typed(windows: Windows, chat: WebChat, desk: Desk) -> None:
+    ann = await editing(windows, chat)
+    area = ann.page.get_by_role("textbox")
+    await area.fill("def add_one(x): return 7")
+    desk.reply = Reply(GALLERY["tried"], replaces=True)
+    await ann.page.get_by_role("button", name="Run the examples").click()
+    await ann.said(GALLERY["tried"].title)
+
+    desk.reply = Reply(EDITOR)
+    await ann.page.get_by_role("button", name="Back to the question").click()
+
+    await expect(area).to_be_focused()
+    await expect(area).to_have_value("def add_one(x): return 7")
+    await ann.page.reload()
+    await expect(area).to_have_value("def add_one(x): return 7")
+
+
+async def test_what_was_not_yet_sent_survives_a_reload(windows: Windows, chat: WebChat) -> None:
+    ann = await editing(windows, chat)
+    area = ann.page.get_by_role("textbox")
+    await area.fill("def add_one(x): return x + 1")
+
+    await ann.page.reload()
+
+    await expect(area).to_have_value("def add_one(x): return x + 1")
+    await expect(ann.page.locator("#live")).to_have_text("What you had typed here is back.")
+    await expect(ann.page.locator(".editor code")).to_contain_text("return x + 1")
+
+
+# Without scripts
+
+
+async def test_everything_works_without_scripts(windows: Windows, chat: WebChat, desk: Desk) -> None:
+    desk.reply = Reply(EDITOR)
+    await chat.post(HERE, QUESTION, "k")
+    ann = await (await windows.open(scripts=False)).join("Ann")
+    await ann.types("hello")
+    await ann.said("hello", private=False)
+
+    await ann.page.get_by_role("button", name="Answer").click()
+    area = ann.page.get_by_role("textbox")
+    await area.fill("def add_one(x):\n    return 7")
+    desk.reply = Reply(GALLERY["tried"], replaces=True)
+    await ann.page.get_by_role("button", name="Run the examples").click()
+    await ann.said(GALLERY["tried"].title, private=True)
+    await expect(area).to_have_value("def add_one(x):\n    return 7")
+
+    await ann.page.get_by_role("link", name="Look for the verdict").click()
+    await ann.page.get_by_role("link", name="back to #daily").click()
+    await ann.page.get_by_role("link", name="Look for new messages").click()
+    await expect(ann.page.get_by_role("heading", name="#daily")).to_be_visible()
