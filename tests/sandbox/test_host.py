@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sandbox import embedded, host
+from sandbox.client import SandboxUnreachable
 from sandbox.wire import Limits, Run
 
 pytestmark = pytest.mark.sandbox
@@ -76,3 +77,18 @@ def test_without_namespaces_it_refuses_and_names_the_cure(tmp_path: Path) -> Non
     assert "sysctl user.max_user_namespaces=10000" in ran.stderr
     assert "ask for it by name: --weaker" in ran.stderr
     assert not (tmp_path / "s").exists()
+
+
+async def test_a_python_that_only_root_can_read_is_refused_in_the_weaker_tier_with_its_cure(tmp_path: Path) -> None:
+    if os.getuid() != 0 or is_readable_by_all(sys.base_prefix):
+        pytest.skip("an unprivileged user can read this Python")
+    started = embedded.start(tmp_path, weaker=True)
+    try:
+        with pytest.raises(SandboxUnreachable, match=r"an unprivileged user must be able to read .*python"):
+            await started.client.until_ready(5)
+    finally:
+        started.stop()
+
+
+def is_readable_by_all(path: str) -> bool:
+    return all(folder.stat().st_mode & 0o001 for folder in (Path(path), *Path(path).parents))
