@@ -46,11 +46,12 @@ class Service:
             yield self
 
     async def tick(self) -> None:
-        """Post, close and give up whatever is due now. Any number of processes may do so at once."""
+        """Close, post and give up whatever is due now. Any number of processes may do so at once."""
         now = self.clock()
+        # Yesterday's answer comes before today's question.
+        await closing.close_due(self.sessions, now)
         async with self.sessions.begin() as session:
             await daily.tick(session, now)
-        await closing.close_due(self.sessions, now)
         async with self.sessions.begin() as session:
             await delivering.give_up_overdue(session, now)
         await self.jobs.take_up_stalled()

@@ -51,7 +51,10 @@ def code(id_: str = "double", **more: object) -> Question:
         entry="double",
         starter="def double(x):\n    ...\n",
         reference="def double(x):\n    return 2 * x\n",
-        cases="def examples():\n    return [(1,), (2,)]\n\ndef cases(rng):\n    return [(rng.randrange(9),) for _ in range(3)]\n",
+        cases=(
+            "def examples():\n    return [(1,), (2,)]\n\n"
+            "def cases(rng):\n    return [(rng.randrange(3, 99),) for _ in range(3)]\n"
+        ),
         wrong=(Wrong("adds one", "def double(x):\n    return x + 1\n"),),
     )
     return _made(id_, "code", task=task, **more)
