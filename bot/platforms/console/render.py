@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Form, Options, PickField, Small, Table, Text, TextField
 from bot.core.markup import parse, to_plain, to_summary
-from bot.core.markup.grid import grid
+from bot.core.markup.grid import table_lines
 from bot.core.markup.layout import Piece, as_text, cells, wrap
 from bot.core.markup.safety import clean
 from bot.core.markup.tree import Align
@@ -129,7 +129,7 @@ def _bar(label: str, row: Bar) -> str:
 def _table(table: Table, width: int) -> str:
     rows = [[[Piece(clean(cell))] for cell in row] for row in (table.columns, *_marked(table))]
     aligns = [Align.RIGHT if place in table.numeric else Align.LEFT for place in range(len(table.columns))]
-    text = as_text(grid(rows, aligns, width))
+    text = as_text(table_lines(rows, aligns, width))
     return f"{clean(table.caption)}\n{text}" if table.caption else text
 
 
