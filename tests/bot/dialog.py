@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
 
-from bot.core.cards import Button, Card, Form, Reply
+from bot.core.cards import Button, Card, Form, Options, PickField, Reply
 from bot.core.events import Command, Event, Press, Submit
 from bot.core.quiz import Quiz
 from bot.platforms.console.filling import Filling
@@ -35,10 +35,21 @@ class Dialog:
         """Press the button of that label on what one was told last."""
         return await self.does(Press(self.event_id(), self.clock(), who, self.where, self.button(who, label).action))
 
-    async def chooses(self, who: Who, option: str) -> str:
-        """Press the option whose button carries the id `option`, wherever it was shuffled to."""
-        action = next(one.action for one in self._buttons(who) if one.action.endswith(f":{option}"))
-        return await self.does(Press(self.event_id(), self.clock(), who, self.where, action))
+    async def chooses(self, who: Who, text: str) -> str:
+        """Press the option of that text, wherever it was shuffled to."""
+        said = self.told[who.member]
+        rows = [row for block in said.blocks if isinstance(block, Options) for row in block.rows]
+        letter = next(row.letter for row in rows if row.markdown == text)
+        label = next(one.label for one in self._buttons(who) if one.label.partition(" ")[0] == letter)
+        return await self.presses(who, label)
+
+    async def picks(self, who: Who, *texts: str) -> str:
+        """Submit the form one was given with the options of those texts."""
+        form = self.told[who.member]
+        assert isinstance(form, Form)
+        field = next(one for one in form.fields if isinstance(one, PickField))
+        picked = tuple(value for value, label in field.options if label.partition(" ")[2] in texts)
+        return await self.fills(who, options=picked)
 
     async def fills(self, who: Who, *, extra: str = "", **values: str | tuple[str, ...]) -> str:
         """Submit the form one was given, or with `extra` under its further button of that label."""

@@ -153,7 +153,7 @@ def given_words(ask: AskForm) -> str:
 
 def _rules_line(ask: AskForm, now: datetime) -> str:
     if ask.closes_at is None:
-        return f"{plural(ask.due, 'more card')} due today." if ask.due else "This is the last card due today."
+        return f"{plural(ask.due, 'more card')} due today." if ask.due else "No further card is due today."
     return f"Open until {until_words(ask.closes_at, ask.zone, now)}. The last answer before then counts."
 
 

@@ -60,7 +60,7 @@ def _period_buttons(board: Board) -> tuple[Button, ...]:
 
 def me_card(me: Me) -> Card:
     """The member's own numbers."""
-    rank = f"rank {me.rank} of the season" if me.rank else "no rank yet this season"
+    rank = f"rank {me.rank} of the season" if me.rank and me.season_points else "no rank yet this season"
     rows = (
         ("Points", f"{me.points:,} in all, {me.season_points:,} this season; {rank}"),
         ("Answers", f"{me.answered:,}, {percent(me.accuracy)} right" if me.answered else "none yet"),

@@ -12,18 +12,16 @@ from bot.core.wording.boards import board_table
 from bot.core.wording.words import (
     VERDICTS,
     brief_markdown,
-    day_words,
     in_brief,
     instant_words,
     joined,
-    local,
     percent,
     plural,
     sentence,
     until_words,
     wait_words,
 )
-from service.wire import CaseView, Key, QuestionView, Receipt, RevealPost, VerdictNote, VerdictView
+from service.wire import CaseView, Key, OptionKey, QuestionView, Receipt, RevealPost, VerdictNote, VerdictView
 
 # When all passed, a few are proof enough.
 _CASES_SHOWN = 30
@@ -33,7 +31,7 @@ _PASSED_SHOWN = 10
 def answer_blocks(key: Key, chosen: tuple[str, ...] = ()) -> tuple[Block, ...]:
     """The key and the reason of every option; `chosen` are the reader's own."""
     blocks: list[Block] = []
-    for option in key.options:
+    for option in _right_first(key):
         mine = " (your choice)" if option.id in chosen else ""
         said = f"**{'Right' if option.right else 'Wrong'}{mine}:** {option.text}"
         blocks.append(Text(f"{said}\n\n{option.reason}" if option.reason else said))
@@ -47,6 +45,10 @@ def answer_blocks(key: Key, chosen: tuple[str, ...] = ()) -> tuple[Block, ...]:
     if key.key_points:
         blocks.append(Text("**A full answer mentions:**\n\n" + "\n".join(f"- {point}" for point in key.key_points)))
     return tuple(blocks)
+
+
+def _right_first(key: Key) -> list[OptionKey]:
+    return sorted(key.options, key=lambda option: not option.right)
 
 
 def proof_blocks(key: Key) -> tuple[Block, ...]:
@@ -116,7 +118,7 @@ def _distribution(post: RevealPost) -> tuple[Bar, ...]:
                 share(option.chosen_by),
                 "right" if option.right else "wrong",
             )
-            for option in post.key.options
+            for option in _right_first(post.key)
         )
     if not post.wrong_texts:
         return ()
@@ -174,7 +176,7 @@ def verdict_card(note: VerdictNote) -> Card:
     change = (
         f"You can hand in again until {until_words(closes, note.zone, None)}; the last one counts." if closes else ""
     )
-    back = f"This card comes back {day_words(local(note.next_due, note.zone).date())}." if note.next_due else ""
+    back = f"This card comes back {instant_words(note.next_due, note.zone)}." if note.next_due else ""
     key = (*answer_blocks(note.key), *proof_blocks(note.key)) if note.key else ()
     retry = (Button("Change my answer", encode(Open(note.ref)), "primary"),) if closes or not practised else ()
     return Card(

@@ -1,0 +1,212 @@
+"""The whole road on the console, as a conversation: scripted lines in, a transcript out, the real service between."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from bot.platforms.console import ConsoleStore, run_console
+from sandbox import embedded
+from service.app import Service, build
+from service.client import ServiceClient
+from service.config import Settings
+from tests.bot.conftest import BANK
+from tests.conftest import TOKEN, Clock
+
+Line = str | Callable[[], Awaitable[object]]
+
+
+async def talk(client: ServiceClient, service: Service, store: ConsoleStore, *script: Line) -> str:
+    """The transcript of typed lines, and of things that happen between them."""
+    said: list[str] = []
+
+    async def lines() -> AsyncIterator[str]:
+        for line in script:
+            if isinstance(line, str):
+                yield line
+            else:
+                await line()
+
+    await run_console(client, clock=service.clock, lines=lines(), write=said.append, store=store, echo=True, live=False)
+    return "".join(said)
+
+
+def imported() -> tuple[str, ...]:
+    """The lines that paste the bank into its form."""
+    return ("/quiz-admin bank import", "room.md", *BANK.read_text(encoding="utf-8").splitlines(), ".", "1")
+
+
+def assert_told(transcript: str, *parts: str) -> None:
+    """Each part stands in the transcript, after the one before it."""
+    position = 0
+    for part in parts:
+        found = transcript.find(part, position)
+        assert found >= 0, f"{part!r} does not follow in:\n{transcript[position:]}"
+        position = found + len(part)
+
+
+async def later(service: Service, clock: Clock, **delta: float) -> None:
+    clock.advance(**delta)
+    await service.tick()
+    await service.jobs.work_off()
+
+
+ONLY_ONE_CHOICE = tuple(
+    f"/quiz-admin bank retire {name}" for name in ("two-right", "the-shape", "two-lines", "why-scale")
+)
+SCHEDULE = "/quiz-admin schedule add 09:30 mon-fri Europe/Berlin open:4h kind:choice"
+
+
+async def test_from_the_daily_question_to_the_board(client: ServiceClient, service: Service, clock: Clock) -> None:
+    with ConsoleStore() as store:
+        text = await talk(
+            client,
+            service,
+            store,
+            "/quiz today",
+            "/as Ann",
+            *imported(),
+            *ONLY_ONE_CHOICE,
+            SCHEDULE,
+            lambda: later(service, clock, minutes=30),
+            "1",
+            "A",
+            "B",
+            "/as Bob",
+            "/quiz-admin audit",
+            "/quiz answer",
+            "C",
+            "Z",
+            lambda: later(service, clock, hours=4),
+            "/quiz board",
+            "/quit",
+            "/quiz rules",
+        )
+    assert_told(
+        text,
+        "nobody> /quiz today\n── (console) ──\nSay who you are first: /as NAME.",
+        "You are Ann, an admin.",
+        "Imported\n\nroom: 6 added",
+        "Schedule added\n\nSchedule 1 in daily: 09:30 (Europe/Berlin), Monday to Friday, open for 4 hours;",
+        "── (#daily) ──\nQuestion for Monday 2 March\n\nWhat does torch.zeros(2, 3).t().shape give?",
+        "── (only you, Ann) ──\nYour answer\n",
+        "Open until 13:30 (Europe/Berlin).",
+        "Ann> A\n── (only you, Ann) ──\nYour answer is recorded\n\nYou chose A.",
+        "Ann> B\n── (only you, Ann) ──\nYour answer is changed\n\nYou chose B.",
+        "[A]   [B] (your answer)   [C]",
+        "You are Bob.",
+        "Only admins of this workspace may do that.",
+        "Bob> C\n── (only you, Bob) ──\nYour answer is recorded",
+        "No button here is called 'Z'.",
+        "── (#daily, in the thread) ──\nThe answer\n\nRight: (3, 2)\n\nWrong:",
+        "Why: t swaps the two dimensions.",
+        "How it went:",
+        "Points for this question",
+        "Next question: Tuesday 3 March, 09:30 (Europe/Berlin).",
+        "── (only you, Bob) ──\nThis week\n",
+        "Bob (you)",
+        "Bob> /quit\n",
+    )
+    assert "A right answer earns" not in text
+
+
+@pytest.mark.sandbox
+async def test_from_practice_to_a_judged_program(settings: Settings, clock: Clock, tmp_path: Path) -> None:
+    boxed = embedded.start(tmp_path)
+    try:
+        async with (
+            build(settings, clock, boxed.client).running() as service,
+            ServiceClient.inside(service.api, TOKEN) as client,
+        ):
+            with ConsoleStore() as store:
+                text = await talk(client, service, store, "/as Ann", *imported(), *practising(service))
+    finally:
+        boxed.stop()
+    assert_told(
+        text,
+        "Your code\nWrite add_one;",
+        "    def add_one(x: int) -> int:",
+        "[1] Hand in   [2] Run the examples   [0] Cancel",
+        "The examples: wrong\n\nYour code is not right yet. 0 of 2 cases passed.",
+        "Case 1 gave a wrong result:\n\n    add_one(1)\n\nexpected 2, got 3",
+        "It holds:\n    def add_one(x):\n        return x + 2",
+        "Your code is being judged…",
+        "── (only you, Ann) ──\nYour code: accepted\n\nYour code is right. 7 of 7 cases passed.",
+        "   3 │ hidden  │ passed",
+        "It ran in ",
+        "    tensor(3.)",
+    )
+
+
+def practising(service: Service) -> tuple[Line, ...]:
+    """A code question practised: the examples run, then handed in; at last a free snippet."""
+    others = tuple(f"/quiz-admin bank retire {name}" for name in ("one-right",))
+    wrong = ("def add_one(x):", "    return x + 2", ".", "2")
+    right = ("def add_one(x):", "    return x + 1", ".", "1")
+    snippet = "/quiz run import torch\\nprint(torch.ones(3).sum())"
+    return (*ONLY_ONE_CHOICE, *others, "/quiz practice", *wrong, "1", *right, service.jobs.work_off, snippet)
+
+
+async def test_a_form_can_be_left_and_lists_what_may_follow(client: ServiceClient, service: Service) -> None:
+    with ConsoleStore() as store:
+        text = await talk(
+            client, service, store,
+            "/as Ann", "", "/quiz run", "print(1)", "/cancel", "/quiz board ?", "/quiz zzz?", "/weather", "hello",
+            "/quiz-admin bank import", ".", "", "room.md", "x", ".", "9", "0", "/quiz help",
+        )  # fmt: skip
+    assert_told(
+        text,
+        "Run a snippet",
+        "The form is closed; nothing was sent.",
+        "/quiz board day\n/quiz board week",
+        "Nothing goes on so.",
+        "The commands are /quiz, /quiz-admin, /as NAME and /quit.",
+        "No button here is called 'hello'. Commands begin with a slash: /quiz help.",
+        "Name of the document",
+        "The document\nMarkdown.",
+        "Type a number from 1 to 2, or 0 to leave the form.",
+        "The form is closed; nothing was sent.",
+        "/quiz practice │",
+    )
+
+
+async def test_messages_come_while_nothing_is_typed(client: ServiceClient, service: Service, clock: Clock) -> None:
+    said: list[str] = []
+    posted = asyncio.Event()
+
+    def write(text: str) -> None:
+        said.append(text)
+        if "Question for" in text:
+            posted.set()
+
+    async def lines() -> AsyncIterator[str]:
+        for line in ("/as Ann", *imported(), *ONLY_ONE_CHOICE, SCHEDULE):
+            yield line
+        await later(service, clock, minutes=30)
+        await posted.wait()
+
+    with ConsoleStore() as store:
+        await run_console(client, clock=clock, lines=lines(), write=write, store=store)
+    post = next(text for text in said if "Question for" in text)
+    assert post.startswith("\n── (#daily) ──\nQuestion for Monday 2 March")
+    assert post.endswith("[1] Answer\n\nAnn> ")
+    assert "/as Ann" not in "".join(said[1:])
+
+
+async def test_a_second_start_posts_nothing_twice(
+    client: ServiceClient, service: Service, clock: Clock, tmp_path: Path
+) -> None:
+    path = tmp_path / "console.sqlite"
+    with ConsoleStore(path) as store:
+        first = await talk(
+            client, service, store,
+            "/as Ann", *imported(), *ONLY_ONE_CHOICE, SCHEDULE, lambda: later(service, clock, minutes=30), "1",
+        )  # fmt: skip
+    with ConsoleStore(path) as store:
+        second = await talk(client, service, store, "/as Bob", "/quiz today", "1", "/as Ann", "/quiz today")
+    assert first.count("Question for Monday") == 1
+    assert "Question for Monday" not in second
+    assert_told(second, "You are Bob.", "You have not answered it yet.", "[A]   [B]   [C]", "You are Ann, an admin.")
