@@ -63,6 +63,6 @@ def _member_in(detail: dict[str, Any]) -> int:
 
 
 def _said(detail: dict[str, Any], names: dict[int, str]) -> str:
-    """`points 5, reason typo` and so on, a member by name."""
+    """`member Ada, points 5, reason typo` and so on, in the order of the alphabet: JSONB keeps none."""
     said = {**detail, "member": names.get(_member_in(detail), "someone")} if "member" in detail else detail
-    return ", ".join(f"{name} {value}" for name, value in said.items() if value not in ("", None))
+    return ", ".join(f"{name} {value}" for name, value in sorted(said.items()) if value not in ("", None))

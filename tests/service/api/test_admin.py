@@ -1,0 +1,211 @@
+"""Admins' calls through the client: refused to others, once per event, on record; and each does what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, date, datetime, time, timedelta
+
+import pytest
+
+from service.client import ServiceClient, ServiceRefused
+from service.store.tables import Audit, Bank, Ledger, Schedule, Season
+from service.wire import QuestionPost, RevealPost, ScheduleSpec, Who
+from tests.conftest import Clock
+from tests.service.roads import DAILY, Road, choice
+
+DAY = date(2026, 3, 2)
+DOCUMENT = "### 1. Does `x.t()` copy?\n\n**Answer:** No, it returns a view.\n"
+Change = Callable[[ServiceClient, Who, str], Awaitable[object]]
+
+CHANGES: dict[str, Change] = {
+    "schedule add": lambda client, who, event: client.schedule_add(who, event, DAILY, ScheduleSpec()),
+    "schedule edit": lambda client, who, event: client.schedule_edit(who, event, 1, ScheduleSpec(at=time(10))),
+    "schedule pause": lambda client, who, event: client.schedule_pause(who, event, 1, True),
+    "schedule resume": lambda client, who, event: client.schedule_pause(who, event, 1, False),
+    "schedule skip": lambda client, who, event: client.schedule_skip(who, event, 1, DAY + timedelta(days=1)),
+    "schedule remove": lambda client, who, event: client.schedule_remove(who, event, 1),
+    "schedule post-now": lambda client, who, event: client.post_now(who, event, 1),
+    "season start": lambda client, who, event: client.season_start(who, event, "Spring"),
+    "bank import": lambda client, who, event: client.bank_import(who, event, "own.md", DOCUMENT, True),
+    "bank retire": lambda client, who, event: client.bank_retire(who, event, "views", True),
+    "bank put back": lambda client, who, event: client.bank_retire(who, event, "views", False),
+    "member adjust": lambda client, who, event: client.member_adjust(who, event, "Boss", 5, "a gift"),
+}
+"""Every change that needs nothing but a bank and the schedule 1, by what the record calls it."""
+
+LOOKS: dict[str, Callable[[ServiceClient, Who], Awaitable[object]]] = {
+    "schedule list": lambda client, who: client.schedule_list(who),
+    "schedule preview": lambda client, who: client.schedule_preview(who, 1),
+    "bank list": lambda client, who: client.bank_list(who),
+    "bank import": lambda client, who: client.bank_import(who, "look", "own.md", DOCUMENT, False),
+    "bank low": lambda client, who: client.bank_low(who),
+    "reports": lambda client, who: client.reports(who),
+    "audit": lambda client, who: client.audit(who),
+    "doctor": lambda client, who: client.doctor(who),
+}
+"""Every call that changes nothing."""
+
+
+@pytest.fixture
+def boss(road: Road) -> Who:
+    return road.who("Boss", admin=True)
+
+
+@pytest.mark.parametrize("action", CHANGES)
+async def test_a_change_is_made_once_and_noted_once(road: Road, boss: Who, action: str) -> None:
+    await road.bank(choice())
+    await road.schedule()
+    first = await CHANGES[action](road.client, boss, "the event")
+    assert await CHANGES[action](road.client, boss, "the event") == first
+    (noted,) = await road.rows(Audit)
+    assert noted.action == action
+
+
+@pytest.mark.parametrize("action", CHANGES)
+async def test_a_change_by_anybody_else_is_refused_and_leaves_no_trace(road: Road, action: str) -> None:
+    await road.bank(choice())
+    await road.schedule()
+    before = [str(row.spec) for row in await road.rows(Schedule)]
+    with pytest.raises(ServiceRefused) as refusal:
+        await CHANGES[action](road.client, road.who("Ada"), "the event")
+    assert refusal.value.failure.code == "admins-only"
+    assert await road.rows(Audit) + await road.rows(Season) + await road.rows(Ledger) == []
+    assert [str(row.spec) for row in await road.rows(Schedule)] == before
+    assert len(await road.rows(Bank)) == 1
+
+
+@pytest.mark.parametrize("action", LOOKS)
+async def test_looking_is_for_admins_too_and_is_not_noted(road: Road, boss: Who, action: str) -> None:
+    await road.bank(choice())
+    await road.schedule()
+    await LOOKS[action](road.client, boss)
+    assert await road.rows(Audit) == []
+    with pytest.raises(ServiceRefused) as refusal:
+        await LOOKS[action](road.client, road.who("Ada"))
+    assert refusal.value.failure.code == "admins-only"
+
+
+async def test_a_schedule_from_its_making_to_its_end(road: Road, boss: Who, clock: Clock) -> None:
+    client = road.client
+    await road.bank(choice("views"), choice("grad"))
+    made = await client.schedule_add(boss, "e1", DAILY, ScheduleSpec(at=time(10), zone="Europe/Berlin"))
+    assert made.next[0] == datetime(2026, 3, 2, 9, tzinfo=UTC)
+    preview = await client.schedule_preview(boss, made.id)
+    clock.advance(hours=1)
+    (post,) = [body for body in await road.ticked() if isinstance(body, QuestionPost)]
+    assert (post.question.id, post.day) == (preview.question.id, preview.day)
+    skipped = await client.schedule_skip(boss, "e2", made.id, date(2026, 3, 3))
+    assert skipped.next[0] == datetime(2026, 3, 4, 9, tzinfo=UTC)
+    (low,) = await client.bank_low(boss)
+    assert (low.schedule, low.channel_name, low.left) == (made.id, "#daily", 1)
+    assert (await client.schedule_pause(boss, "e3", made.id, True)).paused
+    edited = await client.schedule_edit(boss, "e4", made.id, ScheduleSpec(at=time(8)))
+    assert (edited.paused, edited.spec.zone) == (True, "UTC")
+    await client.schedule_remove(boss, "e5", made.id)
+    assert await client.schedule_list(boss) == ()
+    assert [line.action for line in await client.audit(boss, 2)] == ["schedule remove", "schedule edit"]
+
+
+async def test_posting_and_closing_at_once(road: Road, boss: Who) -> None:
+    await road.bank(choice())
+    schedule = await road.schedule()
+    posted = await road.client.post_now(boss, "e1", schedule)
+    assert (posted.question.id, posted.day, posted.closed) == ("views", DAY, False)
+    assert any(isinstance(delivery.body, QuestionPost) for delivery in await road.deliver())
+    with pytest.raises(ServiceRefused, match="a day has one question"):
+        await road.client.post_now(boss, "e2", schedule)
+    await road.answer(f"r{posted.id}", "a")
+    closed = await road.client.close_now(boss, "e3", DAILY)
+    assert (closed.id, closed.answers, closed.closed) == (posted.id, 1, True)
+    assert any(isinstance(delivery.body, RevealPost) for delivery in await road.deliver())
+    with pytest.raises(ServiceRefused, match="no open round"):
+        await road.client.close_now(boss, "e4", DAILY)
+
+
+async def test_a_preview_of_an_import_its_errors_and_the_import(road: Road, boss: Who) -> None:
+    preview = await road.client.bank_import(boss, "e1", "own.md", DOCUMENT, False)
+    assert (preview.applied, preview.added, await road.rows(Bank)) == (False, 1, [])
+    done = await road.client.bank_import(boss, "e2", "own.md", DOCUMENT, True)
+    assert done == preview.model_copy(update={"applied": True})
+    broken = await road.client.bank_import(boss, "e3", "own.md", "---\nbank: [\n---\n", True)
+    assert not broken.applied
+    assert broken.findings
+    (bank,) = await road.client.bank_list(boss)
+    assert (bank.name, bank.questions, bank.retired) == ("own", 1, 0)
+
+
+async def test_a_retired_question_is_asked_no_more_and_can_be_put_back(road: Road, boss: Who) -> None:
+    await road.bank(choice("views"), choice("grad"))
+    await road.client.bank_retire(boss, "e1", "VIEWS", True)
+    assert (await road.client.topics(boss))[0].questions == 1
+    (bank,) = await road.client.bank_list(boss)
+    assert (bank.questions, bank.retired) == (1, 1)
+    await road.client.bank_retire(boss, "e2", "views", False)
+    assert (await road.client.topics(boss))[0].questions == 2
+    await road.bank(choice("grad"))
+    with pytest.raises(ServiceRefused, match="no longer holds views"):
+        await road.client.bank_retire(boss, "e3", "views", False)
+
+
+async def test_a_restored_day_and_booked_points_show_at_once_and_are_on_record(
+    road: Road, boss: Who, clock: Clock
+) -> None:
+    await road.bank(*(choice(f"q{number}") for number in range(3)))
+    await road.schedule()
+    for day in range(3):
+        clock.now = datetime(2026, 3, 2 + day, 9, tzinfo=UTC)
+        post = next(body for body in await road.ticked() if isinstance(body, QuestionPost))
+        if day != 1:
+            await road.answer(post.ref, "a")
+        clock.advance(hours=8)
+        await road.ticked()
+    ada = road.who("Ada")
+    assert (await road.client.me(ada)).streak == 1
+    await road.client.member_restore(boss, "e1", "Ada", date(2026, 3, 3))
+    await road.client.member_adjust(boss, "e2", "ada", -3, "answered twice")
+    me = await road.client.me(ada)
+    assert (me.streak, me.points) == (2, 17)
+    assert [line.detail for line in await road.client.audit(boss)] == [
+        "member Ada, points -3, reason answered twice",
+        "day 2026-03-03, member Ada",
+    ]
+
+
+async def test_a_report_goes_to_the_moderators_and_is_settled(road: Road, boss: Who) -> None:
+    await road.bank(choice())
+    ada = road.who("Ada")
+    made = [await road.client.report(ada, "e1", "views", "b is right too") for _ in range(2)]
+    assert made[0] == made[1]
+    assert await road.client.reports(boss) == (made[0],)
+    assert (await road.client.report_settle(boss, "e2", made[0].id, "fixed")).state == "fixed"
+    with pytest.raises(ServiceRefused, match="dismissed or fixed"):
+        await road.client.report_settle(boss, "e3", made[0].id, "burnt")
+
+
+async def test_the_doctor_finds_the_database_well_and_no_sandbox(road: Road, boss: Who) -> None:
+    checks = {check.name: check for check in await road.client.doctor(boss)}
+    assert checks["database"].ok
+    assert checks["migrations"].ok
+    assert not checks["sandbox"].ok
+    # The tests' clock stands in another year than the database's.
+    assert not checks["clock"].ok
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda client, who: client.member_adjust(who, "e", "Boss", 2**70, "why"), "points"),
+        (lambda client, who: client.schedule_pause(who, "e", 2**70, True), "schedule"),
+        (lambda client, who: client.season_start(who, "e", ""), "name"),
+        (lambda client, who: client.season_start(who, "e", "x" * 201), "name"),
+        (lambda client, who: client.season_start(who, "", "Spring"), "event_id"),
+        (lambda client, who: client.audit(who, 0), "limit"),
+    ],
+    ids=["huge points", "huge id", "no name", "long name", "no event", "no limit"],
+)
+async def test_what_cannot_be_is_refused_by_name(
+    road: Road, boss: Who, change: Callable[[ServiceClient, Who], Awaitable[object]], said: str
+) -> None:
+    with pytest.raises(ServiceRefused) as refusal:
+        await change(road.client, boss)
+    assert said in refusal.value.failure.message
