@@ -33,22 +33,10 @@ class Quiz:
         """What the one who caused `event` is told, privately. Never raises."""
         try:
             said = await self._said(event)
-        except (CommandError, BadAction) as error:
-            said = texts.refused_card(str(error), _question_of(event))
-        except ServiceRefused as error:
-            said = texts.refused_card(escape(error.failure.message), _question_of(event))
-        except ServiceUnavailable as error:
-            _LOG.warning("%s %s: %s", type(event).__name__, event.id, error)
-            said = texts.unavailable_card()
-        except ValidationError as error:
-            # The wire's own limits: what was typed is longer than anything the service takes.
-            said = texts.refused_card(
-                f"That is too long or of the wrong kind: {escape(error.errors()[0]['msg'])}.", _question_of(event)
-            )
-        except Exception:  # whatever else fails, the member gets an answer and the log the cause
-            _LOG.exception("%s %s could not be answered", type(event).__name__, event.id)
-            said = texts.fault_card()
-        return Reply(said, replaces=isinstance(event, Press | Submit) and isinstance(said, Card))
+        except Exception as error:  # whatever fails, the member gets an answer and the log the cause
+            # It takes no card's place: what was typed or shown there is still wanted.
+            return Reply(_trouble(event, error))
+        return Reply(said, replaces=_is_answer(event) and isinstance(said, Card))
 
     async def _said(self, event: Event) -> Card | Form:
         match event:
@@ -60,6 +48,32 @@ class Quiz:
                 return await self._presses.press(event)
             case Submit():
                 return await self._presses.submit(event)
+
+
+def _trouble(event: Event, error: Exception) -> Card:
+    """What is said when an event could not be answered as wished."""
+    match error:
+        case CommandError() | BadAction():
+            return texts.refused_card(str(error), _question_of(event))
+        case ServiceRefused():
+            return texts.refused_card(escape(error.failure.message), _question_of(event))
+        case ServiceUnavailable():
+            _LOG.warning("%s %s: %s", type(event).__name__, event.id, error)
+            return texts.unavailable_card()
+        case ValidationError():
+            # The wire's own limits: what was typed is longer than anything the service takes.
+            cause = escape(error.errors()[0]["msg"])
+            return texts.refused_card(f"That is too long or of the wrong kind: {cause}.", _question_of(event))
+        case _:
+            _LOG.error("%s %s could not be answered", type(event).__name__, event.id, exc_info=error)
+            return texts.fault_card()
+
+
+def _is_answer(event: Event) -> bool:
+    """Whether the reply makes what the event came from obsolete; an editor stays while its examples are run."""
+    if isinstance(event, Submit):
+        return not isinstance(actions.decode(event.action), actions.Try)
+    return isinstance(event, Press)
 
 
 def _question_of(event: Event) -> str:

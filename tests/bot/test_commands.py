@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.core.commands import COMMANDS, CommandError, Spec, complete, read_command, specs_of
+from bot.core.commands import COMMANDS, CommandError, Spec, complete, read_command, specs_of, suggest
 from bot.core.commands.kinds import Value
 
 READ: list[tuple[str, str, str, dict[str, Value]]] = [
@@ -196,6 +196,17 @@ def test_completion_only_adds_to_what_was_typed(name: str, text: str) -> None:
     offers = complete(name, text)
     assert len(offers) <= 25
     assert all(offer.lower().startswith(text.lower().lstrip()) for offer in offers)
+
+
+def test_whole_lines_are_suggested_and_admins_see_their_own() -> None:
+    assert suggest("/quiz bo", admin=False) == ["/quiz board"]
+    assert suggest("/quiz-admin rev", admin=False) == []
+    assert suggest("/quiz-admin rev", admin=True) == [
+        "/quiz-admin review list",
+        "/quiz-admin review dismiss",
+        "/quiz-admin review fixed",
+    ]
+    assert "/quiz today" in suggest("/q", admin=True)
 
 
 def test_following_completion_always_ends_in_a_known_command() -> None:

@@ -262,3 +262,20 @@ async def test_a_reply_to_a_press_replaces_the_card_it_came_from(room: Room, ann
     reply = await room.quiz.handle(Press("p1", room.clock(), ann, room.where, action))
     assert reply.replaces
     assert "[A]" in text_of(reply)
+    refused = await room.quiz.handle(Press("p2", room.clock(), ann, room.where, "o:r1:no-such-option"))
+    assert "That did not work" in text_of(refused)
+    assert not refused.replaces
+
+
+async def test_an_admin_posts_and_closes_at_once(room: Room, ann: Who) -> None:
+    await room.only("one-right")
+    await room.types(room.boss, "/quiz-admin schedule add 10:00 daily Europe/Berlin")
+    assert "Posted\n\nWhat does torch.zeros(2, 3).t().shape give?" in await room.types(
+        room.boss, "/quiz-admin schedule post-now"
+    )
+    assert "That did not work" in await room.types(room.boss, "/quiz-admin schedule post-now")
+    await room.types(ann, "/quiz answer")
+    await room.chooses(ann, "`(3, 2)`")
+    assert "Closed\n\nWhat does" in await room.types(room.boss, "/quiz-admin close-now")
+    await room.carries()
+    assert "1 of 1 answered right" in card_text(room.wall.last("The answer"))
