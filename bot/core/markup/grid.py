@@ -11,7 +11,7 @@ _BAR = " │ "
 _MIN_COLUMN = 6
 
 
-def grid(rows: Sequence[Sequence[Cell]], aligns: Sequence[Align], width: int) -> list[Line]:
+def table_lines(rows: Sequence[Sequence[Cell]], aligns: Sequence[Align], width: int) -> list[Line]:
     """Give the lines of a table whose first row is its header; too wide for columns, it becomes a list of rows."""
     room = width - len(_BAR) * (len(aligns) - 1)
     natural = [max(1, *(_natural(row[column]) for row in rows)) for column in range(len(aligns))]

@@ -1,6 +1,6 @@
 """A tree as text for a terminal or a platform that shows nothing else; in a terminal optionally with ANSI styles."""
 
-from bot.core.markup.grid import grid
+from bot.core.markup.grid import table_lines
 from bot.core.markup.layout import Line, Piece, Style, as_ansi, as_text, line_cells, prefixed, wrap
 from bot.core.markup.mathtext import to_unicode
 from bot.core.markup.tree import (
@@ -63,7 +63,7 @@ def _block(block: Block, width: int, depth: int) -> list[Line]:
             code: list[Line] = [(Piece(line, Style.CODE),) for line in source.expandtabs(4).split("\n")]
             return prefixed(code, "  │ ", "  │ ", Style.DIM)
         case Table(header, rows, aligns):
-            return grid([[_pieces(cell, Style.PLAIN) for cell in row] for row in (header, *rows)], aligns, width)
+            return table_lines([[_pieces(cell, Style.PLAIN) for cell in row] for row in (header, *rows)], aligns, width)
         case Rule():
             return [(Piece("─" * width, Style.DIM),)]
 

@@ -95,9 +95,11 @@ class ChatStore:
 
     def secret(self, name: str) -> str:
         """A random secret, made at first use and kept."""
-        self._db.execute("insert or ignore into secret values (?, ?)", (name, secrets.token_urlsafe(32)))
-        row = self._db.execute("select value from secret where name = ?", (name,)).fetchone()
-        return str(row[0])
+        kept = self._db.execute("select value from secret where name = ?", (name,)).fetchone()
+        if kept is None:
+            self._db.execute("insert or ignore into secret values (?, ?)", (name, secrets.token_urlsafe(32)))
+            return self.secret(name)
+        return str(kept[0])
 
     def join(self, name: str) -> Person:
         """A new person. Raises NameTaken, also for a name that only looks like another or like ours."""

@@ -171,7 +171,7 @@ class Windows:
 
 
 @contextlib.asynccontextmanager
-async def chromium() -> AsyncIterator[Browser]:
+async def opened_chromium() -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=[*ARGUMENTS, "--disable-sync"])
         try:

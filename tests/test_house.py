@@ -1,0 +1,60 @@
+"""What must hold of the whole house: every room says what it is for, and torch stays in its own."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ROOMS = ("bot", "service", "questions", "sandbox", "tests")
+MODULES = sorted([ROOT / "dailygrad.py", *(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))])
+
+
+def test_every_module_says_in_its_first_line_what_it_is_for() -> None:
+    silent = [
+        str(path.relative_to(ROOT))
+        for path in MODULES
+        if path.read_text(encoding="utf-8").strip() and not ast.get_docstring(ast.parse(path.read_bytes()))
+    ]
+    assert silent == []
+
+
+def test_no_function_bears_its_modules_name() -> None:
+    namesakes = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in MODULES
+        for node in ast.parse(path.read_bytes()).body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == path.stem
+    ]
+    assert namesakes == []
+
+
+@pytest.mark.parametrize("entered", ["dailygrad", "service.app", "bot.core.quiz", "questions", "sandbox.client"])
+def test_everything_but_the_sandbox_starts_without_torch(entered: str) -> None:
+    program = f"import sys; sys.modules['torch'] = None; import {entered}; assert 'torch._C' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["run", "--help"], ["bank", "--help"], ["bot", "--help"], ["sandbox", "--help"]]
+)
+def test_help_reads_well(words: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "dailygrad", *words], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert "Usage:" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_the_readme_names_only_commands_there_are() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    help_text = subprocess.run(
+        [sys.executable, "-m", "dailygrad", "--help"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+    ).stdout
+    for word in ("run", "serve", "work", "bot", "bank", "sandbox", "migrate", "doctor"):
+        assert f"dailygrad {word}" in readme
+        assert word in help_text
