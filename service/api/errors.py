@@ -6,6 +6,7 @@ import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
 
 from service.api.dependencies import Unauthorised
@@ -29,6 +30,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(Unauthorised, _unauthorised)
     app.add_exception_handler(RequestValidationError, _unreadable)
+    app.add_exception_handler(DataError, _unkept)
     app.add_exception_handler(HTTPException, _other)
     app.add_exception_handler(Exception, _broken)
 
@@ -54,6 +56,13 @@ async def _unreadable(request: Request, error: Exception) -> JSONResponse:
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"][1:]) or "body"
     return _answer(422, "unreadable", f"{place}: {first['msg'].removeprefix('Value error, ')}")
+
+
+async def _unkept(request: Request, error: Exception) -> JSONResponse:
+    # PostgreSQL keeps every character but NUL, and no stranger's text shall look like a failure of ours.
+    log.warning("unkept value", path=request.url.path, error=str(getattr(error, "orig", error)))
+    said = "a text holds a character that cannot be kept, such as NUL, or a number is too large: send it without"
+    return _answer(422, "unreadable", said)
 
 
 async def _other(request: Request, error: Exception) -> JSONResponse:
