@@ -175,7 +175,8 @@ class WebApp:
 
     async def _handle(self, request: Request, person: Person, fields: FormData, event: Event) -> Response:
         reply = await self._answer(event)
-        message = self._chat.whisper(person.id, reply, event.id, _number(text_of(fields, "message")))
+        cause, editor = _number(text_of(fields, "message")), _number(text_of(fields, "editor"))
+        message = self._chat.whisper(person.id, reply, event.id, cause, editor)
         return self._done(request, person, fields, message)
 
     def _done(self, request: Request, person: Person, fields: FormData, number: int) -> Response:

@@ -51,37 +51,40 @@ class WebChat:
 
     # For the pages
 
-    def whisper(self, member: str, reply: Reply, event: str, cause: int = 0) -> int:
+    def whisper(self, member: str, reply: Reply, event: str, cause: int = 0, editor: int = 0) -> int:
         """Tell one member alone what became of an event, once; returns the message to look at.
 
-        `cause` is the message whose button or form it was. An editor stays, with its latest result beneath.
+        `cause` is the message whose button or form it was, `editor` the one beneath which that was shown. An editor
+        stays, with its latest result beneath, and whoever asks for the same question from there stays in it.
         """
-        asked = self.store.message(cause, member)
-        own = asked if asked is not None and asked.member == member else None
-        message = self._placed(member, own, reply, event) if own else None
+        message: int | None = None
+        if isinstance(reply.said, Form):
+            open_now = self._own(member, editor)
+            message = editor if open_now is not None and _same(open_now.said, reply.said) else None
+        elif (own := self._own(member, cause)) is not None:
+            message = self._placed(member, own, reply.said, event, reply.replaces)
         if message is None:
             message = self.store.post(CHANNEL, reply.said, self.clock(), event=event, member=member)
         self.tell()
         return message
 
-    def _placed(self, member: str, own: Message, reply: Reply, event: str) -> int | None:
-        """The message that takes the reply without a new one being made."""
-        if isinstance(reply.said, Form):
-            editor = self.store.message(own.answers, member) if own.answers else None
-            back = editor is not None and is_editor(editor.said) and _same(editor.said, reply.said)
-            return own.answers if back else None
-        if is_editor(own.said):
-            result = self.store.result(own.id, member)
-            if result is not None and self.store.replace(result, member, reply.said):
-                return result
-            return self.store.post(CHANNEL, reply.said, self.clock(), event=event, member=member, answers=own.id)
-        return own.id if reply.replaces and self.store.replace(own.id, member, reply.said) else None
+    def _own(self, member: str, message: int) -> Message | None:
+        found = self.store.message(message, member)
+        return found if found is not None and found.member == member else None
+
+    def _placed(self, member: str, own: Message, said: Card, event: str, replaces: bool) -> int | None:
+        """The message that takes a card in answer to a private one; None when it needs one of its own."""
+        if not is_editor(own.said):
+            return own.id if replaces and self.store.replace(own.id, member, said) else None
+        result = self.store.result(own.id, member)
+        if result is not None and self.store.replace(result, member, said):
+            return result
+        return self.store.post(CHANNEL, said, self.clock(), event=event, member=member, answers=own.id)
 
     def keep(self, member: str, message: int, values: Values) -> None:
         """Keep what was typed in an editor, so that a page without scripts shows it again."""
-        editor = self.store.message(message, member)
-        if editor is not None and editor.member == member and is_editor(editor.said):
-            assert isinstance(editor.said, Form)
+        editor = self._own(member, message)
+        if editor is not None and isinstance(editor.said, Form) and is_editor(editor.said):
             filled = tuple(_filled(field, values) for field in editor.said.fields)
             if filled != editor.said.fields:
                 self.store.replace(message, member, dataclasses.replace(editor.said, fields=filled))
@@ -120,7 +123,7 @@ def is_editor(said: Card | Form | str) -> bool:
 
 
 def _same(one: Card | Form | str, other: Form) -> bool:
-    return isinstance(one, Form) and one.action == other.action
+    return isinstance(one, Form) and is_editor(one) and one.action == other.action
 
 
 def _filled(field: TextField | PickField, values: Values) -> TextField | PickField:

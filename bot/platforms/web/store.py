@@ -177,10 +177,10 @@ class ChatStore:
         return None if row is None else int(row[0])
 
     def results(self, editor: int, member: str, limit: int = 5) -> list[Message]:
-        """What came of an editor and what the courier has brought its member since, newest first."""
+        """What came of an editor and what the courier has brought its member since, newest change first."""
         rows = self._db.execute(
             f"select {COLUMNS} from message where member = ? and (answers = ? or (key is not null and id > ?))"
-            " order by id desc limit ?",
+            " order by version desc limit ?",
             (member, editor, editor, limit),
         ).fetchall()
         return [_message(row) for row in rows]

@@ -101,12 +101,14 @@ def test_an_editor_has_one_result(chat: WebChat) -> None:
     assert told(chat, "ann") == [CODE, RECEIPT.said]
 
 
-def test_from_a_result_one_comes_back_to_its_own_editor_alone(chat: WebChat) -> None:
+def test_the_same_question_asked_for_from_an_editor_is_that_editor(chat: WebChat) -> None:
     editor = chat.whisper("ann", Reply(CODE), "e1")
     result = chat.whisper("ann", RECEIPT, "e2", editor)
 
-    assert chat.whisper("ann", Reply(CODE), "e3", result) == editor
-    assert chat.whisper("ann", Reply(PROSE), "e4", result) not in (editor, result)
+    assert chat.whisper("ann", Reply(CODE), "e3", result, editor) == editor
+    assert chat.whisper("ann", Reply(PROSE), "e4", result, editor) not in (editor, result)
+    assert chat.whisper("ann", Reply(CODE), "e5", result) not in (editor, result)
+    assert chat.whisper("bob", Reply(CODE), "e6", result, editor) not in (editor, result)
 
 
 # What is kept of an editor

@@ -137,6 +137,8 @@ def test_an_editors_results_are_its_own_and_what_was_delivered_since(store: Chat
     assert store.result(editor, "ann") == tried
     assert store.result(editor, "bob") is None
     assert [message.id for message in store.results(editor, "ann")] == [verdict, tried]
+    assert store.replace(tried, "ann", CARD)
+    assert [message.id for message in store.results(editor, "ann")] == [tried, verdict]
     assert before not in [message.id for message in store.results(editor, "ann")]
 
 

@@ -33,8 +33,10 @@ function show(html, mine = false) {
   document.getElementById("empty")?.remove();
   const atEnd = window.innerHeight + window.scrollY > document.body.scrollHeight - 200;
   const focused = old?.contains(document.activeElement);
-  if (old) old.replaceWith(message);
-  else if (newestFirst) log.prepend(message);
+  if (newestFirst) {
+    old?.remove();
+    log.prepend(message);
+  } else if (old) old.replaceWith(message);
   else log.append(message);
   if (focused) message.focus({ preventScroll: true });
   if (!mine) announce(message);
