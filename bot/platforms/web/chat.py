@@ -127,11 +127,10 @@ def _same(one: Card | Form | str, other: Form) -> bool:
 
 
 def _filled(field: TextField | PickField, values: Values) -> TextField | PickField:
-    given = values.get(field.name)
-    if given is None:
-        return field
-    return (
-        dataclasses.replace(field, value=given[0])
-        if isinstance(field, TextField)
-        else (dataclasses.replace(field, picked=given))
-    )
+    """The field with what was typed or picked, where a browser that keeps to the field's own limits could send it."""
+    given = values.get(field.name, ())
+    if isinstance(field, PickField):
+        known = {value for value, _ in field.options}
+        return dataclasses.replace(field, picked=tuple(value for value in given if value in known))
+    fits = len(given) == 1 and len(given[0]) <= field.max_length
+    return dataclasses.replace(field, value=given[0]) if fits else field

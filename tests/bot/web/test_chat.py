@@ -121,6 +121,7 @@ def test_what_was_typed_is_kept_in_ones_own_editor(chat: WebChat) -> None:
     chat.keep("bob", editor, {"code": ("stolen",)})
     chat.keep("ann", 999, {"code": ("lost",)})
     chat.keep("ann", editor, {"code": ("start",), "other": ("x",)})
+    chat.keep("ann", editor, {"code": ("x" * 4001,), "note": ("two", "values")})
     assert (told(chat, "ann"), chat.store.version()) == ([CODE], version)
 
     chat.keep("ann", editor, {"code": ("typed",)})
@@ -133,11 +134,11 @@ def test_picks_are_kept_too(chat: WebChat) -> None:
     pick = PickField("which", "Which?", (("a", "A"), ("b", "B")), several=True)
     editor = chat.whisper("ann", Reply(Form("F", "f:r1", (*CODE.fields, pick))), "e1")
 
-    chat.keep("ann", editor, {"which": ("a", "b")})
-
-    (kept,) = told(chat, "ann")
-    assert isinstance(kept, Form)
-    assert [field.picked for field in kept.fields if isinstance(field, PickField)] == [("a", "b")]
+    for given, picked in ((("a", "b"), ("a", "b")), (("b", "forged"), ("b",)), ((), ())):
+        chat.keep("ann", editor, {"which": given})
+        (kept,) = told(chat, "ann")
+        assert isinstance(kept, Form)
+        assert [field.picked for field in kept.fields if isinstance(field, PickField)] == [picked]
 
 
 def test_only_code_needs_an_editor() -> None:

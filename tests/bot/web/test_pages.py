@@ -172,6 +172,24 @@ async def test_what_was_missed_comes_after_a_restart(tmp_path: Path, desk: Desk,
     store.close()
 
 
+async def test_a_page_nobody_looks_at_lets_go_and_catches_up(windows: Windows, chat: WebChat) -> None:
+    ann = await (await windows.open()).join("Ann")
+    turn = """(hidden) => {
+      Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }"""
+    await ann.page.evaluate(turn, True)
+    chat.say("bob", "Bob", "are you there?", "e1")
+    await ann.types("hello")
+    await ann.said("hello")
+    assert await ann.page.locator(".message").count() == 1
+
+    await ann.page.evaluate(turn, False)
+
+    await ann.said("are you there?")
+    assert await ann.page.locator(".message .said").all_inner_texts() == ["are you there?", "hello"]
+
+
 # The editor
 
 

@@ -37,11 +37,19 @@ function show(html, mine = false) {
     old?.remove();
     log.prepend(message);
   } else if (old) old.replaceWith(message);
-  else log.append(message);
+  else insert(message);
   if (focused) message.focus({ preventScroll: true });
   if (!mine) announce(message);
   if (!mine && !old && atEnd && !newestFirst) message.scrollIntoView({ block: "end" });
   return message;
+}
+
+// By number: the answer to a post may overtake news that are older.
+function insert(message) {
+  const number = (element) => Number(element.id.slice(1));
+  let next = null;
+  for (let at = log.lastElementChild; at && number(at) > number(message); at = at.previousElementSibling) next = at;
+  log.insertBefore(message, next);
 }
 
 // While a post of ours is under way the stream may bring its answer first; that one takes the focus instead.
@@ -221,24 +229,36 @@ function complete(box) {
 // News
 
 function listen(after) {
-  const url = new URL(log.dataset.events, location.href);
-  url.searchParams.set("after", after);
-  const news = new EventSource(url);
-  news.onmessage = (event) => {
-    after = event.lastEventId;
-    show(event.data);
+  let news = null;
+  let again = null;
+  const close = () => {
+    clearTimeout(again);
+    news?.close();
   };
-  news.onopen = () => {
-    if (live.dataset.lost) live.textContent = "";
-    delete live.dataset.lost;
+  const open = () => {
+    close();
+    const url = new URL(log.dataset.events, location.href);
+    url.searchParams.set("after", after);
+    news = new EventSource(url);
+    news.onmessage = (event) => {
+      after = event.lastEventId;
+      show(event.data);
+    };
+    news.onopen = () => {
+      if (live.dataset.lost) live.textContent = "";
+      delete live.dataset.lost;
+    };
+    news.onerror = () => {
+      live.textContent = "Not connected; trying again by itself.";
+      live.dataset.lost = "yes";
+      // The browser comes back by itself after a broken connection, but not after an error page.
+      if (news.readyState === EventSource.CLOSED) again = setTimeout(open, 5000);
+    };
   };
-  news.onerror = () => {
-    live.textContent = "Not connected; trying again by itself.";
-    live.dataset.lost = "yes";
-    // The browser comes back by itself after a broken connection, but not after an error page.
-    if (news.readyState === EventSource.CLOSED) setTimeout(() => listen(after), 5000);
-  };
-  addEventListener("pagehide", () => news.close());
+  // A browser opens six connections to one server and no more: a page nobody looks at gives its own back.
+  document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
+  addEventListener("pagehide", close);
+  if (!document.hidden) open();
 }
 
 if (log) {
