@@ -10,9 +10,10 @@ from bot.core import actions
 from bot.core.cards import Bars, Card, Form, Table, Text
 from bot.core.markup import parse, to_html
 from bot.core.markup.layout import cells
+from bot.core.wording import revealing
 from bot.platforms.console.filling import Filling
 from bot.platforms.console.render import card_text, form_text
-from tests.bot.samples import GALLERY
+from tests.bot.samples import GALLERY, OPEN_KEY, REVEAL
 
 CARDS = {name: said for name, said in GALLERY.items() if isinstance(said, Card)}
 FORMS = {name: said for name, said in GALLERY.items() if isinstance(said, Form)}
@@ -79,6 +80,13 @@ def test_the_help_fits_a_screen() -> None:
 
 def test_a_reveal_keeps_no_letters_for_everyone_saw_their_own() -> None:
     assert not re.search(r"\b[A-D]\b  ", shown("reveal"))
+
+
+def test_points_for_ones_own_words_are_called_provisional_and_can_be_disputed() -> None:
+    card = revealing.reveal_card(REVEAL.model_copy(update={"key": OPEN_KEY}))
+    assert "These points are provisional" in card_text(card, 200)
+    assert "Report a mistake" in [button.label for button in card.buttons]
+    assert "provisional" not in shown("reveal")
 
 
 def test_the_days_question_reads_whole() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.core.actions import Next, Open, Rate, Report, ShowBoard, encode, fits
+from bot.core.actions import Next, NextOf, Open, Rate, Report, ShowBoard, Wanted, encode, fits, trailing
 from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Small, Table, Text
 from bot.core.markup import escape
 from bot.core.wording.asking import about, question_blocks
@@ -103,7 +103,17 @@ def _how_it_went(post: RevealPost) -> tuple[Block, ...]:
     first = f" First with the right answer: **{escape(post.first.name)}**." if post.first else ""
     said = Text(f"**How it went:** {_right_of(post)[:-1]}{partly}.{first}")
     rows = _distribution(post)
-    return (said, Bars(rows)) if rows else (said,)
+    return (said, *((Bars(rows),) if rows else ()), *_provisional(post.key))
+
+
+def _provisional(key: Key) -> tuple[Block, ...]:
+    if key.question.kind != "open":
+        return ()
+    said = (
+        "These points are provisional: an answer in one's own words is scored by the key points it mentions. "
+        "**Report a mistake** puts yours before the moderators."
+    )
+    return (Small(said),)
 
 
 def _distribution(post: RevealPost) -> tuple[Bar, ...]:
@@ -142,9 +152,12 @@ def _next(post: RevealPost) -> tuple[Block, ...]:
     return (Small(f"Next question: {instant_words(post.next_at, post.zone)}."),) if post.next_at else ()
 
 
-def _after_buttons(question: QuestionView, *, board: bool = False) -> tuple[Button, ...]:
+def _after_buttons(question: QuestionView, *, board: bool = False, wanted: Wanted = Wanted()) -> tuple[Button, ...]:
     more = Next(topic=question.topic)
-    buttons = [Button("Practise", encode(Next()))] if board else [Button("Next card", encode(Next()), "primary")]
+    buttons = [Button("Practise", encode(Next()))] if board else [Button("Next card", encode(wanted.next), "primary")]
+    if question.kind == "code" and not board:
+        # A verdict comes by itself and knows no more of the practice it belongs to.
+        buttons.append(Button("More code", encode(NextOf("code"))))
     if question.topic and fits(more) and len(question.topic) <= 50:
         buttons.append(Button(f"More on {question.topic}", encode(more)))
     if board:
@@ -262,8 +275,8 @@ def _case_table(cases: tuple[CaseView, ...]) -> Table:
     return Table(("Case", "Kind", "Verdict"), rows, caption, (0,))
 
 
-def practised_card(receipt: Receipt, now: datetime) -> Card:
-    """A practised answer judged at once, or a late one that became practice."""
+def practised_card(receipt: Receipt, now: datetime, wanted: Wanted = Wanted()) -> Card:
+    """A practised answer judged at once, or a late one that became practice; the next card is of what is wanted."""
     late = receipt.status == "late"
     head = "Too late for the round" if late else practised_title(receipt)
     blocks: list[Block] = []
@@ -280,15 +293,15 @@ def practised_card(receipt: Receipt, now: datetime) -> Card:
         blocks += question_blocks(receipt.key.question)
     if receipt.given.text is not None:
         blocks += (Small("You answered:"), Code(receipt.given.text, ""))
-    buttons: tuple[Button, ...] = (Button("Next card", encode(Next()), "primary"),)
+    buttons: tuple[Button, ...] = (Button("Next card", encode(wanted.next), "primary"),)
     if receipt.key:
         blocks += (*answer_blocks(receipt.key, receipt.given.options or ()), *proof_blocks(receipt.key))
-        buttons = _after_buttons(receipt.key.question)
+        buttons = _after_buttons(receipt.key.question, wanted=wanted)
     if receipt.next_due:
         blocks.append(Small(f"This card comes back {wait_words(now, receipt.next_due)}."))
     if receipt.rate:
         blocks.append(Text("How well did you know it? Compare with the key, then choose."))
-        buttons = rating_buttons(receipt.ref)
+        buttons = rating_buttons(trailing(receipt.ref, wanted))
     if receipt.key:
         blocks.append(Small(about(receipt.key.question)))
     return Card(head, f"{head}. {_answer_in_brief(receipt.key) if receipt.key else ''}".strip(), tuple(blocks), buttons)
@@ -317,7 +330,7 @@ def rating_buttons(ref: str) -> tuple[Button, ...]:
     return tuple(Button(label, encode(Rate(ref, rating))) for rating, label in _RATINGS)
 
 
-def rated_card(due: datetime, now: datetime) -> Card:
+def rated_card(due: datetime, now: datetime, wanted: Wanted = Wanted()) -> Card:
     """Thanks for the rating."""
     said = f"Noted. This card comes back {wait_words(now, due)}."
-    return Card("Noted", said, (Text(said),), (Button("Next card", encode(Next()), "primary"),))
+    return Card("Noted", said, (Text(said),), (Button("Next card", encode(wanted.next), "primary"),))
