@@ -1,0 +1,135 @@
+"""Migrations on empty and filled databases, and the promises they put into the database itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from psycopg import errors
+from sqlalchemy import create_engine
+
+from service.store import migrations
+from service.store.session import libpq_url, sqlalchemy_url
+from service.store.tables import APPEND_ONLY, Base
+from tests.conftest import Clock, MakeDatabase
+from tests.service.roads import Road, choice
+
+ROOT = Path(__file__).parents[3]
+
+
+def tables(url: str) -> list[str]:
+    with psycopg.connect(libpq_url(url)) as connection:
+        rows = connection.execute("select tablename from pg_tables where schemaname = 'public' order by 1").fetchall()
+    return [name for (name,) in rows]
+
+
+async def fill(road: Road, clock: Clock) -> None:
+    """A round with an answer, judged, booked and revealed."""
+    await road.bank(choice())
+    await road.schedule()
+    clock.advance(hours=1)
+    await road.ticked()
+    await road.answer("r1", "a")
+    clock.advance(hours=8)
+    await road.ticked()
+    boss = road.who("Boss", admin=True)
+    await road.client.member_adjust(boss, "e", "Ada", 5, "a good report")
+
+
+def test_the_migrated_schema_is_the_models(database_url: str) -> None:
+    engine = create_engine(sqlalchemy_url(database_url))
+    with engine.connect() as connection:
+        found = compare_metadata(MigrationContext.configure(connection), Base.metadata)
+    engine.dispose()
+    assert [change for change in found if "procrastinate" not in str(change)] == []
+
+
+def test_up_down_and_up_again(new_database: MakeDatabase) -> None:
+    url = new_database()
+    assert migrations.current(url) is None
+    migrations.upgrade(url)
+    assert migrations.current(url) == migrations.newest()
+    made = tables(url)
+    assert {*Base.metadata.tables, "procrastinate_jobs"} <= set(made)
+    migrations.downgrade(url)
+    assert tables(url) == ["alembic_version"]
+    migrations.upgrade(url)
+    assert tables(url) == made
+
+
+def test_upgrading_twice_changes_nothing(database_url: str) -> None:
+    before = tables(database_url)
+    migrations.upgrade(database_url)
+    assert tables(database_url) == before
+
+
+def test_processes_that_migrate_at_once_do_it_once(new_database: MakeDatabase) -> None:
+    url = new_database()
+    program = "import sys; from service.store.migrations import upgrade; upgrade(sys.argv[1])"
+    started = [subprocess.Popen([sys.executable, "-c", program, url], cwd=ROOT) for _ in range(3)]
+    assert [process.wait(60) for process in started] == [0, 0, 0]
+    assert migrations.current(url) == migrations.newest()
+
+
+async def test_down_and_up_on_filled_tables(road: Road, clock: Clock, database_url: str) -> None:
+    await fill(road, clock)
+    await road.service.engine.dispose()
+    migrations.downgrade(database_url, "0001")
+    with psycopg.connect(libpq_url(database_url)) as connection:
+        assert connection.execute("select count(*) from answer").fetchone() == (1,)
+    migrations.upgrade(database_url)
+    with psycopg.connect(libpq_url(database_url)) as connection:
+        assert connection.execute("select count(*) from ledger").fetchone() == (2,)
+    migrations.downgrade(database_url)
+    assert tables(database_url) == ["alembic_version"]
+
+
+@pytest.mark.parametrize("change", ["update {} set id = default", "delete from {}", "truncate {} cascade"])
+async def test_append_only_tables_refuse_every_change(road: Road, clock: Clock, database_url: str, change: str) -> None:
+    await fill(road, clock)
+    for table in APPEND_ONLY:
+        with (
+            psycopg.connect(libpq_url(database_url)) as connection,
+            pytest.raises(errors.RestrictViolation, match="append-only"),
+        ):
+            connection.execute(change.format(table).encode())
+
+
+async def test_forgetting_empties_words_and_never_numbers(road: Road, clock: Clock, database_url: str) -> None:
+    await fill(road, clock)
+    with psycopg.connect(libpq_url(database_url), autocommit=True) as connection:
+        connection.execute("set dailygrad.forgetting = 'on'")
+        connection.execute("update answer set name = '', given = '{}'")
+        connection.execute("update verdict set detail = '{}'")
+        for refused in (
+            "update answer set at = now()",
+            "update verdict set credit = 0, detail = '{}'",
+            "update ledger set points = 9",
+            "delete from answer",
+        ):
+            with pytest.raises(errors.RestrictViolation):
+                connection.execute(refused.encode())
+
+
+async def test_a_slot_a_standing_and_a_booking_are_unique(road: Road, clock: Clock, database_url: str) -> None:
+    await fill(road, clock)
+    copies = (
+        "insert into round (schedule_id, day, version_id, opens_at, closes_at) "
+        "select schedule_id, day, version_id, opens_at, closes_at from round",
+        "insert into standing select * from standing",
+        "insert into ledger (key, workspace_id, member_id, points, reason, at) "
+        "select key, workspace_id, member_id, 1, 'again', at from ledger limit 1",
+        "insert into verdict (answer_id, version_id, verdict, credit, detail, at) "
+        "select answer_id, version_id, 'wrong', 0, '{}', at from verdict",
+    )
+    for copy in copies:
+        with (
+            psycopg.connect(libpq_url(database_url)) as connection,
+            pytest.raises(errors.UniqueViolation),
+        ):
+            connection.execute(copy.encode())

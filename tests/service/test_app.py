@@ -1,0 +1,64 @@
+"""The service as a whole: it ticks and works by itself, stops cleanly, and of two processes one leads."""
+
+from __future__ import annotations
+
+import asyncio
+
+from service.app import build
+from service.client import ServiceClient
+from service.config import Settings
+from service.wire import Given, Where
+from tests.conftest import TOKEN, Clock
+from tests.service.roads import Road, choice, code
+
+
+async def test_a_working_service_posts_by_itself_once_beside_another(settings: Settings, clock: Clock) -> None:
+    one, two = build(settings, clock), build(settings, clock)
+    client = ServiceClient.inside(one.api, TOKEN)
+    async with client, one.running(work=True), two.running(work=True), asyncio.timeout(60):
+        road = Road(one, client)
+        await road.bank(choice())
+        await road.schedule()
+        clock.advance(hours=1)
+        kinds: list[str] = []
+        while "question" not in kinds:
+            found = await client.outbox_claim("web", wait_s=5)
+            kinds += [delivery.body.kind for delivery in found]
+            for delivery in found:
+                await client.outbox_sent(delivery.id, "m")
+        kinds += [delivery.body.kind for delivery in await client.outbox_claim("web", wait_s=1.5)]
+    assert sorted(kinds) == ["notice", "question"]
+
+
+async def test_a_working_service_takes_up_its_jobs(settings: Settings, clock: Clock) -> None:
+    service = build(settings, clock)
+    client = ServiceClient.inside(service.api, TOKEN)
+    async with client, service.running(work=True), asyncio.timeout(60):
+        road = Road(service, client)
+        await road.bank(code())
+        form = await client.practice(road.who(), Where(channel="daily"))
+        assert form is not None
+        await road.answer(form.ref, Given(code="def double(x): return 2 * x"))
+        manager = service.jobs.app.job_manager
+        attempts = 0
+        while not attempts:
+            (job,) = await manager.list_jobs_async()
+            attempts = job.attempts
+        assert attempts == 1
+
+
+async def test_what_a_dead_worker_held_is_taken_up(road: Road, clock: Clock) -> None:
+    """A worker killed in the middle leaves its job `doing`, and no heartbeat."""
+    await road.bank(code())
+    form = await road.client.practice(road.who(), Where(channel="daily"))
+    assert form is not None
+    await road.answer(form.ref, Given(code="def double(x): return 2 * x"))
+    connector = road.service.jobs.app.connector
+    await connector.execute_query_async(
+        "with dead as (insert into procrastinate_workers (last_heartbeat) values (now() - interval '1 hour') "
+        "returning id) update procrastinate_jobs set status = 'doing', worker_id = (select id from dead)"
+    )
+    assert await road.service.jobs.take_up_stalled() == 1
+    (job,) = await road.service.jobs.app.job_manager.list_jobs_async()
+    assert job.status == "todo"
+    assert await road.service.jobs.take_up_stalled() == 0

@@ -1,0 +1,51 @@
+"""Settings from the environment, and one clear sentence for each that is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from service.config import SettingsWrong, read_settings
+
+URL = "postgresql://quiz:p%40ss@db:5432/quiz"
+TOKEN = "0123456789abcdef"
+
+
+def test_given_settings_are_enough() -> None:
+    settings = read_settings(database_url=URL, service_token=TOKEN)
+    assert (settings.token, settings.host, settings.port, settings.log_level) == (TOKEN, "127.0.0.1", 8000, "info")
+
+
+def test_a_secret_does_not_show() -> None:
+    assert TOKEN not in repr(read_settings(database_url=URL, service_token=TOKEN))
+
+
+def test_the_token_may_stand_in_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text(f"{TOKEN}\n", encoding="utf-8")
+    assert read_settings(database_url=URL, service_token_file=path).token == TOKEN
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"service_token": TOKEN, "database_url": "mysql://db/quiz"}, "DATABASE_URL: it must look like postgresql://"),
+        ({"service_token": TOKEN, "database_url": "nonsense"}, "DATABASE_URL: it must look like postgresql://"),
+        ({"database_url": URL}, "DAILYGRAD_SERVICE_TOKEN: 0 characters; set at least 16"),
+        ({"database_url": URL, "service_token": "short"}, "DAILYGRAD_SERVICE_TOKEN: 5 characters; set at least 16"),
+        ({"database_url": URL, "service_token_file": Path("/nowhere")}, "/nowhere cannot be read"),
+        ({"database_url": URL, "service_token": TOKEN, "port": 99999}, "DAILYGRAD_PORT: input should be less than"),
+        ({"database_url": URL, "service_token": TOKEN, "log_level": "loud"}, "DAILYGRAD_LOG_LEVEL: input should be"),
+    ],
+)
+def test_a_wrong_setting_is_named_with_its_cure(given: dict[str, object], said: str) -> None:
+    with pytest.raises(SettingsWrong, match=said) as wrong:
+        read_settings(**given)
+    assert "\n" not in str(wrong.value)
+
+
+def test_no_message_shows_a_secret() -> None:
+    with pytest.raises(SettingsWrong) as wrong:
+        read_settings(database_url="mysql://quiz:hunter2@db/quiz", service_token="hunter2")
+    assert "hunter2" not in str(wrong.value)

@@ -1,0 +1,200 @@
+"""Code answers: judged once and told once, in the real sandbox where one can be; a failing one costs nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from sandbox.client import Health, SandboxClient, SandboxUnreachable
+from sandbox.embedded import embedded_sandbox
+from sandbox.wire import Outcome, Run
+from service import grading
+from service.app import Service, build
+from service.client import ServiceClient, ServiceRefused
+from service.config import Settings
+from service.store.tables import Answer, Card, Ledger, VerdictRow
+from service.wire import Given, QuestionPost, RevealPost, VerdictNote
+from tests.conftest import MONDAY, TOKEN, Clock
+from tests.service.roads import DAILY, Road, choice, code
+
+RIGHT = Given(code="def double(x):\n    return 2 * x\n")
+WRONG = Given(code="def double(x):\n    return x + 1\n")
+NINE = MONDAY + timedelta(hours=1)
+
+
+class BrokenSandbox:
+    """A sandbox whose every run fails, as one does whose machine is out of memory."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    async def run(self, run: Run) -> Outcome:
+        self.runs += 1
+        return Outcome(id=run.id, status="internal", detail="no child could be forked")
+
+    async def health(self) -> Health:
+        raise SandboxUnreachable("it is broken")
+
+
+@pytest.fixture
+async def sandbox(tmp_path: Path) -> AsyncIterator[SandboxClient]:
+    async with embedded_sandbox(tmp_path) as client:
+        yield client
+
+
+def road_with(service: Service) -> Road:
+    return Road(service, ServiceClient.inside(service.api, TOKEN))
+
+
+async def asked(road: Road, clock: Clock) -> str:
+    await road.bank(code())
+    await road.schedule()
+    clock.now = NINE
+    return next(body.ref for body in await road.ticked() if isinstance(body, QuestionPost))
+
+
+async def notes(road: Road) -> list[VerdictNote]:
+    return [each.body for each in await road.deliver() if isinstance(each.body, VerdictNote)]
+
+
+@pytest.mark.sandbox
+async def test_code_is_judged_told_booked_and_tried(settings: Settings, clock: Clock, sandbox: SandboxClient) -> None:
+    async with build(settings, clock, sandbox).running() as service:
+        road = road_with(service)
+        ref = await asked(road, clock)
+        assert (await road.answer(ref, WRONG, "Ada")).status == "judging"
+        await service.jobs.work_off()
+        (wrong,) = await notes(road)
+        assert (wrong.verdict.verdict, wrong.verdict.credit, wrong.key) == ("wrong", 0.2, None)
+        assert [case.visible for case in wrong.verdict.cases] == [True, True, False, False, False]
+        assert all(case.shown == "" for case in wrong.verdict.cases if not case.visible)
+        assert wrong.verdict.cases[0].shown == "double(1)"
+
+        assert (await road.answer(ref, RIGHT, "Ada")).status == "judging"
+        await road.answer(ref, Given(code="def double(x:\n"), "Bob")
+        await service.jobs.work_off()
+        # They were judged side by side, so either may be told first.
+        found = {note.verdict.verdict: note.verdict.credit for note in await notes(road)}
+        assert found == {"accepted": 1.0, "invalid": 0.0}
+
+        tried = await road.client.try_code(road.who(), ref, "print('hello')\n" + (WRONG.code or ""))
+        assert (tried.verdict, len(tried.cases), tried.stdout) == ("wrong", 2, "hello\n")
+        ran = await road.client.run(road.who(), "print(“smart”)")
+        assert (ran.status, ran.stdout) == ("ok", "smart\n")
+
+        clock.advance(hours=8)
+        (reveal,) = [body for body in await road.ticked() if isinstance(body, RevealPost)]
+        assert (reveal.answers, reveal.right) == (2, 1)
+        assert [(person.name, person.points) for person in reveal.points] == [("Ada", 10), ("Bob", 0)]
+
+
+@pytest.mark.sandbox
+async def test_a_verdict_after_the_close_is_booked_when_it_comes(
+    settings: Settings, clock: Clock, sandbox: SandboxClient
+) -> None:
+    async with build(settings, clock, sandbox).running() as service:
+        road = road_with(service)
+        ref = await asked(road, clock)
+        await road.answer(ref, WRONG, "Ada")
+        await road.answer(ref, RIGHT, "Ada")
+        clock.advance(hours=8)
+        (reveal,) = [body for body in await road.ticked() if isinstance(body, RevealPost)]
+        assert (reveal.answers, reveal.points) == (1, ())
+        assert await road.rows(Ledger) == []
+        await service.jobs.work_off()
+        # Two verdicts, and only the answer that stands is booked.
+        assert [(row.points, row.credit) for row in await road.rows(Ledger)] == [(10, 1.0)]
+        assert len(await road.rows(VerdictRow)) == 2
+
+
+@pytest.mark.sandbox
+async def test_judging_the_same_answer_again_and_at_once_changes_nothing(
+    settings: Settings, clock: Clock, sandbox: SandboxClient
+) -> None:
+    async with build(settings, clock, sandbox).running() as service:
+        road = road_with(service)
+        ref = await asked(road, clock)
+        await road.answer(ref, RIGHT)
+        (answer,) = await road.rows(Answer)
+        work = [grading.judge_answer(service.sessions, sandbox, answer.id, clock, last=False) for _ in range(3)]
+        await asyncio.gather(*work)
+        await service.jobs.work_off()
+        assert len(await road.rows(VerdictRow)) == 1
+        assert len(await notes(road)) == 1
+
+
+@pytest.mark.sandbox
+async def test_practised_and_late_code_is_told_with_its_key(
+    settings: Settings, clock: Clock, sandbox: SandboxClient
+) -> None:
+    async with build(settings, clock, sandbox).running() as service:
+        road = road_with(service)
+        ref = await asked(road, clock)
+        clock.advance(hours=8)
+        await road.ticked()
+        receipt = await road.answer(ref, RIGHT)
+        assert (receipt.status, receipt.verdict, receipt.key) == ("late", None, None)
+        await service.jobs.work_off()
+        (note,) = await notes(road)
+        assert note.ref == receipt.ref and note.verdict.verdict == "accepted"
+        assert note.key is not None and "2 * x" in note.key.answer
+        (card,) = await road.rows(Card)
+        assert note.next_due == card.due
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+async def test_a_failing_sandbox_is_tried_again_and_then_told_gently(
+    settings: Settings, clock: Clock, is_there: bool
+) -> None:
+    sandbox = BrokenSandbox() if is_there else None
+    async with build(settings, clock, sandbox).running() as service:
+        road = road_with(service)
+        ref = await asked(road, clock)
+        await road.answer(ref, RIGHT)
+        (answer,) = await road.rows(Answer)
+        with pytest.raises(grading.NotJudged, match=r"no child|no sandbox"):
+            await grading.judge_answer(service.sessions, sandbox, answer.id, clock, last=False)
+        assert await notes(road) == []
+        await grading.judge_answer(service.sessions, sandbox, answer.id, clock, last=True)
+        (note,) = await notes(road)
+        assert note.verdict.verdict == "system error"
+        assert note.verdict.message == grading.GENTLY
+        clock.advance(hours=8)
+        (reveal,) = [body for body in await road.ticked() if isinstance(body, RevealPost)]
+        # It costs nothing: not judged, not booked, and the streak goes on.
+        assert (reveal.answers, reveal.points) == (1, ())
+        assert await road.rows(VerdictRow) == []
+        assert await road.rows(Ledger) == []
+
+
+async def test_the_job_is_deferred_with_the_answer_or_not_at_all(road: Road, clock: Clock) -> None:
+    ref = await asked(road, clock)
+    async with road.service.sessions() as session:
+        await road.service.jobs.defer_judging(session, 1)
+        await session.rollback()
+    manager = road.service.jobs.app.job_manager
+    assert list(await manager.list_jobs_async()) == []
+    await road.answer(ref, RIGHT)
+    (job,) = await manager.list_jobs_async()
+    (answer,) = await road.rows(Answer)
+    assert (job.task_name, job.task_kwargs, job.status) == ("judge_answer", {"answer_id": answer.id}, "todo")
+    await road.service.jobs.work_off()
+    (job,) = await manager.list_jobs_async()
+    # No sandbox here: it waits for its next attempt.
+    assert (job.status, job.attempts) == ("todo", 1)
+
+
+async def test_trying_something_that_is_no_code_is_refused(settings: Settings, clock: Clock) -> None:
+    sandbox = BrokenSandbox()
+    async with build(settings, clock, sandbox).running() as service:
+        road = road_with(service)
+        await road.bank(choice())
+        form = await road.client.practice(road.who(), DAILY)
+        assert form is not None
+        with pytest.raises(ServiceRefused) as refused:
+            await road.client.try_code(road.who(), form.ref, "1")
+        assert (refused.value.failure.code, sandbox.runs) == ("wrong-kind", 0)

@@ -1,0 +1,73 @@
+"""The clockwork: one leader at a time, taken over when it is gone, and a tick that fails stops nothing."""
+
+from __future__ import annotations
+
+import asyncio
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from service.schedule import LEADER, Leader, ticking
+from service.store.session import libpq_url
+from tests.conftest import MakeDatabase
+
+
+def end_the_leader(database_url: str) -> None:
+    """Cut the connection that holds the lock, as a crash or a failing network does."""
+    name = conninfo_to_dict(libpq_url(database_url))["dbname"]
+    with psycopg.connect(libpq_url(database_url), autocommit=True) as connection:
+        connection.execute(
+            "select pg_terminate_backend(pid) from pg_locks join pg_database on oid = database "
+            "where locktype = 'advisory' and datname = %s and (classid::bigint << 32) + objid::bigint = %s",
+            (name, LEADER),
+        )
+
+
+async def test_one_leads_and_another_takes_over(database_url: str) -> None:
+    first, second = Leader(database_url), Leader(database_url)
+    assert [await first.leads(), await second.leads()] == [True, False]
+    assert [await first.leads(), await second.leads()] == [True, False]
+    await first.resign()
+    assert [await second.leads(), await first.leads()] == [True, False]
+    await first.resign()
+    await second.resign()
+
+
+async def test_a_lost_connection_gives_up_the_lead(database_url: str) -> None:
+    first, second = Leader(database_url), Leader(database_url)
+    assert await first.leads()
+    end_the_leader(database_url)
+    assert not await first.leads()
+    assert await second.leads()
+    assert not await first.leads()
+    await first.resign()
+    await second.resign()
+
+
+async def test_a_database_that_is_away_is_no_reason_to_fail() -> None:
+    leader = Leader("postgresql://127.0.0.1:1/nothing")
+    assert not await leader.leads()
+
+
+async def test_only_the_leader_ticks_and_goes_on_after_a_failure(database_url: str) -> None:
+    ticks: asyncio.Queue[str] = asyncio.Queue()
+
+    async def failing() -> None:
+        ticks.put_nowait("first")
+        raise RuntimeError("a bad second")
+
+    async def never() -> None:
+        ticks.put_nowait("second")
+
+    first, second = Leader(database_url), Leader(database_url)
+    assert await first.leads()
+    async with ticking(first, failing), ticking(second, never), asyncio.timeout(10):
+        assert [await ticks.get() for _ in range(2)] == ["first", "first"]
+    assert ticks.empty()
+
+
+async def test_another_databases_leader_is_none_of_ours(database_url: str, new_database: MakeDatabase) -> None:
+    here, there = Leader(database_url), Leader(new_database())
+    assert [await here.leads(), await there.leads()] == [True, True]
+    await here.resign()
+    await there.resign()
