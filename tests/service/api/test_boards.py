@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 
 import pytest
@@ -40,3 +41,16 @@ async def test_a_season_is_played_and_archived(road: Road, clock: Clock) -> None
     assert await road.client.season_end(boss, "e2") == ended
     (listed,) = await road.client.season_list(ada)
     assert (listed.name, listed.archive[0].me) == ("Spring", True)
+
+
+async def test_of_seasons_started_at_the_same_moment_one_runs(road: Road, clock: Clock) -> None:
+    boss = road.who("Boss", admin=True)
+    await road.client.season_start(boss, "e0", "Winter")
+    clock.advance(days=1)
+    names = ("Spring", "Summer", "Autumn")
+    starts = (road.client.season_start(boss, f"start {name}", name) for name in names)
+    results = await asyncio.gather(*starts, return_exceptions=True)
+    refused = [result for result in results if isinstance(result, BaseException)]
+    assert all(isinstance(refusal, ServiceRefused) and "only just begun" in str(refusal) for refusal in refused)
+    running = [season.name for season in await road.client.season_list(boss) if season.ends_at is None]
+    assert len(running) == len(results) - len(refused) == 1
