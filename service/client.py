@@ -124,9 +124,11 @@ class ServiceClient:
         """Run a free snippet; nothing is kept."""
         return await self._call("run", RunResult, who=who, code=code)
 
-    async def practice(self, who: Who, where: Where, topic: str = "", level: str = "") -> AskForm | None:
+    async def practice(
+        self, who: Who, where: Where, topic: str = "", level: str = "", kind: str = ""
+    ) -> AskForm | None:
         """The next card that is due, or a new question; None when there is nothing to ask."""
-        return await self._call("practice", MAYBE_ASK, who=who, where=where, topic=topic, level=level)
+        return await self._call("practice", MAYBE_ASK, who=who, where=where, topic=topic, level=level, kind=kind)
 
     async def rate(self, who: Who, event_id: str, ref: str, rating: Rating) -> datetime:
         """Rate one's own recall of a practised card; returns when it is due again."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from questions.model import LEVELS
+from questions.model import KINDS, LEVELS
 from service import topics
 from service.choosing import Wishes, choose
 from service.errors import NotFound, NotPossible
@@ -21,18 +21,18 @@ from service.wire import Rating
 
 
 async def next_card(
-    session: AsyncSession, caller: Caller, now: datetime, topic: str = "", level: str = ""
+    session: AsyncSession, caller: Caller, now: datetime, topic: str = "", level: str = "", kind: str = ""
 ) -> tuple[int, int] | None:
     """The question version to practise now and how many more cards are due; None where nothing is left to ask.
 
     The longest due card first, then a question the caller has not met. Never one that is open in a round.
-    Refused for a topic or level that is not there.
+    Refused for a topic, level or kind that is not there.
     """
-    await _check(session, caller, topic, level)
-    due = await cards.due(session, caller, now, topic, level)
+    await _check(session, caller, topic, level, kind)
+    due = await cards.due(session, caller, now, topic, level, kind)
     if due:
         return due[0].id, len(due) - 1
-    unseen = await cards.unseen(session, caller, topic, level)
+    unseen = await cards.unseen(session, caller, topic, level, kind)
     known = await banks.candidates(session, workspace_id=caller.workspace_id, schedule_id=None)
     latest = await cards.practised(session, caller.member_id)
     chosen = choose(
@@ -73,9 +73,11 @@ async def rate(session: AsyncSession, caller: Caller, ref: str, rating: Rating, 
     return card.due
 
 
-async def _check(session: AsyncSession, caller: Caller, topic: str, level: str) -> None:
+async def _check(session: AsyncSession, caller: Caller, topic: str, level: str, kind: str) -> None:
     if level and level not in LEVELS:
         raise NotFound(what=f"level {level}", cure=f"Choose one of {', '.join(LEVELS)}.")
+    if kind and kind not in KINDS:
+        raise NotFound(what=f"kind of question {kind}", cure=f"Choose one of {', '.join(KINDS)}.")
     if topic:
         await topics.must_exist(session, caller.workspace_id, [topic])
 

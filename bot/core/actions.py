@@ -52,6 +52,15 @@ class Next:
 
 
 @dataclass(frozen=True, slots=True)
+class NextOf:
+    """Practise the next card of one kind of question, of any level and topic where these are empty."""
+
+    kind: str
+    level: str = ""
+    topic: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Rate:
     """Rate one's own recall."""
 
@@ -109,12 +118,31 @@ class Settle:
     state: str
 
 
-Action = Open | Choose | Fill | Try | Next | Rate | Report | Explain | Snippet | ShowBoard | Privacy | Import | Settle
+Action = (
+    Open
+    | Choose
+    | Fill
+    | Try
+    | Next
+    | NextOf
+    | Rate
+    | Report
+    | Explain
+    | Snippet
+    | ShowBoard
+    | Privacy
+    | Import
+    | Settle
+)
 
-_REF = "[rp][0-9]{1,18}"
 _ANY = r"[^\x00-\x1f]*"
 _SOME = r"[^\x00-\x1f]+"
 _LEVEL = "(mid|senior|principal)?"
+_KIND = "(choice|value|output|code|open)"
+# A practised question's ref may be followed by what practice is kept to, see `trailing`.
+_REF = rf"[rp][0-9]{{1,18}}|p[0-9]{{1,18}},{_KIND}?,{_LEVEL},[^\x00-\x1f:]*"
+_TRAILING_LENGTH = 60
+"""Characters of a ref with its trail: an option's id must fit beside it."""
 
 # Only the last field may hold a colon, for it takes the rest. A tag once given keeps its meaning for ever: cards
 # posted last year are still pressed.
@@ -124,6 +152,7 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "f": (Fill, (_REF,)),
     "x": (Try, (_REF,)),
     "n": (Next, (_LEVEL, _ANY)),
+    "m": (NextOf, (_KIND, _LEVEL, _ANY)),
     "g": (Rate, (_REF, "again|hard|good|easy")),
     "e": (Report, (_ANY,)),
     "k": (Explain, (_SOME,)),
@@ -163,3 +192,37 @@ def decode(text: str) -> Action:
     if kind is None or not fit or len(text) > MAX_LENGTH:
         raise BadAction("This button belongs to no question we know. Type `/quiz today` for a fresh one.")
     return kind(*fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What practice is kept to; empty means any."""
+
+    topic: str = ""
+    level: str = ""
+    kind: str = ""
+
+    @property
+    def next(self) -> Next | NextOf:
+        """Practise the next such card."""
+        return NextOf(self.kind, self.level, self.topic) if self.kind else Next(self.level, self.topic)
+
+
+ANYTHING = Wanted()
+
+
+def trailing(ref: str, wanted: Wanted) -> str:
+    """A practised question's `ref` with what practice is kept to, so that answering it leads on to the like.
+
+    `ref` alone where nothing is wanted, or where no id could hold it.
+    """
+    trail = f"{ref},{wanted.kind},{wanted.level},{wanted.topic}"
+    fit = len(trail) <= _TRAILING_LENGTH and re.fullmatch(_REF, trail)
+    return trail if fit and wanted != ANYTHING else ref
+
+
+def parted(ref: str) -> tuple[str, Wanted]:
+    """A ref as the service knows it, and what practice was kept to."""
+    bare, *trail = ref.split(",", 3)
+    kind, level, topic = trail or ("", "", "")
+    return bare, Wanted(topic, level, kind)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import cast
 
+from bot.core.actions import Wanted
 from bot.core.cards import Card, Form
 from bot.core.commands import CommandError, Typed, read_command, specs_of
 from bot.core.events import Command, Event
@@ -50,12 +51,14 @@ class MemberDesk:
         return asking.today_card(today, event.at)
 
     async def _practice(self, event: Command, typed: Typed) -> Said:
-        return await self.next_card(event, typed.text("topic"), typed.text("level"))
+        return await self.next_card(event, Wanted(typed.text("topic"), typed.text("level"), typed.text("kind")))
 
-    async def next_card(self, event: Event, topic: str, level: str) -> Said:
-        """The next card to practise; an empty topic or level means any."""
-        ask = await self._client.practice(event.who, event.where, topic, level)
-        return texts.no_card_left_card(topic, level) if ask is None else asking.ask_said(ask, event.at)
+    async def next_card(self, event: Event, wanted: Wanted) -> Said:
+        """The next card to practise, whose buttons go on to more of what is wanted."""
+        ask = await self._client.practice(event.who, event.where, wanted.topic, wanted.level, wanted.kind)
+        if ask is None:
+            return texts.no_card_left_card(wanted)
+        return asking.ask_said(asking.carrying(ask, wanted), event.at)
 
     async def _run(self, event: Command, typed: Typed) -> Said:
         code = without_fence(typed.text("code"))

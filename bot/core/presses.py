@@ -30,12 +30,15 @@ class PressDesk:
         action = actions.decode(event.action)
         match action:
             case actions.Open(ref) | actions.Fill(ref) | actions.Try(ref):
-                return asking.ask_said(await self._client.ask(event.who, event.where, ref), event.at)
+                bare, wanted = actions.parted(ref)
+                ask = await self._client.ask(event.who, event.where, bare)
+                return asking.ask_said(asking.carrying(ask, wanted), event.at)
             case actions.Choose(ref, option):
                 return await self._answer(event, ref, Given(options=(option,)))
             case actions.Rate(ref, rating):
-                due = await self._client.rate(event.who, event.id, ref, cast(Rating, rating))
-                return revealing.rated_card(due, event.at)
+                bare, wanted = actions.parted(ref)
+                due = await self._client.rate(event.who, event.id, bare, cast(Rating, rating))
+                return revealing.rated_card(due, event.at, wanted)
             case actions.Report(question):
                 return asking.report_form(question)
             case actions.Snippet():
@@ -48,7 +51,9 @@ class PressDesk:
     async def _other(self, event: Press, action: actions.Action) -> Said:
         match action:
             case actions.Next(level, topic):
-                return await self._members.next_card(event, topic, level)
+                return await self._members.next_card(event, actions.Wanted(topic, level))
+            case actions.NextOf(kind, level, topic):
+                return await self._members.next_card(event, actions.Wanted(topic, level, kind))
             case actions.ShowBoard(period, scope, topic):
                 return await self._members.show_board(event, period, scope, topic)
             case actions.Explain(question):
@@ -67,7 +72,7 @@ class PressDesk:
             case actions.Fill(ref):
                 return await self._answer(event, ref, _given(event))
             case actions.Try(ref):
-                verdict = await self._client.try_code(event.who, ref, _code(event))
+                verdict = await self._client.try_code(event.who, actions.parted(ref)[0], _code(event))
                 return revealing.tried_card(verdict, ref)
             case actions.Report(question):
                 return await self._members.report(event, question or _one(event, "question"), _one(event, "text"))
@@ -79,11 +84,12 @@ class PressDesk:
                 raise actions.BadAction("This form is not one of ours. Type `/quiz help` for what there is.")
 
     async def _answer(self, event: Press | Submit, ref: str, given: Given) -> Said:
-        receipt = await self._client.answer(event.who, event.where, event.id, ref, given, event.at)
+        bare, wanted = actions.parted(ref)
+        receipt = await self._client.answer(event.who, event.where, event.id, bare, given, event.at)
         if receipt.status in ("judged", "late"):
-            return revealing.practised_card(receipt, event.at)
-        ask = await self._ask_again(event, ref) if given.options is not None else None
-        return asking.recorded_card(receipt, ask, event.at)
+            return revealing.practised_card(receipt, event.at, wanted)
+        ask = await self._ask_again(event, bare) if given.options is not None else None
+        return asking.recorded_card(receipt, ask, event.at, wanted)
 
     async def _ask_again(self, event: Event, ref: str) -> AskForm | None:
         """The question with the member's letters; the answer is safe, so this may fail."""

@@ -27,10 +27,11 @@ async def practice_next(
     where: WhereBody,
     topic: Annotated[Short, Body(embed=True)] = "",
     level: Annotated[Short, Body(embed=True)] = "",
+    kind: Annotated[Short, Body(embed=True)] = "",
 ) -> AskForm | None:
     async with call.transaction() as session:
         caller = await known(session, who, where, call.now)
-        found = await practice.next_card(session, caller, call.now, topic, level)
+        found = await practice.next_card(session, caller, call.now, topic, level, kind)
         if found is None:
             return None
         version_id, more = found

@@ -21,20 +21,22 @@ LATEST = 12
 """How many practised questions the next one is balanced against."""
 
 
-def narrowed(query: Select[*tuple[Any, ...]], topic: str, level: str) -> Select[*tuple[Any, ...]]:
-    """`query` over question versions, kept to a topic and a level where they are given."""
+def narrowed(query: Select[*tuple[Any, ...]], topic: str, level: str, kind: str) -> Select[*tuple[Any, ...]]:
+    """`query` over question versions, kept to a topic, a level and a kind where they are given."""
     if topic:
         query = query.where(within_topic(topic))
-    return query.where(QuestionVersion.level == level) if level else query
+    if level:
+        query = query.where(QuestionVersion.level == level)
+    return query.where(QuestionVersion.kind == kind) if kind else query
 
 
 async def due(
-    session: AsyncSession, caller: Caller, now: datetime, topic: str = "", level: str = ""
+    session: AsyncSession, caller: Caller, now: datetime, topic: str = "", level: str = "", kind: str = ""
 ) -> list[QuestionVersion]:
     """The questions whose cards are due, the longest due first, without those open in a round."""
     query = askable(select(QuestionVersion), caller.workspace_id)
     query = (
-        narrowed(query, topic, level)
+        narrowed(query, topic, level, kind)
         .join(Card, (Card.question_id == Question.id) & (Card.member_id == caller.member_id))
         .where(Card.due <= now, ~open_in_round(caller.workspace_id))
         .order_by(Card.due, Card.question_id)
@@ -42,7 +44,7 @@ async def due(
     return list(await session.scalars(query))
 
 
-async def unseen(session: AsyncSession, caller: Caller, topic: str = "", level: str = "") -> set[str]:
+async def unseen(session: AsyncSession, caller: Caller, topic: str = "", level: str = "", kind: str = "") -> set[str]:
     """The versions (as `Candidate.id`) of questions the member has neither answered nor a card of."""
     then = QuestionVersion.__table__.alias("then")
     answered = exists(
@@ -51,7 +53,7 @@ async def unseen(session: AsyncSession, caller: Caller, topic: str = "", level: 
         .where(Answer.member_id == caller.member_id, then.c.question_id == Question.id)
     )
     has_card = exists().where(Card.member_id == caller.member_id, Card.question_id == Question.id)
-    query = narrowed(askable(select(QuestionVersion.id), caller.workspace_id), topic, level)
+    query = narrowed(askable(select(QuestionVersion.id), caller.workspace_id), topic, level, kind)
     found = await session.scalars(query.where(~answered, ~has_card, ~open_in_round(caller.workspace_id)))
     return {str(id_) for id_ in found}
 

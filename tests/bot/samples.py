@@ -2,6 +2,7 @@
 
 from datetime import UTC, date, datetime, time, timedelta
 
+from bot.core.actions import Wanted
 from bot.core.cards import Card, Form
 from bot.core.commands import specs_of
 from bot.core.wording import admin, asking, boards, outbox_card, revealing, texts
@@ -235,7 +236,7 @@ GALLERY: dict[str, Card | Form] = {
     "snippet": texts.snippet_form(),
     "run": texts.run_card(RunResult(status="ok", stdout="tensor(3.)\n", wall_ms=12.3, peak_mb=40)),
     "run error": texts.run_card(RunResult(status="error", stderr="NameError: name 'x' is not defined", truncated=True)),
-    "nothing to practise": texts.no_card_left_card("autograd", "senior"),
+    "nothing to practise": texts.no_card_left_card(Wanted("autograd", "senior")),
     "import": texts.import_form(),
     "imported": admin.imported_card(IMPORTED),
     "import checked": admin.imported_card(IMPORTED.model_copy(update={"applied": False})),

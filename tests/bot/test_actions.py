@@ -5,17 +5,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core import actions
-from bot.core.actions import BadAction, Choose, Fill, Import, Next, Open, Rate, Report, ShowBoard, Snippet, Try
+from bot.core.actions import (
+    ANYTHING,
+    BadAction,
+    Choose,
+    Fill,
+    Import,
+    Next,
+    NextOf,
+    Open,
+    Rate,
+    Report,
+    ShowBoard,
+    Snippet,
+    Try,
+    Wanted,
+)
+from questions.model import KINDS
 
-refs = st.builds(lambda kind, number: f"{kind}{number}", st.sampled_from("rp"), st.integers(0, 10**18 - 1))
+bare_refs = st.builds(lambda kind, number: f"{kind}{number}", st.sampled_from("rp"), st.integers(0, 10**18 - 1))
 words = st.text(st.characters(min_codepoint=32, exclude_categories=("Cs", "Cc")), min_size=1, max_size=60)
 levels = st.sampled_from(["", "mid", "senior", "principal"])
+wishes = st.builds(Wanted, st.just("") | words, levels, st.sampled_from(["", *KINDS]))
+refs = st.builds(actions.trailing, bare_refs, wishes)
 any_action = st.one_of(
     st.builds(Open, refs),
-    st.builds(Choose, refs, words),
+    st.builds(Choose, refs, words.map(lambda word: word[:35])),
     st.builds(Fill, refs),
     st.builds(Try, refs),
     st.builds(Next, levels, st.just("") | words),
+    st.builds(NextOf, st.sampled_from(KINDS), levels, st.just("") | words),
     st.builds(Rate, refs, st.sampled_from(["again", "hard", "good", "easy"])),
     st.builds(Report, st.just("") | words),
     st.builds(actions.Explain, words),
@@ -32,6 +51,25 @@ def test_what_a_button_carries_comes_back_as_it_was(action: actions.Action) -> N
     text = actions.encode(action)
     assert len(text) <= actions.MAX_LENGTH
     assert actions.decode(text) == action
+
+
+@given(bare_refs, wishes)
+def test_a_practised_question_leads_on_to_the_like_and_stays_itself(ref: str, wanted: Wanted) -> None:
+    bare, kept = actions.parted(actions.trailing(ref, wanted))
+    assert bare == ref
+    assert kept in (wanted, ANYTHING)
+    if ref.startswith("p") and ":" not in wanted.topic and len(wanted.topic) <= 20:
+        assert kept == wanted
+    if ref.startswith("r"):
+        assert kept == ANYTHING
+
+
+@given(wishes)
+def test_the_next_card_is_of_what_is_wanted(wanted: Wanted) -> None:
+    following = actions.decode(actions.encode(wanted.next))
+    assert isinstance(following, Next | NextOf)
+    kind = following.kind if isinstance(following, NextOf) else ""
+    assert Wanted(following.topic, following.level, kind) == wanted
 
 
 @given(st.text(max_size=120))
@@ -53,7 +91,10 @@ def test_any_other_text_is_refused_or_stands_for_itself(text: str) -> None:
         (Fill("p5"), "f:p5"),
         (Try("r12"), "x:r12"),
         (Next("senior", "tensors/memory"), "n:senior:tensors/memory"),
+        (NextOf("code", "senior", "tensors/memory"), "m:code:senior:tensors/memory"),
         (Rate("p5", "good"), "g:p5:good"),
+        (Fill("p5,code,,tensors"), "f:p5,code,,tensors"),
+        (Choose("p5,,mid,", "b"), "o:p5,,mid,:b"),
         (Report("q-1"), "e:q-1"),
         (Snippet(), "u"),
         (ShowBoard("week", "channel"), "l:week:channel:"),
@@ -65,9 +106,32 @@ def test_ids_stay_what_they_are_because_old_cards_are_still_pressed(action: acti
 
 @pytest.mark.parametrize(
     "text",
-    ["", "a", "a:", "a:q12", "a:r12:b", "o:r12", "o:r12:", "g:p5:great", "zz:r1", "u:x", "a:r12\n", "e:" + "q" * 99],
+    [
+        "",
+        "a",
+        "a:",
+        "a:q12",
+        "a:r12:b",
+        "o:r12",
+        "o:r12:",
+        "g:p5:great",
+        "f:r5,code,,",
+        "f:p5,code",
+        "m::mid:",
+        "m:poem::",
+        "zz:r1",
+        "u:x",
+        "a:r12\n",
+        "e:" + "q" * 99,
+    ],
 )
 def test_malformed_ids_are_refused(text: str) -> None:
+    with pytest.raises(BadAction):
+        actions.decode(text)
+
+
+@pytest.mark.parametrize("text", ["f:r5,code,,", "f:p5,code", "f:p5,poem,,", "f:p5,,junior,", "m::mid:", "m:poem::"])
+def test_ids_that_want_what_there_is_not_are_refused(text: str) -> None:
     with pytest.raises(BadAction):
         actions.decode(text)
 

@@ -142,6 +142,34 @@ async def test_practice_judges_at_once_and_goes_on(room: Room, ann: Who) -> None
     assert "All done" in await room.presses(ann, "Next card")
 
 
+async def test_the_next_card_is_of_the_kind_that_was_asked_for(room: Room, ann: Who) -> None:
+    said = await room.types(ann, "/quiz practice kind:choice")
+    asked = []
+    while "Practice\n" in said:
+        asked.append(said)
+        if "[A]" in said:
+            await room.presses(ann, "A")
+        else:
+            await room.picks(ann, "`x[1:]`", "`x.t()`")
+        said = await room.presses(ann, "Next card")
+    assert len(asked) == 2
+    assert all("-right" in one for one in asked)
+    assert "Nothing is due for choice questions" in said.replace("\n", " ")
+    assert "Practice\n" in await room.presses(ann, "Practise everything")
+
+
+async def test_a_rating_and_a_program_being_judged_lead_on_to_the_like_too(room: Room, ann: Who) -> None:
+    await room.types(ann, "/quiz practice kind:open")
+    await room.fills(ann, text="Small gradients underflow in float16.")
+    await room.presses(ann, "Well")
+    assert "Nothing is due for open questions" in (await room.presses(ann, "Next card")).replace("\n", " ")
+    await room.types(ann, "/quiz practice kind:code")
+    assert "no sandbox is connected" in (await room.fills(ann, extra="Run the examples", code="x")).replace("\n", " ")
+    await room.presses(ann, "Back to the question")
+    assert "Your code is being judged…" in await room.fills(ann, code="def add_one(x):\n    return x + 1")
+    assert room.button(ann, "Next card").action == "m:code::"
+
+
 async def test_an_open_card_is_rated_by_its_reader(room: Room, ann: Who) -> None:
     await room.only("why-scale")
     await room.types(ann, "/quiz practice")

@@ -15,9 +15,9 @@ from service.store.members import Caller
 from tests.service.staging import Stage, question
 
 
-async def next_id(stage: Stage, caller: Caller, topic: str = "", level: str = "") -> str | None:
+async def next_id(stage: Stage, caller: Caller, topic: str = "", level: str = "", kind: str = "") -> str | None:
     """The id of the question practice asks next."""
-    found = await practice.next_card(stage.session, caller, stage.now, topic, level)
+    found = await practice.next_card(stage.session, caller, stage.now, topic, level, kind)
     if found is None:
         return None
     version = await banks.version(stage.session, found[0])
@@ -69,6 +69,21 @@ async def test_a_topic_and_a_level_narrow_it_down(stage: Stage) -> None:
     assert await next_id(stage, ada, level="principal") is None
 
 
+async def test_a_kind_narrows_what_is_due_and_what_was_never_met(stage: Stage) -> None:
+    ada = await stage.caller()
+    await stage.bank(
+        question("a"),
+        question("b", kind="value", options=(), answer="3"),
+        question("c", kind="value", options=(), answer="4", topic="autograd"),
+    )
+    await practice.missed(stage.session, [ada.member_id], (await stage.version("a")).question_id, stage.now)
+    assert await next_id(stage, ada) == "a"
+    assert await next_id(stage, ada, "autograd", kind="value") == "c"
+    assert await next_id(stage, ada, kind="code") is None
+    await practice.missed(stage.session, [ada.member_id], (await stage.version("b")).question_id, stage.now)
+    assert await practice.next_card(stage.session, ada, stage.now, kind="value") == ((await stage.version("b")).id, 0)
+
+
 async def test_a_topic_or_level_that_is_not_there_is_refused_with_what_is(stage: Stage) -> None:
     ada = await stage.caller()
     await stage.bank(question("a"))
@@ -76,6 +91,8 @@ async def test_a_topic_or_level_that_is_not_there_is_refused_with_what_is(stage:
         await next_id(stage, ada, "tensor")
     with pytest.raises(NotFound, match=r"no level junior here\. Choose one of mid, senior, principal"):
         await next_id(stage, ada, level="junior")
+    with pytest.raises(NotFound, match=r"no kind of question poem here\. Choose one of choice, value, output, code"):
+        await next_id(stage, ada, kind="poem")
 
 
 @pytest.mark.parametrize("due", [True, False], ids=["a due card", "never met"])

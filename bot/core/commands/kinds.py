@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, time
 from difflib import get_close_matches
 from functools import cache
@@ -174,7 +174,9 @@ DAYS_BEFORE: Final = Kind("number of days", _read_number, "365")
 DATE: Final = Kind("date", _read_date, "2026-03-02")
 LEVEL: Final = one_of("level", {word: word for word in ("mid", "senior", "principal")})
 LEVELS: Final = list_of("levels", ("mid", "senior", "principal"))
-KINDS: Final = list_of("kinds", ("choice", "value", "output", "code", "open"))
+_KINDS: Final = ("choice", "value", "output", "code", "open")
+KIND: Final = replace(one_of("kind of question", {word: word for word in _KINDS}), example="code")
+KINDS: Final = list_of("kinds", _KINDS)
 SWITCH: Final = one_of("switch", {"on": True, "off": False, "yes": True, "no": False})
 PERIOD: Final = one_of("period", {"day": "day", "week": "week", "month": "month", "season": "season", "ever": "all"})
 EVERYONE: Final = one_of("scope", {"all": True})

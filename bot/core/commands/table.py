@@ -86,6 +86,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         "Practise: cards that are due, then new ones.",
         Argument("topic", kinds.WORD, "Only this topic."),
         Argument("level", kinds.LEVEL, "Only this level."),
+        Argument("kind", kinds.KIND, "Only this kind of question.", named=True),
     ),
     _quiz("run", "Run a snippet of Python with torch.", Argument("code", kinds.REST, "The program.")),
     _quiz(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.core.actions import Choose, Fill, Open, Report, Try, encode, fits
+from bot.core.actions import ANYTHING, Choose, Fill, Open, Report, Try, Wanted, encode, fits, trailing
 from bot.core.cards import (
     Block,
     Button,
@@ -105,6 +105,12 @@ def ask_said(ask: AskForm, now: datetime) -> Card | Form:
     return _choice_card(ask, now) if by_button(ask) else _form(ask, now)
 
 
+def carrying(ask: AskForm, wanted: Wanted) -> AskForm:
+    """A practised question whose buttons go on to more of what is wanted; as it is where they have no room for that."""
+    more = ask.model_copy(update={"ref": trailing(ask.ref, wanted)})
+    return more if by_button(more) == by_button(ask) else ask
+
+
 def by_button(ask: AskForm) -> bool:
     """Whether it is answered by pressing an option rather than by filling a form."""
     if ask.question.kind != "choice" or ask.question.several or len(ask.question.options) > 20:
@@ -183,8 +189,8 @@ def _field(ask: AskForm) -> Field:
     return TextField("text", "Your answer", text, _HINTS[question.kind], _LINES[question.kind])
 
 
-def recorded_card(receipt: Receipt, ask: AskForm | None, now: datetime) -> Card:
-    """The answer is kept, and how to change it. `ask` is None when it could not be fetched again."""
+def recorded_card(receipt: Receipt, ask: AskForm | None, now: datetime, wanted: Wanted = ANYTHING) -> Card:
+    """The answer is kept, and how to change it or, in practice, go on. `ask` is None when it could not be fetched."""
     judging = receipt.status == "judging"
     head = {"changed": "Your answer is changed", "judging": "Your code is being judged…"}.get(
         receipt.status, "Your answer is recorded"
@@ -196,6 +202,8 @@ def recorded_card(receipt: Receipt, ask: AskForm | None, now: datetime) -> Card:
     buttons: tuple[Button, ...] = ()
     if closes:
         buttons = (Button("Change my answer", encode(Open(receipt.ref))),)
+    elif receipt.ref.startswith("p"):
+        buttons = (Button("Next card", encode(wanted.next)),)
     blocks: tuple[Block, ...] = tuple(Text(text) for text in (said, follow, change) if text)
     if ask is not None:
         # It takes the place of the question, which may still be wanted.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.core.actions import Next, NextOf, Open, Rate, Report, ShowBoard, Wanted, encode, fits, trailing
+from bot.core.actions import ANYTHING, Next, NextOf, Open, Rate, Report, ShowBoard, Wanted, encode, fits, trailing
 from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Small, Table, Text
 from bot.core.markup import escape
 from bot.core.wording.asking import about, question_blocks
@@ -152,7 +152,7 @@ def _next(post: RevealPost) -> tuple[Block, ...]:
     return (Small(f"Next question: {instant_words(post.next_at, post.zone)}."),) if post.next_at else ()
 
 
-def _after_buttons(question: QuestionView, *, board: bool = False, wanted: Wanted = Wanted()) -> tuple[Button, ...]:
+def _after_buttons(question: QuestionView, *, board: bool = False, wanted: Wanted = ANYTHING) -> tuple[Button, ...]:
     more = Next(topic=question.topic)
     buttons = [Button("Practise", encode(Next()))] if board else [Button("Next card", encode(wanted.next), "primary")]
     if question.kind == "code" and not board:
@@ -275,7 +275,7 @@ def _case_table(cases: tuple[CaseView, ...]) -> Table:
     return Table(("Case", "Kind", "Verdict"), rows, caption, (0,))
 
 
-def practised_card(receipt: Receipt, now: datetime, wanted: Wanted = Wanted()) -> Card:
+def practised_card(receipt: Receipt, now: datetime, wanted: Wanted = ANYTHING) -> Card:
     """A practised answer judged at once, or a late one that became practice; the next card is of what is wanted."""
     late = receipt.status == "late"
     head = "Too late for the round" if late else practised_title(receipt)
@@ -330,7 +330,7 @@ def rating_buttons(ref: str) -> tuple[Button, ...]:
     return tuple(Button(label, encode(Rate(ref, rating))) for rating, label in _RATINGS)
 
 
-def rated_card(due: datetime, now: datetime, wanted: Wanted = Wanted()) -> Card:
+def rated_card(due: datetime, now: datetime, wanted: Wanted = ANYTHING) -> Card:
     """Thanks for the rating."""
     said = f"Noted. This card comes back {wait_words(now, due)}."
     return Card("Noted", said, (Text(said),), (Button("Next card", encode(wanted.next), "primary"),))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.core.actions import Import, Next, Open, Snippet, encode
+from bot.core.actions import Import, Next, Open, Snippet, Wanted, encode
 from bot.core.cards import Block, Button, Card, Code, Form, Small, Table, Text, TextField
 from bot.core.commands import Spec
 from bot.core.markup import escape
@@ -97,12 +97,13 @@ def run_card(result: RunResult) -> Card:
     return Card(head, f"{head}{took}. {in_brief(escape(result.stdout), 100)}".strip(), tuple(blocks))
 
 
-def no_card_left_card(topic: str, level: str) -> Card:
+def no_card_left_card(wanted: Wanted) -> Card:
     """Nothing to practise."""
-    wanted = " ".join(part for part in (level, escape(topic)) if part)
-    about = f" for {wanted}" if wanted else ""
+    kind = f"{wanted.kind} questions" if wanted.kind else ""
+    named = " ".join(part for part in (wanted.level, escape(wanted.topic), kind) if part)
+    about = f" for {named}" if named else ""
     text = f"Nothing is due{about}, and there is no new question either. Well done; come back tomorrow."
-    everything = (Button("Practise everything", encode(Next())),) if wanted else ()
+    everything = (Button("Practise everything", encode(Next())),) if named else ()
     return Card("All done", in_brief(text), (Text(text),), everything)
 
 
