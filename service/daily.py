@@ -27,6 +27,9 @@ PATIENCE = timedelta(minutes=15)
 IDLE = timedelta(minutes=1)
 """`since` follows the clock in steps of this where nothing is due: a row need not be written every second."""
 
+NEWS = timedelta(days=1)
+"""Of slots skipped longer ago nobody is told: after a month's outage one notice will do."""
+
 AWAY = "Dailygrad was not running when this question was due, and by now it is too late for it."
 NOTHING_FITS = "There was no question that this schedule could ask."
 
@@ -90,6 +93,7 @@ async def _advance(session: AsyncSession, schedule: Schedule, now: datetime) -> 
     for found in slots:
         if found.fate == "skip":
             await _pass_over(session, schedule, spec, found.slot, AWAY)
+            await _say_away(session, schedule, spec, found.slot, now)
         else:
             await post(session, schedule, found.slot, now, late=found.fate == "late")
     if slots or now - schedule.since >= IDLE:
@@ -148,6 +152,16 @@ async def _say_empty(session: AsyncSession, schedule: Schedule, now: datetime) -
         "topics, levels or kinds with schedule edit."
     )
     await _notice(session, schedule, "empty", "No question today", text, now)
+
+
+async def _say_away(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, slot: Slot, now: datetime) -> None:
+    if now - slot.instant > NEWS:
+        return
+    text = (
+        f"The question of {slot.day.isoformat()} was skipped: {AWAY} This schedule catches up for "
+        f"{spec.catch_up_minutes} minutes; schedule edit can make that longer. No streak breaks by it."
+    )
+    await _notice(session, schedule, f"away:{slot.day.isoformat()}", "A question was skipped", text, now)
 
 
 async def _notice(session: AsyncSession, schedule: Schedule, what: str, title: str, text: str, now: datetime) -> None:

@@ -27,7 +27,7 @@ from service.store import answers, outbox, questions, rounds
 from service.store.questions import Version
 from service.store.session import Sessions
 from service.store.tables import Answer, Member
-from service.wire import CaseView, RunResult, VerdictNote, VerdictView
+from service.wire import CaseView, RunResult, ScheduleSpec, VerdictNote, VerdictView
 
 log = structlog.get_logger(__name__)
 
@@ -80,10 +80,12 @@ async def judge_answer(
     async with sessions.begin() as session:
         answer = await answers.unjudged(session, answer_id)
         version = await questions.version(session, answer.version_id) if answer else None
-    if answer is None or version is None or version.question.task is None or not answer.given["code"]:
+    # What a member who asked to be forgotten wrote is gone, and with it the code to judge.
+    code = answer.given.get("code") if answer else None
+    if answer is None or version is None or version.question.task is None or not code:
         return
     seed = secrets.randbits(128)
-    verdict = await _judge(sandbox, version.question.task, answer.given["code"], seed)
+    verdict = await _judge(sandbox, version.question.task, code, seed)
     if verdict.verdict == "system error" and not last:
         raise NotJudged(f"answer {answer_id}: {verdict.message}")
     async with sessions.begin() as session:
@@ -186,6 +188,8 @@ async def _tell(
 ) -> None:
     found = await rounds.shared(session, answer.round_id) if answer.round_id else None
     member = await session.get_one(Member, answer.member_id)
+    if member.forgotten_at is not None:
+        return  # while their code ran; nobody is left to tell, and the channel must not hear it
     ref = f"r{answer.round_id}" if found else f"p{answer.version_id}"
     # A question that some round of the workspace asks right now keeps its key, practised or not.
     hidden = found is not None or await questions.open_in(session, member.workspace_id, version.question_id)
@@ -196,6 +200,7 @@ async def _tell(
         closes_at=found[0].closes_at if found else None,
         key=None if hidden else key_of(version, ref),
         next_due=next_due,
+        zone=ScheduleSpec.model_validate(found[1].spec).zone if found else "UTC",
     )
     await outbox.leave(
         session,

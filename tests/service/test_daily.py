@@ -86,10 +86,14 @@ async def test_what_is_posted_after_an_outage_says_how_late_it_is(
     assert question.closes_at == opened + timedelta(minutes=SPEC.open_minutes)
 
 
-async def test_beyond_the_catch_up_the_slot_is_skipped_without_a_word(road: Road, clock: Clock) -> None:
+async def test_beyond_the_catch_up_the_slot_is_skipped_and_the_admins_are_told_why(road: Road, clock: Clock) -> None:
     await road.bank(choice())
     await road.schedule()
     clock.advance(hours=3, minutes=1)
+    (notice,) = await road.ticked()
+    assert isinstance(notice, Notice)
+    assert daily.AWAY in notice.text
+    assert "schedule edit" in notice.text
     assert await road.ticked() == []
     (skipped,) = await road.rows(Round)
     assert (skipped.day, skipped.version_id, skipped.skipped) == (date(2026, 3, 2), None, daily.AWAY)
