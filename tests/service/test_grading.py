@@ -198,3 +198,16 @@ async def test_trying_something_that_is_no_code_is_refused(settings: Settings, c
         with pytest.raises(ServiceRefused) as refused:
             await road.client.try_code(road.who(), form.ref, "1")
         assert (refused.value.failure.code, sandbox.runs) == ("wrong-kind", 0)
+
+
+@pytest.mark.sandbox
+async def test_whoever_asked_to_be_forgotten_meanwhile_is_not_judged_and_the_channel_hears_nothing(
+    settings: Settings, clock: Clock, sandbox: SandboxClient
+) -> None:
+    async with build(settings, clock, sandbox).running() as service:
+        road = road_with(service)
+        await road.answer(await asked(road, clock), RIGHT, "Ada")
+        await road.client.privacy(road.who("Ada"), "forget me", "forget")
+        await service.jobs.work_off()
+        assert await notes(road) == []
+        assert await road.rows(VerdictRow) == []
