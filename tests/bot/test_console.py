@@ -173,6 +173,36 @@ async def test_a_form_can_be_left_and_lists_what_may_follow(client: ServiceClien
     )
 
 
+async def test_a_command_leaves_a_form_and_what_was_typed_stands_in_it_later(
+    client: ServiceClient, service: Service
+) -> None:
+    with ConsoleStore() as store:
+        text = await talk(
+            client, service, store,
+            "/as Ann", "/quiz run", "print(1)", "  /quiz me", "/quizzical", "/quiz topics",
+            "/quiz run", "/quiz-admin season list", "/quiz run", "/as Bob", "/quiz run", "/as Ann",
+            "/quiz run", "/cancel", "/quiz run", "print(2)", "/quit", "/quiz rules",
+        )  # fmt: skip
+    left = "The form is left; what you typed stands in it when you open it again."
+    held = "It holds:\n    print(1)\n      /quiz me\n    /quizzical\n"
+    leaving = "/cancel drops this form; /quiz, /quiz-admin, /as or /quit leaves it and is obeyed.\n\nYour program"
+    assert_told(
+        text,
+        leaving,
+        f"Ann …> /quiz topics\n── (console) ──\n{left}\n\n── (only you, Ann) ──\nTopics",
+        held,
+        f"Ann …> /quiz-admin season list\n── (console) ──\n{left}\n\n── (only you, Ann) ──\nSeasons",
+        held,
+        f"Ann …> /as Bob\n── (console) ──\n{left}\n\n── (console) ──\nYou are Bob.",
+        leaving,
+        "Bob …> /as Ann\n── (console) ──\nYou are Ann",
+        held,
+        "The form is closed; nothing was sent.",
+        held,
+    )
+    assert text.endswith("Ann …> /quit\n")
+
+
 async def test_messages_come_while_nothing_is_typed(client: ServiceClient, service: Service, clock: Clock) -> None:
     said: list[str] = []
     posted = asyncio.Event()

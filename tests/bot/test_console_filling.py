@@ -82,3 +82,23 @@ def test_a_question_shows_what_a_field_holds() -> None:
     assert Filling(PICK, {"options": ("y",)}).question(80) == (
         "Which?\n  A  one\n  B  two (picked)\nType the letters, such as A C."
     )
+
+
+TWO_FIELDS = Form("Import", "i:apply", (TextField("name", "Name"), TextField("text", "Text", lines=9)))
+
+
+@pytest.mark.parametrize(
+    ("lines", "draft"),
+    [
+        ((), {"text": ("old",)}),
+        (("a.md",), {"name": ("a.md",), "text": ("old",)}),
+        (("a.md", "one", "", "two"), {"name": ("a.md",), "text": ("one\n\ntwo",)}),
+        (("a.md", "", " "), {"name": ("a.md",), "text": ("old",)}),
+        (("a.md", "new", "."), {"name": ("a.md",), "text": ("new",)}),
+    ],
+)
+def test_a_draft_is_all_that_was_typed_so_far(lines: tuple[str, ...], draft: dict[str, tuple[str, ...]]) -> None:
+    filling = Filling(TWO_FIELDS, {"text": ("old",)})
+    for line in lines:
+        filling.take(line)
+    assert filling.draft == draft

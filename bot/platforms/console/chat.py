@@ -28,6 +28,7 @@ _WELCOME = (
     "Type /as NAME to say who you are (the first one here is admin), then /quiz help. "
     "A letter or number presses a button; /quit leaves."
 )
+_HOW_TO_LEAVE = "/cancel drops this form; /quiz, /quiz-admin, /as or /quit leaves it and is obeyed."
 
 
 async def run_console(
@@ -120,14 +121,17 @@ class _Chat:
     async def take(self, line: str) -> bool:
         """Answer one line; False when it says to leave."""
         typed = line.strip()
+        if self.filling is not None:
+            if not _leaves_form(line):
+                await self._fill(self.filling, line)
+                return True
+            self._leave(self.filling, typed)
         if typed == "/quit":
             return False
         if typed.startswith("/as "):
             await self._become(typed[4:].strip())
         elif self.who is None:
             self._aside("Say who you are first: /as NAME.")
-        elif self.filling is not None:
-            await self._fill(self.filling, line)
         elif typed:
             await self._act(self.who, typed)
         return True
@@ -135,7 +139,6 @@ class _Chat:
     async def _become(self, name: str) -> None:
         name = name[:80]
         admin = self.store.is_first(name)
-        self.filling = None
         self.platform.names[name.lower()] = name
         self.who = Who(platform="console", workspace=WORKSPACE, member=name.lower(), name=name, admin=admin)
         try:
@@ -164,6 +167,14 @@ class _Chat:
             # What was typed on one line may stand for several: `\n` parts the lines of a snippet.
             await self._send(Command(self._id(), self.clock(), who, CHANNEL, name, text.replace("\\n", "\n")))
 
+    def _leave(self, filling: Filling, typed: str) -> None:
+        assert self.who is not None
+        self.filling = None
+        self.drafts[self.who.member, filling.form.action] = filling.draft
+        # Drafts live as long as the chat, so `/quit` is promised nothing.
+        if filling.draft and typed != "/quit":
+            self._aside("The form is left; what you typed stands in it when you open it again.")
+
     async def _fill(self, filling: Filling, line: str) -> None:
         if line.strip() == "/cancel" or (filling.current is None and line.strip() == "0"):
             self.filling = None
@@ -191,8 +202,8 @@ class _Chat:
         if isinstance(reply.said, Form):
             drafts = self.drafts.get((event.who.member, reply.said.action), {})
             self.filling = Filling(reply.said, drafts)
-            text = f"{form_text(reply.said, self.width)}\n\n{self.filling.question(self.width)}"
-            self.platform.say(f"only you, {event.who.name}", text)
+            parts = (form_text(reply.said, self.width), _HOW_TO_LEAVE, self.filling.question(self.width))
+            self.platform.say(f"only you, {event.who.name}", "\n\n".join(parts))
         else:
             self.platform.show(reply.said, event.who.member)
 
@@ -201,3 +212,9 @@ class _Chat:
 
     def _id(self) -> str:
         return f"console-{secrets.token_hex(8)}"
+
+
+def _leaves_form(line: str) -> bool:
+    """Whether a line is a command and no answer; an indented one belongs to a text or a program."""
+    word, _, rest = line.rstrip().partition(" ")
+    return word in ("/quiz", "/quiz-admin") or (word == "/as" and bool(rest)) or (word == "/quit" and not rest)

@@ -26,6 +26,13 @@ class Filling:
         """The field that is asked now; None when all are filled."""
         return next((self._drafted(one) for one in self.form.fields if one.name not in self.values), None)
 
+    @property
+    def draft(self) -> dict[str, tuple[str, ...]]:
+        """All that was typed so far, lines without their dot included, over what was typed before."""
+        current = self.current
+        begun = {current.name: ("\n".join(self._lines),)} if current and any(map(str.strip, self._lines)) else {}
+        return {**self.drafts, **self.values, **begun}
+
     def question(self, width: int) -> str:
         """What to ask next."""
         current = self.current
