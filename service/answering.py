@@ -10,10 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from questions.model import CodeTask, Kind, Question
 from service import practice
 from service.booking import judged
-from service.calendar import next_slot
 from service.errors import NotFound, NotReadable, StillOpen, WrongKindOfAnswer
 from service.jobs import Jobs
-from service.schedules import timetable_of
+from service.schedules import next_instant
 from service.showing import key_of, view_of
 from service.store import answers, members, questions, rounds
 from service.store import schedules as schedule_rows
@@ -186,13 +185,13 @@ async def _form(session: AsyncSession, caller: Caller, ref: str, asked: _Asked) 
 
 
 async def _next_at(session: AsyncSession, caller: Caller, now: datetime) -> datetime | None:
-    coming = []
-    for schedule, channel in await schedule_rows.all_of(session, caller.workspace_id):
-        if channel.id == caller.channel_id and schedule.paused_at is None:
-            skips = await schedule_rows.skips(session, schedule.id)
-            slot = next_slot(timetable_of(ScheduleSpec.model_validate(schedule.spec), skips), now)
-            coming += [slot.instant] if slot else []
-    return min(coming, default=None)
+    here = [
+        row
+        for row, channel in await schedule_rows.all_of(session, caller.workspace_id)
+        if channel.id == caller.channel_id
+    ]
+    coming = [await next_instant(session, row, now) for row in here]
+    return min((instant for instant in coming if instant), default=None)
 
 
 def _given(row: Answer) -> Given:

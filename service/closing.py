@@ -13,12 +13,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service import leaderboard, practice
 from service.booking import Book, judged
-from service.calendar import next_slot
 from service.errors import NotFound
-from service.schedules import timetable_of
+from service.schedules import next_instant
 from service.showing import key_of, view_of
 from service.store import answers, outbox, questions, rounds
-from service.store import schedules as schedule_rows
 from service.store.answers import Entry
 from service.store.members import Caller
 from service.store.questions import Version
@@ -166,7 +164,7 @@ async def _reveal(
         first=next((person for result, person in people if result.credit == 1), None),
         points=tuple(person for _, person in sorted(people, key=lambda pair: -pair[1].points)),
         board=await leaderboard.top(session, schedule.channel_id, now),
-        next_at=await _next_at(session, schedule, spec, now),
+        next_at=await next_instant(session, schedule, now),
         zone=spec.zone,
     )
 
@@ -193,10 +191,3 @@ def _wrong_texts(version: Version, results: Sequence[_Result]) -> tuple[tuple[st
         (result.entry.answer.given["text"] or "").strip()[:SHOWN_LETTERS] for result in results if result.credit < 1
     ]
     return tuple(sorted(Counter(texts).items(), key=lambda pair: (-pair[1], pair[0]))[:SHOWN_WRONG])
-
-
-async def _next_at(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, now: datetime) -> datetime | None:
-    if schedule.paused_at is not None or schedule.removed_at is not None:
-        return None
-    slot = next_slot(timetable_of(spec, await schedule_rows.skips(session, schedule.id)), now)
-    return slot.instant if slot else None

@@ -141,15 +141,16 @@ async def _say_low(session: AsyncSession, schedule: Schedule, choice: Choice, no
     left = f"{choice.remaining} question{'' if choice.remaining == 1 else 's'}"
     text = (
         f"After today's question the schedule has {left} left that it has not asked. Then it repeats the one asked "
-        "longest ago. Import more with bank import, or widen its topics, levels or kinds with schedule edit."
+        "longest ago. Import more with `/quiz-admin bank import`, or widen its topics, levels or kinds with "
+        "`/quiz-admin schedule edit`."
     )
     await _notice(session, schedule, "low", "The bank runs low", text, now)
 
 
 async def _say_empty(session: AsyncSession, schedule: Schedule, now: datetime) -> None:
     text = (
-        f"{NOTHING_FITS} Nothing was posted, and no streak breaks. Import questions with bank import, or widen its "
-        "topics, levels or kinds with schedule edit."
+        f"{NOTHING_FITS} Nothing was posted, and no streak breaks. Import questions with `/quiz-admin bank import`, "
+        "or widen its topics, levels or kinds with `/quiz-admin schedule edit`."
     )
     await _notice(session, schedule, "empty", "No question today", text, now)
 
@@ -159,7 +160,7 @@ async def _say_away(session: AsyncSession, schedule: Schedule, spec: ScheduleSpe
         return
     text = (
         f"The question of {slot.day.isoformat()} was skipped: {AWAY} This schedule catches up for "
-        f"{spec.catch_up_minutes} minutes; schedule edit can make that longer. No streak breaks by it."
+        f"{spec.catch_up_minutes} minutes; `/quiz-admin schedule edit` can make that longer. No streak breaks by it."
     )
     await _notice(session, schedule, f"away:{slot.day.isoformat()}", "A question was skipped", text, now)
 

@@ -178,5 +178,5 @@ def _notice(row: Outbox) -> Notice:
     return Notice(
         title=f"{what} could not be posted",
         text=f"It was tried {row.attempt} times and then given up. The reason: {cause}. Check that the bot runs and "
-        "may write in this channel; the doctor says more. No streak breaks by it.",
+        "may write in this channel; `/quiz-admin doctor` says more. No streak breaks by it.",
     )

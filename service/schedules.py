@@ -47,6 +47,17 @@ def coming(timetable: Timetable, now: datetime, count: int = SHOWN) -> tuple[Slo
     return tuple(found)
 
 
+async def next_instant(session: AsyncSession, schedule: Schedule, now: datetime) -> datetime | None:
+    """When the schedule posts next: on a day whose slot was not dealt with. None where it is paused or removed."""
+    if schedule.paused_at is not None or schedule.removed_at is not None:
+        return None
+    timetable = timetable_of(ScheduleSpec.model_validate(schedule.spec), await rows.skips(session, schedule.id))
+    slot = next_slot(timetable, now)
+    while slot is not None and await rows.round_on(session, schedule.id, slot.day) is not None:
+        slot = next_slot(timetable, slot.instant)
+    return slot.instant if slot else None
+
+
 async def add(
     session: AsyncSession, caller: Caller, channel_id: int, spec: ScheduleSpec, now: datetime
 ) -> ScheduleView:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import date, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
 
@@ -14,7 +14,7 @@ from service.store.session import make_engine, make_sessions
 from service.store.tables import Outbox, Round, Schedule
 from service.wire import Notice, QuestionPost, ScheduleSpec, Where
 from tests.conftest import MONDAY, Clock
-from tests.service.roads import SPEC, Road, choice, value
+from tests.service.roads import DAILY, SPEC, Road, choice, value
 
 
 async def test_a_slot_is_posted_once_however_often_it_ticks(road: Road, clock: Clock) -> None:
@@ -168,6 +168,8 @@ async def test_post_now_takes_the_days_slot(road: Road, clock: Clock) -> None:
     assert await road.client.post_now(boss, "e1", schedule) == view
     with pytest.raises(ServiceRefused, match="a day has one question"):
         await road.client.post_now(boss, "e2", schedule)
+    today = await road.client.today(boss, DAILY)
+    assert today.next_at == datetime(2026, 3, 3, 9, tzinfo=UTC)
     clock.advance(hours=1)
     assert [body.kind for body in await road.ticked()] == ["question", "notice"]
 

@@ -54,7 +54,7 @@ def _right_first(key: Key) -> list[OptionKey]:
 def proof_blocks(key: Key) -> tuple[Block, ...]:
     """The program that proves the key, and where to read on."""
     proof = (Text("**Proof**, a program that fails if the key is false:"), Code(key.proof)) if key.proof else ()
-    links = (Small("Read on: " + joined(*key.links)),) if key.links else ()
+    links = (Small("Read on: " + joined(*(f"<{link}>" for link in key.links))),) if key.links else ()
     source = joined(
         f"From {escape(key.question.source)}" if key.question.source else "",
         f"licence {escape(key.question.licence)}" if key.question.licence else "",
