@@ -153,7 +153,7 @@ async def everything(data: Path, bank: Path | None, chat: Chat, port: int) -> No
         await stack.enter_async_context(service.running(work=True))
         await import_bank(service, bank)
         client = await stack.enter_async_context(ServiceClient.inside(service.api, settings.token))
-        await first_schedule(client, chat)
+        await first_schedule(client, chat, shipped=bank is None)
         tell_about_sandbox = asyncio.create_task(say_isolation(sandbox.client))
         stack.callback(tell_about_sandbox.cancel)
         serving = web_ready(data, client, port) if chat is Chat.web else console_ready(data, client)
@@ -188,23 +188,31 @@ async def import_bank(service: Service, bank: Path | None) -> None:
         raise Refused("no document could be imported; `dailygrad bank check` says what is wrong with each")
 
 
-async def first_schedule(client: ServiceClient, chat: Chat) -> None:
-    """The first start posts a question at once, and from then on one a day at the same local time."""
+async def first_schedule(client: ServiceClient, chat: Chat, *, shipped: bool) -> None:
+    """The first start posts a question at once, and from then on one a day at the same local time.
+
+    Of the shipped bank it asks what takes a minute: its code is practised on purpose, `/quiz practice kind:code`.
+    """
     operator = Who(platform=chat.value, workspace="local", member="operator", name="Dailygrad", admin=True)
     if await client.schedule_list(operator):
         return
-    zone = str(tzlocal.get_localzone())
     local = now().astimezone(tzlocal.get_localzone())
     spec = ScheduleSpec(
         at=time(local.hour, local.minute),
         weekdays=(0, 1, 2, 3, 4, 5, 6),
-        zone=zone if "/" in zone else "UTC",
+        zone=zone_name(str(tzlocal.get_localzone())),
+        kinds=("choice", "value", "output") if shipped else (),
         open_minutes=8 * 60,
         catch_up_minutes=24 * 60,  # on a laptop the question comes whenever it is switched on
     )
     where = Where(channel="daily", name="daily")
     schedule = await client.schedule_add(operator, "local:first-schedule", where, spec)
     await client.post_now(operator, "local:first-question", schedule.id)
+
+
+def zone_name(zone: str) -> str:
+    """A zone of this machine as a schedule names it: UTC bears many names, and other bare ones are no places."""
+    return zone if "/" in zone and not zone.endswith("/UTC") else "UTC"
 
 
 # Chats
@@ -230,15 +238,16 @@ async def console_ready(data: Path, client: ServiceClient) -> AsyncIterator[str]
 async def console_until_end(data: Path, client: ServiceClient) -> None:
     """Chat on this terminal until its input ends. A pipe gets its own lines echoed, so that it is a transcript."""
     piped = not sys.stdin.isatty()
-    await console_chat.run_console(
-        client,
-        clock=now,
-        lines=console_chat.stdin_lines(),
-        write=console_chat.stdout_write,
-        store=console_chat.ConsoleStore(data / "console.sqlite"),
-        width=min(100, out.width),
-        echo=piped,
-    )
+    with console_chat.ConsoleStore(data / "console.sqlite") as store:
+        await console_chat.run_console(
+            client,
+            clock=now,
+            lines=console_chat.stdin_lines(),
+            write=console_chat.stdout_write,
+            store=store,
+            width=min(100, out.width),
+            echo=piped,
+        )
 
 
 @contextlib.asynccontextmanager

@@ -142,6 +142,20 @@ def test_a_question_is_posted_all_stops_and_the_next_start_keeps_it(data: Path) 
     assert len(once) == 1
 
 
+def test_the_console_is_a_transcript_and_leaves_by_itself(data: Path) -> None:
+    with running(data, "--chat", "console", stdin=subprocess.PIPE) as run:
+        assert run.process.stdin is not None
+        run.process.stdin.write("/as Ann\n/quiz-admin schedule list\n/quiz practice kind:code\n/quit\n")
+        run.process.stdin.flush()
+        run.wait_for(r"Ann …> /quit\n")
+        run.wait_for("Stopped\\. Everything is kept in ")
+        assert run.process.wait(60) == 0
+    said = "".join(run.printed)
+    assert "You are Ann, an admin." in said
+    assert "choice, value or output" in said
+    assert "Your code\n" in said
+
+
 def test_a_second_run_on_the_same_data_is_refused(data: Path) -> None:
     with running(data) as first:
         first.wait_for("ready after")
