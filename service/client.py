@@ -262,13 +262,22 @@ class ServiceClient:
         await self._call("outbox/sent", type(None), delivery=delivery, message_ref=message_ref)
 
     async def outbox_failed(
-        self, delivery: int, error: str, *, uncertain: bool, final: bool = False, retry_s: float | None = None
+        self,
+        delivery: int,
+        attempt: int,
+        error: str,
+        *,
+        uncertain: bool,
+        final: bool = False,
+        retry_s: float | None = None,
     ) -> None:
-        """It was not posted, or with `uncertain` nobody knows; with `final` it never will be."""
+        """It was not posted, or with `uncertain` nobody knows; with `final` it never will be. Heeded only of the
+        attempt that holds it now."""
         await self._call(
             "outbox/failed",
             type(None),
             delivery=delivery,
+            attempt=attempt,
             error=error,
             uncertain=uncertain,
             final=final,

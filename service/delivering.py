@@ -79,6 +79,7 @@ async def sent(session: AsyncSession, delivery: int, message_ref: str, now: date
 async def failed(
     session: AsyncSession,
     delivery: int,
+    attempt: int,
     error: str,
     now: datetime,
     *,
@@ -86,9 +87,12 @@ async def failed(
     final: bool = False,
     retry_s: float | None = None,
 ) -> None:
-    """Note that the message was not sent, or may have been: it is tried again later, or with `final` never."""
+    """Note that the message was not sent, or may have been: it is tried again later, or with `final` never.
+
+    Heeded only from the courier that holds it: one that comes after its lease knows nothing of the next attempt.
+    """
     row = await _row(session, delivery)
-    if row.state in ("sent", "skipped"):
+    if row.state != "sending" or row.attempt != attempt:
         return
     row.error = error[:1000]
     row.not_before, row.claimed_until = now + _wait(row.attempt, retry_s), None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from bot.core.platform import Later, Platform, Refused, Target
 from bot.core.wording import outbox_card
@@ -18,6 +19,8 @@ _AT_ONCE = 20
 # On the way out: a claim that waits for something to come holds nothing and may be dropped; a post under way may not.
 _LAST_CLAIM_S = 0.5
 _LAST_POSTS_S = 15.0
+# One message; a chat that takes longer leaves open whether it arrived.
+_POST_S = 20.0
 
 Pause = Callable[[float], Awaitable[None]]
 
@@ -103,16 +106,18 @@ class Courier:
                 return
 
     async def _carry(self, delivery: Delivery) -> None:
-        fail = self._client.outbox_failed
+        fail = partial(self._client.outbox_failed, delivery.id, delivery.attempt)
         try:
-            ref = await self._make(delivery)
+            # Well inside the service's lease: after that another may be at it.
+            async with asyncio.timeout(_POST_S):
+                ref = await self._make(delivery)
         except Refused as error:
-            await fail(delivery.id, str(error) or "the chat refused the message", uncertain=False, final=True)
+            await fail(str(error) or "the chat refused the message", uncertain=False, final=True)
         except Later as error:
-            await fail(delivery.id, str(error), uncertain=False, retry_s=error.seconds)
+            await fail(str(error), uncertain=False, retry_s=error.seconds)
         except Exception as error:  # whatever a platform's library raises, the message may have arrived
             _LOG.warning("delivery %s may not have arrived", delivery.id, exc_info=True)
-            await fail(delivery.id, f"{type(error).__name__}: {error}"[:500], uncertain=True)
+            await fail(f"{type(error).__name__}: {error}"[:500], uncertain=True)
         else:
             await self._client.outbox_sent(delivery.id, ref)
 

@@ -38,10 +38,13 @@ async def outbox_sent(call: TheCall, delivery: Id, message_ref: Annotated[str, B
 async def outbox_failed(
     call: TheCall,
     delivery: Id,
+    attempt: Id,
     error: Annotated[str, Body(embed=True)],
     uncertain: Annotated[bool, Body(embed=True)],
     final: Annotated[bool, Body(embed=True)] = False,
     retry_s: Annotated[float | None, Body(embed=True, ge=0)] = None,
 ) -> None:
     async with call.transaction() as session:
-        await delivering.failed(session, delivery, error, call.now, uncertain=uncertain, final=final, retry_s=retry_s)
+        await delivering.failed(
+            session, delivery, attempt, error, call.now, uncertain=uncertain, final=final, retry_s=retry_s
+        )

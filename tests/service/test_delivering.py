@@ -77,17 +77,30 @@ async def test_a_lease_that_ends_brings_the_message_back_as_uncertain(road: Road
 async def test_what_certainly_failed_is_tried_again_without_looking(road: Road, clock: Clock) -> None:
     await posted(road, clock)
     delivery = await question_of(road)
-    await road.client.outbox_failed(delivery.id, "connection refused", uncertain=False)
+    await road.client.outbox_failed(delivery.id, delivery.attempt, "connection refused", uncertain=False)
     assert (await states(road))[delivery.key] == "due"
     clock.advance(seconds=2)
     again = await question_of(road)
     assert not again.uncertain
 
 
+async def test_a_courier_that_comes_after_its_lease_changes_nothing_of_the_next_attempt(
+    road: Road, clock: Clock
+) -> None:
+    await posted(road, clock)
+    first = await question_of(road)
+    clock.advance(seconds=30)
+    second = await question_of(road)
+    await road.client.outbox_failed(first.id, first.attempt, "too slow", uncertain=False, final=True)
+    assert (await states(road))[first.key] == "sending"
+    await road.client.outbox_sent(second.id, "42")
+    assert (await states(road))[first.key] == "sent"
+
+
 async def test_what_may_have_arrived_is_looked_for(road: Road, clock: Clock) -> None:
     await posted(road, clock)
     delivery = await question_of(road)
-    await road.client.outbox_failed(delivery.id, "timed out", uncertain=True)
+    await road.client.outbox_failed(delivery.id, delivery.attempt, "timed out", uncertain=True)
     assert (await states(road))[delivery.key] == "uncertain"
     clock.advance(seconds=2)
     assert (await question_of(road)).uncertain
@@ -98,13 +111,13 @@ async def test_the_waits_grow_and_a_platforms_own_wish_is_kept(road: Road, clock
     waits = []
     for _ in range(4):
         delivery = await question_of(road)
-        await road.client.outbox_failed(delivery.id, "no", uncertain=False)
+        await road.client.outbox_failed(delivery.id, delivery.attempt, "no", uncertain=False)
         row = next(row for row in await road.rows(Outbox) if row.id == delivery.id)
         waits.append((row.not_before - clock.now).total_seconds())
         clock.now = row.not_before
     assert waits == [2, 4, 8, 16]
     delivery = await question_of(road)
-    await road.client.outbox_failed(delivery.id, "slow down", uncertain=False, retry_s=77)
+    await road.client.outbox_failed(delivery.id, delivery.attempt, "slow down", uncertain=False, retry_s=77)
     clock.advance(seconds=76)
     assert [each for each in await road.claim() if each.body.kind == "question"] == []
     clock.advance(seconds=1)
@@ -114,7 +127,7 @@ async def test_the_waits_grow_and_a_platforms_own_wish_is_kept(road: Road, clock
 async def test_a_reveal_waits_for_its_question_and_stands_in_its_thread(road: Road, clock: Clock) -> None:
     await posted(road, clock)
     question = await question_of(road)
-    await road.client.outbox_failed(question.id, "timed out", uncertain=True)
+    await road.client.outbox_failed(question.id, question.attempt, "timed out", uncertain=True)
     async with road.service.sessions.begin() as session:
         row = await session.get_one(Outbox, question.id)
         row.give_up_at = row.not_before = NINE + timedelta(hours=9)
@@ -154,7 +167,9 @@ async def test_a_round_that_was_answered_outlives_its_post(road: Road, clock: Cl
 async def test_what_never_can_be_made_is_given_up_at_once(road: Road, clock: Clock) -> None:
     await posted(road, clock)
     delivery = await question_of(road)
-    await road.client.outbox_failed(delivery.id, "missing permission to write", uncertain=False, final=True)
+    await road.client.outbox_failed(
+        delivery.id, delivery.attempt, "missing permission to write", uncertain=False, final=True
+    )
     (notice,) = [each.body for each in await road.claim() if each.key.startswith("gave-up")]
     assert isinstance(notice, Notice)
     assert "missing permission to write" in notice.text
@@ -165,7 +180,7 @@ async def test_a_notice_that_fails_makes_no_notice(road: Road, clock: Clock) -> 
     clock.now = NINE
     await road.service.tick()
     (notice,) = await road.claim()
-    await road.client.outbox_failed(notice.id, "no", uncertain=False, final=True)
+    await road.client.outbox_failed(notice.id, notice.attempt, "no", uncertain=False, final=True)
     assert await road.claim() == ()
     assert await states(road) == {"empty:1:0": "skipped"}
 
@@ -175,7 +190,7 @@ async def test_the_first_reference_stays(road: Road, clock: Clock) -> None:
     delivery = await question_of(road)
     for ref in ("first", "second"):
         await road.client.outbox_sent(delivery.id, ref)
-    await road.client.outbox_failed(delivery.id, "too late to fail", uncertain=False)
+    await road.client.outbox_failed(delivery.id, delivery.attempt, "too late to fail", uncertain=False)
     row = next(row for row in await road.rows(Outbox) if row.id == delivery.id)
     assert (row.state, row.message_ref, row.error) == ("sent", "first", None)
 
@@ -292,7 +307,7 @@ class Couriers(RuleBasedStateMachine):
 
     async def _failed(self, delivery: Delivery, uncertain: bool) -> None:
         async with self.sessions.begin() as session:
-            await delivering.failed(session, delivery.id, "no", self.now, uncertain=uncertain)
+            await delivering.failed(session, delivery.id, delivery.attempt, "no", self.now, uncertain=uncertain)
 
     @rule(seconds=st.sampled_from([3, 31, 400]))
     def wait(self, seconds: int) -> None:
