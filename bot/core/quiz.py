@@ -17,6 +17,7 @@ from bot.core.members import MemberDesk
 from bot.core.presses import PressDesk
 from bot.core.wording import texts
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
+from service.limits import limit_words
 
 _LOG = logging.getLogger(__name__)
 
@@ -61,9 +62,8 @@ def _trouble(event: Event, error: Exception) -> Card:
             _LOG.warning("%s %s: %s", type(event).__name__, event.id, error)
             return texts.unavailable_card()
         case ValidationError():
-            # The wire's own limits: what was typed is longer than anything the service takes.
-            cause = escape(error.errors()[0]["msg"])
-            return texts.refused_card(f"That is too long or of the wrong kind: {cause}.", _question_of(event))
+            # The wire's own limits: what was typed is more than the service takes.
+            return texts.refused_card(escape(limit_words(error.errors())), _question_of(event))
         case _:
             _LOG.error("%s %s could not be answered", type(event).__name__, event.id, exc_info=error)
             return texts.fault_card()

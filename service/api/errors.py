@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 
 from service.api.dependencies import Unauthorised
 from service.errors import AdminsOnly, EventReused, NoSandbox, NotFound, Refused
+from service.limits import limit_words
 from service.wire import Failure
 
 log = structlog.get_logger(__name__)
@@ -53,9 +54,7 @@ async def _unauthorised(request: Request, error: Exception) -> JSONResponse:
 
 async def _unreadable(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"][1:]) or "body"
-    return _answer(422, "unreadable", f"{place}: {first['msg'].removeprefix('Value error, ')}")
+    return _answer(422, "unreadable", limit_words(error.errors(), skip=1))
 
 
 async def _unkept(request: Request, error: Exception) -> JSONResponse:

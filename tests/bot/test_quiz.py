@@ -93,6 +93,14 @@ async def test_an_empty_form_loses_nothing(room: Room, ann: Who) -> None:
     assert "Your answer is empty." in await room.fills(ann, text=" \n")
 
 
+async def test_what_breaks_a_limit_is_told_in_words(room: Room, ann: Who) -> None:
+    refused = await room.types(room.boss, "/quiz-admin schedule add open:0h")
+    assert "Open minutes: that is too little; at least 1 is needed." in refused
+    assert "Topic: that is too long; at most 200 characters fit." in await room.types(
+        ann, f"/quiz practice {'x' * 201}"
+    )
+
+
 async def test_today_says_where_one_stands(room: Room, ann: Who) -> None:
     assert "No question is open in this channel." in await room.types(ann, "/quiz today")
     await room.opens("one-right")
