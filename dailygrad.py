@@ -22,7 +22,7 @@ from typing import IO, Annotated, Any, TypeVar
 import typer
 import tzlocal
 import uvicorn
-from pydantic import SecretStr
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
@@ -88,10 +88,22 @@ class BotSettings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="DAILYGRAD_", extra="ignore")
 
     service_url: str = "http://127.0.0.1:8000"
-    service_token: SecretStr
+    service_token: SecretStr = Field(min_length=16)
     data: Path = DATA
     web_host: str = "127.0.0.1"
     web_port: int = WEB_PORT
+    web_hosts: str = ""
+    """Public names the web chat is reached by, apart by spaces; addresses and local names need not be named."""
+
+
+def read_bot_settings() -> BotSettings:
+    """The settings from the environment. Raises Refused."""
+    try:
+        return BotSettings()
+    except ValidationError as wrong:
+        first = wrong.errors(include_url=False, include_input=False, include_context=False)[0]
+        name = f"DAILYGRAD_{first['loc'][0]}".upper()
+        raise Refused(f"{name}: {first['msg'].lower()}; `dailygrad bot --help` names the settings") from None
 
 
 def main() -> None:
@@ -219,10 +231,12 @@ def zone_name(zone: str) -> str:
 
 
 @contextlib.asynccontextmanager
-async def web_ready(data: Path, client: ServiceClient, port: int, host: str = "127.0.0.1") -> AsyncIterator[str]:
+async def web_ready(
+    data: Path, client: ServiceClient, port: int, host: str = "127.0.0.1", hosts: str = ""
+) -> AsyncIterator[str]:
     """The web chat, serving; its address."""
     chat = web_chat.WebChat(web_chat.ChatStore(data / "webchat.sqlite"), now)
-    app = web_chat.build(chat, Quiz(client).handle, suggest)
+    app = web_chat.build(chat, Quiz(client).handle, suggest, hosts.split())
     with listening(host, port) as listener:
         async with carried(Courier(client, chat)), served(app, listener, chat.close):
             yield f"http://{host}:{listener.getsockname()[1]}"
@@ -285,21 +299,24 @@ async def served(app: ASGIApp, listener: socket.socket, closing: Callable[[], No
 
 
 @contextlib.contextmanager
-def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """A listening socket on the first free port from `port` on."""
-    for candidate in range(port, port + 20):
+def listening(host: str, port: int, *, tries: int = 20, named_by: str = "--port") -> Iterator[socket.socket]:
+    """A listening socket on the first free port from `port` on, of so many. Raises Refused when none can be had."""
+    problem: OSError | None = None
+    for candidate in range(port, min(port + tries, 65536)):
         listener = socket.socket()
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, candidate))
-        except OSError:
+        except OSError as caught:
             listener.close()
+            problem = caught
             continue
         listener.listen(128)
         with contextlib.closing(listener):
             yield listener
             return
-    raise Refused(f"ports {port} to {port + 19} are all in use; name another with --port")
+    ports = f"port {port}" if tries == 1 else f"any of the ports {port} to {port + tries - 1}"
+    raise Refused(f"cannot listen at {ports} of {host} ({problem}); name another with {named_by}")
 
 
 # Each process by itself
@@ -310,13 +327,15 @@ def serve() -> None:
     """Start the question service alone. Settings: DATABASE_URL, DAILYGRAD_SERVICE_TOKEN, DAILYGRAD_HOST, …PORT."""
     settings = read_settings()
     log_to(None, settings.log_level)
+    migrations.current(settings.database_url)  # one that cannot be reached is said at once
     asyncio.run(_serve(settings))
 
 
 async def _serve(settings: Settings) -> None:
     stop = stop_signal()
     service = build(settings, now)
-    with listening(settings.host, settings.port) as listener:
+    # The bots were told this port, so no other will do.
+    with listening(settings.host, settings.port, tries=1, named_by="DAILYGRAD_PORT") as listener:
         async with service.running(), served(service.api, listener, lambda: None):
             out.print(f"The question service listens on {settings.host}:{listener.getsockname()[1]}")
             await stop.wait()
@@ -327,6 +346,7 @@ def work() -> None:
     """Start a worker: it ticks the schedules, where it is the leader, and does the jobs."""
     settings = read_settings()
     log_to(None, settings.log_level)
+    refuse_other_version(settings.database_url)
     asyncio.run(_work(settings))
 
 
@@ -339,8 +359,8 @@ async def _work(settings: Settings) -> None:
 
 @bot_command.command("web")
 def bot_web() -> None:
-    """Start the web chat. Settings: DAILYGRAD_SERVICE_URL, DAILYGRAD_SERVICE_TOKEN, DAILYGRAD_WEB_HOST, …WEB_PORT."""
-    settings = BotSettings()
+    """Start the web chat. Settings: DAILYGRAD_SERVICE_URL, …SERVICE_TOKEN, …WEB_HOST, …WEB_PORT, …WEB_HOSTS, …DATA."""
+    settings = read_bot_settings()
     log_to(None)
     asyncio.run(_bot_web(settings))
 
@@ -350,7 +370,7 @@ async def _bot_web(settings: BotSettings) -> None:
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     async with (
         service_client(settings) as client,
-        web_ready(settings.data, client, settings.web_port, settings.web_host) as address,
+        web_ready(settings.data, client, settings.web_port, settings.web_host, settings.web_hosts) as address,
     ):
         out.print(f"The web chat is at {address}")
         await stop.wait()
@@ -359,7 +379,7 @@ async def _bot_web(settings: BotSettings) -> None:
 @bot_command.command("console")
 def bot_console() -> None:
     """Chat on this terminal. Settings: DAILYGRAD_SERVICE_URL, DAILYGRAD_SERVICE_TOKEN."""
-    asyncio.run(_bot_console(BotSettings()))
+    asyncio.run(_bot_console(read_bot_settings()))
 
 
 async def _bot_console(settings: BotSettings) -> None:
@@ -379,6 +399,13 @@ def migrate() -> None:
     settings = read_settings(service_token=SecretStr("not needed to migrate"))
     migrations.upgrade(settings.database_url)
     out.print(f"The database is at {migrations.newest()}")
+
+
+def refuse_other_version(database_url: str) -> None:
+    """Raises Refused when the database is not at this version, and OperationalError when it cannot be reached."""
+    at, newest = migrations.current(database_url), migrations.newest()
+    if at != newest:
+        raise Refused(f"the database is at {at or 'no version yet'}, not {newest}: run `dailygrad migrate`")
 
 
 # Banks
@@ -402,6 +429,7 @@ def bank_import(
 ) -> None:
     """Import banks for everybody into the database that DATABASE_URL names."""
     settings = read_settings(service_token=SecretStr("not needed to import"))
+    refuse_other_version(settings.database_url)
     asyncio.run(_bank_import(settings, path))
 
 
@@ -587,11 +615,13 @@ async def progress(things: AsyncIterator[T], said: str) -> AsyncIterator[T]:
 
 
 def tell_import(view: ImportView) -> None:
-    """One document's import in a line; its findings where it was kept out."""
-    counts = f"{view.added} new, {view.changed} changed, {view.unchanged} unchanged, {view.unanswered} unanswered"
-    out.print(f"  {view.name}: {counts if view.applied else f'kept out, {view.errors} errors'}", markup=False)
-    if not view.applied:
-        out.print(view.findings, markup=False, soft_wrap=True)
+    """One document's import in a line; why, where it was kept out."""
+    if view.applied:
+        counts = f"{view.added} new, {view.changed} changed, {view.unchanged} unchanged, {view.unanswered} unanswered"
+        out.print(f"  {view.name}: {counts}", markup=False)
+        return
+    reasons = [line for line in view.findings.splitlines() if line.startswith("error")]
+    out.print(f"  {view.name}: kept out", *reasons, sep="\n    ", markup=False, soft_wrap=True)
 
 
 if __name__ == "__main__":
