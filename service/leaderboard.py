@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service import topics
 from service.calendar import period_bounds
 from service.errors import NotPossible
 from service.ranking import Ranked, rank
@@ -35,11 +36,13 @@ async def board(
     """The board of the caller's channel, or where there is none of the workspace.
 
     Days begin at midnight in the zone of the channel's schedule, in UTC where it has none. Refused for the season's
-    board when no season is running.
+    board when no season is running, and for a topic that neither a booking nor the bank knows.
     """
     scope, season = await _scope(session, caller.workspace_id, caller.channel_id, period, now)
     scope = dataclasses.replace(scope, topic=topic)
     ranked = rank(await ledger.standings(session, scope))
+    if topic and not ranked:
+        await topics.must_exist(session, caller.workspace_id, [topic])
     shown = await _rows(session, scope, ranked[:limit], caller.member_id)
     mine = [line for line in ranked if line.member_key == str(caller.member_id)]
     return Board(

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from service import leaderboard
-from service.errors import NotPossible
+from service.errors import NotFound, NotPossible
 from service.store import keeping
 from service.store.tables import Season, StreakGrace
 from service.wire import Board, BoardRow, Where
@@ -108,7 +108,15 @@ async def test_a_topic_takes_in_what_lies_below_it_in_any_case(stage: Stage) -> 
     for topic, points in (("tensors", 101), ("Tensors/Memory", 1), ("autograd/", 10)):
         board = await leaderboard.board(stage.session, ada, topic=topic, now=stage.now)
         assert lines(board) == [(1, "Ada", points)], topic
-    assert (await leaderboard.board(stage.session, ada, topic="tens", now=stage.now)).rows == ()
+    with pytest.raises(NotFound, match="no topic 'tens' here"):
+        await leaderboard.board(stage.session, ada, topic="tens", now=stage.now)
+
+
+async def test_a_topic_nobody_was_asked_about_has_an_empty_board(stage: Stage) -> None:
+    ada = await stage.caller()
+    await stage.bank(question("grad", topic="autograd"))
+    board = await leaderboard.board(stage.session, ada, topic="autograd", now=stage.now)
+    assert (board.rows, board.topic) == ((), "autograd")
 
 
 async def test_a_correction_moves_the_sums_and_counts_no_round_twice(stage: Stage) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.core.actions import Next, Privacy, ShowBoard, encode, fits
 from bot.core.cards import Block, Button, Card, Code, Small, Table, Text
+from bot.core.markup import escape
 from bot.core.wording.words import joined, percent, plural
 from service.wire import Board, BoardRow, Me, PrivacyView, TopicCount
 
@@ -29,11 +30,16 @@ def board_card(board: Board) -> Card:
         if left > 0:
             blocks.append(Small(f"{plural(left, 'more member', 'more members')} further down."))
     else:
-        blocks.append(Text("Nobody has points here yet. The next answer may be the first."))
+        about = f" on {escape(board.topic)}" if board.topic else ""
+        blocks.append(Text(f"Nobody has points{about} here yet. The next answer may be the first."))
     if board.mine and not any(row.me for row in board.rows):
         mine = board.mine
         blocks.append(Text(f"You: rank {mine.rank} with {plural(mine.points, 'point')}, streak {mine.streak}."))
-    return Card(board.title, _board_summary(board), tuple(blocks), _period_buttons(board))
+    return Card(_board_title(board), _board_summary(board), tuple(blocks), _period_buttons(board))
+
+
+def _board_title(board: Board) -> str:
+    return joined(board.title, board.topic)
 
 
 def _board_summary(board: Board) -> str:
@@ -41,7 +47,7 @@ def _board_summary(board: Board) -> str:
         f"{board.rows[0].name} leads with {plural(board.rows[0].points, 'point')}." if board.rows else "No points yet."
     )
     mine = f" You are at rank {board.mine.rank} of {board.total}." if board.mine else ""
-    return f"{board.title}: {leader}{mine}"
+    return f"{_board_title(board)}: {leader}{mine}"
 
 
 def _period_buttons(board: Board) -> tuple[Button, ...]:
