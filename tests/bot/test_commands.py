@@ -80,6 +80,10 @@ READ: list[tuple[str, str, str, dict[str, Value]]] = [
 ]
 
 
+def test_capitals_make_no_other_command() -> None:
+    assert read_command("QUIZ", "TODAY").spec.words == "/quiz today"
+
+
 @pytest.mark.parametrize(("name", "text", "words", "values"), READ)
 def test_what_is_typed_is_read(name: str, text: str, words: str, values: dict[str, Value]) -> None:
     typed = read_command(name, text)
@@ -88,6 +92,12 @@ def test_what_is_typed_is_read(name: str, text: str, words: str, values: dict[st
 
 REFUSED = [
     ("quiz", "borad", "There is no command `/quiz borad`. Did you mean `/quiz board`? `/quiz help` lists them all."),
+    (
+        "quiz",
+        "schedule add",
+        "There is no command `/quiz schedule`. Did you mean `/quiz-admin schedule`? `/quiz-admin help` lists them all.",
+    ),
+    ("quiz-admin", "member adjust Ann five why", "`five` is no number. Write it in digits, such as `3`."),
     ("quiz", "qqqq", "There is no command `/quiz qqqq`. `/quiz help` lists them all."),
     ("quiz", "today now", "`now` is one word too many. Type `/quiz today`."),
     ("quiz", "board weak", "Did you mean `week`? If not, put `weak` in quotes."),

@@ -57,6 +57,7 @@ def read_command(name: str, text: str) -> Typed:
 
 
 def _find(name: str, text: str) -> tuple[Spec, str]:
+    name = name.lower()
     specs = {spec.path: spec for spec in specs_of(name)}
     if not specs:
         raise CommandError("The commands are `/quiz` and `/quiz-admin`.")
@@ -79,11 +80,20 @@ def _no_such(name: str, typed: tuple[str, ...], paths: tuple[tuple[str, ...], ..
             f"{shown(typed[1])} is not among them." + hint(typed[1], tuple(group)) if len(typed) > 1 else "Say which."
         )
         return f"`/{name} {typed[0]}` goes with {', '.join(group)}. {said}"
+    missing = shown(f"/{name} {typed[0]}")
     near = closest(" ".join(typed), tuple(" ".join(path) for path in paths)) or closest(
         typed[0], tuple(path[0] for path in paths)
     )
+    if near is None and (other := _elsewhere(name, typed[0])):
+        near, name = typed[0], other
     meant = f" Did you mean `/{name} {near}`?" if near else ""
-    return f"There is no command {shown(f'/{name} {typed[0]}')}.{meant} `/{name} help` lists them all."
+    return f"There is no command {missing}.{meant} `/{name} help` lists them all."
+
+
+def _elsewhere(name: str, word: str) -> str:
+    """The other name, where it has commands that begin with the word; `/quiz schedule` is typed by admins."""
+    other = "quiz" if name == "quiz-admin" else "quiz-admin"
+    return other if any(spec.path[0] == word for spec in specs_of(other)) else ""
 
 
 class _Values:
@@ -122,7 +132,8 @@ class _Values:
         if named and not word.startswith(('"', "“", "”")):
             self._set(self._called(named[1]), named[2])
             return
-        slots = self._open()
+        # What takes the rest of the line comes last: it is no place for a word that fits nothing before it.
+        slots = [one for one in self._open() if not one.kind.rest]
         for argument in sorted(slots, key=lambda one: not one.kind.own):
             try:
                 value = argument.kind.read(_bare(word))
