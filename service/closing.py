@@ -60,7 +60,7 @@ async def close_now(session: AsyncSession, caller: Caller, now: datetime) -> Rou
     """Close the open round of the caller's channel that is due first; refused where none is open."""
     found = await rounds.open_in(session, caller.channel_id, now) if caller.channel_id else ()
     if not found:
-        raise NotFound(what="open round", cure="Post a question with schedule post-now.")
+        raise NotFound(what="open round", cure="Post a question with /quiz-admin schedule post-now.")
     round_, schedule = min(found, key=lambda pair: pair[0].closes_at)
     await close(session, round_.id, now)
     return await round_view(session, round_, schedule)

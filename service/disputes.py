@@ -40,7 +40,7 @@ async def settle(session: AsyncSession, caller: Caller, report_id: int, state: s
         raise NotPossible(cause=f"A report cannot be {state!r}: settle it as dismissed or fixed.")
     found = await reports.find(session, caller.workspace_id, report_id)
     if found is None:
-        raise NotFound(what=f"report {report_id}", cure="See their numbers with review.")
+        raise NotFound(what=f"report {report_id}", cure="See their numbers with /quiz-admin review.")
     row, key, by = found
     row.state = state
     return _view(row, key, by)

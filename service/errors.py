@@ -29,13 +29,13 @@ class AdminsOnly(Refused):
 
 
 class NotReadable(Refused):
-    """{cause} Nothing was changed: an earlier answer of yours still counts."""
+    """{cause} Nothing was changed: an earlier answer, if any, stays."""
 
     code = "not-readable"
 
 
 class WrongKindOfAnswer(Refused):
-    """This is a {kind} question: answer it with {wanted}. Nothing was changed: an earlier answer still counts."""
+    """This is a {kind} question: answer it with {wanted}. Nothing was changed: an earlier answer, if any, stays."""
 
     code = "wrong-kind"
 

@@ -60,7 +60,7 @@ def read_value(text: str) -> Value:
         raise ValueError(str(error)) from None
     except (SyntaxError, ValueError, TypeError, OverflowError, RecursionError, MemoryError):
         raise ValueError(
-            f"`{_short(typed)}` is not a Python value; write it as Python would, such as 3, (1, 4), True or float32"
+            f"“{_short(typed)}” is not a Python value; write it as Python would, such as 3, (1, 4), True or float32"
         ) from None
 
 
@@ -121,7 +121,7 @@ def _read(node: ast.expr) -> Value:
             return wrapper(_read(only))
         case ast.Call(args=[], keywords=[]) if ast.unparse(node.func) == "set":
             return "set", frozenset()
-    raise _NotAValue(f"`{_short(ast.unparse(node))}` is not yet a value; work it out and write what it comes to")
+    raise _NotAValue(f"“{_short(ast.unparse(node))}” is not yet a value; work it out and write what it comes to")
 
 
 def _plain(value: Any) -> Value:
@@ -152,7 +152,7 @@ def _number(node: ast.expr) -> Any:
             return left + right if isinstance(node.op, ast.Add) else left - right
         case ast.Name() | ast.Attribute() if _name(ast.unparse(node)) == ("number", float("inf")):
             return float("inf")
-    raise _NotAValue(f"`{_short(ast.unparse(node))}` is not yet a value; work it out and write what it comes to")
+    raise _NotAValue(f"“{_short(ast.unparse(node))}” is not yet a value; work it out and write what it comes to")
 
 
 def _name(name: str) -> Value:

@@ -183,7 +183,9 @@ async def test_an_admin_closes_the_channels_round_at_once(road: Road, clock: Clo
     view = await road.client.close_now(boss, "close", DAILY)
     assert (view.closed, view.answers) == (True, 1)
     assert await road.client.close_now(boss, "close", DAILY) == view
-    with pytest.raises(ServiceRefused, match="no open round"):
+    with pytest.raises(
+        ServiceRefused, match=r"no open round here\. Post a question with /quiz-admin schedule post-now"
+    ):
         await road.client.close_now(boss, "again", DAILY)
     assert [body.kind for body in await road.ticked()] == ["reveal"]
 

@@ -123,10 +123,10 @@ def test_not_the_same(key: str, typed: str) -> None:
     [
         ("", "nothing was written; write a value such as"),
         ("  \u200b ", "nothing was written"),
-        ("(1", "`(1` is not a Python value; write it as Python would"),
+        ("(1", "“(1” is not a Python value; write it as Python would"),
         ("1 4", "is not a Python value"),
         ("0777", "is not a Python value"),
-        ("x + 1", "`x + 1` is not yet a value; work it out"),
+        ("x + 1", "“x + 1” is not yet a value; work it out"),
         ("2 * 512", "work it out"),
         ("True + 1", "work it out"),
         ("f(3)", "work it out"),
