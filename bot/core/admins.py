@@ -82,6 +82,8 @@ class AdminDesk:
 
     async def _edit(self, event: Command, typed: Typed) -> Said:
         known = await self._schedule(event, typed)
+        if not typed.values.keys() & _PLAN.keys():
+            raise CommandError(f"Say what to change, such as `{typed.spec.words} {known.id} at:10:00`.")
         view = await self._client.schedule_edit(event.who, event.id, known.id, _plan(typed, known.spec))
         return admin.schedule_card(view, "Schedule changed")
 

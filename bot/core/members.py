@@ -89,12 +89,12 @@ class MemberDesk:
 
     async def _report(self, event: Command, typed: Typed) -> Said:
         question, text = typed.text("id"), typed.text("text").strip()
-        if question and text:
-            return await self.report(event, question, text)
         if not question:
             today = await self._client.today(event.who, event.where)
             question = today.forms[0].question.id if len(today.forms) == 1 else ""
-        return asking.report_form(question)
+        if question and text:
+            return await self.report(event, question, text)
+        return asking.report_form(question, text)
 
     async def report(self, event: Event, question: str, text: str) -> Said:
         if not question or not text:

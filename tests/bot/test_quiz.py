@@ -70,7 +70,9 @@ async def test_several_are_picked_in_a_form(room: Room, ann: Who) -> None:
 async def test_a_value_is_typed_and_a_bad_one_told_at_once(room: Room, ann: Who) -> None:
     room.sees(ann, await room.opens("the-shape"))
     assert "A Python literal, such as" in await room.presses(ann, "Answer")
-    assert "That did not work" in await room.fills(ann, text="(3,")
+    refused = (await room.fills(ann, text="(3,")).replace("\n", " ")
+    assert "“(3,” is not a Python value" in refused
+    assert "Nothing was changed: an earlier answer, if any, stays." in refused
     await room.presses(ann, "Back to the question")
     assert "You answered:\n\n    ( 3, )" in await room.fills(ann, text="( 3, )")
     assert "1 of 1 answered right" in card_text(await room.closes())
@@ -133,6 +135,9 @@ async def test_boards_rank_and_mark_the_reader(room: Room, ann: Who, bob: Who) -
     assert "Ann (you)" in board
     assert "Bob *b*" in board
     assert "[2] Week (shown)" in board
+    assert "This week · tensors" in await room.types(ann, "/quiz board tensors")
+    assert "There is no topic 'nope' here." in await room.types(ann, "/quiz board nope")
+    await room.types(ann, "/quiz board")
     assert "[5] All time (shown)" in await room.presses(ann, "All time")
     assert "[6] This channel" in await room.presses(ann, "Whole workspace")
     me = await room.types(ann, "/quiz me")
@@ -197,8 +202,9 @@ async def test_explain_and_report(room: Room, ann: Who) -> None:
     room.sees(ann, await room.opens("one-right"))
     await room.presses(ann, "Answer")
     await room.presses(ann, "A")
+    assert "Report 1 on question one-right" in (await room.types(ann, "/quiz report text:wrong")).replace("\n", " ")
     assert "Report a question" in await room.types(ann, "/quiz report")
-    assert "Report 1 on question one-right is with the moderators." in (
+    assert "Report 2 on question one-right is with the moderators." in (
         await room.fills(ann, text="The *key* is wrong.")
     ).replace("\n", " ")
     await room.closes()
@@ -206,6 +212,9 @@ async def test_explain_and_report(room: Room, ann: Who) -> None:
     queue = await room.types(room.boss, "/quiz-admin review")
     assert "The *key* is wrong." in queue
     assert "is settled" in await room.presses(room.boss, "Dismiss 1")
+    assert "is settled" in await room.types(room.boss, "/quiz-admin review dismiss 2")
+    refused = await room.types(room.boss, "/quiz-admin review fixed 99")
+    assert "There is no report 99 here. See their numbers with /quiz-admin review." in refused
     assert "No report is waiting." in await room.types(room.boss, "/quiz-admin review")
 
 
@@ -216,6 +225,13 @@ async def test_privacy_is_seen_and_used(room: Room, ann: Who) -> None:
     assert "Everything, as JSON:" in await room.presses(ann, "Export everything")
     assert "This cannot be undone" in await room.presses(ann, "Forget me…")
     assert "You are forgotten" in await room.presses(ann, "Forget me for good")
+
+
+async def test_a_round_that_is_closed_now_is_not_said_to_close_later(room: Room) -> None:
+    await room.opens("one-right")
+    said = await room.types(room.boss, "/quiz-admin close-now")
+    assert "and is closed. The reveal follows in the channel." in said.replace("\n", " ")
+    assert "closes" not in said
 
 
 async def test_what_a_member_may_always_read(room: Room, ann: Who) -> None:
@@ -235,6 +251,7 @@ async def test_schedules_are_made_changed_and_removed(room: Room) -> None:
     assert "09:30 (Europe/Berlin), Monday to Friday, open for 4 hours;\nonly level mid or senior." in said
     assert "Next: Monday 2 March, 09:30 (Europe/Berlin)" in said
     assert "open for 4 hours" in await room.types(boss, "/quiz-admin schedule edit 1 10:00")
+    assert "Say what to change" in await room.types(boss, "/quiz-admin schedule edit 1")
     listed = await room.types(boss, "/quiz-admin schedule list")
     assert "10:00 (Europe/Berlin)" in listed
     assert "Next: Tuesday 3 March" in await room.types(boss, "/quiz-admin schedule skip 2026-03-02")

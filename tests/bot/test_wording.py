@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.core.wording import words
+from bot.core.cards import Code, TextField
+from bot.core.wording import asking, revealing, words
+from service.wire import VerdictView
 
 NOON = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 
@@ -102,3 +104,15 @@ def test_sentences_end_once() -> None:
     assert words.sentence("Really? ") == "Really?"
     assert words.sentence("") == ""
     assert words.joined("a", "", "b") == "a · b"
+
+
+def test_what_was_typed_of_a_report_waits_in_its_form() -> None:
+    fields = [field for field in asking.report_form("", "unfair").fields if isinstance(field, TextField)]
+    assert [(field.name, field.value) for field in fields] == [("question", ""), ("text", "unfair")]
+
+
+def test_a_traceback_keeps_its_columns_and_a_program_that_does_not_start_is_said_to() -> None:
+    message = 'File "<answer>", line 1\n    def f(:\n          ^\nSyntaxError: invalid syntax'
+    card = revealing.tried_card(VerdictView(verdict="invalid", credit=0, message=message), "p1")
+    assert Code(message, "") in card.blocks
+    assert (card.title, card.summary) == ("The examples: could not be run", "Your code could not be run.")

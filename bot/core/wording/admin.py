@@ -86,6 +86,8 @@ def round_card(view: RoundView, head: str) -> Card:
     """A round, or the one that would come."""
     opens, closes = (instant_words(at, view.zone) for at in (view.opens_at, view.closes_at))
     times = f"{day_words(view.day)}: opens {opens}, closes {closes}."
+    if view.closed:
+        times = f"{day_words(view.day)}: opened {opens}, and is closed. The reveal follows in the channel."
     answers = (Small(f"{plural(view.answers, 'answer')}."),) if view.closed or view.answers else ()
     blocks = (*question_blocks(view.question), Text(times), *answers, Small(about(view.question)))
     return Card(head, f"{head}. {in_brief(view.question.prompt, 100)}", blocks)

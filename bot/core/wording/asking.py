@@ -261,14 +261,15 @@ def nothing_open_card(today: Today) -> Card:
     return Card("Today's question", in_brief(text, 200), (Text(text), Text("Until then: `/quiz practice`.")))
 
 
-def report_form(question: str) -> Form:
+def report_form(question: str, text: str = "") -> Form:
     """Say what is wrong with a question; the member names it where `question` is empty or no button can carry it."""
     carried = bool(question) and fits(Report(question))
     naming = TextField("question", "Id of the question", question, "As its card shows it.", max_length=200)
+    wrong = TextField("text", "What is wrong with it?", text[:2000], lines=4, max_length=2000)
     return Form(
         title="Report a question",
         action=encode(Report(question if carried else "")),
-        fields=(*(() if carried else (naming,)), TextField("text", "What is wrong with it?", lines=4, max_length=2000)),
+        fields=(*(() if carried else (naming,)), wrong),
         blocks=(Small("The moderators see it with your name."),),
         submit="Report",
     )

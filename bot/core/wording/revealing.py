@@ -233,7 +233,9 @@ def verdict_blocks(verdict: VerdictView) -> tuple[Block, ...]:
     """The verdict in words, case by case; inputs are shown of visible cases alone."""
     blocks: list[Block] = [Text(_verdict_sentence(verdict))]
     if verdict.message:
-        blocks.append(Text(escape(verdict.message)))
+        # A traceback points by its columns.
+        lines = "\n" in verdict.message
+        blocks.append(Code(verdict.message, "") if lines else Text(escape(verdict.message)))
     blocks += _failing(verdict.cases)
     if verdict.cases:
         blocks.append(_case_table(verdict.cases))

@@ -24,7 +24,7 @@ VERDICTS: Final[dict[Verdict, str]] = {
     "time limit": "took too long",
     "memory limit": "took too much memory",
     "output limit": "printed too much",
-    "invalid": "is not valid Python",
+    "invalid": "could not be run",
     "system error": "could not be judged, which is our fault",
 }
 
