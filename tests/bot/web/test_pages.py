@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
-from bot.core.cards import Card, Form, Reply
+from bot.core.cards import Card, Code, Form, Reply
 from bot.core.commands import suggest
 from bot.core.events import Submit
 from bot.core.platform import Target
@@ -314,6 +314,20 @@ async def test_what_was_not_yet_sent_survives_a_reload(windows: Windows, chat: W
 
 
 # Without scripts
+
+
+async def test_a_flood_of_output_leaves_the_rest_in_reach(windows: Windows, chat: WebChat) -> None:
+    ann = await shown(windows, chat, Card("It ran", "", (Code("x\n" * 1000, ""),)))
+    output = ann.page.get_by_role("group", name="Output")
+    box = await output.bounding_box()
+    assert box is not None
+    assert box["height"] <= 22 * 16 + 2
+    await output.focus()
+    await ann.page.keyboard.press("End")
+    await expect(output).to_have_js_property(
+        "scrollTop", await output.evaluate("at => at.scrollHeight - at.clientHeight")
+    )
+    assert await ann.audit() == []
 
 
 async def test_everything_works_without_scripts(windows: Windows, chat: WebChat, desk: Desk) -> None:
