@@ -125,7 +125,7 @@ async def _bring(
 def _faults(bank: Bank) -> list[str]:
     """What keeps a bank out of the database though it could be read."""
     if not bank.questions:
-        return [f"error: bank {bank.name}: no question was recognised, so nothing is imported; see the note above"]
+        return [f"error: bank {bank.name}: no question was recognised in it, so nothing is imported"]
     return [
         f"error: {place}: it holds a NUL character, which the database cannot keep; save the document as plain text"
         for place, data in (

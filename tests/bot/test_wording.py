@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.cards import Code, TextField
-from bot.core.wording import asking, revealing, words
+from bot.core.wording import asking, boards, revealing, words
 from service.wire import VerdictView
+from tests.bot.samples import ME
 
 NOON = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 
@@ -116,3 +117,12 @@ def test_a_traceback_keeps_its_columns_and_a_program_that_does_not_start_is_said
     card = revealing.tried_card(VerdictView(verdict="invalid", credit=0, message=message), "p1")
     assert Code(message, "") in card.blocks
     assert (card.title, card.summary) == ("The examples: could not be run", "Your code could not be run.")
+
+
+def test_a_member_hears_of_no_season_that_may_not_run_and_no_topic_without_a_name() -> None:
+    shown = str(boards.me_card(ME.model_copy(update={"season_points": 0, "rank": None, "topics": (("", 1, 0.5),)})))
+    assert "season" not in shown
+    assert "('without a topic', '1', '50 %')" in shown
+    assert "40 this season; rank 2 of the season" in str(
+        boards.me_card(ME.model_copy(update={"season_points": 40, "rank": 2}))
+    )

@@ -66,14 +66,18 @@ def _period_buttons(board: Board) -> tuple[Button, ...]:
 
 def me_card(me: Me) -> Card:
     """The member's own numbers."""
-    rank = f"rank {me.rank} of the season" if me.rank and me.season_points else "no rank yet this season"
+    # Without points in a season there may be none that runs.
+    season = f", {me.season_points:,} this season; " if me.season_points else ""
+    rank = f"rank {me.rank} of the season" if me.rank else "no rank yet this season"
     rows = (
-        ("Points", f"{me.points:,} in all, {me.season_points:,} this season; {rank}"),
+        ("Points", f"{me.points:,} in all{season}{rank if season else ''}"),
         ("Answers", f"{me.answered:,}, {percent(me.accuracy)} right" if me.answered else "none yet"),
         ("Streak", f"{plural(me.streak, 'round')}; best {me.best_streak}; {plural(me.freezes, 'freeze')} left"),
         ("Practice", f"{plural(me.cards, 'card')}, {me.cards_due} due"),
     )
-    weak = tuple((topic, str(answers), percent(credit)) for topic, answers, credit in me.topics[:8])
+    weak = tuple(
+        (topic or "without a topic", str(answers), percent(credit)) for topic, answers, credit in me.topics[:8]
+    )
     blocks: list[Block] = [Table(("What", "How much"), rows)]
     if weak:
         blocks.append(Table(("Topic", "Answers", "Right"), weak, "Topics, the weakest first", (1, 2)))
