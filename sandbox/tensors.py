@@ -78,7 +78,7 @@ class _Converter:
         if type(thing) in (str, bytes):
             self.spend(len(thing))
             return thing  # type: ignore[no-any-return]
-        raise TypeError(f"a {type(thing).__name__} cannot be a result")
+        raise TypeError(f"a value of type {type(thing).__name__} cannot be a result")
 
     def container(self, thing: Any, depth: int) -> Value:
         self.spend(8 * len(thing))

@@ -101,6 +101,11 @@ def f(): return {expression}
     assert entry[:2] == ("unsupported", "TypeError")
 
 
+async def test_what_cannot_be_a_result_is_named_by_its_type(client: SandboxClient) -> None:
+    (entry,) = await called(client, "def f(): return object()", ())
+    assert entry == ("unsupported", "TypeError", "a value of type object cannot be a result")
+
+
 async def test_a_view_that_claims_a_tera_element_is_stopped_before_it_is_made(client: SandboxClient) -> None:
     code = "import torch\ndef f(n): return torch.ones(1).expand(n)"
     outcome = await client.run(Run("run", code, entry="f", cases=encode([(10**12,)])))
