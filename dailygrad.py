@@ -336,7 +336,7 @@ async def _serve(settings: Settings) -> None:
     service = build(settings, now)
     # The bots were told this port, so no other will do.
     with listening(settings.host, settings.port, tries=1, named_by="DAILYGRAD_PORT") as listener:
-        async with service.running(), served(service.api, listener, lambda: None):
+        async with service.running(), served(service.api, listener, service.stopping.set):
             out.print(f"The question service listens on {settings.host}:{listener.getsockname()[1]}")
             await stop.wait()
 

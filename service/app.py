@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import Event
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ class Service:
     sandbox: Sandbox | None
     jobs: Jobs
     api: FastAPI
+    stopping: Event
+    """Set it before the end: calls that wait for something to come then return."""
 
     @asynccontextmanager
     async def running(self, *, work: bool = False) -> AsyncIterator[Service]:
@@ -69,5 +72,5 @@ def build(settings: Settings, clock: Clock, sandbox: Sandbox | None = None) -> S
         await grading.judge_answer(sessions, sandbox, answer_id, clock, last=last)
 
     jobs = make_jobs(settings.database_url, judge)
-    parts = Parts(sessions, settings.database_url, clock, settings.token, sandbox, jobs, migrations.newest())
-    return Service(settings, clock, engine, sessions, sandbox, jobs, make_api(parts))
+    parts = Parts(sessions, settings.database_url, clock, settings.token, sandbox, jobs, migrations.newest(), Event())
+    return Service(settings, clock, engine, sessions, sandbox, jobs, make_api(parts), parts.stopping)

@@ -40,8 +40,12 @@ async def claim_or_wait(
     *,
     limit: int = 20,
     wait_s: float = 0,
+    stopping: Callable[[], bool] = lambda: False,
 ) -> tuple[Delivery, ...]:
-    """What may be sent on that platform now, leased to the caller; waits up to `wait_s` for something to do."""
+    """What may be sent on that platform now, leased to the caller; waits up to `wait_s` for something to do.
+
+    Once `stopping` says so it waits no longer than a second more.
+    """
     found = await _claim(sessions, platform, clock, limit)
     if found or wait_s <= 0:
         return found
@@ -49,7 +53,7 @@ async def claim_or_wait(
         await connection.execute("listen dailygrad_outbox")
         # Once more, now that nothing can come unheard.
         found = await _claim(sessions, platform, clock, limit)
-        while not found and wait_s > 0:
+        while not found and wait_s > 0 and not stopping():
             pause = min(wait_s, LOOK_S)
             async for _ in connection.notifies(timeout=pause, stop_after=1):
                 pass

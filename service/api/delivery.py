@@ -25,7 +25,9 @@ async def outbox_claim(
 ) -> tuple[Delivery, ...]:
     parts = call.parts
     url = libpq_url(parts.database_url)
-    return await delivering.claim_or_wait(parts.sessions, url, platform, parts.clock, limit=limit, wait_s=wait_s)
+    return await delivering.claim_or_wait(
+        parts.sessions, url, platform, parts.clock, limit=limit, wait_s=wait_s, stopping=parts.stopping.is_set
+    )
 
 
 @router.post("/outbox/sent")

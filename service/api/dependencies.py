@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from asyncio import Event
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ class Parts:
     sandbox: Sandbox | None
     jobs: Jobs
     newest_revision: str
+    stopping: Event
+    """Set when the process is about to end, so that no call waits any longer."""
 
 
 class Unauthorised(Exception):
