@@ -13,7 +13,7 @@ import socket
 import sys
 import tempfile
 import time as clockwork
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator
 from datetime import UTC, datetime, time
 from enum import StrEnum
 from pathlib import Path
@@ -168,8 +168,11 @@ async def everything(data: Path, bank: Path | None, chat: Chat, port: int) -> No
         await first_schedule(client, chat, shipped=bank is None)
         tell_about_sandbox = asyncio.create_task(say_isolation(sandbox.client))
         stack.callback(tell_about_sandbox.cancel)
-        serving = web_ready(data, client, port) if chat is Chat.web else console_ready(data, client)
-        address = await stack.enter_async_context(serving)
+        if chat is Chat.web:
+            listener = stack.enter_context(listening("127.0.0.1", port))
+            address = await stack.enter_async_context(web_ready(data, client, listener))
+        else:
+            address = "chat below, /as NAME switches the member, /quit leaves"
         seconds = clockwork.monotonic() - started
         out.print(f"\nDailygrad is ready after {seconds:.1f} s: [bold]{address}[/bold]   (Ctrl-C stops it)\n")
         if chat is Chat.console:
@@ -232,21 +235,15 @@ def zone_name(zone: str) -> str:
 
 @contextlib.asynccontextmanager
 async def web_ready(
-    data: Path, client: ServiceClient, port: int, host: str = "127.0.0.1", hosts: str = ""
+    data: Path, client: ServiceClient, listener: socket.socket, hosts: Collection[str] = ()
 ) -> AsyncIterator[str]:
-    """The web chat, serving; its address."""
-    chat = web_chat.WebChat(web_chat.ChatStore(data / "webchat.sqlite"), now)
-    app = web_chat.build(chat, Quiz(client).handle, suggest, hosts.split())
-    with listening(host, port) as listener:
+    """The web chat, serving on the listener; its address."""
+    host, port = listener.getsockname()[:2]
+    with contextlib.closing(web_chat.ChatStore(data / "webchat.sqlite")) as store:
+        chat = web_chat.WebChat(store, now)
+        app = web_chat.build(chat, Quiz(client).handle, suggest, hosts)
         async with carried(Courier(client, chat)), served(app, listener, chat.close):
-            yield f"http://{host}:{listener.getsockname()[1]}"
-    chat.store.close()
-
-
-@contextlib.asynccontextmanager
-async def console_ready(data: Path, client: ServiceClient) -> AsyncIterator[str]:
-    """The terminal needs nothing beforehand."""
-    yield "chat below, /as NAME switches the member, /quit leaves"
+            yield f"http://{host}:{port}"
 
 
 async def console_until_end(data: Path, client: ServiceClient) -> None:
@@ -368,12 +365,14 @@ def bot_web() -> None:
 async def _bot_web(settings: BotSettings) -> None:
     stop = stop_signal()
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    async with (
-        service_client(settings) as client,
-        web_ready(settings.data, client, settings.web_port, settings.web_host, settings.web_hosts) as address,
-    ):
-        out.print(f"The web chat is at {address}")
-        await stop.wait()
+    # Whoever is sent to this address would not find another port.
+    with listening(settings.web_host, settings.web_port, tries=1, named_by="DAILYGRAD_WEB_PORT") as listener:
+        async with (
+            service_client(settings) as client,
+            web_ready(settings.data, client, listener, settings.web_hosts.split()) as address,
+        ):
+            out.print(f"The web chat is at {address}")
+            await stop.wait()
 
 
 @bot_command.command("console")

@@ -198,7 +198,7 @@ async def test_the_doctor_finds_the_database_well_and_no_sandbox(road: Road, bos
         (lambda client, who: client.schedule_pause(who, "e", 2**70, True), "schedule"),
         (lambda client, who: client.season_start(who, "e", ""), "name"),
         (lambda client, who: client.season_start(who, "e", "x" * 201), "name"),
-        (lambda client, who: client.season_start(who, "", "Spring"), "event_id"),
+        (lambda client, who: client.season_start(who, "", "Spring"), "event id"),
         (lambda client, who: client.audit(who, 0), "limit"),
     ],
     ids=["huge points", "huge id", "no name", "long name", "no event", "no limit"],
