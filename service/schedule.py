@@ -5,6 +5,7 @@ The truth is in the rows; a missed or doubled tick changes nothing but the momen
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC
@@ -62,13 +63,16 @@ class Leader:
 async def ticking(leader: Leader, tick: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
     """Call `tick` every second while this process leads, until the block ends."""
 
+    in_hand = asyncio.Lock()
+
     async def beat() -> None:
-        if not await leader.leads():
-            return
-        try:
-            await tick()
-        except Exception as error:  # the next second tries again; a scheduler that stops would lose the day
-            log.error("tick failed", exc_info=error)
+        async with in_hand:
+            if not await leader.leads():
+                return
+            try:
+                await tick()
+            except Exception as error:  # the next second tries again; a scheduler that stops would lose the day
+                log.error("tick failed", exc_info=error)
 
     scheduler = AsyncIOScheduler(timezone=UTC)
     scheduler.add_job(beat, "interval", seconds=BEAT_S, max_instances=1, coalesce=True, misfire_grace_time=None)
@@ -76,5 +80,7 @@ async def ticking(leader: Leader, tick: Callable[[], Awaitable[None]]) -> AsyncI
     try:
         yield
     finally:
-        scheduler.shutdown(wait=False)
+        scheduler.pause()
+        async with in_hand:  # a tick is finished, not broken off
+            scheduler.shutdown(wait=False)
         await leader.resign()

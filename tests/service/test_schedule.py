@@ -71,3 +71,25 @@ async def test_another_databases_leader_is_none_of_ours(database_url: str, new_d
     assert [await here.leads(), await there.leads()] == [True, True]
     await here.resign()
     await there.resign()
+
+
+async def test_a_tick_in_hand_is_finished_before_the_end(database_url: str) -> None:
+    begun, may_end = asyncio.Event(), asyncio.Event()
+    finished: list[bool] = []
+
+    async def tick() -> None:
+        begun.set()
+        await may_end.wait()
+        finished.append(True)
+
+    async def run() -> None:
+        async with ticking(Leader(database_url), tick):
+            await begun.wait()
+
+    running = asyncio.create_task(run())
+    await begun.wait()
+    for _ in range(10):  # the block is left, and waits
+        await asyncio.sleep(0)
+    may_end.set()
+    await running
+    assert finished == [True]
