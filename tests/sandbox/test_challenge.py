@@ -107,7 +107,7 @@ async def test_the_message_of_an_invalid_answer_names_its_line(client: SandboxCl
         ({"cases_program": CASES + "\ndef examples(): return [1]"}, "must return lists of argument tuples"),
         (
             {"cases_program": CASES + "\ndef examples(): return [({1},)]"},
-            "the cases program gave what is no argument: a set",
+            "the cases program gave what is no argument: a value of type set",
         ),
         ({"cases_program": "def examples(): return []\ndef cases(rng): return []"}, "gives no cases"),
         ({"reference": "def other(): pass"}, "the reference ended with error"),

@@ -112,7 +112,7 @@ def test_value(key: str | None, typed: str, verdict: Verdict) -> None:
 
 def test_a_question_that_cannot_be_scored_is_not_the_members_fault() -> None:
     found = credit(question("value", answer="x + 1"), Response(text="1"))
-    assert found.message.startswith("question q1 cannot be scored: its key cannot be read: `x + 1`")
+    assert found.message.startswith("question q1 cannot be scored: its key cannot be read: “x + 1”")
     assert "nothing is lost to you" in found.message
 
 
