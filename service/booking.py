@@ -1,9 +1,10 @@
-"""What a judged answer in a round is worth, booked once. Shared by the close and by verdicts that come after it."""
+"""What a judged answer in a round is worth, booked once; shared by the close, late verdicts and regrading."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
+from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -46,21 +47,55 @@ class Book:
     async def enter(self, session: AsyncSession, answer: Answer, credit: float) -> int:
         """Book the answer's points, once per round and member whatever happens; returns the points."""
         seconds = await self._seconds(session, answer.at)
+        worth = self._worth(credit, seconds)
+        key = f"round:{self._round.id}:member:{answer.member_id}"
+        await self._write(session, answer, key, "round", worth, credit, seconds)
+        return worth
+
+    async def correct(self, session: AsyncSession, answer: Answer, credit: float, version_id: int) -> int:
+        """Book the difference to what stands for this member, once per version of the question; returns it.
+
+        What was never booked stays so.
+        """
+        query = select(func.count(), func.sum(Ledger.points), func.sum(Ledger.credit)).where(
+            Ledger.round_id == self._round.id, Ledger.member_id == answer.member_id
+        )
+        count, booked, credited = (await session.execute(query)).one()
+        if not count:
+            return 0
+        worth = self._worth(credit, await self._seconds(session, answer.at)) - int(booked)
+        share = credit - float(credited or 0)
+        if worth or share:
+            key = f"regrade:{version_id}:round:{self._round.id}:member:{answer.member_id}"
+            await self._write(session, answer, key, "regrade", worth, share, None)
+        return worth
+
+    def _worth(self, credit: float, seconds: float) -> int:
         question = self._question
-        worth = points(question.kind, question.level, self._share_right, credit, seconds, self._policy).total
+        return points(question.kind, question.level, self._share_right, credit, seconds, self._policy).total
+
+    async def _write(
+        self,
+        session: AsyncSession,
+        answer: Answer,
+        key: str,
+        reason: str,
+        worth: int,
+        credit: float,
+        seconds: float | None,
+    ) -> None:
         row = {
-            "key": f"round:{self._round.id}:member:{answer.member_id}",
+            "key": key,
             "workspace_id": self._schedule.workspace_id,
             "member_id": answer.member_id,
             "round_id": self._round.id,
             "points": worth,
             "credit": credit,
             "seconds": seconds,
-            "reason": "round",
+            "reason": reason,
             "at": self._round.opens_at,
         }
         await session.execute(insert(Ledger).values(row).on_conflict_do_nothing())
-        return worth
 
     async def _seconds(self, session: AsyncSession, at: datetime) -> float:
         return max(0.0, (at - await outbox.asked_at(session, self._round)).total_seconds())

@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from questions.model import Bank, Question, as_data
 from questions.read import Reading, read_path, shipped_bank
 from questions.report import reading_text
+from service.regrading import regrade
 from service.store import banks, tables
 from service.store.banks import Stored
 from service.wire import ImportView
@@ -150,9 +151,11 @@ async def _write(
     session.add_all(fresh)
     await session.flush()
     versions = [_version(row, question, now) for row, question in zip(fresh, todo.added, strict=True)]
+    fixed = []
     for old, question in todo.changed:
         old.row.current += 1
-        versions.append(_version(old.row, question, now))
+        fixed.append(_version(old.row, question, now))
+    versions += fixed
     for old in (*todo.unchanged, *(old for old, _ in todo.changed)):
         old.row.retired_at = None
     for old in todo.vanished:
@@ -162,6 +165,8 @@ async def _write(
     summary = view.model_dump(include={"added", "changed", "unchanged", "retired", "unanswered"})
     session.add(tables.BankImport(bank_id=row.id, at=now, digest=digest, summary=summary))
     await session.flush()
+    for version in fixed:
+        await regrade(session, version.id, now)
 
 
 def _version(row: tables.Question, question: Question, now: datetime) -> tables.QuestionVersion:

@@ -95,13 +95,19 @@ async def unjudged(session: AsyncSession, answer_id: int) -> Answer | None:
 
 
 async def judge(
-    session: AsyncSession, answer: Answer, view: VerdictView, now: datetime, *, seed: int | None = None
+    session: AsyncSession,
+    answer: Answer,
+    view: VerdictView,
+    now: datetime,
+    *,
+    seed: int | None = None,
+    version_id: int | None = None,
 ) -> bool:
-    """Write the answer's verdict; False where it has one."""
+    """Write the answer's verdict by the version it was given to, or by a later one; False where it has one."""
     detail: dict[str, Any] = {**view.model_dump(mode="json"), **({} if seed is None else {"seed": str(seed)})}
     row = {
         "answer_id": answer.id,
-        "version_id": answer.version_id,
+        "version_id": version_id or answer.version_id,
         "verdict": view.verdict,
         "credit": view.credit,
         "detail": detail,

@@ -9,7 +9,7 @@ from sqlalchemy import Select, exists, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store.tables import Round, Schedule, Standing
+from service.store.tables import QuestionVersion, Round, Schedule, Standing
 
 
 async def make(
@@ -52,6 +52,17 @@ async def open_in(session: AsyncSession, channel_id: int, now: datetime) -> Sequ
         Schedule.channel_id == channel_id, Round.closed_at.is_(None), Round.opens_at <= now, Round.closes_at > now
     )
     return [(row[0], row[1]) for row in await session.execute(query.order_by(Round.opens_at, Round.id))]
+
+
+async def closed_asking(session: AsyncSession, question_id: int) -> Sequence[tuple[Round, Schedule]]:
+    """Every closed round that asked the question, in whatever version and workspace, oldest first."""
+    query = (
+        _asked()
+        .join(QuestionVersion, QuestionVersion.id == Round.version_id)
+        .where(QuestionVersion.question_id == question_id, Round.closed_at.is_not(None))
+        .order_by(Round.opens_at, Round.id)
+    )
+    return [(row[0], row[1]) for row in await session.execute(query)]
 
 
 async def to_close(session: AsyncSession, now: datetime) -> Sequence[int]:
