@@ -28,6 +28,10 @@ def judged(question: Question, given: Given) -> VerdictView:
     )
 
 
+ROUNDING = 1e-9
+"""Credits are summed as floats; closer than this they are the same."""
+
+
 class Book:
     """The booking of one round: its measures are taken once."""
 
@@ -55,7 +59,8 @@ class Book:
     async def correct(self, session: AsyncSession, answer: Answer, credit: float, version_id: int) -> int:
         """Book the difference to what stands for this member, once per version of the question; returns it.
 
-        What was never booked stays so.
+        What was never booked stays so, and so does what is as right as before: a new level, or a schedule that
+        scores otherwise by now, changes no round that is closed.
         """
         query = select(func.count(), func.sum(Ledger.points), func.sum(Ledger.credit)).where(
             Ledger.round_id == self._round.id, Ledger.member_id == answer.member_id
@@ -63,11 +68,12 @@ class Book:
         count, booked, credited = (await session.execute(query)).one()
         if not count:
             return 0
-        worth = self._worth(credit, await self._seconds(session, answer.at)) - int(booked)
         share = credit - float(credited or 0)
-        if worth or share:
-            key = f"regrade:{version_id}:round:{self._round.id}:member:{answer.member_id}"
-            await self._write(session, answer, key, "regrade", worth, share, None)
+        if abs(share) < ROUNDING:
+            return 0
+        worth = self._worth(credit, await self._seconds(session, answer.at)) - int(booked)
+        key = f"regrade:{version_id}:round:{self._round.id}:member:{answer.member_id}"
+        await self._write(session, answer, key, "regrade", worth, share, None)
         return worth
 
     def _worth(self, credit: float, seconds: float) -> int:

@@ -60,7 +60,7 @@ async def test_a_corrected_key_moves_points_once_and_keeps_the_log(closed: Road,
 
 async def test_a_change_that_moves_no_points_is_not_told(closed: Road, client: ServiceClient) -> None:
     before = await board(client, closed)
-    await closed.bank(value(why="Rows first."))
+    await closed.bank(value(why="Rows first.", level="principal"))
     assert await board(client, closed) == before
     assert [row for row in await closed.rows(Ledger) if row.reason == "regrade"] == []
     assert [row for row in await closed.rows(Outbox) if row.key.startswith("regraded:")] == []
