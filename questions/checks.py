@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _WRONG_SOLUTIONS = 3
 _SELF_PROVING = ("output", "code")
-"""Their program and output, or their reference and wrong solutions, are the proof."""
+"""Their program and output, or their reference and wrong solutions, are the proof; a family's is each of its draws."""
 _PROMISE = re.compile(r"\b(?P<count>\d{1,4})\+?\s+(?:[\w&/+-]+\s+){0,4}(?:questions|q&as?)\b", re.IGNORECASE)
 
 
@@ -65,6 +65,9 @@ class _Report:
 
 
 def _choice(question: Question, report: _Report) -> Iterator[Finding]:
+    if question.draw:
+        yield from _family(question, report)
+        return
     options = question.options
     if len(options) < 2:
         yield report.say(
@@ -84,8 +87,19 @@ def _choice(question: Question, report: _Report) -> Iterator[Finding]:
             yield report.say("Q206", f"option `{option.id}` is empty", "write its text behind the box")
 
 
+def _family(question: Question, report: _Report) -> Iterator[Finding]:
+    yield from _defines("draw", question.draw, ("draw",), report)
+    for part, written in (("options", question.options), ("Answer", question.answer), ("Program", question.program)):
+        if written:
+            yield report.say(
+                "Q240", f"a family draws its own {part}", f"leave out {part}: `draw(rng)` gives it", at=f"### {part}"
+            )
+
+
 def _value(question: Question, report: _Report) -> Iterator[Finding]:
-    if question.answer is None:
+    if question.draw:
+        yield from _family(question, report)
+    elif question.answer is None:
         yield report.say("Q209", "a `value` question needs an answer", "write it under `### Answer` in backticks")
     elif question.answer and not is_literal(question.answer):
         yield report.say(
@@ -113,6 +127,8 @@ def _code(question: Question, report: _Report) -> Iterator[Finding]:
     yield from _defines("starter", task.starter, (), report)
     yield from _defines("reference", task.reference, (task.entry,), report)
     yield from _defines("cases", task.cases, ("examples", "cases"), report)
+    if task.driver:
+        yield from _defines("driver", task.driver, ("drive",), report)
     yield from _wrongs(task, report)
 
 
@@ -164,7 +180,7 @@ def _native(question: Question, report: _Report) -> Iterator[Finding]:
         yield report.say("Q232", "an `open` question needs an answer", "write it under `### Answer`")
     if question.proof:
         yield from _parses("proof", question.proof, report)
-    elif question.kind not in _SELF_PROVING:
+    elif question.kind not in _SELF_PROVING and not question.draw:
         yield report.say(
             "Q230",
             "nothing proves the key",

@@ -63,7 +63,7 @@ class CodeTask:
     """What a `code` question asks for and how it is judged."""
 
     entry: str
-    """The name of the function the member writes; it is called with each case's values."""
+    """The name of the function or class the member writes; it, or the driver, is called with each case's values."""
     starter: str
     """What the editor shows first."""
     reference: str
@@ -73,6 +73,9 @@ class CodeTask:
     `examples` the visible ones, always the same; `cases` the hidden ones, drawn from `rng`
     (a `random.Random`; torch's own generator is seeded from the same seed). Arguments are plain:
     None, bool, int, float, complex, str, bytes, tuple, list, dict with str keys, torch.Tensor (dense, CPU)."""
+    driver: str = ""
+    """A program that defines `drive(answer, *arguments)`, called once per case in place of the entry: where the
+    answer is a class, or gradients, in-place effects or state count. What it returns is compared: data, no verdict."""
     wrong: tuple[Wrong, ...] = ()
     tolerance: Tolerance = Tolerance()
     wall_ms: int = 5000
@@ -116,6 +119,9 @@ class Question:
     """For `open`: what a full answer mentions, each a short Markdown sentence."""
     proof: str = ""
     """A program that fails when the key is false."""
+    draw: str = ""
+    """Of a family: the program that defines `draw(rng)`, from which its questions are drawn (see `questions.families`).
+    A family itself is never asked."""
     code_blocks: tuple[CodeBlock, ...] = ()
     """Every fenced block of the question and its answer, in order."""
     level: Level | None = None
@@ -133,7 +139,9 @@ class Question:
 
     @property
     def answered(self) -> bool:
-        """Whether the document says what is right; only such a question may be asked."""
+        """Whether the document says what is right, or how to draw it; only such a question may be asked."""
+        if self.draw:
+            return True
         return self.answer is not None or self.task is not None or any(option.right for option in self.options)
 
 

@@ -59,9 +59,12 @@ async def judge_code(
     limits: Limits,
     tolerance: Tolerance,
     seed: int,
+    driver: str = "",
     id: str = "code",
 ) -> Judgement:
     """The judgement of `answer`. `seed` is fresh per grading, 128 bits; the cases are drawn from it.
+
+    With a `driver` (see `Run.driver`) the entry may be a class, and what is compared is what the driver returns.
 
     A fault in the cases program or the reference is a `system error` with a detail for the operator.
     """
@@ -78,9 +81,10 @@ async def judge_code(
         packed = encode([made.arguments[at] for at in order], Caps(total=MAX_BODY, items=10**7))
     except ValueError as problem:
         return system_error(f"the cases are too large: {problem}")
+    shared = Run(id, "", entry, packed, _derived(seed), limits, driver)
     expected, got = await asyncio.gather(
-        client.run(_called(f"{id}/reference", reference, entry, packed, limits, seed)),
-        client.run(_called(f"{id}/answer", answer, entry, packed, limits, seed)),
+        client.run(replace(shared, id=f"{id}/reference", code=reference)),
+        client.run(replace(shared, id=f"{id}/answer", code=answer)),
     )
     fault = _reference_fault(expected, total)
     if fault:
@@ -123,10 +127,9 @@ def _fit(cases: list[Value]) -> bool:
     return len(cases) <= _MOST_CASES and all(isinstance(case, tuple) for case in cases)
 
 
-def _called(id: str, code: str, entry: str, cases: bytes, limits: Limits, seed: int) -> Run:
-    # The same generators for reference and answer, from which the seed of the cases cannot be told.
-    derived = int.from_bytes(hashlib.sha256(f"run {seed}".encode()).digest()[:8], "big")
-    return Run(id=id, code=code, entry=entry, cases=cases, seed=derived, limits=limits)
+def _derived(seed: int) -> int:
+    """The seed of the generators of reference and answer, from which that of the cases cannot be told."""
+    return int.from_bytes(hashlib.sha256(f"run {seed}".encode()).digest()[:8], "big")
 
 
 def _reference_fault(expected: Outcome, total: int) -> str:

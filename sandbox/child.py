@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import errno
+import functools
 import json
 import linecache
 import os
@@ -19,6 +20,7 @@ import struct
 import sys
 import traceback
 import types
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -29,6 +31,7 @@ from sandbox.values import Caps, Value
 from sandbox.wire import Reached, Run, Status
 
 FILENAME = "<answer>"
+DRIVER = "<driver>"
 RUN, RESULTS = 4, 3
 """The descriptors a child is handed."""
 
@@ -122,13 +125,27 @@ class _Execution:
         """Run it all: the fields of the last frame."""
         status: Status = "ok"
         try:
+            drive = self.driver() if self.run.driver and self.run.entry is not None else None
             module = self.load()
             if self.run.entry is not None:
-                self.call(module, self.run.entry)
+                self.call(module, self.run.entry, drive)
             self.reached = "done"
         except _Stop as stop:
             status = stop.status
         return {"status": status, "reached": self.reached, "exit_code": self.exit_code}
+
+    def driver(self) -> Callable[..., Any]:
+        """The question's own `drive`, made before the answer can touch anything it is made of.
+
+        Where it fails it fails for the reference too, and the question is blamed.
+        """
+        module = types.ModuleType("driver")
+        try:
+            exec(compile(self.run.driver, DRIVER, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 - a question's
+            drive: Callable[..., Any] = module.__dict__["drive"]
+        except BaseException as problem:
+            self.stop(problem)
+        return drive
 
     def load(self) -> types.ModuleType:
         lines = self.run.code.splitlines(keepends=True)
@@ -163,16 +180,17 @@ class _Execution:
         os.write(2, text.encode("utf-8", "replace"))
         raise _Stop(blame(problem)) from None
 
-    def call(self, module: types.ModuleType, name: str) -> None:
+    def call(self, module: types.ModuleType, name: str, drive: Callable[..., Any] | None) -> None:
         self.reached = "entry"
         entry = module.__dict__.get(name)
         if not callable(entry):
-            os.write(2, f"The program defines no function {name}.\n".encode())
+            os.write(2, f"The program defines no function or class {name}.\n".encode())
             raise _Stop("error")
+        called = entry if drive is None else functools.partial(drive, entry)
         self.reached = "cases"
         cases = values.decode(self.run.cases, Caps(total=wire.MAX_BODY, items=10**7))
         for case in cases if isinstance(cases, list) else []:
-            self.one(entry, case)
+            self.one(called, case)
 
     def one(self, entry: Any, case: Value) -> None:
         """Call the entry once and send what came of it."""

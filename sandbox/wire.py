@@ -59,6 +59,9 @@ class Run:
     seed: int = 0
     """random, numpy and torch are seeded with it before the program starts."""
     limits: Limits = Limits()
+    driver: str = ""
+    """A program of the question's that defines `drive(answer, *arguments)`, called once per case in place of the
+    entry: it puts a class, a gradient or an effect in place to work and returns data. Ignored without `entry`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ def decode(frame: bytes) -> tuple[str, dict[str, Any], bytes]:
 
 def encode_run(run: Run) -> bytes:
     """A Run as a frame of kind `run`. Raises ValueError when it is too large."""
-    if len(run.code.encode("utf-8", "surrogatepass")) > MAX_CODE:
+    if max(len(program.encode("utf-8", "surrogatepass")) for program in (run.code, run.driver)) > MAX_CODE:
         raise ValueError(f"a program of more than {MAX_CODE} bytes")
     head = asdict(run)
     del head["cases"]

@@ -38,6 +38,11 @@ def digest_of(question: Question) -> str:
     """What `question` says, in 64 hex digits: the same wherever in the document it stands."""
     data = {name: value for name, value in as_data(question).items() if name not in NOT_ASKED}
     data["code_blocks"] = [{**block, "line": 0} for block in data["code_blocks"]]
+    # Fields younger than the first banks: left out while empty, so that no question changes by our learning a field.
+    if not data["draw"]:
+        del data["draw"]
+    if data["task"] and not data["task"]["driver"]:
+        del data["task"]["driver"]
     return _sha256(json.dumps(data, sort_keys=True, ensure_ascii=True))
 
 

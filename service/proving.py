@@ -8,13 +8,18 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 from questions import Question
+from questions.families import DrawingWrong
 from questions.model import CodeTask
 from questions.proving import Proof, proofs
 from sandbox.challenge import Runs, judge_code
 from sandbox.comparing import Tolerance
 from sandbox.judge import Judgement
 from sandbox.wire import Limits, Run
+from service.drawing import draw_questions
 
+DRAWINGS = 250
+FEWEST_DRAWN = 100
+"""Different questions that many drawings of a family must give."""
 PROOF_LIMITS = Limits(wall_ms=20_000, cpu_ms=20_000, memory_mb=1024)
 
 
@@ -48,7 +53,20 @@ async def prove_question(question: Question, sandbox: Runs) -> list[Proved]:
     if question.task is not None:
         found.append(await _reference(question, question.task, sandbox))
         found.extend([await _wrong(question, question.task, at, sandbox) for at in range(len(question.task.wrong))])
+    if question.draw:
+        found.append(await _family(question, sandbox))
     return found
+
+
+async def _family(question: Question, sandbox: Runs) -> Proved:
+    name = f"{question.id}: family"
+    try:
+        drawn = await draw_questions(question, sandbox, seed=0, count=DRAWINGS)
+    except DrawingWrong as problem:
+        return Proved(question.id, name, holds=False, said=str(problem))
+    enough = len(drawn) >= FEWEST_DRAWN
+    said = "" if enough else f"{DRAWINGS} drawings give {len(drawn)} different questions, {FEWEST_DRAWN} are needed"
+    return Proved(question.id, name, enough, said)
 
 
 async def _proof(question: Question, proof: Proof, sandbox: Runs) -> Proved:
@@ -78,6 +96,7 @@ async def judge_task(task: CodeTask, code: str, sandbox: Runs, seed: int) -> Jud
     return await judge_code(
         sandbox,
         entry=task.entry,
+        driver=task.driver,
         cases_program=task.cases,
         reference=task.reference,
         answer=code,

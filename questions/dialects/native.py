@@ -38,10 +38,12 @@ _PARTS: dict[str, frozenset[str]] = {
     "Starter": frozenset({"code"}),
     "Reference": frozenset({"code"}),
     "Cases": frozenset({"code"}),
+    "Driver": frozenset({"code"}),
     "Limits": frozenset({"code"}),
+    "Draw": frozenset({"choice", "value"}),
     _WRONG: frozenset({"code"}),
 }
-_HIDDEN = ("Proof", "Starter", "Reference", "Cases", _WRONG)
+_HIDDEN = ("Proof", "Starter", "Reference", "Cases", "Driver", "Draw", _WRONG)
 """Parts whose programs are never shown as a part of question or answer."""
 
 
@@ -224,6 +226,7 @@ def _build(document: Document, draft: Draft, section: Section, header: _Header, 
         task=_task(document, draft, body) if header.kind == "code" else None,
         key_points=tuple(text for text, _ in parts.bullets(document, draft, named.get("Key points"))),
         proof=parts.program(document, draft, named.get("Proof")),
+        draw=parts.program(document, draft, named.get("Draw")),
         code_blocks=_shown_code(document, first, last, body),
         level=header.level,
         topic=topic,
@@ -242,13 +245,14 @@ def _answer(document: Document, draft: Draft, kind: Kind, named: dict[str, Part]
 
 
 def _task(document: Document, draft: Draft, body: _Body) -> CodeTask:
-    starter, reference, cases = (
-        parts.program(document, draft, body.named.get(name)) for name in ("Starter", "Reference", "Cases")
+    starter, reference, cases, driver = (
+        parts.program(document, draft, body.named.get(name)) for name in ("Starter", "Reference", "Cases", "Driver")
     )
     wrong = tuple(
         Wrong(part.name.removeprefix(_WRONG).strip(), parts.program(document, draft, part)) for part in body.wrong
     )
-    task = CodeTask(_entry(document, draft, body.named.get("Starter"), starter), starter, reference, cases, wrong)
+    entry = _entry(document, draft, body.named.get("Starter"), starter)
+    task = CodeTask(entry, starter, reference, cases, driver, wrong)
     return parts.with_limits(document, draft, body.named.get("Limits"), task)
 
 

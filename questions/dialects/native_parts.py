@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -136,15 +137,11 @@ def with_limits(document: Document, draft: Draft, part: Part | None, task: CodeT
             draft.findings.append(_bad_limit(document, line, tuple(values)))
         else:
             values[found["name"]] = number
-    return CodeTask(
-        task.entry,
-        task.starter,
-        task.reference,
-        task.cases,
-        task.wrong,
-        Tolerance(values["rtol"], values["atol"]),
-        int(values["wall_ms"]),
-        int(values["memory_mb"]),
+    return dataclasses.replace(
+        task,
+        tolerance=Tolerance(values["rtol"], values["atol"]),
+        wall_ms=int(values["wall_ms"]),
+        memory_mb=int(values["memory_mb"]),
     )
 
 

@@ -131,3 +131,53 @@ async def test_another_seed_gives_other_cases_and_the_same_seed_the_same(client:
         for seed in (1, 1, 2)
     ]
     assert first == same != other
+
+
+DRIVER = """
+import torch
+
+def drive(answer, start, times):
+    x = torch.full((2,), start, requires_grad=True)
+    made = answer(times)
+    made(x).sum().backward()
+    return {"gradient": x.grad, "name": type(made).__name__}
+"""
+DRIVEN = """
+def examples():
+    return [(2.0, 3)]
+
+def cases(rng):
+    return [(rng.random(), n) for n in range(1, 5)]
+"""
+CLASS = """
+class Power:
+    def __init__(self, times):
+        self.times = times
+    def __call__(self, x):
+        return {body}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict"), [("x * x ** (self.times - 1)", "accepted"), ("(x ** self.times).detach() + 0 * x", "wrong")]
+)
+async def test_a_driver_puts_a_class_to_work_and_its_data_is_compared(
+    client: SandboxClient, body: str, verdict: str
+) -> None:
+    judgement = await judged(
+        client,
+        CLASS.format(body=body),
+        entry="Power",
+        driver=DRIVER,
+        cases_program=DRIVEN,
+        reference=CLASS.format(body="x ** self.times"),
+    )
+
+    assert judgement.verdict == verdict, judgement
+
+
+async def test_a_driver_that_fails_is_our_fault(client: SandboxClient) -> None:
+    judgement = await judged(client, RIGHT, driver="def drove(): ...")
+
+    assert judgement.verdict == "system error"
+    assert "KeyError: 'drive'" in judgement.detail

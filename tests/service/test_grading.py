@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
 from sandbox.client import Health, SandboxClient, SandboxUnreachable
-from sandbox.embedded import embedded_sandbox
 from sandbox.wire import Outcome, Run
 from service import grading
 from service.app import Service, build
@@ -38,12 +35,6 @@ class BrokenSandbox:
 
     async def health(self) -> Health:
         raise SandboxUnreachable("it is broken")
-
-
-@pytest.fixture
-async def sandbox(tmp_path: Path) -> AsyncIterator[SandboxClient]:
-    async with embedded_sandbox(tmp_path) as client:
-        yield client
 
 
 def road_with(service: Service) -> Road:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 from questions import read_bank, shipped_bank
 from sandbox.client import SandboxClient
-from sandbox.embedded import embedded_sandbox
 from service.proving import prove
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(300)]
@@ -95,12 +91,6 @@ def double(x):
     pass
 ```
 """
-
-
-@pytest.fixture
-async def sandbox(tmp_path: Path) -> AsyncIterator[SandboxClient]:
-    async with embedded_sandbox(tmp_path) as client:
-        yield client
 
 
 async def test_everything_the_shipped_bank_says_holds(sandbox: SandboxClient) -> None:

@@ -1,0 +1,157 @@
+"""Families: from one drawing of a parametric question to a question that can be asked. Runs nothing.
+
+A family is a `choice` or `value` question with a `Draw` part, a program that defines `draw(rng)`. It is run in the
+sandbox (`drawing_program`), which also runs each drawn program for its key: torch, not the author, says what is right.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from questions.model import Option
+from questions.programs import is_literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from questions.model import Question
+
+ENTRY = "_dailygrad_draw"
+"""The function of `drawing_program` to be called with `(seed, first, count)`."""
+_FEWEST = 2
+"""Wrong options of a drawn choice; three where its author does not say `"few"`."""
+_MOST = 4
+
+_DRAWING = """
+
+def _dailygrad_draw(seed, first, count):
+    import random
+
+    import torch
+
+    def plain(value):
+        if isinstance(value, tuple):
+            return tuple(plain(item) for item in value)
+        return value
+
+    def named(value):
+        return f"`{value}`" if isinstance(value, torch.dtype) else plain(value)
+
+    def drawing(number):
+        drawn = draw(random.Random(f"{seed}/{number}"))
+        if not isinstance(drawn, dict) or not isinstance(drawn.get("program"), str):
+            raise TypeError("it must return a dict with a `program`")
+        names = {"__name__": "drawn"}
+        torch.manual_seed(0)
+        try:
+            exec(drawn["program"], names)
+            key = named(eval(drawn.get("ask", "ans"), names))
+        except Exception as problem:
+            key = f"raises `{type(problem).__name__}`"
+        return {**drawn, "wrong": [(named(value), said) for value, said in drawn.get("wrong", [])], "key": key}
+
+    return [drawing(number) for number in range(first, first + count)]
+"""
+
+
+class DrawingWrong(ValueError):
+    """What `draw(rng)` gave makes no question; the message says why, for the family's author."""
+
+
+def drawing_program(family: Question) -> str:
+    """The program whose `ENTRY`, called with a seed, a first number and a count, returns so many drawings.
+
+    A drawing depends on the seed and its number alone. What it holds:
+
+    - `program`: what is shown and run;
+    - `ask`: the expression that is the key, `ans` where it is left out. An exception is the key "raises `Name`";
+    - `wrong`: pairs of a value and the misconception that leads to it (of a `choice`);
+    - `prompt`, `why`: in place of the family's own, where they are given;
+    - `few`: True where two wrong options are enough;
+    - `key`: what torch said. Text is shown as Markdown, any other value as code; a dtype is text.
+    """
+    return family.draw + _DRAWING
+
+
+def drawn_questions(family: Question, drawings: Iterable[Mapping[str, Any]]) -> Iterator[Question]:
+    """The questions of drawings, without those that repeat one before or have too few different wrong options.
+
+    Raises DrawingWrong for a drawing that no number could make right.
+    """
+    seen: set[str] = set()
+    for drawing in drawings:
+        question = drawn_question(family, drawing)
+        if question is not None and question.id not in seen:
+            seen.add(question.id)
+            yield question
+
+
+def drawn_question(family: Question, drawing: Mapping[str, Any]) -> Question | None:
+    """The question of one drawing; None where this drawing must not be asked. Raises DrawingWrong."""
+    program, ask, key = _text(drawing, "program"), str(drawing.get("ask", "ans")), drawing.get("key")
+    if not _is_plain(key):
+        raise DrawingWrong(f"the key of `{ask}` is a {type(key).__name__}: ask for a number, a text, a tuple or a list")
+    prompt = str(drawing.get("prompt") or family.prompt)
+    question = dataclasses.replace(
+        family,
+        id=f"{family.id}-{_digest(prompt, program, ask)}",
+        prompt=prompt,
+        program=program,
+        why=str(drawing.get("why") or family.why),
+        proof=_proof(program, ask, key),
+        draw="",
+    )
+    if family.kind == "value":
+        if not is_literal(repr(key)):
+            raise DrawingWrong(f"the key {key!r} cannot be typed as a Python literal")
+        return dataclasses.replace(question, answer=repr(key))
+    options = _options(key, drawing.get("wrong", ()))
+    fewest = _FEWEST if drawing.get("few") else _FEWEST + 1
+    return dataclasses.replace(question, options=options) if len(options) > fewest else None
+
+
+def shown(value: object) -> str:
+    """A key or a wrong value as Markdown: text as it stands, anything else as code."""
+    return value if isinstance(value, str) else f"`{value!r}`"
+
+
+def _options(key: object, wrong: Iterable[Any]) -> tuple[Option, ...]:
+    """The right option and the first few wrong ones that differ from it and from one another."""
+    options = {shown(key): Option("a", shown(key), right=True)}
+    for pair in wrong:
+        if not isinstance(pair, tuple | list) or len(pair) != 2 or not isinstance(pair[1], str) or not pair[1]:
+            raise DrawingWrong(f"`wrong` holds pairs of a value and the misconception, not {pair!r}")
+        text = shown(pair[0])
+        if text not in options and len(options) <= _MOST:
+            options[text] = Option("abcde"[len(options)], text, right=False, reason=pair[1])
+    return tuple(options.values())
+
+
+def _proof(program: str, ask: str, key: object) -> str:
+    """A program that fails where the key is not what torch says."""
+    if isinstance(key, str) and key.startswith("raises `"):
+        body = "\n".join(f"    {line}" for line in f"{program.rstrip()}\n{ask}".split("\n"))
+        return f"try:\n{body}\nexcept {key[8:-1]}:\n    pass\nelse:\n    raise AssertionError('nothing was raised')"
+    if isinstance(key, str) and key.startswith("`torch."):
+        return f"{program.rstrip()}\n\nassert str({ask}) == {key[1:-1]!r}"
+    return f"{program.rstrip()}\n\nassert ({ask}) == {key!r}"
+
+
+def _text(drawing: Mapping[str, Any], name: str) -> str:
+    text = drawing.get(name)
+    if not isinstance(text, str) or not text.strip():
+        raise DrawingWrong(f"`draw(rng)` gave no `{name}`")
+    return text
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, tuple | list):
+        return all(_is_plain(item) for item in value)
+    return value is None or isinstance(value, bool | int | float | complex | str)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\x00".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:10]
