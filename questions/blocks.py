@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from markdown_it import MarkdownIt
@@ -65,9 +66,22 @@ class Block:
             yield from child.walk()
 
 
+_NESTING = 60
+"""Lists and quotes within one another; deeper ones are kept as lines of the innermost."""
+_MARKS = re.compile(r"[\\`*_\[\]<>&!\n]|  |^\s|\s$")
+"""Without any of these Markdown reads a line as its own words."""
+
+
 @cache
 def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark").enable("table").use(front_matter_plugin)
+    """Blocks only: what stands inside a line is parsed where it is wanted, by `plain`."""
+    options = {"maxNesting": _NESTING}
+    return MarkdownIt("commonmark", options).enable("table").disable("inline").use(front_matter_plugin)
+
+
+@cache
+def _inline_parser() -> MarkdownIt:
+    return MarkdownIt("commonmark")
 
 
 def split_blocks(source: Source) -> tuple[Block, ...]:
@@ -79,8 +93,13 @@ def split_blocks(source: Source) -> tuple[Block, ...]:
 
 def plain(markdown: str) -> str:
     """Inline Markdown as one line of plain text: the marks go, the words and the code stay."""
+    return _plain(markdown) if _MARKS.search(markdown) else markdown
+
+
+@lru_cache(maxsize=4096)
+def _plain(markdown: str) -> str:
     words: list[str] = []
-    for token in _parser().parseInline(markdown)[0].children or ():
+    for token in _inline_parser().parseInline(markdown)[0].children or ():
         if token.type in ("softbreak", "hardbreak"):
             words.append(" ")
         elif token.type != "html_inline":

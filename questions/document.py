@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-from bisect import bisect_left
+from array import array
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import yaml
 
 from questions.blocks import Block, plain, split_blocks
 from questions.diagnostics import Finding
+from questions.folds import Fold, find_folds
+from questions.labels import Label, is_answer_heading, is_answer_summary, labels_in
 from questions.model import CodeBlock, Place, Question
 
 if TYPE_CHECKING:
@@ -40,19 +43,78 @@ class Section:
         return self.body[-1].last if self.body else self.heading.last
 
 
-@dataclass(frozen=True)
-class Document:
-    """What a dialect reads: it takes questions out of `blocks` and leaves the rest."""
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The blocks between one heading and the next."""
 
-    source: Source
+    headings: tuple[Block, ...]
+    """The headings it stands under, outermost first; none before the first heading."""
     blocks: tuple[Block, ...]
-    taken: frozenset[int] = frozenset()
-    """Lines that belong to questions already read."""
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The headings as plain text."""
+        return tuple(plain(block.text) for block in self.headings)
+
+
+class Layout:
+    """How a document is divided, worked out once and shared by all dialects."""
+
+    def __init__(self, source: Source, blocks: tuple[Block, ...]) -> None:
+        self.source = source
+        self.blocks = blocks
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
         """Every heading's section, in document order."""
-        return tuple(_sections(self.blocks))
+        return tuple(_sections(self.blocks, self.depths))
+
+    @cached_property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """What stands between headings, in document order; a heading within an answer parts nothing."""
+        return tuple(_stretches(self.blocks, self.depths))
+
+    @cached_property
+    def depths(self) -> dict[int, int]:
+        """For the line of each heading how deep it stands: one within an answer stands below all others."""
+        folded = [(fold.first, fold.last) for fold in self.folds if fold.depth == 0 and is_answer_summary(fold.summary)]
+        depths: dict[int, int] = {}
+        for block in self.blocks:
+            if block.kind == "heading":
+                at = bisect_left(folded, (block.first, 0)) - 1
+                inside = at >= 0 and block.first <= folded[at][1]
+                depths[block.first] = _BELOW if inside or is_answer_heading(block) else block.level
+        return depths
+
+    @cached_property
+    def folds(self) -> tuple[Fold, ...]:
+        """Every `<details>`, in order."""
+        return find_folds(self.source, self.blocks)
+
+    @cached_property
+    def fold_at(self) -> dict[int, Fold]:
+        """The outermost fold that begins on a line."""
+        return {fold.first: fold for fold in reversed(self.folds)}
+
+    @cached_property
+    def labels(self) -> dict[int, tuple[Label, ...]]:
+        """For the first line of each paragraph its labels, where it has any."""
+        found: dict[int, tuple[Label, ...]] = {}
+        for block in self.blocks:
+            for inner in block.walk():
+                if inner.kind == "paragraph" and (labels := labels_in(inner, self.source)):
+                    found[inner.first] = tuple(labels)
+        return found
+
+    @cached_property
+    def fences(self) -> tuple[Block, ...]:
+        """Every fenced block at any depth, in order."""
+        return tuple(inner for block in self.blocks for inner in block.walk() if inner.kind == "fence")
+
+    @cached_property
+    def fence_lines(self) -> tuple[int, ...]:
+        """The first line of each of them."""
+        return tuple(fence.first for fence in self.fences)
 
     @cached_property
     def front(self) -> yaml.Node | None:
@@ -62,22 +124,54 @@ class Document:
             return None
         try:
             return yaml.compose(first.text, Loader=yaml.SafeLoader)
-        except (yaml.YAMLError, RecursionError):
+        except (yaml.YAMLError, RecursionError, ValueError):
             return None
 
+
+_BELOW = 7
+"""Deeper than any heading."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a dialect reads: it takes questions out of `blocks` and leaves the rest."""
+
+    source: Source
+    blocks: tuple[Block, ...]
+    layout: Layout
+    taken: bytes
+    """For each line from 0 whether it belongs to a question already read."""
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """Every heading's section, in document order."""
+        return self.layout.sections
+
+    @property
+    def front(self) -> yaml.Node | None:
+        """The front matter's syntax tree; None where there is none or it cannot be read."""
+        return self.layout.front
+
     @cached_property
-    def fences(self) -> tuple[Block, ...]:
-        """Every fenced block at any depth, in order."""
-        return tuple(inner for block in self.blocks for inner in block.walk() if inner.kind == "fence")
+    def _taken_before(self) -> array[int]:
+        return array("q", accumulate(self.taken, initial=0))
 
     def free(self, first: int, last: int) -> bool:
         """Whether no line from `first` to `last` belongs to a question yet."""
-        return self.taken.isdisjoint(range(first, last + 1))
+        before = self._taken_before
+        return before[min(last + 1, len(self.taken))] == before[first]
+
+    def labels(self, block: Block) -> tuple[Label, ...]:
+        """The labels in a paragraph's lines; none in any other block."""
+        return self.layout.labels.get(block.first, ()) if block.kind == "paragraph" else ()
 
     def without(self, questions: Iterable[Question]) -> Document:
         """The document with the lines of `questions` taken."""
-        lines = {line for question in questions for line in range(question.place.line, question.place.end_line + 1)}
-        return dataclasses.replace(self, taken=self.taken | lines)
+        taken = bytearray(self.taken)
+        for question in questions:
+            first, last = question.place.line, question.place.end_line
+            taken[first : last + 1] = b"\x01" * (last + 1 - first)
+        return Document(self.source, self.blocks, self.layout, bytes(taken))
 
     def code_between(self, first: int, last: int) -> tuple[CodeBlock, ...]:
         """The fenced blocks that stand between two lines."""
@@ -85,11 +179,8 @@ class Document:
 
     def fences_between(self, first: int, last: int) -> Iterator[Block]:
         """The same, as blocks."""
-        start = bisect_left(self.fences, first, key=lambda fence: fence.first)
-        for index in range(start, len(self.fences)):
-            if self.fences[index].first > last:
-                return
-            yield self.fences[index]
+        lines = self.layout.fence_lines
+        return iter(self.layout.fences[bisect_left(lines, first) : bisect_right(lines, last)])
 
     def place(self, first: int, last: int) -> Place:
         """A question's place, without the blank lines at its end."""
@@ -106,7 +197,8 @@ class Draft:
 
 def open_document(source: Source) -> Document:
     """The document of a source, nothing of it read yet."""
-    return Document(source, split_blocks(source))
+    blocks = split_blocks(source)
+    return Document(source, blocks, Layout(source, blocks), bytes(len(source.lines) + 1))
 
 
 def entries(node: yaml.Node | None) -> Iterator[tuple[str, yaml.Node]]:
@@ -124,26 +216,38 @@ def scalar(node: yaml.Node | None, key: str) -> str:
     return ""
 
 
-def _sections(blocks: tuple[Block, ...]) -> Iterator[Section]:
+def _sections(blocks: tuple[Block, ...], depths: dict[int, int]) -> Iterator[Section]:
     above: list[Block] = []
-    ends = _ends(blocks)
+    ends = _ends(blocks, depths)
     for index, block in enumerate(blocks):
         if block.kind != "heading":
             continue
-        while above and above[-1].level >= block.level:
+        while above and depths[above[-1].first] >= depths[block.first]:
             above.pop()
         yield Section(block, blocks[index + 1 : ends[index]], tuple(above))
         above.append(block)
 
 
-def _ends(blocks: tuple[Block, ...]) -> dict[int, int]:
+def _ends(blocks: tuple[Block, ...], depths: dict[int, int]) -> dict[int, int]:
     """For the index of each heading the index of the next heading that is no deeper."""
     ends: dict[int, int] = {}
     opened: list[int] = []
     for index, block in enumerate(blocks):
         if block.kind != "heading":
             continue
-        while opened and blocks[opened[-1]].level >= block.level:
+        while opened and depths[blocks[opened[-1]].first] >= depths[block.first]:
             ends[opened.pop()] = index
         opened.append(index)
     return {**ends, **dict.fromkeys(opened, len(blocks))}
+
+
+def _stretches(blocks: tuple[Block, ...], depths: dict[int, int]) -> Iterator[Stretch]:
+    above: list[Block] = []
+    start = 0
+    for index, block in enumerate(blocks):
+        if block.kind != "heading" or depths[block.first] == _BELOW:
+            continue
+        yield Stretch(tuple(above), blocks[start:index])
+        above = [*(one for one in above if one.level < block.level), block]
+        start = index + 1
+    yield Stretch(tuple(above), blocks[start:])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from questions.blocks import Block, plain
 from questions.diagnostics import Finding
-from questions.dialects.shape import labels_in, numbered
+from questions.dialects.shape import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,9 +131,7 @@ def _looks_asked(document: Document, block: Block) -> bool:
         return _ENDS_ASKING.search(plain(block.text)) is not None
     if block.kind != "paragraph" or "](" in block.text:
         return False
-    return bool(labels_in(block, document.source)) or (
-        "\n" not in block.text and _ENDS_ASKING.search(block.text) is not None
-    )
+    return bool(document.labels(block)) or ("\n" not in block.text and _ENDS_ASKING.search(block.text) is not None)
 
 
 def _unread(document: Document, block: Block) -> Finding:

@@ -47,6 +47,12 @@ class Source:
                 return Span(number, column + 1, number, column + 1 + len(needle))
         return self.span(first)
 
+    def next_filled(self, first: int) -> int:
+        """The first line from `first` on that is not blank; one past the document where all are."""
+        while first <= len(self.lines) and not self.lines[first - 1].strip():
+            first += 1
+        return first
+
     def last_filled(self, first: int, last: int) -> int:
         """The last line that is not blank, going back from `last`, `first` at the least."""
         while last > first and not self.line(last).strip():

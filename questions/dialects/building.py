@@ -8,8 +8,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from questions.diagnostics import Finding
-from questions.dialects.shape import is_answer_heading, labels_in, level_under, numbered, text_after
+from questions.dialects.shape import level_under, numbered
 from questions.keypoints import key_points_of
+from questions.labels import is_answer_heading, text_after
 from questions.model import Question
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def find_answer(document: Document, body: tuple[Block, ...]) -> Answer | None:
             return Answer(document.source.text(block.last + 1, last), block.first)
         if block.kind == "heading":
             return None
-        for label in labels_in(block, document.source):
+        for label in document.labels(block):
             if label.role == "answer":
                 return Answer(text_after(document.source, label, last), label.line)
     return None

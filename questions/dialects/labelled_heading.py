@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from questions.diagnostics import Finding
 from questions.dialects.building import Answer, find_answer, from_heading, separate, sibling_runs
-from questions.dialects.shape import is_answer_heading, numbered
+from questions.dialects.shape import numbered
 from questions.document import Document, Draft, Section
+from questions.labels import is_answer_heading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

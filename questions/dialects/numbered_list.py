@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from questions.blocks import Block, plain
 from questions.diagnostics import Finding
 from questions.dialects.building import make_question, no_answer
-from questions.dialects.shape import Label, content_column, dedent, labels_in, reads_as_question, text_after, unbold
+from questions.dialects.shape import reads_as_question, unbold
 from questions.document import Document, Draft
+from questions.labels import Label, content_column, dedent, text_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +70,7 @@ def _asking(headings: list[Block], items: list[_Item]) -> Iterator[tuple[tuple[s
 def _answer(document: Document, item: Block) -> Label | None:
     """The first answer label in an item, behind the line that asks."""
     for block in item.walk():
-        for label in labels_in(block, document.source):
+        for label in document.labels(block):
             if label.role == "answer" and label.line > item.first:
                 return label
     return None
@@ -78,7 +79,7 @@ def _answer(document: Document, item: Block) -> Label | None:
 def _first_label(document: Document, block: Block) -> Label | None:
     """The answer label a block begins with."""
     first = next((inner for inner in block.walk() if inner.kind not in ("list", "item")), block)
-    labels = labels_in(first, document.source)
+    labels = document.labels(first)
     return labels[0] if labels and labels[0].line == block.first and labels[0].role == "answer" else None
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from typing import TYPE_CHECKING
 
 from questions.dialects.building import Answer, find_answer, make_question, no_answer, separate
-from questions.dialects.shape import is_answer_heading, unbold
+from questions.dialects.shape import unbold
 from questions.document import Document, Draft, Section
 
 if TYPE_CHECKING:
@@ -36,15 +35,9 @@ def read(document: Document) -> Draft:
 
 
 def _asking(document: Document) -> Iterator[Section]:
-    following: Section | None = None
-    for section in reversed(document.sections):
-        if _HEADING.fullmatch(section.heading.text.strip()):
-            # An `Answer` of the same depth ends the section and still belongs to the question.
-            if following and following.heading.level == section.heading.level:
-                section = dataclasses.replace(section, body=(*section.body, following.heading, *following.body))
-            if document.free(section.heading.first, section.last):
-                yield section
-        following = section if is_answer_heading(section.heading) else None
+    for section in document.sections:
+        if _HEADING.fullmatch(section.heading.text.strip()) and document.free(section.heading.first, section.last):
+            yield section
 
 
 def _first_paragraph_asks(document: Document, body: tuple[Block, ...], rest: str) -> Answer | None:

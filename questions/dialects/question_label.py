@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
 from questions.dialects.building import make_question, no_answer, trimmed
-from questions.dialects.shape import Label, labels_in, numbered, text_after
+from questions.dialects.shape import numbered
 from questions.document import Document, Draft, Section
+from questions.labels import Label, text_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,7 @@ def sniff(document: Document) -> bool:
         label.role == "question"
         for block in document.blocks
         if document.free(block.first, block.last)
-        for label in labels_in(block, document.source)
+        for label in document.labels(block)
     )
 
 
@@ -59,16 +60,12 @@ def _stretches(document: Document) -> Iterator[tuple[Section | None, tuple[Block
 
 def _own(document: Document, section: Section) -> tuple[Block, ...]:
     """The section's blocks; where a deeper heading has labels of its own, only those before the first."""
-    asking = any(
-        label.role == "question"
-        for block in _until_heading(section.body)
-        for label in labels_in(block, document.source)
-    )
+    asking = any(label.role == "question" for block in _until_heading(section.body) for label in document.labels(block))
     if not asking:
         return ()
     for index, block in enumerate(section.body):
         deeper = section.body[index + 1 :]
-        if block.kind == "heading" and any(labels_in(one, document.source) for one in _until_heading(deeper)):
+        if block.kind == "heading" and any(document.labels(one) for one in _until_heading(deeper)):
             return section.body[:index]
     return section.body
 
@@ -81,7 +78,7 @@ def _until_heading(blocks: tuple[Block, ...]) -> Iterator[Block]:
 
 
 def _asked(document: Document, body: tuple[Block, ...]) -> Iterator[_Asked]:
-    labels = [label for block in body for label in labels_in(block, document.source)]
+    labels = [label for block in body for label in document.labels(block)]
     starts = [i for i, label in enumerate(labels) if label.role == "question"]
     for here, following in zip(starts, [*starts[1:], len(labels)], strict=False):
         answers = labels[here + 1 : following]

@@ -1,47 +1,43 @@
-"""What the Markdown dialects share: labels, numbers, levels and what reads as a question. Reads no document."""
+"""What the Markdown dialects share: numbers, levels and what reads as a question. Reads no document."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, NamedTuple
 
-from questions.blocks import Block, plain
-from questions.source import trim
+from questions.blocks import plain
+from questions.labels import content_column, dedent
 
 if TYPE_CHECKING:
     from questions.model import Level
-    from questions.source import Source
 
-Role = Literal["question", "answer"]
+__all__ = [
+    "Stem",
+    "content_column",
+    "dedent",
+    "ends_asking",
+    "level_of",
+    "level_under",
+    "numbered",
+    "reads_as_question",
+    "stem_of",
+    "unbold",
+]
 
-_QUESTION = r"q(?:uestion)?"
-_ANSWER = (
-    r"a|ans|(?:(?:sample|model|short|expected|suggested|correct|example|good|ideal)[ ]+)?answer"
-    r"|discussion|solution|response|explanation"
-)
-_MARKED = r"(?P<open>\*{1,3}|_{1,3})[ ]?(?P<word>%s)(?:[ ]?#?\d+)?[ ]?(?:[:.)][ ]?(?P=open)|(?P=open)[ ]?:)[ ]*"
-_BARE = r"(?P<word>%s)(?:[ ]?#?\d+)?[ ]?:(?:[ ]+|$)"
-_ALONE = r"(?P<open>\*{1,3}|_{1,3})(?P<word>%s)(?P=open)[ ]*$"
-_SHAPES: tuple[tuple[Role, str, str], ...] = (
-    ("question", _MARKED, _QUESTION),
-    ("question", _BARE, _QUESTION),
-    ("answer", _MARKED, _ANSWER),
-    # Without marks, `Solution: …` and the like are ordinary prose inside an answer.
-    ("answer", _BARE, "a|ans|answer"),
-    ("answer", _ALONE, _ANSWER),
-)
-_LABELS = tuple((role, re.compile(shape % words, re.IGNORECASE)) for role, shape, words in _SHAPES)
-_ANSWER_HEADING = re.compile(rf"(?:{_ANSWER})[ ]?:?", re.IGNORECASE)
 _NUMBERED = re.compile(
-    r"(?P<mark>\*{2}|_{2})?(?:q(?:uestion)?[ ]?)?"
-    r"(?:(?P<nested>\d{1,4}(?:\.\d{1,4})+)[.):]?[ ]+|(?P<number>\d{1,4})\\?[.):](?!\d)[ ]*)(?P<rest>\S.*)",
-    re.IGNORECASE,
+    r"(?P<mark>\*{1,3}|_{1,3})?(?:q(?:uestion)?[ ]?|вопрос[ ]|frage[ ]|pregunta[ ]|pergunta[ ]|问题[ ]?|第)?#?"
+    r"(?:(?P<nested>\d{1,4}(?:\.\d{1,4})+)[.):]?[ ]+"
+    r"|(?P<number>\d{1,4})(?:\\?[.):：、．](?!\d)[ ]*|[题問问][:：]?[ ]*|[ ]+[-–—][ ]+))"
+    r"(?P<rest>\S.*)",
+    re.IGNORECASE | re.DOTALL,
 )
+_UNNUMBERED = re.compile(r"(?:q|question)[ ]?[.:：)][ ]+(?=\S)", re.IGNORECASE)
+_ASKING_END = re.compile(r"[?？؟](?=[\s\"'”’)\]*_`]|$)")
 _ASKS = re.compile(
     r"(?:what|why|how|when|where|which|who|whose|is|are|was|were|can|could|does|do|did|should|would|will|has|have"
     r"|explain|describe|discuss|compare|contrast|reflect|define|differentiate|distinguish|implement|design|derive"
-    r"|prove|show|state|outline|summari[sz]e|name|list|give|write|compute|calculate|predict"
+    r"|prove|show|state|outline|summari[sz]e|name|list|give|write|compute|calculate|predict|tell|identify|mention"
+    r"|choose|select|find|sketch|estimate|justify|elaborate|illustrate|true or false|difference between"
     r"|in|under|if|given|suppose|consider|you)\b",
     re.IGNORECASE,
 )
@@ -63,64 +59,17 @@ _LEVEL = re.compile(
     r"(?P<word>[a-z]+)(?:[ -](?:level|tier|engineer|developer|role))*(?:[ ](?:interview )?questions)?:?",
     re.IGNORECASE,
 )
+_SOURCE = re.compile(
+    r"[ ]*(?:\[\[[^\[\]]{0,80}\]\((?P<a>[^()\s]{1,500})\)\]|\(\[[^\[\]]{0,80}\]\((?P<b>[^()\s]{1,500})\)\)"
+    r"|\[(?:\\\[)?(?:src|source|ref|reference|link|more|answer|solution|top|back to top|[^\w\s\[\]]{1,3})(?:\\\])?\]"
+    r"\((?P<c>[^()\s]{1,500})\))[ ]*",
+    re.IGNORECASE,
+)
+_SOURCE_LENGTH = 600
+_WHOLE_LINK = re.compile(r"\[(?P<text>[^\[\]]{1,400})\]\((?P<address>[^()\s]{1,500})\)")
+_ANCHOR = re.compile(r"<a\b[^<>]{0,200}>(?:[ ]*</a>)?|</a>", re.IGNORECASE)
+_EMPHASIS = re.compile(r"(?P<mark>\*{1,3}|_{1,3})(?P<text>[^*_\s](?:[^*_]{0,400}[^*_\s])?)(?P=mark)[ ]*")
 _WHOLE_BOLD = re.compile(r"(\*\*|__)(?P<text>(?:(?!\1).)+)\1[ ]*", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """A line that says a question or an answer begins here."""
-
-    role: Role
-    line: int
-    start: int
-    """Where in the line the label begins, from 0."""
-    end: int
-    """Where the text after it begins."""
-
-
-def label_of(line: str, number: int = 0) -> Label | None:
-    """The label a line opens with, whatever list marker or indentation stands before it."""
-    start = content_column(line)
-    for role, pattern in _LABELS:
-        if found := pattern.match(line, start):
-            return Label(role, number, start, found.end())
-    return None
-
-
-def labels_in(block: Block, source: Source) -> list[Label]:
-    """The labels in the lines of a paragraph; none in any other block."""
-    if block.kind != "paragraph":
-        return []
-    found = (label_of(source.line(number), number) for number in range(block.first, block.last + 1))
-    return [label for label in found if label is not None]
-
-
-_MARKERS = re.compile(r"\s*(?:(?:[*+-]|\d{1,9}[.)])[ \t]+)*")
-
-
-def content_column(line: str) -> int:
-    """Where the text of a line begins after indentation and list markers, from 0."""
-    found = _MARKERS.match(line)
-    return found.end() if found else 0
-
-
-def text_after(source: Source, label: Label, last: int) -> str:
-    """The Markdown from a label to line `last`, moved left by the indentation of the label's own text."""
-    rest = source.line(label.line)[label.end :]
-    below = [dedent(source.line(number), label.start) for number in range(label.line + 1, last + 1)]
-    return trim("\n".join((rest, *below)))
-
-
-def dedent(line: str, columns: int) -> str:
-    """The line without up to `columns` columns of indentation."""
-    if "\t" in line[:columns]:
-        line = line.expandtabs(4)
-    return line[min(columns, len(line) - len(line.lstrip(" "))) :]
-
-
-def is_answer_heading(block: Block) -> bool:
-    """Whether a heading only says that the answer follows."""
-    return block.kind == "heading" and _ANSWER_HEADING.fullmatch(plain(block.text)) is not None
 
 
 def numbered(heading: str) -> tuple[str, str]:
@@ -137,12 +86,59 @@ def numbered(heading: str) -> tuple[str, str]:
     return found["nested"] or found["number"], rest
 
 
+class Stem(NamedTuple):
+    """What a heading, a line or an item asks, without what only dresses it."""
+
+    number: str
+    text: str
+    links: tuple[str, ...] = ()
+
+
+def stem_of(line: str) -> Stem:
+    """Number, words and sources of a line that may ask: `#### 4) **Why?** [[src](…)]` without its marks."""
+    text = line.strip()
+    links: list[str] = []
+    while text.endswith((")", "]")) and (found := _source_at_end(text)):
+        links.insert(0, found["a"] or found["b"] or found["c"])
+        text = text[: found.start()].rstrip()
+    if "<" in text:
+        text = _ANCHOR.sub("", text).strip()
+    number, text = numbered(text)
+    text = _bare(_UNNUMBERED.sub("", _bare(text), count=1))
+    if found := _WHOLE_LINK.fullmatch(text):
+        text = found["text"]
+        links.append(found["address"])
+    if not number:
+        number, text = numbered(text)
+    return Stem(number, text, tuple(link for link in links if not link.startswith("#")))
+
+
+def _source_at_end(text: str) -> re.Match[str] | None:
+    """A link in brackets, or one named `source`, with which a line ends."""
+    start = max(len(text) - _SOURCE_LENGTH, 1)
+    found = _SOURCE.search(text, start)
+    while found and found.end() != len(text):
+        found = _SOURCE.search(text, found.end())
+    return found
+
+
+def _bare(text: str) -> str:
+    """The text without the emphasis around all of it."""
+    found = _EMPHASIS.fullmatch(text)
+    return found["text"].strip() if found else unbold(text)
+
+
 def reads_as_question(markdown: str) -> bool:
     """Whether a line asks something: it holds a question mark or opens with an asking word."""
     text = plain(markdown)
-    if re.search(r"\?(?=[\s\"'”’)\]*_]|$)", text):
+    if _ASKING_END.search(text):
         return True
     return len(text.split()) >= _IMPERATIVE and _ASKS.match(text.lstrip("\"'“‘(")) is not None
+
+
+def ends_asking(markdown: str) -> bool:
+    """Whether a line ends in a question mark, whatever marks stand behind it."""
+    return markdown.rstrip(" *_\"'”’)]`").endswith(("?", "？", "؟"))
 
 
 def unbold(markdown: str) -> str:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import pytest
 
 from questions.dialects.shape import (
-    content_column,
-    dedent,
-    label_of,
     level_of,
     level_under,
     numbered,
     reads_as_question,
     unbold,
 )
+from questions.labels import content_column, dedent, label_of
 
 
 @pytest.mark.parametrize(
