@@ -12,14 +12,14 @@ from fastapi import FastAPI
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from sandbox.client import SandboxClient
-from service import closing, daily, delivering, grading
+from service import closing, daily, delivering, drawing, grading
 from service.api import make_api
 from service.api.dependencies import Clock, Parts
 from service.config import Settings
 from service.grading import Sandbox
-from service.jobs import Jobs, make_jobs
+from service.jobs import DRAWING, Jobs, make_jobs
 from service.schedule import Leader, ticking
-from service.store import migrations
+from service.store import drawings, migrations
 from service.store.session import Sessions, make_engine, make_sessions
 
 
@@ -58,6 +58,13 @@ class Service:
         async with self.sessions.begin() as session:
             await delivering.give_up_overdue(session, now)
         await self.jobs.take_up_stalled()
+        if self.sandbox is not None:
+            await self._draw_new_families()
+
+    async def _draw_new_families(self) -> None:
+        async with self.sessions.begin() as session:
+            for version_id in await drawings.undrawn(session, DRAWING):
+                await self.jobs.defer_drawing(session, version_id)
 
 
 def build(settings: Settings, clock: Clock, sandbox: Sandbox | None = None) -> Service:
@@ -71,6 +78,9 @@ def build(settings: Settings, clock: Clock, sandbox: Sandbox | None = None) -> S
     async def judge(answer_id: int, last: bool) -> None:
         await grading.judge_answer(sessions, sandbox, answer_id, clock, last=last)
 
-    jobs = make_jobs(settings.database_url, judge)
+    async def draw(version_id: int) -> None:
+        await drawing.draw_family(sessions, sandbox, version_id, clock())
+
+    jobs = make_jobs(settings.database_url, judge, draw)
     parts = Parts(sessions, settings.database_url, clock, settings.token, sandbox, jobs, migrations.newest(), Event())
     return Service(settings, clock, engine, sessions, sandbox, jobs, make_api(parts), parts.stopping)

@@ -14,7 +14,7 @@ from service.closing import round_view
 from service.errors import NotFound, NotPossible
 from service.schedules import choice_for, timetable_of
 from service.showing import view_of
-from service.store import banks, outbox, questions, rounds
+from service.store import banks, drawings, outbox, questions, rounds
 from service.store import schedules as schedule_rows
 from service.store.members import Caller
 from service.store.tables import Round, Schedule
@@ -60,7 +60,8 @@ async def post(
     # A late question stays open as long as any other.
     opens_at = now if late else slot.instant
     closes_at = opens_at + timedelta(minutes=spec.open_minutes)
-    round_ = await rounds.make(session, schedule.id, slot.day, opens_at, closes_at, version_id=int(choice.id))
+    version_id = await drawings.to_ask(session, schedule.workspace_id, int(choice.id))
+    round_ = await rounds.make(session, schedule.id, slot.day, opens_at, closes_at, version_id=version_id)
     if round_ is None:
         return None
     await _leave_post(session, schedule, spec, round_, slot, now, late)

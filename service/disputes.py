@@ -9,7 +9,7 @@ from typing import Literal, cast
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import NotFound, NotPossible, StillOpen
-from service.store import banks, reports
+from service.store import banks, drawings, reports
 from service.store.members import Caller
 from service.store.questions import Version, open_in, version
 from service.store.tables import Question, QuestionVersion, Report
@@ -55,7 +55,7 @@ async def may_see(session: AsyncSession, caller: Caller, question: str) -> Versi
         if await open_in(session, caller.workspace_id, row.id):
             raise StillOpen
         if await banks.is_met(session, caller, row.id):
-            return await version(session, asked.id)
+            return await version(session, await drawings.met(session, caller, asked.id, question))
     raise NotPossible(
         cause=f"You have not met the question {question} yet: answer it in a round or in practice, and ask again."
     )

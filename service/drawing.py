@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from questions import Question
 from questions.families import ENTRY, DrawingWrong, drawing_program, drawn_questions
 from sandbox.challenge import Runs
 from sandbox.values import Caps, decode, encode, split
 from sandbox.wire import Limits, Run
+from service.importing import digest_of
+from service.store import drawings, questions
+from service.store.tables import QuestionVersion
 
+STOCK = 128
+"""Drawings made of a family when it is imported; those that repeat one another are left out."""
 LIMITS = Limits(wall_ms=30_000, cpu_ms=30_000, memory_mb=1024)
 CAPS = Caps(total=16 * 1024 * 1024, items=10**6)
 
 
 class SandboxFailed(Exception):
     """The sandbox could not draw; the family is not to blame."""
+
+
+async def draw_family(
+    sessions: async_sessionmaker[AsyncSession], sandbox: Runs | None, version_id: int, now: datetime
+) -> None:
+    """Store what is drawn from the family of that version's id.
+
+    Raises SandboxFailed, to be tried again, and DrawingWrong where the family is at fault: it is never asked.
+    """
+    if sandbox is None:
+        raise SandboxFailed("no sandbox is connected")
+    async with sessions() as session:
+        family = (await questions.version(session, version_id)).question
+    drawn = await draw_questions(family, sandbox, seed=version_id, count=STOCK)
+    if not drawn:
+        raise DrawingWrong(f"no drawing of {family.id} has a key and enough wrong options that differ from it")
+    async with sessions.begin() as session:
+        row = await session.get_one(QuestionVersion, version_id)
+        await drawings.add(session, row, [(question, digest_of(question)) for question in drawn], now)
 
 
 async def draw_questions(

@@ -182,6 +182,7 @@ def _version(row: tables.Question, question: Question, now: datetime) -> tables.
         level=question.level,
         topic=question.topic,
         answered=question.answered,
+        family=bool(question.draw),
         digest=digest_of(question),
         body=as_data(question),
         created_at=now,

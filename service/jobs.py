@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from procrastinate import App, JobContext, PsycopgConnector, RetryDecision
+from procrastinate.exceptions import AlreadyEnqueued
 from procrastinate.jobs import Job
 from procrastinate.retry import BaseRetryStrategy
 from procrastinate.tasks import Task
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from questions.families import DrawingWrong
 from service.store.session import driver_connection, libpq_url
 
 ATTEMPTS = 8
@@ -23,6 +25,11 @@ STALLED_S = 30
 """A worker silent for so long is gone, and its jobs are taken up by others."""
 WORKERS = 4
 
+DRAWING = "draw_family"
+"""The name of the task that draws a family's questions."""
+
+Draw = Callable[[int], Awaitable[None]]
+"""Draws questions from the family of that version's id."""
 Judge = Callable[[int, bool], Awaitable[None]]
 """Judges the answer of that id; the flag says that no further attempt will follow."""
 
@@ -34,17 +41,34 @@ class _Backoff(BaseRetryStrategy):
         return RetryDecision(retry_in={"seconds": min(2 ** (job.attempts + 1), LONGEST_WAIT_S)})
 
 
+class _UntilDrawn(BaseRetryStrategy):
+    """The sandbox comes back one day; a family at fault stays a failed job, and is not tried again."""
+
+    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
+        if isinstance(exception, DrawingWrong):
+            return None
+        return RetryDecision(retry_in={"seconds": min(2 ** min(job.attempts + 1, 16), LONGEST_WAIT_S)})
+
+
 @dataclass(frozen=True)
 class Jobs:
     """The queue and its tasks."""
 
     app: App
     judge_answer: Task[..., Any, Any]
+    draw_family: Task[..., Any, Any]
 
     async def defer_judging(self, session: AsyncSession, answer_id: int) -> None:
         """Have the answer judged once the session's transaction is committed, and never if it is not."""
         connection = await driver_connection(session)
         await self.judge_answer.configure(connection=connection).defer_async(answer_id=answer_id)
+
+    async def defer_drawing(self, session: AsyncSession, version_id: int) -> None:
+        """Have the family's questions drawn; while a job about it is waiting this one is none."""
+        connection = await driver_connection(session)
+        task = self.draw_family.configure(connection=connection, queueing_lock=f"{DRAWING} {version_id}")
+        with suppress(AlreadyEnqueued):
+            await task.defer_async(version_id=version_id)
 
     async def work_off(self) -> None:
         """Do what is due now and return."""
@@ -80,7 +104,7 @@ class Jobs:
         )
 
 
-def make_jobs(database_url: str, judge: Judge) -> Jobs:
+def make_jobs(database_url: str, judge: Judge, draw: Draw) -> Jobs:
     """The queue over that database; nothing is connected yet."""
     app = App(connector=PsycopgConnector(conninfo=libpq_url(database_url), min_size=1, max_size=5))
 
@@ -88,4 +112,9 @@ def make_jobs(database_url: str, judge: Judge) -> Jobs:
     async def judge_answer(context: JobContext, answer_id: int) -> None:
         await judge(answer_id, context.job.attempts + 1 >= ATTEMPTS)
 
-    return Jobs(app, judge_answer)
+    # Answers first: nobody waits for a drawing.
+    @app.task(name=DRAWING, queue="drawing", retry=_UntilDrawn(), priority=-1)
+    async def draw_family(version_id: int) -> None:
+        await draw(version_id)
+
+    return Jobs(app, judge_answer, draw_family)

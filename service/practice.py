@@ -13,7 +13,7 @@ from service import topics
 from service.choosing import Wishes, choose
 from service.errors import NotFound, NotPossible
 from service.fsrs_cards import CardRating, new_card, rating_for, review
-from service.store import banks, cards
+from service.store import banks, cards, drawings
 from service.store.members import Caller
 from service.store.questions import version_for
 from service.store.tables import Card
@@ -31,7 +31,7 @@ async def next_card(
     await _check(session, caller, topic, level, kind)
     due = await cards.due(session, caller, now, topic, level, kind)
     if due:
-        return due[0].id, len(due) - 1
+        return await drawings.to_practise(session, caller.member_id, due[0].id), len(due) - 1
     unseen = await cards.unseen(session, caller, topic, level, kind)
     known = await banks.candidates(session, workspace_id=caller.workspace_id, schedule_id=None)
     latest = await cards.practised(session, caller.member_id)
@@ -42,7 +42,7 @@ async def next_card(
         f"practice {caller.member_id}",
         now.date(),
     )
-    return None if chosen is None else (int(chosen.id), 0)
+    return None if chosen is None else (await drawings.to_practise(session, caller.member_id, int(chosen.id)), 0)
 
 
 async def reviewed(

@@ -21,7 +21,8 @@ from service.wire import Given, Notice
 async def regrade(session: AsyncSession, version_id: int, now: datetime) -> None:
     """Judge every closed round of the question by this version of it, and book what that changes, once."""
     fixed = await questions.version(session, version_id)
-    if fixed.question.kind == "code" or not fixed.question.answered:
+    # What was drawn from a family keeps the key that torch gave it, whatever becomes of the family.
+    if fixed.question.kind == "code" or fixed.question.draw or not fixed.question.answered:
         return
     for round_, schedule in await rounds.closed_asking(session, fixed.question_id):
         assert round_.version_id is not None, "a closed round asked a question"

@@ -52,11 +52,24 @@ def askable(query: Select[*tuple[Any, ...]], workspace_id: int) -> Select[*tuple
         query.join(Question, Question.id == QuestionVersion.question_id)
         .join(Bank, Bank.id == Question.bank_id)
         .where(
-            QuestionVersion.version == Question.current,
+            _is_current(),
             QuestionVersion.answered.is_(True),
+            or_(QuestionVersion.family.is_(False), has_drawings()),
             Question.retired_at.is_(None),
             open_to(workspace_id),
             ~retired,
+        )
+    )
+
+
+def has_drawings() -> ColumnElement[bool]:
+    """Whether anything was drawn yet from `QuestionVersion`, a family."""
+    drawn = QuestionVersion.__table__.alias("has_drawn")
+    return exists(
+        select(drawn.c.id).where(
+            drawn.c.question_id == QuestionVersion.question_id,
+            drawn.c.version == QuestionVersion.version,
+            drawn.c.drawing > 0,
         )
     )
 
@@ -83,7 +96,8 @@ async def candidates(session: AsyncSession, *, workspace_id: int, schedule_id: i
     if schedule_id is not None:
         # Two schedules may share a bank: the reveal of one must not be the key to the other's open round.
         query = query.where(~open_in_round(workspace_id))
-    rows = (await session.execute(query.outerjoin(known, known.c.version_id == QuestionVersion.id))).all()
+    same = (known.c.question_id == QuestionVersion.question_id) & (known.c.version == QuestionVersion.version)
+    rows = (await session.execute(query.outerjoin(known, same))).all()
     asked = await _times_asked(session, schedule_id) if schedule_id is not None else {}
     return [
         Candidate(
@@ -107,7 +121,7 @@ async def asked_in(session: AsyncSession, schedule_id: int) -> list[Asked]:
         .select_from(Round)
         .join(then, then.id == Round.version_id)
         .join(Question, Question.id == then.question_id)
-        .join(now, (now.question_id == Question.id) & (now.version == Question.current))
+        .join(now, (now.question_id == Question.id) & (now.version == Question.current) & (now.drawing == 0))
         .where(Round.schedule_id == schedule_id)
         .order_by(Round.day)
     )
@@ -156,12 +170,16 @@ async def listed(session: AsyncSession, workspace_id: int) -> list[BankView]:
 
 
 async def named(session: AsyncSession, workspace_id: int, key: str) -> Sequence[tuple[Question, QuestionVersion]]:
-    """The questions of that id this workspace knows, with the version asked now; its own bank's first."""
+    """The questions of that id this workspace knows, with the version asked now; its own bank's first.
+
+    A family is known by the id of each question drawn from it too.
+    """
+    wanted = key.strip().lower()
     rows = await session.execute(
         select(Question, QuestionVersion)
         .join(Bank, Bank.id == Question.bank_id)
         .join(QuestionVersion, _is_current())
-        .where(func.lower(Question.key) == key.strip().lower(), open_to(workspace_id))
+        .where(or_(func.lower(Question.key) == wanted, _drew(wanted)), open_to(workspace_id))
         .order_by(Bank.workspace_id.is_(None), Bank.name)
     )
     return [(question, version) for question, version in rows]
@@ -236,21 +254,33 @@ async def is_met(session: AsyncSession, caller: Caller, question_id: int) -> boo
 
 
 def measured(workspace_id: int) -> Any:
-    """Per question version: mean credit in this workspace's rounds and the number of answers it was measured on."""
+    """Per question and version, a family's drawings taken together: mean credit in this workspace's rounds."""
     return (
-        select(
-            VerdictRow.version_id,
-            func.avg(VerdictRow.credit).label("share"),
-            func.count().label("answers"),
-        )
+        select(QuestionVersion.question_id, QuestionVersion.version, func.avg(VerdictRow.credit).label("share"))
+        .join(QuestionVersion, QuestionVersion.id == VerdictRow.version_id)
         .join(Answer, Answer.id == VerdictRow.answer_id)
         .join(Standing, Standing.answer_id == Answer.id)
         .join(Member, Member.id == Answer.member_id)
         .where(Member.workspace_id == workspace_id, VerdictRow.verdict != "system error")
-        .group_by(VerdictRow.version_id)
+        .group_by(QuestionVersion.question_id, QuestionVersion.version)
         .subquery()
     )
 
 
+def _drew(wanted: str) -> ColumnElement[bool]:
+    """Whether a question of that id was drawn from `Question`: its id is the family's with ten digits more."""
+    drawn = QuestionVersion.__table__.alias("named_drawing")
+    return (func.lower(Question.key) == wanted.rpartition("-")[0]) & exists(
+        select(drawn.c.id).where(
+            drawn.c.question_id == Question.id, drawn.c.drawing > 0, drawn.c.body["id"].as_string() == wanted
+        )
+    )
+
+
 def _is_current() -> ColumnElement[bool]:
-    return (QuestionVersion.question_id == Question.id) & (QuestionVersion.version == Question.current)
+    """Whether `QuestionVersion` is what the document says of `Question` now."""
+    return (
+        (QuestionVersion.question_id == Question.id)
+        & (QuestionVersion.version == Question.current)
+        & (QuestionVersion.drawing == 0)
+    )

@@ -18,6 +18,7 @@ from sqlalchemy import (
     Index,
     MetaData,
     UniqueConstraint,
+    false,
     text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
@@ -131,10 +132,14 @@ class QuestionVersion(Base):
     """What a question said at one time; never changed, so that an old round stays explicable."""
 
     __tablename__ = "question_version"
-    __table_args__ = (UniqueConstraint("question_id", "version"),)
+    __table_args__ = (UniqueConstraint("question_id", "version", "drawing"),)
     id: Mapped[int] = _id()
     question_id: Mapped[int] = mapped_column(ForeignKey("question.id"))
     version: Mapped[int]
+    drawing: Mapped[int] = mapped_column(server_default="0")
+    """0 for what the document says; from 1 on, of a family, one question drawn from that version."""
+    family: Mapped[bool] = mapped_column(server_default=false())
+    """Whether this is a family, which is never asked itself: its drawings are."""
     kind: Mapped[str]
     level: Mapped[str | None]
     topic: Mapped[str]

@@ -1,0 +1,163 @@
+"""A family on its road: drawn after its import, asked by its drawings, practised by others, explained, corrected."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from questions.model import Place, Question
+from sandbox.client import SandboxClient
+from service.app import Service, build
+from service.client import ServiceClient, ServiceRefused
+from service.config import Settings
+from service.store.tables import Ledger, QuestionVersion, Round
+from service.wire import Given, QuestionPost, RevealPost
+from tests.conftest import MONDAY, TOKEN, Clock
+from tests.service.roads import DAILY, Road, choice
+
+pytestmark = pytest.mark.sandbox
+
+NINE = MONDAY + timedelta(hours=1)
+DRAW = """
+def draw(rng):
+    n = rng.randint(2, {most})
+    return {{"program": f"import torch\\n\\nx = torch.zeros({{n}}, 3)", "ask": "tuple(x.shape)",
+            "wrong": [((3, n), "swapped"), ((n,), "one lost"), (3 * n, "the size")]}}
+"""
+
+
+def family(id_: str = "shape-of-zeros", draw: str = DRAW.format(most=400)) -> Question:
+    return Question(
+        id=id_,
+        kind="choice",
+        prompt="What is `tuple(x.shape)`?",
+        place=Place("bank.md", 3, 9),
+        topic="tensors/shapes",
+        level="mid",
+        why="Rows, then columns.",
+        draw=draw,
+    )
+
+
+def road_with(service: Service) -> Road:
+    return Road(service, ServiceClient.inside(service.api, TOKEN))
+
+
+async def drawn(road: Road, *questions: Question) -> None:
+    """Import, and do the jobs that a tick then leaves."""
+    await road.bank(*questions)
+    await road.service.tick()
+    await road.service.jobs.work_off()
+
+
+async def posted(road: Road) -> QuestionPost:
+    return next(body for body in await road.ticked() if isinstance(body, QuestionPost))
+
+
+async def right_and_wrong(road: Road, ref: str) -> tuple[str, str]:
+    """The ids of the right option and of a wrong one of a round's question."""
+    rounds = {f"r{row.id}": row.version_id for row in await road.rows(Round)}
+    version = next(row for row in await road.rows(QuestionVersion) if row.id == rounds[ref])
+    options = {one["right"]: one["id"] for one in version.body["options"]}
+    return options[True], options[False]
+
+
+async def test_a_daily_asks_a_drawing_and_another_the_next_time(
+    settings: Settings, clock: Clock, sandbox: SandboxClient
+) -> None:
+    async with build(settings, clock, sandbox).running() as service:
+        road = road_with(service)
+        await drawn(road, family())
+        rows = await road.rows(QuestionVersion)
+        assert [row.family for row in rows][:2] == [True, False]
+        assert len({row.body["id"] for row in rows}) == len(rows) > 100
+
+        await road.schedule()
+        clock.now = NINE
+        first = await posted(road)
+        assert first.question.id.startswith("shape-of-zeros-")
+        right, wrong = await right_and_wrong(road, first.ref)
+        await road.answer(first.ref, right, "Ada")
+        await road.answer(first.ref, wrong, "Bob")
+        clock.advance(hours=8)
+        (reveal,) = [body for body in await road.ticked() if isinstance(body, RevealPost)]
+        assert (reveal.answers, reveal.right) == (2, 1)
+        assert reveal.key.why == "Rows, then columns."
+        assert "assert (tuple(x.shape)) == " in reveal.key.proof
+
+        clock.advance(hours=16)
+        second = await posted(road)
+        assert second.question.id.startswith("shape-of-zeros-")
+        assert second.question.id != first.question.id
+
+
+async def test_practice_draws_anew_and_explains_what_was_met(
+    settings: Settings, clock: Clock, sandbox: SandboxClient
+) -> None:
+    async with build(settings, clock, sandbox).running() as service:
+        road = road_with(service)
+        await drawn(road, family())
+        seen = []
+        for _ in range(3):
+            asked = await road.client.practice(road.who(), DAILY)
+            assert asked is not None
+            seen.append(asked.question.id)
+            await road.answer(asked.ref, asked.question.options[0].id)
+            clock.advance(days=60)
+        assert len(set(seen)) == 3
+
+        by_family = await road.client.explain(road.who(), "shape-of-zeros")
+        assert by_family.question.id == seen[-1]
+        assert (await road.client.explain(road.who(), seen[0].upper())).question.id == seen[0]
+        with pytest.raises(ServiceRefused, match="not met"):
+            await road.client.explain(road.who("Bob"), "shape-of-zeros")
+
+
+async def test_a_family_at_fault_is_never_asked_and_not_tried_again(
+    settings: Settings, clock: Clock, sandbox: SandboxClient
+) -> None:
+    async with build(settings, clock, sandbox).running() as service:
+        road = road_with(service)
+        await drawn(road, family(draw="def draw(rng):\n    return 5\n"), choice("plain"))
+        await service.tick()
+        await service.jobs.work_off()
+        assert [row.drawing for row in await road.rows(QuestionVersion)] == [0, 0]
+
+        await road.schedule()
+        clock.now = NINE
+        assert (await posted(road)).question.id == "plain"
+
+
+async def test_without_a_sandbox_a_family_waits_and_everything_else_is_asked(road: Road, clock: Clock) -> None:
+    await drawn(road, family(), choice("plain"))
+    await road.schedule()
+    clock.now = NINE
+    assert (await posted(road)).question.id == "plain"
+
+
+async def test_a_changed_family_draws_again_and_leaves_old_rounds_as_they_were(
+    settings: Settings, clock: Clock, sandbox: SandboxClient
+) -> None:
+    async with build(settings, clock, sandbox).running() as service:
+        road = road_with(service)
+        await drawn(road, family())
+        await road.schedule()
+        clock.now = NINE
+        post = await posted(road)
+        right, _ = await right_and_wrong(road, post.ref)
+        await road.answer(post.ref, Given(options=(right,)))
+        clock.advance(hours=8)
+        await road.ticked()
+        booked = [(row.points, row.credit) for row in await road.rows(Ledger)]
+
+        await drawn(road, family(draw=DRAW.format(most=300)))
+
+        assert [(row.points, row.credit) for row in await road.rows(Ledger)] == booked
+        rows = await road.rows(QuestionVersion)
+        assert {row.version for row in rows if row.drawing} == {1, 2}
+        clock.advance(hours=16)
+        again = await posted(road)
+        asked = {row.body["id"]: row.version for row in rows}
+        assert asked[again.question.id] in (1, 2)
+        assert [row.version for row in rows if row.id == (await road.rows(Round))[-1].version_id] == [2]
