@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -20,6 +21,9 @@ from questions.source import Source, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+SHIPPED = "pytorch-core"
+"""Name of the bank that comes with Dailygrad; questions once imported under it are known by it for ever."""
 
 SUFFIXES = (".md", ".txt")
 """Names of the documents taken from a directory end so."""
@@ -95,7 +99,10 @@ def read_path(path: Path) -> list[Reading]:
 
 
 def shipped_bank() -> Bank:
-    """The questions that come with Dailygrad, of all its documents. Raises ValueError if one has an error."""
+    """The questions that come with Dailygrad, of all its documents, as one bank.
+
+    Raises ValueError if a document has an error, or two questions the same id.
+    """
     folder = resources.files("questions") / "banks"
     readings = [
         read_bank(file.read_bytes(), name=file.name)
@@ -105,15 +112,11 @@ def shipped_bank() -> Bank:
     broken = [reading.source.name for reading in readings if reading.has_errors]
     if broken:
         raise ValueError(f"shipped bank {', '.join(broken)} has errors: run `dailygrad bank check` on it")
-    if len(readings) == 1:
-        return readings[0].bank
-    return Bank(
-        name="dailygrad",
-        title="Dailygrad",
-        questions=tuple(question for reading in readings for question in reading.bank.questions),
-        licence=readings[0].bank.licence if readings else "",
-        dialects=("native",),
-    )
+    questions = tuple(question for reading in readings for question in reading.bank.questions)
+    twice = [id for id, count in Counter(question.id for question in questions).items() if count > 1]
+    if twice:
+        raise ValueError(f"shipped bank: these ids are used twice: {', '.join(sorted(twice))}")
+    return Bank(SHIPPED, "PyTorch", questions, licence="MIT", dialects=("native",))
 
 
 def _read_dialects(document: Document) -> tuple[tuple[Question, ...], tuple[str, ...], list[Finding]]:
