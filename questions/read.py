@@ -14,6 +14,8 @@ from questions.checks import check_bank
 from questions.diagnostics import Finding, Span
 from questions.dialects import DIALECTS
 from questions.document import Document, open_document, scalar
+from questions.foreign import SUFFIXES as FOREIGN_SUFFIXES
+from questions.foreign import Sheet, read_foreign
 from questions.ids import with_ids
 from questions.leftovers import text_findings, unread
 from questions.model import Bank, Question
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 SHIPPED = "pytorch-core"
 """Name of the bank that comes with Dailygrad; questions once imported under it are known by it for ever."""
 
-SUFFIXES = (".md", ".txt")
+SUFFIXES = (".md", ".txt", *FOREIGN_SUFFIXES)
 """Names of the documents taken from a directory end so."""
 
 
@@ -68,6 +70,9 @@ class Reading:
 
 def read_bank(text: str | bytes, *, name: str) -> Reading:
     """Read one document. `name` is what findings and places call it. Never raises, whatever the text."""
+    foreign = read_foreign(text, name)
+    if foreign is not None:
+        return _foreign_reading(foreign)
     source, encoding = open_source(text, name)
     document = open_document(source)
     questions, dialects, found = _read_dialects(document)
@@ -89,8 +94,19 @@ def read_bank(text: str | bytes, *, name: str) -> Reading:
     return Reading(bank, tuple(findings), _study(source, questions, found), source)
 
 
+def _foreign_reading(sheet: Sheet) -> Reading:
+    questions = with_ids(
+        dataclasses.replace(question, licence=question.licence or sheet.licence) for question in sheet.questions
+    )
+    bank = Bank(sheet.name or sheet.stem, sheet.title or sheet.stem, questions, sheet.licence, (sheet.dialect,))
+    findings = sorted(
+        (*sheet.findings, *check_bank(bank, sheet.source)), key=lambda finding: (finding.span, finding.code)
+    )
+    return Reading(bank, tuple(findings), _study(sheet.source, questions, sheet.findings), sheet.source)
+
+
 def read_path(path: Path) -> list[Reading]:
-    """Read a file, or every `.md` and `.txt` file of a directory by name. Raises OSError."""
+    """Read a file, or by name every file of a directory that ends as a document does. Raises OSError."""
     if path.is_dir():
         files = sorted(one for one in path.iterdir() if one.suffix.lower() in SUFFIXES and one.is_file())
     else:

@@ -1,0 +1,170 @@
+"""Moodle XML: its elements as questions. The file is parsed, and what is dangerous in it refused, by xml_tree."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from questions.foreign.gift_answers import truth_offers
+from questions.foreign.making import Item, Offer, add_choice, add_open, add_short, add_unanswered, topic_of
+from questions.foreign.numbers import add_number
+from questions.foreign.pairs import add_pairs
+from questions.foreign.sheet import Sheet
+from questions.foreign.wording import wording
+from questions.foreign.xml_tree import BrokenXml, Element, RefusedXml, parse_xml
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from questions.source import Source
+
+NAME = "moodle-xml"
+
+_ROOT = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<!DOCTYPE[^>]*>\s*)?<quiz[\s>]", re.DOTALL)
+_ROOTS = re.compile(r"^(?:\$(?:course|system|cat1|module)\$/)?(?:top(?:/|$))?", re.IGNORECASE)
+_PICTURE = re.compile(r"<img\b|@@PLUGINFILE@@", re.IGNORECASE)
+
+
+def sniff(source: Source) -> bool:
+    """Whether the outermost element is a quiz."""
+    return _ROOT.match("\n".join(source.lines[:200])) is not None
+
+
+def read(source: Source) -> Sheet:
+    """All questions of a quiz; kinds we have no form for are named."""
+    sheet = Sheet(source, NAME)
+    sheet.title = sheet.stem
+    try:
+        root = parse_xml("\n".join(source.lines))
+    except RefusedXml as error:
+        return sheet.refused(str(error), "export the quiz from Moodle again, and change nothing by hand", error.line)
+    except BrokenXml as error:
+        return sheet.unreadable(f"the XML cannot be read: {error}", "export the quiz again", error.line)
+    if root.name != "quiz":
+        return sheet.unreadable(f"this is `{root.name[:40]}`, not a Moodle quiz", "export questions as Moodle XML")
+    category = ""
+    for element in root.all("question"):
+        kind = element.attributes.get("type", "")
+        if kind == "category":
+            category = _ROOTS.sub("", element.text_of("category"))
+        else:
+            _question(sheet, element, kind, category)
+    if not sheet.questions and not sheet.findings:
+        sheet.unreadable("the quiz holds no question", "export a category with questions in it")
+    return sheet
+
+
+def _words(element: Element | None) -> str:
+    """An element's text in the format it names."""
+    if element is None:
+        return ""
+    return wording(element.attributes.get("format", "moodle_auto_format"))(element.text_of())
+
+
+def _question(sheet: Sheet, element: Element, kind: str, category: str) -> None:
+    lines = (element.first, element.last)
+    add = _KINDS.get(kind)
+    if kind == "description":
+        sheet.say("Q608", "a description asks nothing", "nothing", lines, severity="note", note="it is study text")
+        return
+    if add is None:
+        sheet.left_out(f"there is no form here for the kind `{kind[:40]}`", _CURE, lines)
+        return
+    item = Item(*lines, _words(element.child("questiontext")), _words(element.child("generalfeedback")))
+    item.title = " ".join(element.text_of("name").split())
+    item.topic = topic_of(category)
+    item.section = tuple(part.strip() for part in category.split("/") if part.strip())
+    item.id = element.text_of("idnumber").strip()
+    tags = element.child("tags")
+    item.tag([tag.text_of() for tag in tags.all("tag")] if tags else [])
+    if _PICTURE.search(element.text_of("questiontext")):
+        sheet.say("Q609", "pictures and files are not kept", "describe what is to be seen", lines)
+    add(sheet, item, element)
+
+
+_CURE = "ask it as a choice, a number, a short answer or an essay"
+
+
+def _fraction(answer: Element) -> float:
+    try:
+        return float(answer.attributes.get("fraction", "0"))
+    except ValueError:
+        return 0.0
+
+
+def _choice(sheet: Sheet, item: Item, element: Element) -> None:
+    answers = element.all("answer")
+    single = element.text_of("single").strip().lower() in ("", "true", "1")
+    least = 99.0 if single else 0.01
+    if single and any(0 < _fraction(answer) < least for answer in answers):
+        note = "an option is right or wrong here; those were taken as wrong"
+        sheet.say("Q606", "some options give part of the points", "decide which are right", item.lines, note=note)
+    offers = [Offer(_words(one), _fraction(one) >= least, _words(one.child("feedback"))) for one in answers]
+    add_choice(sheet, item, offers)
+
+
+def _truth(sheet: Sheet, item: Item, element: Element) -> None:
+    said = {one.text_of().strip().lower(): one for one in element.all("answer")}
+    right = [word for word, one in said.items() if _fraction(one) >= 99]
+    if set(said) != {"true", "false"} or len(right) != 1:
+        add_unanswered(sheet, item, ["True", "False"])
+        return
+    wrong = "false" if right[0] == "true" else "true"
+    feedbacks = (_words(said[word].child("feedback")) for word in (wrong, right[0]))
+    add_choice(sheet, item, truth_offers(item, right[0] == "true", *feedbacks))
+
+
+def _full(sheet: Sheet, item: Item, element: Element) -> list[Element]:
+    """The answers of full weight; their feedback becomes the reason."""
+    answers = element.all("answer")
+    full = [answer for answer in answers if _fraction(answer) >= 99]
+    partial = [answer.text_of().strip() for answer in answers if 0 < _fraction(answer) < 99]
+    if partial:
+        note = f"not kept: {'; '.join(partial)[:200]}"
+        sheet.say("Q606", "some answers give part of the points", "remove them", item.lines, note=note)
+    said = [_words(answer.child("feedback")) for answer in full]
+    item.why = "\n\n".join(text for text in (*said, item.why) if text)
+    return full
+
+
+def _short(sheet: Sheet, item: Item, element: Element) -> None:
+    full = _full(sheet, item, element)
+    if any("*" in answer.text_of() for answer in full):
+        cure = "write out the answers that count"
+        sheet.say("Q606", "a `*` stands for any letters in Moodle", cure, item.lines, note="here it is a star")
+    add_short(sheet, item, [_words(answer) for answer in full])
+
+
+def _number(sheet: Sheet, item: Item, element: Element) -> None:
+    units = element.child("units")
+    if units is not None and units.all("unit"):
+        names = ", ".join(unit.text_of("unit_name") for unit in units.all("unit"))[:100]
+        sheet.say("Q606", "units are not kept", "name the unit in the question", item.lines, note=f"they are {names}")
+    full = _full(sheet, item, element)
+    add_number(sheet, item, [f"{one.text_of()}:{one.text_of('tolerance').strip() or '0'}" for one in full])
+
+
+def _matching(sheet: Sheet, item: Item, element: Element) -> None:
+    read: Callable[[Element | None], str] = _words
+    pairs = [(read(one), read(one.child("answer"))) for one in element.all("subquestion")]
+    add_pairs(sheet, item, pairs)
+
+
+def _essay(sheet: Sheet, item: Item, element: Element) -> None:
+    answer = _words(element.child("graderinfo"))
+    if not answer and item.why:
+        cure = "write the answer as information for graders"
+        sheet.say("Q614", "the general feedback was taken for the answer", cure, item.lines, severity="note")
+        answer, item.why = item.why, ""
+    add_open(sheet, item, answer)
+
+
+_KINDS: dict[str, Callable[[Sheet, Item, Element], None]] = {
+    "multichoice": _choice,
+    "truefalse": _truth,
+    "shortanswer": _short,
+    "numerical": _number,
+    "matching": _matching,
+    "match": _matching,
+    "essay": _essay,
+}
