@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from questions.diagnostics import Finding, Span
+
 if TYPE_CHECKING:
     from questions.model import Question
+    from questions.source import Source
 
 Expect = Literal["passes", "prints"]
+Part = Literal["proof", "output", "reference", "wrong", "family"]
+"""What of a question has to hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +48,54 @@ def proofs(question: Question) -> list[Proof]:
     if question.kind == "output" and question.program:
         found.append(Proof(f"{question.id}: output", question.program, "prints", question.answer or ""))
     return found
+
+
+_CODES: dict[Part, str] = {"proof": "P120", "output": "P121", "reference": "P122", "wrong": "P123", "family": "P124"}
+_MESSAGES: dict[Part, str] = {
+    "proof": "the proof of `{id}` fails",
+    "output": "the program of `{id}` does not print this",
+    "reference": "the reference of `{id}` is not accepted by its own cases",
+    "wrong": "no case of `{id}` rejects this wrong solution",
+    "family": "the family `{id}` cannot be drawn as it must",
+}
+_HELP: dict[Part, str] = {
+    "proof": "correct the key, or the program that proves it",
+    "output": "copy what it prints",
+    "reference": "run the reference on the cases by itself",
+    "wrong": "add a case on which it differs from the reference",
+    "family": "correct its `draw`, which the sandbox calls with a generator of random numbers",
+}
+_LINE = re.compile(r'File "<answer>", line (\d+)')
+
+
+def failed_part(question: Question, source: Source, part: Part, program: str, said: str, printed: str = "") -> Finding:
+    """What to tell the author of a part that does not hold; `program` is its text, `said` why."""
+    inside = _LINE.findall(said)
+    first = _first_line(question, program)
+    last = [line for line in said.strip().splitlines() if line.strip()]
+    label = ""
+    span = source.span(first or question.place.line)
+    if part == "output" and not inside:
+        span, label = _output_line(question, source, printed)
+    elif inside and first:
+        span, label = source.span(first + int(inside[-1]) - 1), "raised here"
+    note = " ".join((last[-1] if inside and last else said).split())[:400]
+    message = _MESSAGES[part].format(id=question.id)
+    return Finding(_CODES[part], "error", message, span, label=label, note=note, help=_HELP[part])
+
+
+def _first_line(question: Question, program: str) -> int:
+    """The line of the document on which a program of a question begins; 0 where it does not stand there as it is."""
+    blocks = question.code_blocks
+    return next((block.line for block in blocks if block.text.strip("\n") == program.strip("\n")), 0)
+
+
+def _output_line(question: Question, source: Source, printed: str) -> tuple[Span, str]:
+    """The first line of an Output that is not what is printed, and what is."""
+    wanted, got = (question.answer or "").split("\n"), printed.removesuffix("\n").split("\n")
+    at = next((n for n, line in enumerate(wanted) if n >= len(got) or got[n] != line), len(wanted) - 1)
+    first = _first_line(question, question.answer or "")
+    label = f"it prints `{got[at]}`" if at < len(got) else "it prints no more"
+    if len(got) > len(wanted) and got[: len(wanted)] == wanted:
+        label = f"behind this it prints `{got[len(wanted)]}`"
+    return source.span(first + at if first else question.place.line), label

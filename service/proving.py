@@ -1,26 +1,41 @@
-"""Proves a bank: runs every proof, every program and every challenge with its wrong solutions in the sandbox."""
+"""Proves banks: runs every proof, challenge, family and shown program in the sandbox. What it means is `questions`'."""
 
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from questions import Question
+from questions import Finding, Question, Reading
 from questions.families import DrawingWrong
 from questions.model import CodeTask
-from questions.proving import Proof, proofs
+from questions.proving import Part, Proof, failed_part, proofs
+from questions.snippets import (
+    Attempt,
+    Ran,
+    Snippet,
+    judge,
+    next_attempt,
+    program_of,
+    random_suspects,
+    read_run,
+    snippets_of,
+)
 from sandbox.challenge import Runs, judge_code
 from sandbox.comparing import Tolerance
 from sandbox.judge import Judgement
-from sandbox.wire import Limits, Run
-from service.drawing import draw_questions
+from sandbox.wire import Limits, Outcome, Run
+from service.drawing import SandboxFailed, draw_questions
 
 DRAWINGS = 250
 FEWEST_DRAWN = 100
 """Different questions that many drawings of a family must give."""
 PROOF_LIMITS = Limits(wall_ms=20_000, cpu_ms=20_000, memory_mb=1024)
+SNIPPET_LIMITS = Limits(wall_ms=10_000, cpu_ms=10_000, memory_mb=1024, output_bytes=1_000_000)
+SEEDS = (1, 20_240_229)
+"""Of a shown program's two runs: what differs between them is random."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +47,53 @@ class Proved:
     holds: bool
     said: str = ""
     """Why it does not hold: what was printed, or the end of the traceback."""
+    part: Part = "proof"
+    program: str = ""
+    printed: str = ""
+    trouble: str = ""
+    """Why it could not be found out: the sandbox's fault, never the question's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What came of one question or one shown program of a document."""
+
+    document: int
+    """Which of the readings it belongs to."""
+    findings: tuple[Finding, ...]
+    held: int
+    """Proofs and claims that hold."""
+    programs: int = 0
+    """Shown programs that were run: 1, or 0 for a question."""
+    trouble: str = ""
+
+
+Work = Callable[[Runs], Awaitable[Found]]
+
+
+def proving_work(readings: Sequence[Reading]) -> list[Work]:
+    """All there is to prove in documents, each to be called with a sandbox."""
+    found: list[Work] = []
+    for document, reading in enumerate(readings):
+        found += [
+            _question_work(document, reading, question) for question in reading.bank.questions if _has_parts(question)
+        ]
+        snippets = snippets_of(reading)
+        found += [_snippet_work(document, reading, snippets, at) for at in range(len(snippets))]
+    return found
+
+
+async def prove_all(work: Sequence[Work], sandbox: Runs, *, at_once: int = 2) -> AsyncIterator[Found]:
+    """Do the work, each thing as it is found out."""
+    gate = asyncio.Semaphore(at_once)
+
+    async def one(task: Work) -> Found:
+        async with gate:
+            return await task(sandbox)
+
+    async with asyncio.TaskGroup() as group:
+        for done in asyncio.as_completed([group.create_task(one(task)) for task in work]):
+            yield await done
 
 
 async def prove(questions: Sequence[Question], sandbox: Runs, *, at_once: int = 2) -> AsyncIterator[Proved]:
@@ -47,8 +109,29 @@ async def prove(questions: Sequence[Question], sandbox: Runs, *, at_once: int = 
             yield proved
 
 
+# Questions
+
+
+def _has_parts(question: Question) -> bool:
+    return bool(proofs(question) or question.task or question.draw)
+
+
+def _question_work(document: int, reading: Reading, question: Question) -> Work:
+    async def work(sandbox: Runs) -> Found:
+        proved = await prove_question(question, sandbox)
+        findings = tuple(
+            failed_part(question, reading.source, one.part, one.program, one.said, one.printed)
+            for one in proved
+            if not one.holds and not one.trouble
+        )
+        trouble = next((f"{one.name}: {one.trouble}" for one in proved if one.trouble), "")
+        return Found(document, findings, sum(one.holds for one in proved), trouble=trouble)
+
+    return work
+
+
 async def prove_question(question: Question, sandbox: Runs) -> list[Proved]:
-    """Each proof of one question, and for a code question the reference and each wrong solution."""
+    """Each proof of one question; of a code task its reference and its wrong solutions; of a family its drawings."""
     found = [await _proof(question, proof, sandbox) for proof in proofs(question)]
     if question.task is not None:
         found.append(await _reference(question, question.task, sandbox))
@@ -59,27 +142,39 @@ async def prove_question(question: Question, sandbox: Runs) -> list[Proved]:
 
 
 async def _family(question: Question, sandbox: Runs) -> Proved:
-    name = f"{question.id}: family"
+    proved = Proved(question.id, f"{question.id}: family", holds=False, part="family", program=question.draw)
     try:
         drawn = await draw_questions(question, sandbox, seed=0, count=DRAWINGS)
     except DrawingWrong as problem:
-        return Proved(question.id, name, holds=False, said=str(problem))
-    enough = len(drawn) >= FEWEST_DRAWN
-    said = "" if enough else f"{DRAWINGS} drawings give {len(drawn)} different questions, {FEWEST_DRAWN} are needed"
-    return Proved(question.id, name, enough, said)
+        return dataclasses.replace(proved, said=str(problem))
+    except SandboxFailed as problem:
+        return dataclasses.replace(proved, trouble=str(problem))
+    if len(drawn) >= FEWEST_DRAWN:
+        return dataclasses.replace(proved, holds=True)
+    said = f"{DRAWINGS} drawings give {len(drawn)} different questions, {FEWEST_DRAWN} are needed"
+    return dataclasses.replace(proved, said=said)
 
 
 async def _proof(question: Question, proof: Proof, sandbox: Runs) -> Proved:
-    outcome = await sandbox.run(Run(id=f"prove/{proof.name}", code=proof.program, limits=PROOF_LIMITS))
+    outcome = await _run(sandbox, Run(id=f"prove/{proof.name}", code=proof.program, limits=PROOF_LIMITS))
     holds = proof.holds(finished=outcome.status == "ok", printed=outcome.stdout)
     said = outcome.stderr.strip() or outcome.detail or f"{outcome.status}; printed {outcome.stdout!r}"
-    return Proved(question.id, proof.name, holds, "" if holds else said)
+    return Proved(
+        question.id,
+        proof.name,
+        holds,
+        "" if holds else said,
+        part="proof" if proof.expect == "passes" else "output",
+        program=proof.program,
+        printed=outcome.stdout,
+        trouble=_trouble(outcome),
+    )
 
 
 async def _reference(question: Question, task: CodeTask, sandbox: Runs) -> Proved:
     judged = await judge_task(task, task.reference, sandbox, secrets.randbits(128))
     holds = judged.verdict == "accepted"
-    return Proved(question.id, f"{question.id}: reference", holds, "" if holds else _why(judged))
+    return _judged(question, "reference", task.reference, judged, holds, "" if holds else _why(judged))
 
 
 async def _wrong(question: Question, task: CodeTask, at: int, sandbox: Runs) -> Proved:
@@ -87,7 +182,15 @@ async def _wrong(question: Question, task: CodeTask, at: int, sandbox: Runs) -> 
     judged = await judge_task(task, wrong.code, sandbox, secrets.randbits(128))
     holds = judged.verdict not in ("accepted", "system error", "invalid")
     said = "" if holds else f"no case rejects it: {_why(judged)}"
-    return Proved(question.id, f"{question.id}: wrong: {wrong.name}", holds, said)
+    return _judged(question, "wrong", wrong.code, judged, holds, said, f"wrong: {wrong.name}")
+
+
+def _judged(
+    question: Question, part: Part, program: str, judged: Judgement, holds: bool, said: str, name: str = ""
+) -> Proved:
+    # Of the reference and the cases it is the question's fault, of the sandbox ours.
+    trouble = judged.detail if judged.verdict == "system error" and "internal" in judged.detail else ""
+    return Proved(question.id, f"{question.id}: {name or part}", holds, said, part, program, trouble=trouble)
 
 
 async def judge_task(task: CodeTask, code: str, sandbox: Runs, seed: int) -> Judgement:
@@ -110,3 +213,49 @@ def _why(judged: Judgement) -> str:
     failed = [case for case in judged.cases if case.verdict != "accepted"]
     first = f"case {failed[0].index + 1}: {failed[0].message}" if failed else "every case was accepted"
     return judged.detail or judged.message or f"{judged.verdict}; {first}"
+
+
+# Shown programs
+
+
+def _snippet_work(document: int, reading: Reading, snippets: Sequence[Snippet], at: int) -> Work:
+    async def work(sandbox: Runs) -> Found:
+        attempt, ran, again, trouble = Attempt(), Ran("ok", told=False), None, ""
+        if isinstance(snippets[at].tree, SyntaxError):
+            findings, held = judge(reading.source, snippets, at, attempt, ran)
+            return Found(document, tuple(findings), held, programs=1)
+        while True:
+            ran, trouble = await _ran(sandbox, reading, snippets, at, attempt, SEEDS[0])
+            better = next_attempt(snippets, at, attempt, ran)
+            if better is None or trouble:
+                break
+            attempt = better
+        if not trouble and random_suspects(snippets, at, ran):
+            again, trouble = await _ran(sandbox, reading, snippets, at, attempt, SEEDS[1])
+        if trouble:
+            return Found(document, (), 0, trouble=f"{reading.source.name}:{snippets[at].first}: {trouble}")
+        findings, held = judge(reading.source, snippets, at, attempt, ran, again)
+        return Found(document, tuple(findings), held, programs=1)
+
+    return work
+
+
+async def _ran(
+    sandbox: Runs, reading: Reading, snippets: Sequence[Snippet], at: int, attempt: Attempt, seed: int
+) -> tuple[Ran, str]:
+    """What a shown program told, and why it could not be run where that is our fault."""
+    mark = secrets.token_hex(16)
+    name = f"{reading.source.name}:{snippets[at].first}"
+    run = Run(id=f"show/{name}", code=program_of(snippets, at, attempt, mark), seed=seed, limits=SNIPPET_LIMITS)
+    outcome = await _run(sandbox, run)
+    return read_run(outcome.status, outcome.stdout, outcome.stderr, mark), _trouble(outcome)
+
+
+async def _run(sandbox: Runs, run: Run) -> Outcome:
+    """The outcome of a run; what the sandbox failed at is tried once more."""
+    outcome = await sandbox.run(run)
+    return await sandbox.run(run) if outcome.status == "internal" else outcome
+
+
+def _trouble(outcome: Outcome) -> str:
+    return outcome.detail or "the sandbox failed" if outcome.status == "internal" else ""

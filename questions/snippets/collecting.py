@@ -1,0 +1,204 @@
+"""The programs of a document with the lines they stand on, and what stands around them. Judges nothing."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import re
+import textwrap
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from questions.blocks import Block, split_blocks
+from questions.programs import parse_python
+from questions.snippets.statements import Probe, probes_of
+
+if TYPE_CHECKING:
+    from questions.model import Question
+    from questions.read import Reading
+    from questions.source import Source
+
+PYTHON = ("python", "py", "python3", "ipython", "pytorch", "torch")
+SESSIONS = ("pycon", "python-repl", "doctest", "py3con", "python-console")
+OUTPUTS = ("text", "output", "console", "plaintext", "stdout", "txt", "out", "plain")
+SKIP = ("no-run", "norun", "no_run", "skip", "ignore", "noexec")
+"""Behind the language of a fence: the program is only shown."""
+NATIVE_SHOWN = ("Program", "Why", "Answer", "Key points")
+"""Headings of the native dialect under which a program is shown; under every other one it is proved as what it is."""
+
+_OUTPUT_WORD = re.compile(
+    r"\W*(?:(?:the|this|its|expected|sample|example|console|program)\s+)*"
+    r"(?:outputs?|prints?|printed|results?|gives|produces)\b[\w\s]{0,20}[:：]?\W*$",
+    re.IGNORECASE,
+)
+_OUTPUT_LINE = re.compile(
+    r"\W*(?:output|prints|expected output)\W*[:：]\W*\s`?(?P<text>[^`\n]+?)`?\.?\s*$", re.IGNORECASE
+)
+_MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a document says a program prints, apart from the program."""
+
+    text: str
+    line: int
+    """Of its first line in the document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One prompt of a `>>>` session."""
+
+    source: str
+    want: str
+    line: int
+    """In the snippet, from 1."""
+    error: str
+    """The exception it shows, as `ValueError: …`; empty for none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snippet:
+    """A program of a document."""
+
+    text: str
+    first: int
+    """The line of the document on which it begins."""
+    labelled: bool
+    """Whether the document calls it Python."""
+    tree: ast.Module | SyntaxError
+    question: str
+    """The id of the question it stands in; empty in study text."""
+    section: int
+    """The line of the heading above it, 0 for none."""
+    around: str
+    """The prose just before and after it."""
+    probes: tuple[Probe, ...] = ()
+    output: Shown | None = None
+    session: tuple[Example, ...] = ()
+    """Not empty for a `>>>` session; then `text` holds the prompts."""
+
+    @property
+    def program(self) -> str:
+        """What is executed, line for line below that of the document."""
+        if not self.session:
+            return self.text
+        lines = [""] * len(self.text.split("\n"))
+        for one in self.session:
+            for at, line in enumerate(one.source.rstrip("\n").split("\n")):
+                lines[one.line - 1 + at] = line
+        return "\n".join(lines)
+
+    def line_of(self, line: int) -> int:
+        """The line of the document for one of the program, from 1."""
+        return self.first + line - 1
+
+
+def snippets_of(reading: Reading) -> list[Snippet]:
+    """Every program a document shows, in its order; of our own dialect those that prove nothing by themselves."""
+    blocks = split_blocks(reading.source)
+    flat = [block for top in blocks for block in top.walk() if block.kind not in ("list", "item", "quote")]
+    headings = [block for block in flat if block.kind == "heading"]
+    native = "native" in reading.bank.dialects
+    found = []
+    for at, block in enumerate(flat):
+        kind = _kind(block, reading.source)
+        above = headings[: bisect_right([heading.first for heading in headings], block.first)]
+        asked = _asked(reading.bank.questions, block.first)
+        if kind is None or (native and not _only_shown(block, above, asked)):
+            continue
+        section = above[-1].first if above else 0
+        found.append(_snippet(kind, flat, at, asked.id if asked else "", section))
+    return found
+
+
+def _only_shown(block: Block, above: Sequence[Block], asked: Question | None) -> bool:
+    """Whether a program of our own dialect is shown, and not proved as the part of a question that it is."""
+    if asked is None or (asked.kind == "output" and asked.program == block.text):
+        return asked is None
+    return above[-1].level < 3 or above[-1].text.strip() in NATIVE_SHOWN
+
+
+Kind = Literal["python", "session", "guess"]
+
+
+def _kind(block: Block, source: Source) -> Kind | None:
+    if block.kind not in ("fence", "code") or not block.text.strip():
+        return None
+    words = source.line(block.first).lower().replace("{", " ").replace("}", " ").replace(",", " ").split()
+    language = block.info.strip("{}.").split(",")[0]
+    if block.kind == "fence" and any(word.strip(".") in SKIP for word in words[1:]):
+        return None
+    known = language in PYTHON or language in SESSIONS
+    if re.match(r"\s*>>> ", block.text) and (known or not language):
+        return "session"
+    if known:
+        return "python"
+    return "guess" if not language and _is_program(block.text) else None
+
+
+def _is_program(text: str) -> bool:
+    """Whether a block of no language is surely Python: it parses and imports something."""
+    tree = parse_python(textwrap.dedent(text))
+    return isinstance(tree, ast.Module) and any(
+        isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(tree)
+    )
+
+
+def _snippet(kind: Kind, flat: Sequence[Block], at: int, question: str, section: int) -> Snippet:
+    block = flat[at]
+    first = block.first + (block.kind == "fence")
+    text = textwrap.dedent(block.text)
+    around = "\n".join(
+        near.text for near in (*flat[max(0, at - 1) : at], *flat[at + 1 : at + 3]) if near.kind != "fence"
+    )
+    if kind == "session":
+        examples, wrong = _session(text)
+        whole = Snippet(text, first, True, wrong or ast.Module([], []), question, section, around, session=examples)
+        return replace(whole, tree=wrong or parse_python(whole.program))
+    tree = parse_python(text)
+    if isinstance(tree, SyntaxError):
+        # What only a notebook understands is left out; line for line the rest stays where it was.
+        plain = _MAGIC.sub(r"\1pass", text)
+        tree, text = (parsed, plain) if isinstance(parsed := parse_python(plain), ast.Module) else (tree, text)
+    probes = tuple(probes_of(tree, text)) if isinstance(tree, ast.Module) else ()
+    output = _output(flat, at)
+    return Snippet(text, first, kind == "python", tree, question, section, around, probes, output)
+
+
+def _session(text: str) -> tuple[tuple[Example, ...], SyntaxError | None]:
+    try:
+        examples = doctest.DocTestParser().get_examples(text)
+    except ValueError as problem:
+        return (), SyntaxError(str(problem))
+    return tuple(Example(one.source, one.want, one.lineno + 1, (one.exc_msg or "").strip()) for one in examples), None
+
+
+def _asked(questions: Sequence[Question], line: int) -> Question | None:
+    return next((q for q in questions if q.place.line <= line <= q.place.end_line), None)
+
+
+def _output(flat: Sequence[Block], at: int) -> Shown | None:
+    """The block of output that belongs to a program: just behind it, or behind a line that announces it."""
+    rest = list(_behind(flat, at))
+    announced = bool(rest) and rest[0].kind in ("paragraph", "heading") and bool(_OUTPUT_WORD.match(rest[0].text))
+    if rest and rest[0].kind == "paragraph" and (found := _OUTPUT_LINE.match(rest[0].text)):
+        return Shown(found["text"].strip(), rest[0].first)
+    block = rest[1] if announced and len(rest) > 1 else rest[0] if rest else None
+    if block is None or block.kind not in ("fence", "code"):
+        return None
+    if block.kind == "fence" and (block.info in OUTPUTS or (announced and not block.info)):
+        return Shown(block.text, block.first + 1)
+    return Shown(block.text, block.first) if announced and block.kind == "code" else None
+
+
+def _behind(flat: Sequence[Block], at: int) -> Iterator[Block]:
+    last = flat[at].last
+    for block in flat[at + 1 : at + 3]:
+        if block.first > last + 3:
+            return
+        yield block
+        last = block.last
