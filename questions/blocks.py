@@ -91,6 +91,16 @@ def split_blocks(source: Source) -> tuple[Block, ...]:
     return blocks
 
 
+@cache
+def _renderer() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+def html_of(markdown: str) -> str:
+    """Markdown as HTML in which nothing of the text's own HTML is alive."""
+    return str(_renderer().render(markdown))
+
+
 def plain(markdown: str) -> str:
     """Inline Markdown as one line of plain text: the marks go, the words and the code stay."""
     return _plain(markdown) if _MARKS.search(markdown) else markdown
