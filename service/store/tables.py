@@ -104,6 +104,23 @@ class BankImport(Base):
     at: Mapped[datetime]
     digest: Mapped[str]
     summary: Mapped[dict[str, Any]]
+    """The counts, and the bank's title and licence as they were before."""
+    document: Mapped[str] = mapped_column(server_default="")
+    """Name of the document; empty for several as one bank, and for an undo."""
+    undoes: Mapped[int | None] = mapped_column(ForeignKey("bank_import.id"))
+
+
+class ImportStep(Base):
+    """What one import did to one question, so that it can be undone. What it left as it was has none."""
+
+    __tablename__ = "import_step"
+    import_id: Mapped[int] = mapped_column(ForeignKey("bank_import.id"), primary_key=True)
+    question_id: Mapped[int] = mapped_column(ForeignKey("question.id"), primary_key=True)
+    version_before: Mapped[int | None]
+    """None for a question it added."""
+    version_after: Mapped[int]
+    retired_before: Mapped[bool]
+    retired_after: Mapped[bool]
 
 
 class Question(Base):
@@ -116,6 +133,17 @@ class Question(Base):
     key: Mapped[str]
     current: Mapped[int]
     retired_at: Mapped[datetime | None]
+    place: Mapped[dict[str, Any] | None]
+    """Where the document imported last has it: `source`, `line`, `end_line`, `section`, `number`."""
+
+
+class QuestionAlias(Base):
+    """An id that a document's prompt makes now, of a question that keeps the id its first prompt made."""
+
+    __tablename__ = "question_alias"
+    bank_id: Mapped[int] = mapped_column(ForeignKey("bank.id"), primary_key=True)
+    key: Mapped[str] = mapped_column(primary_key=True)
+    question_id: Mapped[int] = mapped_column(ForeignKey("question.id"))
 
 
 class Retirement(Base):
