@@ -30,7 +30,7 @@ def check_bank(bank: Bank, source: Source) -> tuple[Finding, ...]:
 
 def check_question(question: Question, bank: Bank, source: Source) -> Iterator[Finding]:
     """All that is wrong with one question by itself."""
-    report = _Report(question, source)
+    report = _Report(question, source, ours="native" in bank.dialects)
     if not question.prompt.strip():
         yield report.say("Q200", "the question asks nothing", "write the prompt below the heading")
     check = _OF_KIND.get(question.kind)
@@ -43,7 +43,9 @@ def check_question(question: Question, bank: Bank, source: Source) -> Iterator[F
 class _Report:
     """Makes findings about one question."""
 
-    def __init__(self, question: Question, source: Source) -> None:
+    def __init__(self, question: Question, source: Source, *, ours: bool) -> None:
+        self.ours = ours
+        """Whether the question is of a bank of our own, of which more is asked than of a document we import."""
         self._place = question.place
         self._source = source
 
@@ -75,14 +77,17 @@ def _choice(question: Question, report: _Report) -> Iterator[Finding]:
             f"a `choice` needs two options or more, it has {len(options)}",
             "write each as `- [ ] text — reason`, the right one with `[x]`",
         )
-    if options and not any(option.right for option in options):
+    if options and report.ours and not any(option.right for option in options):
         yield report.say("Q202", "no option is marked as right", "mark it with `[x]`")
     for index, option in enumerate(options):
         before = options[:index]
         if any(option.id == other.id for other in before):
             yield report.say("Q204", f"two options have the id `{option.id}`", "give each its own", at=option.text)
         if any(plain(option.text) == plain(other.text) for other in before):
-            yield report.say("Q205", "two options say the same", "change or remove one", at=option.text)
+            severity: Severity = "error" if report.ours else "warning"
+            yield report.say(
+                "Q205", "two options say the same", "change or remove one", at=option.text, severity=severity
+            )
         if not option.text:
             yield report.say("Q206", f"option `{option.id}` is empty", "write its text behind the box")
 

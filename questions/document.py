@@ -52,6 +52,11 @@ class Stretch:
     blocks: tuple[Block, ...]
 
     @property
+    def first(self) -> int:
+        """The line of the heading right above it; 1 before the first heading."""
+        return self.headings[-1].first if self.headings else 1
+
+    @property
     def path(self) -> tuple[str, ...]:
         """The headings as plain text."""
         return tuple(plain(block.text) for block in self.headings)
@@ -77,7 +82,7 @@ class Layout:
     @cached_property
     def depths(self) -> dict[int, int]:
         """For the line of each heading how deep it stands: one within an answer stands below all others."""
-        folded = [(fold.first, fold.last) for fold in self.folds if fold.depth == 0 and is_answer_summary(fold.summary)]
+        folded = [(fold.first, fold.last) for fold in self.answer_folds]
         depths: dict[int, int] = {}
         for block in self.blocks:
             if block.kind == "heading":
@@ -92,9 +97,18 @@ class Layout:
         return find_folds(self.source, self.blocks)
 
     @cached_property
-    def fold_at(self) -> dict[int, Fold]:
-        """The outermost fold that begins on a line."""
-        return {fold.first: fold for fold in reversed(self.folds)}
+    def answer_folds(self) -> tuple[Fold, ...]:
+        """Those that hide an answer and lie in no other of them."""
+        found: list[Fold] = []
+        for fold in self.folds:
+            if is_answer_summary(fold.summary) and (not found or fold.first > found[-1].last):
+                found.append(fold)
+        return tuple(found)
+
+    @cached_property
+    def answer_fold_lines(self) -> tuple[int, ...]:
+        """The first line of each of them."""
+        return tuple(fold.first for fold in self.answer_folds)
 
     @cached_property
     def labels(self) -> dict[int, tuple[Label, ...]]:
@@ -164,6 +178,12 @@ class Document:
     def labels(self, block: Block) -> tuple[Label, ...]:
         """The labels in a paragraph's lines; none in any other block."""
         return self.layout.labels.get(block.first, ()) if block.kind == "paragraph" else ()
+
+    def answer_fold(self, block: Block) -> Fold | None:
+        """The first fold with an answer that begins in a block."""
+        at = bisect_left(self.layout.answer_fold_lines, block.first)
+        found = self.layout.answer_folds[at : at + 1]
+        return found[0] if found and found[0].first <= block.last else None
 
     def without(self, questions: Iterable[Question]) -> Document:
         """The document with the lines of `questions` taken."""

@@ -21,6 +21,8 @@ _SUMMARY_END = re.compile(r"</summary[ ]?>", re.IGNORECASE)
 _LONGEST = 4000
 """Characters of a summary; one that does not end by then is none."""
 _TAGS = re.compile(r"</?[a-z][a-z0-9]{0,9}\b[^<>]{0,200}>", re.IGNORECASE)
+_BREAK = re.compile(r"<br[ ]?/?>", re.IGNORECASE)
+_CODE = re.compile(r"<code>(?P<code>[^<>`]{1,200})</code>", re.IGNORECASE)
 _OPENING = re.compile(r"\s*<(?:br|hr|p|div|blockquote|(?P<bold>b|strong|i|em))\b[^<>/]{0,200}/?>", re.IGNORECASE)
 _CLOSING = re.compile(r"<(?:/(?:p|b|strong|i|em|div|blockquote)|br|hr)[ ]?/?>", re.IGNORECASE)
 
@@ -68,8 +70,9 @@ def fold_text(source: Source, fold: Fold) -> str:
 
 
 def without_tags(html: str) -> str:
-    """One line of text without its tags."""
-    return " ".join(_TAGS.sub(" ", html).split())
+    """One line of Markdown without its tags; code stays code."""
+    spaced = _BREAK.sub(" ", _CODE.sub(r"`\g<code>`", html))
+    return " ".join(_TAGS.sub("", spaced).split())
 
 
 def unwrapped(text: str) -> str:

@@ -16,7 +16,7 @@ Role = Literal["question", "answer"]
 
 _QUESTION = r"q(?:uestion)?|pregunta|pergunta|domanda|frage|вопрос|问题|問題|问|問|質問|질문"
 _SHORT = (
-    r"a|ans|answers?|(?:the[ ])?(?:correct|right)[ ](?:answer|option|choice)(?:[ ]is)?|key"
+    r"a|ans|answers?|(?:the[ ])?(?:correct|right)[ ](?:answer|option|choice)s?(?:[ ](?:is|are))?|key"
     r"|respuesta|resposta|risposta|réponse|antwort|ответ|答案|回答|答|答え|답변|답"
 )
 _ANSWER = (

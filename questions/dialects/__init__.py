@@ -9,13 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.dialects import (
+    bold_line,
+    folded,
     front_questions,
     heading_prose,
+    item_line,
     labelled_heading,
     native,
     numbered_list,
     question_heading,
     question_label,
+    tabled,
 )
 
 if TYPE_CHECKING:
@@ -40,7 +44,11 @@ DIALECTS: tuple[Dialect, ...] = (
     Dialect(front_questions.NAME, front_questions.sniff, front_questions.read),
     Dialect(question_label.NAME, question_label.sniff, question_label.read),
     Dialect(question_heading.NAME, question_heading.sniff, question_heading.read),
-    Dialect(labelled_heading.NAME, labelled_heading.sniff, labelled_heading.read),
     Dialect(numbered_list.NAME, numbered_list.sniff, numbered_list.read),
+    Dialect(labelled_heading.NAME, labelled_heading.sniff, labelled_heading.read),
+    Dialect(folded.NAME, folded.sniff, folded.read),
     Dialect(heading_prose.NAME, heading_prose.sniff, heading_prose.read),
+    Dialect(bold_line.NAME, bold_line.sniff, bold_line.read),
+    Dialect(item_line.NAME, item_line.sniff, item_line.read),
+    Dialect(tabled.NAME, tabled.sniff, tabled.read),
 )

@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from questions.diagnostics import Finding
-from questions.dialects.shape import level_under, numbered
+from questions.diagnostics import Finding, Span
+from questions.dialects.choosing import find_choice
+from questions.dialects.shape import level_under, stem_of
+from questions.folds import fold_text
 from questions.keypoints import key_points_of
-from questions.labels import is_answer_heading, text_after
+from questions.labels import answer_in_heading, label_of, text_after
 from questions.model import Question
+from questions.source import trim
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from questions.blocks import Block
-    from questions.document import Document, Section
+    from questions.dialects.choosing import Problem
+    from questions.document import Document, Draft, Section
+    from questions.folds import Fold
     from questions.model import Level
+    from questions.source import Source
 
 
 _FOOTER = 4
 """A rule and this many blocks or more behind it are no farewell."""
+_QUOTE = re.compile(r"[ ]{0,3}>[ ]?")
+_LONGEST_WAY_BACK = 300
+_WAY_BACK = re.compile(
+    r"\s*(?:[*_]{0,3}\[[^\[\]]{0,80}\]\(#[^()\s]{0,150}\)[*_]{0,3}|(?:[-*_][ ]?){3,60}"
+    r"|(?:</?(?:div|center|br|hr|b|p|a)\b[^<>]{0,120}>\s*){1,5}"
+    r"(?:[^\w<>]{0,9}(?:back |go )?(?:to (?:the )?)?top[^\w<>]{0,9}"
+    r"(?:</(?:div|center|b|p|a)>\s*){1,5})?)\s*",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,37 +65,75 @@ def separate(sections: Iterable[Section]) -> Iterator[Section]:
     for section, following in zip(asking, [*asking[1:], None], strict=False):
         body = trimmed(section.body)
         if following is None:
-            body = _without_footer(body)
+            body = without_footer(body)
         elif following.heading.first <= section.last:
             body = trimmed(tuple(block for block in body if block.first < following.heading.first))
         above = tuple(heading for heading in section.above if heading.first not in headings)
         yield dataclasses.replace(section, body=body, above=above)
 
 
-def _without_footer(body: tuple[Block, ...]) -> tuple[Block, ...]:
-    """The last question's blocks without what stands behind a rule: a document's farewell is no answer."""
+def without_footer(body: tuple[Block, ...], *, said: bool = False) -> tuple[Block, ...]:
+    """The last question's blocks without what stands behind a rule: a document's farewell is no answer.
+
+    `said`: whether the question is answered before any of them.
+    """
     rules = [index for index, block in enumerate(body) if block.kind == "rule"]
-    if not rules or len(body) - rules[-1] > _FOOTER or not trimmed(body[: rules[-1]]):
+    if not rules or len(body) - rules[-1] > _FOOTER or not (said or trimmed(body[: rules[-1]])):
         return body
     footer = body[rules[-1] + 1 :]
     return trimmed(body[: rules[-1]]) if all(block.kind == "paragraph" for block in footer) else body
 
 
 def find_answer(document: Document, body: tuple[Block, ...]) -> Answer | None:
-    """The answer in a question's blocks, behind the first answer label or answer heading.
+    """The answer in a question's blocks, behind the first answer label or answer heading, or folded away.
 
     A heading of any other kind ends the search: what follows it belongs to no label above it.
     """
     last = body[-1].last if body else 0
     for block in body:
-        if is_answer_heading(block):
-            return Answer(document.source.text(block.last + 1, last), block.first)
         if block.kind == "heading":
-            return None
+            rest = answer_in_heading(block.text)
+            below = document.source.text(block.last + 1, last)
+            return None if rest is None else Answer("\n\n".join(part for part in (rest, below) if part), block.first)
+        fold = document.answer_fold(block)
         for label in document.labels(block):
-            if label.role == "answer":
+            if label.role == "answer" and (fold is None or label.line < fold.first):
                 return Answer(text_after(document.source, label, last), label.line)
+        if fold:
+            return _folded_answer(document, fold, last)
+        if block.kind == "quote" and (quoted := _quoted_answer(document, block, last)):
+            return quoted
     return None
+
+
+def _folded_answer(document: Document, fold: Fold, last: int) -> Answer:
+    """What a fold hides, its heading or label taken off, and whatever stands below it."""
+    text = said_under(fold_text(document.source, fold))
+    below = document.source.text(fold.last + 1, last) if fold.last < last else ""
+    parts = (answer_in_heading(fold.summary) or "", text, below)
+    return Answer("\n\n".join(part for part in parts if part), fold.first)
+
+
+def said_under(text: str) -> str:
+    """A text without the answer heading or the answer label it begins with."""
+    first, _, below = text.partition("\n")
+    if first.startswith("#") and (rest := answer_in_heading(first.strip("# "))) is not None:
+        return trim(f"{rest}\n{below}")
+    label = label_of(first)
+    if label and label.role == "answer" and label.start == 0:
+        return trim(f"{first[label.end :].rstrip().removesuffix(label.closing)}\n{below}")
+    return text
+
+
+def _quoted_answer(document: Document, block: Block, last: int) -> Answer | None:
+    """An answer in a quotation that begins with a label."""
+    lines = [_QUOTE.sub("", document.source.line(n), count=1) for n in range(block.first, block.last + 1)]
+    text = "\n".join(lines)
+    said = said_under(text)
+    if said == text:
+        return None
+    below = document.source.text(block.last + 1, last) if block.last < last else ""
+    return Answer("\n\n".join(part for part in (said, below) if part), block.first)
 
 
 def sibling_runs(sections: tuple[Section, ...]) -> Iterator[list[Section]]:
@@ -103,6 +157,7 @@ def make_question(
     number: str = "",
     title: str = "",
     level: Level | None = None,
+    links: tuple[str, ...] = (),
 ) -> Question:
     """A foreign question: prose asked and answered, with no id yet."""
     return Question(
@@ -117,26 +172,119 @@ def make_question(
         section=section,
         number=number,
         title=title,
+        links=links,
     )
 
 
-def from_heading(document: Document, section: Section, answer: Answer | None) -> tuple[Question, list[Finding]]:
-    """The question a heading asks: its text is the prompt, with whatever stands before the answer."""
-    source = document.source
-    heading = section.heading
-    number, prompt = numbered(heading.text)
-    text = answer.text if answer else source.text(heading.last + 1, section.last)
-    more = source.text(heading.last + 1, answer.first - 1) if answer else ""
+def add_question(
+    document: Document,
+    draft: Draft,
+    first: int,
+    last: int,
+    *,
+    prompt: str,
+    answer: str,
+    section: tuple[str, ...],
+    labelled: bool = True,
+    number: str = "",
+    title: str = "",
+    level: Level | None = None,
+    links: tuple[str, ...] = (),
+    asked: tuple[int, int] | None = None,
+) -> None:
+    """Put a question into the draft, as a choice where it offers options, with a finding where it has no key.
+
+    `labelled`: whether something said where the answer begins; else options may stand at its head.
+    """
+    last = last_of_text(document.source, first, last)
+    answer = without_way_back(answer)
     question = make_question(
         document,
+        first,
+        last,
+        prompt=prompt,
+        answer="",
+        section=section,
+        number=number,
+        title=title,
+        level=level,
+        links=links,
+    )
+    choice = find_choice(prompt, answer, labelled=labelled)
+    if choice:
+        question = dataclasses.replace(
+            question, kind="choice", prompt=choice.prompt, options=choice.options, why=choice.why
+        )
+        draft.findings += [_problem(document, problem, first, last) for problem in choice.problems]
+    elif answer:
+        question = dataclasses.replace(question, answer=answer, key_points=key_points_of(answer))
+    if not question.answered and not (choice and choice.problems):
+        draft.findings.append(no_answer(document, *(asked or (first, first))))
+    draft.questions.append(question)
+
+
+def _problem(document: Document, problem: Problem, first: int, last: int) -> Finding:
+    return Finding(
+        problem.code,
+        "note" if problem.assumed else "warning",
+        problem.message,
+        _span_of_key(document.source, first, last, problem.at),
+        note="" if problem.assumed else "the question is kept and never put to anyone",
+        help=problem.cure,
+    )
+
+
+def _span_of_key(source: Source, first: int, last: int, at: str) -> Span:
+    """The lowest line that says `at` as an answer, else the lowest that says it, else the first line."""
+    holding = [number for number in range(last, first - 1, -1) if at and at in source.line(number)]
+    said = (number for number in holding if label_of(source.line(number)) or "nswer" in source.line(number))
+    line = next(said, holding[0] if holding else first)
+    return source.span(line)
+
+
+def last_of_text(source: Source, first: int, last: int) -> int:
+    """The last line that says something: links back to the top and rules at the end belong to no answer."""
+    while last > first and (not source.line(last).strip() or _leads_back(source.line(last))):
+        last -= 1
+    return last
+
+
+def without_way_back(text: str) -> str:
+    """A text without the links back to the top and the rules at its end."""
+    if "\n" not in text:
+        return text
+    lines = text.split("\n")
+    while len(lines) > 1 and (not lines[-1].strip() or _leads_back(lines[-1])):
+        lines.pop()
+    return "\n".join(lines)
+
+
+def _leads_back(line: str) -> bool:
+    if len(line) > _LONGEST_WAY_BACK or not line.rstrip().endswith((")", "*", "_", ">", "-")):
+        return False
+    return _WAY_BACK.fullmatch(line) is not None
+
+
+def from_heading(document: Document, draft: Draft, section: Section, answer: Answer | None) -> None:
+    """Put the question a heading asks into the draft: its text is the prompt, with what stands before the answer."""
+    source = document.source
+    heading = section.heading
+    stem = stem_of(heading.text)
+    text = answer.text if answer else source.text(heading.last + 1, section.last)
+    more = source.text(heading.last + 1, answer.first - 1) if answer else ""
+    add_question(
+        document,
+        draft,
         heading.first,
         section.last,
-        prompt=f"{prompt}\n\n{more}" if more else prompt,
+        prompt=f"{stem.text}\n\n{more}" if more else stem.text,
         answer=text,
         section=section.path,
-        number=number,
+        number=stem.number,
+        links=stem.links,
+        labelled=answer is not None,
+        asked=(heading.first, heading.last),
     )
-    return question, [] if text else [no_answer(document, heading.first, heading.last)]
 
 
 def no_answer(document: Document, first: int, last: int) -> Finding:

@@ -23,9 +23,7 @@ def read(document: Document) -> Draft:
     """Every numbered heading of such a run, with all that stands below it."""
     draft = Draft()
     for section in separate(_asking(document)):
-        question, findings = from_heading(document, section, None)
-        draft.questions.append(question)
-        draft.findings += findings
+        from_heading(document, draft, section, None)
     return draft
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from questions.diagnostics import Finding
 from questions.dialects.building import Answer, find_answer, from_heading, separate, sibling_runs
-from questions.dialects.shape import numbered
+from questions.dialects.shape import ends_asking, is_bold_question, numbered, stem_of
 from questions.document import Document, Draft, Section
 from questions.labels import is_answer_heading
 
@@ -26,9 +27,7 @@ def read(document: Document) -> Draft:
     draft = Draft()
     for section in separate(_asking(document)):
         answer = find_answer(document, section.body)
-        question, findings = from_heading(document, section, answer)
-        draft.questions.append(question)
-        draft.findings += findings
+        from_heading(document, draft, section, answer)
         if answer is None and section.body:
             draft.findings.append(_unlabelled(document, section))
     return draft
@@ -46,7 +45,22 @@ def _asking(document: Document) -> Iterator[Section]:
 
 
 def _answer(document: Document, section: Section) -> Answer | None:
-    return None if is_answer_heading(section.heading) else find_answer(document, section.body)
+    if is_answer_heading(section.heading):
+        return None
+    answer = find_answer(document, section.body)
+    return None if answer and _only_holds(document, section, answer) else answer
+
+
+def _only_holds(document: Document, section: Section, answer: Answer) -> bool:
+    """Whether the heading is a title over questions of another dialect, the first of which has this answer."""
+    if ends_asking(stem_of(section.heading.text).text):
+        return False
+    own = list(takewhile(lambda block: block.kind != "heading", section.body))
+    before = [block for block in own if block.first < answer.first and block.kind == "paragraph"]
+    if any(is_bold_question(block.text) for block in before):
+        return True
+    answers = [label for block in own for label in document.labels(block) if label.word in ("answer", "a", "ans")]
+    return len(answers) > 1 and answers[0].line > own[0].first
 
 
 def _unlabelled(document: Document, section: Section) -> Finding:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import Block, plain
 from questions.diagnostics import Finding
-from questions.dialects.building import make_question, no_answer
-from questions.dialects.shape import reads_as_question, unbold
+from questions.dialects.building import add_question
+from questions.dialects.shape import heading_asks, reads_as_question, unbold
 from questions.document import Document, Draft
 from questions.labels import Label, content_column, dedent, text_after
 
@@ -55,7 +55,8 @@ def _lists(document: Document) -> Iterator[tuple[tuple[str, ...], list[_Item]]]:
             headings, items = [*(above for above in headings if above.level < block.level), block], []
         if block.kind == "list" and index >= following and _unread(document, block):
             found = [_Item(item, _answer(document, item), item.last) for item in block.children]
-            following = _end_of_answer(document, index + 1) if found and not found[-1].answer else 0
+            below = found and not found[-1].answer and not heading_asks(tuple(headings))
+            following = _end_of_answer(document, index + 1) if below else 0
             if following:
                 found[-1] = _answered_below(document, found[-1], index + 1, following)
             items += found if any(item.answer for item in found) or items else []
@@ -115,18 +116,15 @@ def _add(document: Document, draft: Draft, path: tuple[str, ...], item: _Item) -
     first, last = item.block.first, item.last
     before = item.answer.line - 1 if item.answer else last
     answer = text_after(document.source, item.answer, last) if item.answer else ""
-    if not answer:
-        draft.findings.append(no_answer(document, first, first))
-    draft.questions.append(
-        make_question(
-            document,
-            first,
-            last,
-            prompt=unbold(_prompt(document, first, before)),
-            answer=answer,
-            section=path,
-            number=item.block.info,
-        )
+    add_question(
+        document,
+        draft,
+        first,
+        last,
+        prompt=unbold(_prompt(document, first, before)),
+        answer=answer,
+        section=path,
+        number=item.block.info,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from questions.dialects.building import Answer, find_answer, make_question, no_answer, separate
+from questions.dialects.building import Answer, add_question, find_answer, separate
 from questions.dialects.shape import unbold
 from questions.document import Document, Draft, Section
 
@@ -52,20 +52,20 @@ def _add(document: Document, draft: Draft, section: Section) -> None:
     heading = section.heading
     found = _HEADING.fullmatch(heading.text.strip())
     number, rest = (found["number"], found["rest"] or "") if found else ("", "")
-    answer = find_answer(document, section.body) or _first_paragraph_asks(document, section.body, rest)
+    labelled = find_answer(document, section.body)
+    answer = labelled or _first_paragraph_asks(document, section.body, rest)
     asked = document.source.text(heading.last + 1, answer.first - 1 if answer else section.last)
-    if answer is None or not answer.text:
-        draft.findings.append(no_answer(document, heading.first, heading.last))
-    draft.questions.append(
-        make_question(
-            document,
-            heading.first,
-            section.last,
-            prompt="\n\n".join(part for part in (unbold(rest), _unbold_first(asked)) if part),
-            answer=answer.text if answer else "",
-            section=section.path,
-            number=number,
-        )
+    add_question(
+        document,
+        draft,
+        heading.first,
+        section.last,
+        prompt="\n\n".join(part for part in (unbold(rest), _unbold_first(asked)) if part),
+        answer=answer.text if answer else "",
+        section=section.path,
+        number=number,
+        labelled=labelled is not None,
+        asked=(heading.first, heading.last),
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
-from questions.dialects.building import make_question, no_answer, trimmed
-from questions.dialects.shape import numbered
+from questions.dialects.building import add_question, trimmed
+from questions.dialects.shape import numbered, unbold
 from questions.document import Document, Draft, Section
 from questions.labels import Label, text_after
 
@@ -95,17 +95,15 @@ def _add(document: Document, draft: Draft, section: Section | None, asked: _Aske
         path = (*path, plain(section.heading.text))
     answer = text_after(document.source, asked.answer, asked.last) if asked.answer else ""
     before = asked.answer.line - 1 if asked.answer else asked.last
-    if not answer:
-        draft.findings.append(no_answer(document, asked.label.line, asked.label.line))
-    draft.questions.append(
-        make_question(
-            document,
-            first,
-            asked.last,
-            prompt=text_after(document.source, asked.label, before),
-            answer=answer,
-            section=path,
-            number=number,
-            title=title,
-        )
+    add_question(
+        document,
+        draft,
+        first,
+        asked.last,
+        prompt=unbold(text_after(document.source, asked.label, before)),
+        answer=answer,
+        section=path,
+        number=number or asked.label.number,
+        title=title,
+        asked=(asked.label.line, asked.label.line),
     )

@@ -9,13 +9,17 @@ from questions.blocks import plain
 from questions.labels import content_column, dedent
 
 if TYPE_CHECKING:
+    from questions.blocks import Block
     from questions.model import Level
 
 __all__ = [
+    "BOLD_LINE",
     "Stem",
     "content_column",
     "dedent",
     "ends_asking",
+    "heading_asks",
+    "is_bold_question",
     "level_of",
     "level_under",
     "numbered",
@@ -69,6 +73,10 @@ _SOURCE_LENGTH = 600
 _WHOLE_LINK = re.compile(r"\[(?P<text>[^\[\]]{1,400})\]\((?P<address>[^()\s]{1,500})\)")
 _ANCHOR = re.compile(r"<a\b[^<>]{0,200}>(?:[ ]*</a>)?|</a>", re.IGNORECASE)
 _EMPHASIS = re.compile(r"(?P<mark>\*{1,3}|_{1,3})(?P<text>[^*_\s](?:[^*_]{0,400}[^*_\s])?)(?P=mark)[ ]*")
+BOLD_LINE = re.compile(
+    r"[ ]{0,3}(?P<mark>\*{2,3}|__)(?P<bold>(?:(?!(?P=mark)).){1,600})(?P=mark)(?P<rest>.*)", re.DOTALL
+)
+"""A paragraph that opens in bold."""
 _WHOLE_BOLD = re.compile(r"(\*\*|__)(?P<text>(?:(?!\1).)+)\1[ ]*", re.DOTALL)
 
 
@@ -134,6 +142,24 @@ def reads_as_question(markdown: str) -> bool:
     if _ASKING_END.search(text):
         return True
     return len(text.split()) >= _IMPERATIVE and _ASKS.match(text.lstrip("\"'“‘(")) is not None
+
+
+def heading_asks(headings: tuple[Block, ...]) -> bool:
+    """Whether the innermost of some headings asks itself, so that what stands below it belongs to its answer."""
+    if not headings:
+        return False
+    stem = stem_of(headings[-1].text)
+    return ends_asking(stem.text) or (bool(stem.number) and reads_as_question(stem.text))
+
+
+def is_bold_question(paragraph: str) -> bool:
+    """Whether a paragraph opens with a line in bold that asks or bears a number."""
+    found = BOLD_LINE.match(paragraph)
+    if found is None:
+        return False
+    stem = stem_of(found["bold"])
+    rest = found["rest"].partition("\n")[0].strip(" .:")
+    return bool(stem.number) or (not rest and reads_as_question(stem.text))
 
 
 def ends_asking(markdown: str) -> bool:

@@ -32,6 +32,22 @@ LINES = st.sampled_from(
         *("1. **What?**", "   * *Answer*: c", "2) d", "- **e**", "  f", "- [ ] {a} g — h", "- [x] i", "\t- j"),
         *("```python", "```", "~~~", "x = 1  # 2. what?", "`", "$\\text{a", "âœ…", "\x00", "\u2028", "\x0b", "\u202e"),
         *("# topic", "## ab · choice · mid", "## cd · code", "### Proof", "### Wrong: x", "### Output", "### Limits"),
+        *(
+            "<details><summary>What?</summary>",
+            "<summary>Show answer</summary>",
+            "</details>",
+            "<br><b>",
+            "</b></details>",
+        ),
+        *(
+            "1. ### Why?",
+            "#### 2) How? [[src](http://c)]",
+            "**3) Title**. Why so?",
+            "**Which one is it?**",
+            "* Why? because",
+        ),
+        *("a) one", "b) two", "c) three", "- A: four", "- B: five ✅", "**Answer: b**", "Answer: d", "#### Answer: C"),
+        *("| Question | Answer |", "| What? | `a | b` |", "Q4. Who?", "Ans: they", "[⬆ Back to Top](#top)", "¿Qué?"),
         *("questions:", '  mid: ["a?", "b"]', "bank: x", "  - a", "title: 3 questions", "<!-- a", "-->"),
     ]
 )
@@ -78,7 +94,9 @@ def test_no_two_questions_share_a_line_outside_the_front_matter(text: str) -> No
     assert all(one.end_line < two.line for one, two in itertools.pairwise(places))
 
 
-LABELS = frozenset(["a", "ans", "answer", "q", "question", "solution", "discussion"])
+TAGS = ("details", "summary", "br", "b", "p", "x")
+MARKS = ("show", "correct", "back", "to", "top", "src", "respuesta", "pregunta", "q4")
+LABELS = frozenset(["a", "ans", "answer", "q", "question", "solution", "discussion", *TAGS, *MARKS])
 
 
 @settings(max_examples=250, deadline=None)
@@ -88,7 +106,9 @@ def test_every_word_of_a_question_is_in_its_text_or_under_a_finding(text: str) -
     for question in reading.bank.questions if "native" not in reading.bank.dialects else ():
         if not question.section and not question.answered:
             continue  # of the front matter, where questions share a line with others
-        known = words("\n".join((question.prompt, question.answer or "", question.title, question.number)))
+        options = [f"{option.id} {option.text}" for option in question.options]
+        said = (question.prompt, question.answer or "", question.why, question.title, question.number, question.level)
+        known = words("\n".join((*(text or "" for text in said), *options, *question.links)))
         for number in range(question.place.line, question.place.end_line + 1):
             lost = words(reading.source.line(number)) - known - LABELS
             assert not lost or any(finding.span.covers(number) for finding in reading.findings), lost

@@ -1,0 +1,143 @@
+"""Tables of questions: a column that asks, and columns for the answer, the options, the level or the number."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from questions.blocks import plain
+from questions.dialects.building import add_question
+from questions.dialects.shape import level_of, reads_as_question, stem_of
+from questions.document import Document, Draft, Stretch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from questions.blocks import Block
+
+NAME = "table"
+
+_ROLES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (role, re.compile(words, re.IGNORECASE))
+    for role, words in (
+        ("number", r"#|no\.?|nr\.?|n°|№|id|number|num|编号|序号"),
+        ("option", r"(?:option[ ]?|choice[ ]?|answer[ ]?)?\(?[a-h]\)?|(?:option|choice|answer)[ ]?[1-8]"),
+        (
+            "asks",
+            r"(?:the[ ])?(?:questions?|q|prompt|front|pregunta|pergunta|frage|domanda|вопрос|问题|問題|质问|질문)",
+        ),
+        (
+            "says",
+            r"(?:(?:the|short|model|correct|right|suggested|expected)[ ])*"
+            r"(?:answers?|a|key|solution|response|back|explanation"
+            r"|correct(?:[ ]option)?|respuesta|resposta|réponse|antwort|risposta|ответ|答案|回答|답변)",
+        ),
+        ("level", r"level|difficulty|seniority"),
+    )
+)
+_CELL = re.compile(r"(?:[^|\\`]|\\.|`[^`|]*`|`)*")
+_BREAK = re.compile(r"<br[ ]?/?>", re.IGNORECASE)
+
+
+class _Columns(NamedTuple):
+    asks: int
+    says: int | None
+    options: tuple[int, ...]
+    number: int | None
+    level: int | None
+    whole: bool
+    """Whether every column is one of these."""
+
+
+def sniff(document: Document) -> bool:
+    """Whether a table has a column of questions."""
+    return any(True for _ in _tables(document))
+
+
+def read(document: Document) -> Draft:
+    """One question for each row of such tables."""
+    draft = Draft()
+    for stretch, block, columns in _tables(document):
+        for line in range(block.first + 2, block.last + 1):
+            _add(document, draft, stretch, line, columns)
+    return draft
+
+
+def _tables(document: Document) -> Iterator[tuple[Stretch, Block, _Columns]]:
+    for stretch in document.layout.stretches:
+        for block in stretch.blocks:
+            if block.kind == "table" and document.free(block.first, block.last):
+                columns = _columns(_cells(document.source.line(block.first)))
+                if columns and _rows_ask(document, block, columns):
+                    yield stretch, block, columns
+
+
+def _columns(header: list[str]) -> _Columns | None:
+    """Which column is which; None where none asks."""
+    roles = [_role(cell) for cell in header]
+    if "asks" not in roles:
+        return None
+    # `A` is an answer beside `Q`, and an option only among others.
+    options = tuple(index for index, role in enumerate(roles) if role == "option")
+    if len(options) < 2:
+        roles = [_role(cell, skip="option") for cell in header]
+        options = ()
+    says, number, level = (_first(roles, role) for role in ("says", "number", "level"))
+    return _Columns(roles.index("asks"), says, options, number, level, whole=all(roles))
+
+
+def _role(cell: str, skip: str = "") -> str:
+    words = plain(cell).strip(" :")
+    return next((role for role, pattern in _ROLES if role != skip and pattern.fullmatch(words)), "")
+
+
+def _first(roles: list[str], role: str) -> int | None:
+    return roles.index(role) if role in roles else None
+
+
+def _rows_ask(document: Document, block: Block, columns: _Columns) -> bool:
+    """Whether most rows ask, and answer or say nothing else: no table of contents, no table about questions."""
+    rows = [_cells(document.source.line(line)) for line in range(block.first + 2, block.last + 1)]
+    asked = [row[columns.asks] for row in rows if len(row) > columns.asks]
+    asking = sum(map(reads_as_question, asked))
+    if columns.says is None:
+        return columns.whole and asking * 2 > len(asked) and not any("](" in cell for cell in asked)
+    return asking * 2 > len(asked) or (columns.whole and sum(len(cell.split()) > 2 for cell in asked) * 2 > len(asked))
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a row, a stroke behind a backslash or within code being none of its own."""
+    text = line.strip().removeprefix("|")
+    cells: list[str] = []
+    at = 0
+    while at <= len(text):
+        found = _CELL.match(text, at)
+        end = found.end() if found else len(text)
+        cells.append(text[at:end].replace("\\|", "|").strip())
+        at = end + 1
+    return cells[:-1] if len(cells) > 1 and not cells[-1] and text.endswith("|") else cells
+
+
+def _add(document: Document, draft: Draft, stretch: Stretch, line: int, columns: _Columns) -> None:
+    cells = _cells(document.source.line(line))
+
+    def cell(index: int | None) -> str:
+        return _BREAK.sub("\n", cells[index]).strip() if index is not None and index < len(cells) else ""
+
+    stem = stem_of(cell(columns.asks))
+    if not stem.text:
+        return
+    texts = [cell(index) for index in columns.options]
+    options = [f"{chr(ord('a') + index)}) {text}" for index, text in enumerate(texts) if text]
+    add_question(
+        document,
+        draft,
+        line,
+        line,
+        prompt="\n\n".join((stem.text, "\n".join(options))) if options else stem.text,
+        answer=cell(columns.says),
+        section=stretch.path,
+        number=stem.number or cell(columns.number).strip("."),
+        level=level_of(cell(columns.level)),
+        links=stem.links,
+    )
