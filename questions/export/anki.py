@@ -11,20 +11,21 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from questions.blocks import html_of
-from questions.export.shown import answer_of, letters_right, prompt_of, tags_of
+from questions.export.shown import answer_of, letters_right, tags_of
+from questions.foreign.wording import fence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from questions.model import Bank, Question
 
-FIELDS = ("Question", "Options", "Correct", "Answer", "Reasons", "Why", "Kind", "Topic", "Level", "Id")
+FIELDS = ("Question", "Program", "Options", "Correct", "Answer", "Reasons", "Why", "Kind", "Topic", "Level", "Id")
 _MODEL = 1_607_392_319
 """Anki knows our note type by this number; another would be another type."""
 _STYLE = """.card { font-family: sans-serif; font-size: 18px; text-align: left; max-width: 40em; margin: auto; }
 pre { background: rgba(127, 127, 127, .15); padding: .6em; overflow-x: auto; }
 code { font-family: monospace; }"""
-_FRONT = "{{Question}}{{#Options}}{{Options}}{{/Options}}"
+_FRONT = "{{Question}}{{Program}}{{#Options}}{{Options}}{{/Options}}"
 _BACK = """{{FrontSide}}<hr id="answer">{{#Correct}}<p><b>Right: {{Correct}}</b></p>{{/Correct}}
 {{Answer}}{{#Reasons}}{{Reasons}}{{/Reasons}}{{Why}}"""
 _YEAR_2014 = 1_400_000_000_000
@@ -100,8 +101,10 @@ def _fields(question: Question) -> tuple[str, ...]:
     answer = f"<pre>{_escaped(question.answer or '')}</pre>" if exact else html_of(answer_of(question))
     points = _list(question.key_points, "ul")
     reasons = [option.reason for option in question.options]
+    program = question.task.starter if question.task else question.program
     return (
-        html_of(prompt_of(question)),
+        html_of(question.prompt),
+        html_of(fence(program, "python")) if program else "",
         _list([option.text for option in question.options], 'ol type="A"'),
         letters_right(question),
         answer + points,
@@ -118,6 +121,13 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def _inner(markdown: str) -> str:
+    """The HTML of a text, bare where it is a single paragraph."""
+    found = html_of(markdown).strip()
+    single = found.startswith("<p>") and found.endswith("</p>") and found.count("<p>") == 1
+    return found.removeprefix("<p>").removesuffix("</p>") if single else found
+
+
 def _list(texts: Iterable[str], tag: str) -> str:
-    items = "".join(f"<li>{html_of(text)}</li>" for text in texts)
+    items = "".join(f"<li>{_inner(text)}</li>" for text in texts)
     return f"<{tag}>{items}</{tag.split()[0]}>" if items else ""

@@ -19,6 +19,7 @@ _GAP = re.compile(
 _MEDIA = re.compile(r"\[sound:[^\]]*\]|<(?:img|audio|video|object)\b", re.IGNORECASE)
 _ITEM = re.compile(r"<li\b[^<>]*>", re.IGNORECASE)
 _GAPS = 40
+_EXACT = (("kind", "value"), ("kind", "output"))
 _TEMPLATE_TAGS = frozenset({"leech", "marked"})
 
 
@@ -77,14 +78,19 @@ def _roles(note: Note) -> list[Column]:
 def _add_fields(sheet: Sheet, note: Note) -> None:
     row = Row(*note.lines)
     unused: list[str] = []
-    for column, (name, text) in zip(_roles(note), note.fields, strict=True):
+    roles = _roles(note)
+    exact = any(
+        column.role == "kind" and text in ("value", "output")
+        for column, (_, text) in zip(roles, note.fields, strict=True)
+    )
+    for column, (name, text) in zip(roles, note.fields, strict=True):
         if column.role == "options" and note.html and _ITEM.search(text):
             row.options.update(enumerate(map(note.words, _ITEM.split(text)[1:])))
         elif column.role == "reasons" and note.html:
             row.reasons.update(enumerate(map(note.words, _ITEM.split(text)[1:])))
         elif column.role in ("id", "kind", "level", "topic", "correct"):
             row.put(column, _bare(text) if note.html else text)
-        elif column.role == "program":
+        elif column.role == "program" or (column.role == "answer" and exact):
             row.put(column, _program(note.words(text)))
         elif column.role:
             row.put(column, note.words(text))
@@ -96,6 +102,10 @@ def _add_fields(sheet: Sheet, note: Note) -> None:
     row.cells["tags"] = ",".join([*_tags(note), row.cells.get("tags", "")])
     row.cells.setdefault("topic", note.deck)
     add_row(sheet, row)
+
+
+def _said(roles: list[Column], note: Note) -> list[tuple[str, str]]:
+    return [(column.role, text.strip()) for column, (_, text) in zip(roles, note.fields, strict=True)]
 
 
 def _bare(text: str) -> str:

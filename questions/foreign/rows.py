@@ -91,7 +91,7 @@ def _column(name: str, letters: bool) -> Column:
     if letters and len(name) == 1 and name in _LETTERS:
         return Column("option", _LETTERS.index(name))
     found = _NUMBERED.fullmatch(name)
-    if found:
+    if found and name not in _ROLE_OF:
         index = found["index"]
         position = _LETTERS.index(index) if index in _LETTERS else int(index) - 1
         return Column("reason" if found["word"] in ("reason", "feedback") else "option", max(position, 0))

@@ -35,7 +35,10 @@ _EMPHASIS, _BREAK, _PROGRAM = "\0", "\1", "\2"
 """Stand for marks until the whole text is known; a text's own are taken out of it first."""
 _SILENT = frozenset({"script", "style", "head", "title"})
 _MARK_OF = {"b": "**", "strong": "**", "i": "*", "em": "*"}
-_BREAKS = frozenset({"p", "div", "table", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "section"})
+_BREAKS = frozenset({"p", "div", "table", "blockquote", "hr", "section"})
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_MARKER = re.compile(r"\n(?:-|\d+\.) ")
+_LANGUAGE = re.compile(r"\blanguage-([A-Za-z0-9+#-]+)")
 _CODE_TAGS = frozenset({"code", "tt", "kbd", "samp"})
 
 
@@ -101,6 +104,7 @@ class _Writer:
 
     out: list[str] = field(default_factory=list)
     pre: list[str] | None = None
+    language: str = ""
     code: list[str] | None = None
     silent: str = ""
     ordered: int = 0
@@ -127,11 +131,18 @@ class _Writer:
         elif name == "pre":
             self._pre(closes)
         elif self.pre is not None:
-            self.pre.append("\n" if name in ("br", "div", "p") and not closes else "")
+            self._within_pre(name, closes, attributes)
         elif name in _CODE_TAGS:
             self._code(closes)
         else:
             self._inline(name, closes, attributes)
+
+    def _within_pre(self, name: str, closes: bool, attributes: str) -> None:
+        found = _LANGUAGE.search(attributes[:_LONGEST_ATTRIBUTES])
+        if name == "code" and found:
+            self.language = found[1]
+        elif name in ("br", "div", "p") and not closes and self.pre:
+            self.pre.append("\n")
 
     def _inline(self, name: str, closes: bool, attributes: str) -> None:
         if name in _MARK_OF:
@@ -143,8 +154,12 @@ class _Writer:
             self.out.append("\n\n")
         elif name == "li":
             self._item(closes)
-        elif name in _BREAKS or name == "hr":
-            self.out.append("\n\n")
+        elif name in _HEADINGS:
+            self.out += ["\n\n", f"{_EMPHASIS}**"] if not closes else [f"{_EMPHASIS}/**", "\n\n"]
+        elif name in _BREAKS:
+            # A paragraph that opens an item stands beside its marker.
+            opens_item = self.out and _MARKER.fullmatch(self.out[-1]) and not closes
+            self.out.append("" if opens_item else "\n\n")
         elif name in ("tr", "td", "th"):
             self.out.append("\n" if name == "tr" else " ")
         elif name == "a":
@@ -173,8 +188,8 @@ class _Writer:
             self.pre = []
         elif self.pre is not None:
             self.out.append(f"\n\n{_PROGRAM}{len(self.programs)}{_PROGRAM}\n\n")
-            self.programs.append(fence("".join(self.pre).strip("\n")))
-            self.pre = None
+            self.programs.append(fence("".join(self.pre).strip("\n"), self.language))
+            self.pre, self.language = None, ""
 
     def _code(self, closes: bool) -> None:
         if not closes:
