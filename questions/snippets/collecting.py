@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import doctest
 import re
 import textwrap
+import warnings
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from questions.blocks import Block, split_blocks
 from questions.programs import parse_python
+from questions.snippets.sessions import Example, examples_of
 from questions.snippets.statements import Probe, probes_of
 
 if TYPE_CHECKING:
@@ -48,18 +49,6 @@ class Shown:
     """Of its first line in the document."""
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """One prompt of a `>>>` session."""
-
-    source: str
-    want: str
-    line: int
-    """In the snippet, from 1."""
-    error: str
-    """The exception it shows, as `ValueError: …`; empty for none."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Snippet:
     """A program of a document."""
@@ -78,6 +67,8 @@ class Snippet:
     """The prose just before and after it."""
     probes: tuple[Probe, ...] = ()
     output: Shown | None = None
+    proved: bool = False
+    """Whether its question has a proof: then it may be a fragment, or fail on purpose, and the proof speaks for it."""
     session: tuple[Example, ...] = ()
     """Not empty for a `>>>` session; then `text` holds the prompts."""
 
@@ -111,7 +102,8 @@ def snippets_of(reading: Reading) -> list[Snippet]:
         if kind is None or (native and not _only_shown(block, above, asked)):
             continue
         section = above[-1].first if above else 0
-        found.append(_snippet(kind, flat, at, asked.id if asked else "", section))
+        snippet = _snippet(kind, flat, at, asked.id if asked else "", section)
+        found.append(replace(snippet, proved=native and asked is not None and bool(asked.proof)))
     return found
 
 
@@ -133,7 +125,7 @@ def _kind(block: Block, source: Source) -> Kind | None:
     if block.kind == "fence" and any(word.strip(".") in SKIP for word in words[1:]):
         return None
     known = language in PYTHON or language in SESSIONS
-    if re.match(r"\s*>>> ", block.text) and (known or not language):
+    if re.search(r"^\s*>>> ", block.text, re.MULTILINE) and (known or not language):
         return "session"
     if known:
         return "python"
@@ -142,7 +134,7 @@ def _kind(block: Block, source: Source) -> Kind | None:
 
 def _is_program(text: str) -> bool:
     """Whether a block of no language is surely Python: it parses and imports something."""
-    tree = parse_python(textwrap.dedent(text))
+    tree = _parsed(textwrap.dedent(text))
     return isinstance(tree, ast.Module) and any(
         isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(tree)
     )
@@ -156,25 +148,30 @@ def _snippet(kind: Kind, flat: Sequence[Block], at: int, question: str, section:
         near.text for near in (*flat[max(0, at - 1) : at], *flat[at + 1 : at + 3]) if near.kind != "fence"
     )
     if kind == "session":
-        examples, wrong = _session(text)
+        examples, wrong = examples_of(text)
         whole = Snippet(text, first, True, wrong or ast.Module([], []), question, section, around, session=examples)
-        return replace(whole, tree=wrong or parse_python(whole.program))
-    tree = parse_python(text)
+        return replace(whole, tree=wrong or _parsed(whole.program))
+    tree = _parsed(text)
     if isinstance(tree, SyntaxError):
         # What only a notebook understands is left out; line for line the rest stays where it was.
         plain = _MAGIC.sub(r"\1pass", text)
-        tree, text = (parsed, plain) if isinstance(parsed := parse_python(plain), ast.Module) else (tree, text)
+        tree, text = (parsed, plain) if isinstance(parsed := _parsed(plain), ast.Module) else (tree, text)
     probes = tuple(probes_of(tree, text)) if isinstance(tree, ast.Module) else ()
     output = _output(flat, at)
     return Snippet(text, first, kind == "python", tree, question, section, around, probes, output)
 
 
-def _session(text: str) -> tuple[tuple[Example, ...], SyntaxError | None]:
-    try:
-        examples = doctest.DocTestParser().get_examples(text)
-    except ValueError as problem:
-        return (), SyntaxError(str(problem))
-    return tuple(Example(one.source, one.want, one.lineno + 1, (one.exc_msg or "").strip()) for one in examples), None
+def _parsed(text: str) -> ast.Module | SyntaxError:
+    """The program's tree, or why Python would not take it: also a `return` outside a function, say."""
+    tree = parse_python(text)
+    if isinstance(tree, ast.Module):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                compile(tree, "<snippet>", "exec", dont_inherit=True)
+        except (SyntaxError, ValueError, RecursionError) as error:
+            return error if isinstance(error, SyntaxError) else SyntaxError(str(error))
+    return tree
 
 
 def _asked(questions: Sequence[Question], line: int) -> Question | None:

@@ -15,6 +15,8 @@ Agreement = Literal["same", "form", "differs", "undecided"]
 _TOKEN = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|-?\.\d+|\w+|[^\w\s]")
 _LOOSE = frozenset(",'\"`")
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+")
+_NOISE = 1e-10
+"""Below this a number is what rounding leaves of zero."""
 _DEFAULTS = ("", "float32", "int64", "bool")
 
 
@@ -47,6 +49,8 @@ def _close(claimed: Number, real: Number, rough: bool) -> bool:
         return True
     if not (cmath.isfinite(one) and cmath.isfinite(other)):
         return False
+    if abs(one) < _NOISE and abs(other) < _NOISE:
+        return True
     gap = abs(one - other)
     if rough:
         return gap <= max(0.1 * abs(other), 10.0**-claimed.digits)

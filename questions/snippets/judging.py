@@ -7,18 +7,24 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from questions.diagnostics import Finding, Severity, Span
-from questions.snippets.collecting import Example, Snippet
-from questions.snippets.comparing import same_words
+from questions.snippets.collecting import Snippet
+from questions.snippets.comparing import Agreement, agrees, same_words, without_coat
 from questions.snippets.names import IMPORTS, bound_names, imports_something
 from questions.snippets.needs import hangs_on_machine, needs_of
 from questions.snippets.planning import Attempt, Failure, Ran
+from questions.snippets.sessions import Example
+from questions.snippets.shown import read_shown
 from questions.snippets.statements import Claim, Probe, comments_of
 from questions.snippets.truths import Truth, one_line, weigh
 
 if TYPE_CHECKING:
     from questions.source import Source
 
+_LENT = "what it takes stands in another section, so what goes wrong is only warned of"
 NO_CUDA = re.compile(r"CUDA is not available|no CUDA|CUDA initialization|NVIDIA driver", re.IGNORECASE)
+_UNSET = re.compile(r"\b(?:new_)?empty(?:_like|_strided)?\(|\bTensor\(\d")
+"""Memory as it was found: no two runs need agree on it."""
+_TRIGGERED = re.compile(r"\s*\(Triggered internally at [^)]*\)")
 _DEPRECATED = ("DeprecationWarning", "FutureWarning", "PendingDeprecationWarning")
 
 
@@ -31,6 +37,11 @@ class _Judge:
         self.snippet = snippets[at]
         self.attempt = attempt
         self.ran = ran
+
+    @property
+    def lent(self) -> bool:
+        """Whether it ran behind a program of another section, which it may not have been written for."""
+        return bool(self.attempt.earlier) and not self.attempt.near
 
     def span(self, line: int, wanted: str = "") -> Span:
         """A line of the program in the document, or where `wanted` stands on it."""
@@ -88,7 +99,7 @@ def random_suspects(snippets: Sequence[Snippet], at: int, ran: Ran) -> bool:
         for claim in probe.claims:
             if weigh(claim.said, probe, ran.seen.get(number, ())).agreement in ("differs", "form"):
                 return True
-    if any(not _session_holds(one, ran, number) for number, one in enumerate(snippet.session)):
+    if any(_answers(one, ran, number) in ("differs", "form") for number, one in enumerate(snippet.session)):
         return True
     return snippet.output is not None and not same_words(snippet.output.text, ran.printed)
 
@@ -109,15 +120,19 @@ def _not_python(by: _Judge, error: SyntaxError) -> Finding:
 
 def _lacks(by: _Judge) -> Iterator[Finding]:
     """Names the program takes from elsewhere, where running it behind that helped."""
-    for name in by.attempt.imports:
+    if by.snippet.proved:
+        return
+    if by.attempt.imports:
+        lacking = by.attempt.imports
+        words = ", ".join(f"`{name}`" for name in lacking)
         yield Finding(
             "P104",
             "warning",
-            f"`{name}` is used and not imported",
-            by.span(_first_use(by.snippet, name), name),
+            f"{words} {'is' if len(lacking) == 1 else 'are'} used and not imported",
+            by.span(_first_use(by.snippet, lacking[0]), lacking[0]),
             label="NameError, as the program stands",
-            note="its claims were checked with the import",
-            help=f"write `{IMPORTS[name]}` at its top",
+            note="what it claims was checked with the import",
+            help=f"write `{'`, `'.join(IMPORTS[name] for name in lacking)}` at its top",
         )
     names = [name for name in by.attempt.borrowed if re.search(rf"\b{re.escape(name)}\b", by.snippet.program)]
     if names:
@@ -129,7 +144,7 @@ def _lacks(by: _Judge) -> Iterator[Finding]:
             "note",
             f"the program goes on from an earlier one: it takes {words} from line {lines}",
             by.span(_first_use(by.snippet, names[0]), names[0]),
-            note="" if by.attempt.near else "that one belongs to another section, so what differs is only warned of",
+            note="" if by.attempt.near else _LENT,
             help="nothing, if it is read in that order; otherwise repeat what it needs",
         )
 
@@ -175,19 +190,19 @@ def _ending(by: _Judge) -> Iterator[Finding]:
 
 
 def _failed(by: _Judge, failure: Failure, span: Span) -> Iterator[Finding]:
-    if re.search(rf"\b{failure.kind}\b", by.snippet.around):
-        return  # the text around it says so: it is shown in order to fail
+    if by.snippet.proved or re.search(rf"\b{failure.kind}\b", by.snippet.around):
+        return  # the proof or the text around it speaks for it: it is shown in order to fail
     if failure.kind == "NameError" and failure.name:
         yield _unbound(by, failure, span)
         return
     outer = by.snippet.line_of(failure.lines[0]) if len(failure.lines) > 1 else 0
     yield Finding(
         "P101",
-        "error",
+        "warning" if by.lent else "error",
         f"this program fails: {failure.kind}: {one_line(failure.text)}".rstrip(": "),
         span,
         label="raised here",
-        note=f"called from line {outer}" if outer and outer != span.line else "",
+        note=_LENT if by.lent else f"called from line {outer}" if outer and outer != span.line else "",
         help="correct it; where it is meant to fail, say so on the line: `# RuntimeError`",
     )
 
@@ -225,7 +240,7 @@ def _silent(by: _Judge, first: int) -> Finding:
 def _warnings(by: _Judge) -> Iterator[Finding]:
     told: set[tuple[int, str]] = set()
     for warned in by.ran.warned:
-        text = one_line(warned.text)
+        text = one_line(_TRIGGERED.sub("", warned.text))
         old = warned.kind in _DEPRECATED or "deprecated" in text.lower()
         key = (warned.line, text)
         if key in told or NO_CUDA.search(text) or (warned.kind in _DEPRECATED and not warned.own):
@@ -258,10 +273,8 @@ def _claim_findings(by: _Judge, probe: Probe, claim: Claim, truth: Truth, other:
     span = by.claim_span(claim)
     said = one_line(claim.said.text)
     shown = f"`{_short(probe.shown)}`"
-    if other is not None and other.real != truth.real:
-        yield _random(
-            span, f"what {shown} gives is not repeatable", f"`{truth.real}` in one run, `{other.real}` in another"
-        )
+    if (other is not None and other.real != truth.real) or (_UNSET.search(by.snippet.text) and truth.real):
+        yield _random(span, f"what {shown} gives is not repeatable", f"here it is `{truth.real}`")
     elif hangs_on_machine(probe.shown, claim.said.text):
         yield Finding(
             "P107",
@@ -295,8 +308,7 @@ def _claim_findings(by: _Judge, probe: Probe, claim: Claim, truth: Truth, other:
 
 
 def _drift(by: _Judge, span: Span, message: str, label: str, cure: str, *, form: bool = False) -> Finding:
-    lent = bool(by.attempt.earlier) and not by.attempt.near
-    severity: Severity = "warning" if form or lent else "error"
+    severity: Severity = "warning" if form or by.lent else "error"
     note = "the number is right, what is printed looks different" if form else ""
     return Finding("P102", severity, message, span, label=label, note=note, help=cure)
 
@@ -310,34 +322,38 @@ def _random(span: Span, message: str, note: str) -> Finding:
 def _sessions(by: _Judge, again: Ran | None) -> Iterator[tuple[bool, list[Finding]]]:
     """What the prompts of a `>>>` session answer."""
     for number, one in enumerate(by.snippet.session):
+        agreement = _answers(one, by.ran, number)
         seen = (by.ran.seen or {}).get(number)
-        if not seen or (not one.want and not one.error):
+        if not seen or agreement in ("same", "undecided"):
+            yield from [(True, [])] if agreement == "same" else []
             continue
-        if _session_holds(one, by.ran, number):
-            yield True, []
-            continue
-        line = one.line + one.source.rstrip("\n").count("\n") + 1
-        span = by.span(line)
+        span = by.span(one.line + one.source.rstrip("\n").count("\n") + 1)
         real = f"{seen[0].raised.kind}: {seen[0].raised.text}" if seen[0].raised else seen[0].printed
         other = (again.seen or {}).get(number) if again else None
-        if other and other[0].printed != seen[0].printed:
-            yield False, [_random(span, "what this prompt answers is not repeatable", one_line(real))]
-        elif hangs_on_machine(one.source, one.want):
-            continue
-        else:
-            message = f"`>>> {_short(one.source.strip())}` does not answer this"
+        if _UNSET.search(by.snippet.text) or (other and other[0].printed != seen[0].printed):
+            yield False, [_random(span, "what this prompt answers is not repeatable", f"here it is `{one_line(real)}`")]
+        elif not hangs_on_machine(one.source, one.want):
+            message = f"`>>> {_short(one_line(one.source))}` does not answer this"
             label = f"it answers `{one_line(real)}`" if real.strip() else "it answers nothing"
-            yield False, [_drift(by, span, message, label, "copy what it answers")]
+            yield False, [_drift(by, span, message, label, "copy what it answers", form=agreement == "form")]
 
 
-def _session_holds(one: Example, ran: Ran, number: int) -> bool:
+def _answers(one: Example, ran: Ran, number: int) -> Agreement:
+    """Whether a prompt answers what the document shows."""
     seen = (ran.seen or {}).get(number)
-    if not seen or (not one.want and not one.error):
-        return True
-    if one.error:
-        raised = seen[0].raised
-        return raised is not None and raised.kind == one.error.partition(":")[0].rpartition(".")[2]
-    return _same_text(one.want, seen[0].printed)
+    if not seen or not one.want.strip():
+        return "undecided"
+    raised, printed = seen[0].raised, seen[0].printed
+    if one.fails:
+        return "same" if raised is not None and one.error in ("", *raised.kinds) else "differs"
+    if raised is not None:
+        return "undecided"  # that it failed is said by itself
+    if _same_text(one.want, printed):
+        return "same"
+    wanted, real = read_shown(one.want), read_shown(printed)
+    if wanted is not None and real is not None:
+        return "same" if agrees(wanted, real) else "form" if without_coat(wanted, real) else "differs"
+    return "form" if one.assigns and not printed.strip() else "differs"
 
 
 def _same_text(wanted: str, printed: str) -> bool:
@@ -357,8 +373,17 @@ def _outputs(by: _Judge, again: Ran | None) -> Iterator[tuple[bool, list[Finding
         return
     number, real = _first_difference(shown.text.split("\n"), by.ran.printed)
     span = by.source.span(shown.line + number)
-    if again is not None and again.printed != by.ran.printed:
-        yield False, [_random(span, "what this program prints is not repeatable", "two runs with other seeds differ")]
+    if _UNSET.search(by.snippet.text) or (again is not None and again.printed != by.ran.printed):
+        yield (
+            False,
+            [
+                _random(
+                    span,
+                    "what this program prints is not repeatable",
+                    "its numbers are drawn, or are what lay in memory",
+                )
+            ],
+        )
     elif not hangs_on_machine(by.snippet.program, shown.text):
         label = f"it prints `{one_line(real)}`" if real else "it prints no more"
         yield (

@@ -20,20 +20,13 @@ IMPORTS = {
     "DDP": "from torch.nn.parallel import DistributedDataParallel as DDP",
     "FSDP": "from torch.distributed.fsdp import FullyShardedDataParallel as FSDP",
     "torchvision": "import torchvision",
-    "transforms": "from torchvision import transforms",
-    "datasets": "from torchvision import datasets",
-    "models": "from torchvision import models",
     "Tensor": "from torch import Tensor",
     "Variable": "from torch.autograd import Variable",
-    "Function": "from torch.autograd import Function",
     "Parameter": "from torch.nn import Parameter",
-    "init": "from torch.nn import init",
-    "profile": "from torch.profiler import profile",
     "record_function": "from torch.profiler import record_function",
     "ProfilerActivity": "from torch.profiler import ProfilerActivity",
     "autocast": "from torch.amp import autocast",
     "GradScaler": "from torch.amp import GradScaler",
-    "checkpoint": "from torch.utils.checkpoint import checkpoint",
     **{
         name: f"from torch.utils.data import {name}"
         for name in (
@@ -60,8 +53,8 @@ IMPORTS = {
         name: f"import {name}"
         for name in (
             *("math", "os", "sys", "time", "random", "copy", "json", "re", "io", "gc", "itertools", "functools"),
-            *("collections", "contextlib", "inspect", "logging", "warnings", "pickle", "operator", "string"),
-            *("types", "typing", "tempfile", "timeit"),
+            *("collections", "contextlib", "inspect", "logging", "warnings", "pickle"),
+            *("typing", "tempfile", "timeit"),
         )
     },
     **{name: f"from functools import {name}" for name in ("partial", "lru_cache", "reduce", "wraps")},
@@ -69,7 +62,7 @@ IMPORTS = {
         name: f"from collections import {name}"
         for name in ("defaultdict", "OrderedDict", "Counter", "deque", "namedtuple")
     },
-    **{name: f"from dataclasses import {name}" for name in ("dataclass", "field")},
+    "dataclass": "from dataclasses import dataclass",
     **{
         name: f"from typing import {name}" for name in ("Any", "Callable", "Optional", "Union", "List", "Dict", "Tuple")
     },

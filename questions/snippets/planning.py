@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from questions.snippets.claims import speaks_of_failing
 from questions.snippets.collecting import Snippet
 from questions.snippets.names import IMPORTS, bound_names, free_names
 
@@ -105,7 +106,7 @@ def program_of(snippets: Sequence[Snippet], at: int, attempt: Attempt, mark: str
 
 def _may_fail(snippet: Snippet) -> list[int]:
     if snippet.session:
-        return [at for at, one in enumerate(snippet.session) if one.error]
+        return [at for at, one in enumerate(snippet.session) if one.fails or speaks_of_failing(one.source)]
     return [at for at, probe in enumerate(snippet.probes) if probe.may_fail]
 
 
