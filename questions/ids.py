@@ -36,22 +36,27 @@ def with_ids(questions: Iterable[Question]) -> tuple[Question, ...]:
     """The questions, each of those without an id given one. An id an author wrote is never touched."""
     given = tuple(questions)
     used = {question.id for question in given if question.id}
+    counts: dict[str, int] = {}
     result: list[Question] = []
     for question in given:
         if not question.id:
-            question = dataclasses.replace(question, id=_fresh(question, used))
+            question = dataclasses.replace(question, id=_fresh(question, used, counts))
             used.add(question.id)
         result.append(question)
     return tuple(result)
 
 
-def _fresh(question: Question, used: set[str]) -> str:
-    """A prompt's slug; where it is taken, told apart by all of the prompt and where it stands."""
+def _fresh(question: Question, used: set[str], counts: dict[str, int]) -> str:
+    """A prompt's slug; where it is taken, told apart by all of the prompt and where it stands.
+
+    `counts` says how often each was wanted, so that a document of one question a thousand times takes no longer.
+    """
     wanted = slug(question.prompt)
     if wanted in used:
         known = "\n".join((question.prompt, *question.section, question.number))
         wanted = f"{wanted}-{hashlib.sha256(known.encode('utf-8', 'surrogatepass')).hexdigest()[:6]}"
-    result, count = wanted, 2
+    result, count = wanted, counts.get(wanted, 2)
     while result in used:
         result, count = f"{wanted}-{count}", count + 1
+    counts[wanted] = count
     return result
