@@ -16,6 +16,7 @@ from questions.snippets import (
     Attempt,
     Ran,
     Snippet,
+    draws_numbers,
     judge,
     next_attempt,
     program_of,
@@ -34,8 +35,8 @@ FEWEST_DRAWN = 100
 """Different questions that many drawings of a family must give."""
 PROOF_LIMITS = Limits(wall_ms=20_000, cpu_ms=20_000, memory_mb=1024)
 SNIPPET_LIMITS = Limits(wall_ms=10_000, cpu_ms=10_000, memory_mb=1024, output_bytes=1_000_000)
-SEEDS = (1, 20_240_229)
-"""Of a shown program's two runs: what differs between them is random."""
+SEEDS = (1, 20_240_229, 3, 4)
+"""Of a shown program's runs: what differs between them is random. The third and fourth are for what draws numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +221,8 @@ def _why(judged: Judgement) -> str:
 
 def _snippet_work(document: int, reading: Reading, snippets: Sequence[Snippet], at: int) -> Work:
     async def work(sandbox: Runs) -> Found:
-        attempt, ran, again, trouble = Attempt(), Ran("ok", told=False), None, ""
+        attempt, ran, trouble = Attempt(), Ran("ok", told=False), ""
+        others: list[Ran] = []
         if isinstance(snippets[at].tree, SyntaxError):
             findings, held = judge(reading.source, snippets, at, attempt, ran)
             return Found(document, tuple(findings), held, programs=1)
@@ -231,10 +233,12 @@ def _snippet_work(document: int, reading: Reading, snippets: Sequence[Snippet], 
                 break
             attempt = better
         if not trouble and random_suspects(snippets, at, ran):
-            again, trouble = await _ran(sandbox, reading, snippets, at, attempt, SEEDS[1])
+            for seed in SEEDS[1:] if draws_numbers(snippets[at]) else SEEDS[1:2]:
+                other, trouble = await _ran(sandbox, reading, snippets, at, attempt, seed)
+                others.append(other)
         if trouble:
             return Found(document, (), 0, trouble=f"{reading.source.name}:{snippets[at].first}: {trouble}")
-        findings, held = judge(reading.source, snippets, at, attempt, ran, again)
+        findings, held = judge(reading.source, snippets, at, attempt, ran, others)
         return Found(document, tuple(findings), held, programs=1)
 
     return work

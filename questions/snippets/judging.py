@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from questions.diagnostics import Finding, Severity, Span
@@ -24,6 +25,7 @@ _LENT = "what it takes stands in another section, so what goes wrong is only war
 NO_CUDA = re.compile(r"CUDA is not available|no CUDA|CUDA initialization|NVIDIA driver", re.IGNORECASE)
 _UNSET = re.compile(r"\b(?:new_)?empty(?:_like|_strided)?\(|\bTensor\(\d")
 """Memory as it was found: no two runs need agree on it."""
+_DRAWS = re.compile(r"rand|multinomial|bernoulli|normal_?\(|uniform_?\(|[Dd]ropout|shuffle|choice\(|sample\(|init\.")
 _TRIGGERED = re.compile(r"\s*\(Triggered internally at [^)]*\)")
 _DEPRECATED = ("DeprecationWarning", "FutureWarning", "PendingDeprecationWarning")
 
@@ -72,22 +74,37 @@ class _Judge:
 
 
 def judge(
-    source: Source, snippets: Sequence[Snippet], at: int, attempt: Attempt, ran: Ran, again: Ran | None = None
+    source: Source, snippets: Sequence[Snippet], at: int, attempt: Attempt, ran: Ran, others: Sequence[Ran] = ()
 ) -> tuple[list[Finding], int]:
-    """The findings on one snippet, and how many of its claims hold. `again` is a run with another seed."""
+    """The findings on one snippet, and how many of its claims hold. `others` are runs with other seeds."""
     by = _Judge(source, snippets, at, attempt, ran)
     if isinstance(by.snippet.tree, SyntaxError):
         return [_not_python(by, by.snippet.tree)], 0
     findings = [*_lacks(by), *_ending(by), *_warnings(by)]
     held = 0
     if ran.told:
-        for one, truth, other in _truths(by, again):
+        for one, truth, random in _truths(by, others):
             held += truth.agreement == "same"
-            findings += _claim_findings(by, *one, truth, other)
-        for holds, found in [*_sessions(by, again), *_outputs(by, again)]:
+            findings += _claim_findings(by, *one, truth, random=random)
+        for holds, found in [*_sessions(by, others), *_outputs(by, others)]:
             held += holds
             findings += found
-    return sorted(findings, key=lambda finding: (finding.span, finding.code)), held
+    return _random_once(sorted(findings, key=lambda finding: (finding.span, finding.code))), held
+
+
+def _random_once(findings: list[Finding]) -> list[Finding]:
+    """The findings, where what is random in one program is one finding."""
+    drawn = [finding for finding in findings if finding.code == "P108"]
+    if len(drawn) < 2:
+        return findings
+    lines = ", ".join(str(finding.span.line) for finding in drawn[1:20])
+    first = replace(drawn[0], note=f"the same holds of what lines {lines} claim")
+    return [first if finding is drawn[0] else finding for finding in findings if finding not in drawn[1:]]
+
+
+def draws_numbers(snippet: Snippet) -> bool:
+    """Whether a program seems to draw random numbers: then two runs may agree by chance."""
+    return bool(_DRAWS.search(snippet.text))
 
 
 def random_suspects(snippets: Sequence[Snippet], at: int, ran: Ran) -> bool:
@@ -192,6 +209,9 @@ def _ending(by: _Judge) -> Iterator[Finding]:
 def _failed(by: _Judge, failure: Failure, span: Span) -> Iterator[Finding]:
     if by.snippet.proved or re.search(rf"\b{failure.kind}\b", by.snippet.around):
         return  # the proof or the text around it speaks for it: it is shown in order to fail
+    if "SyntaxError" in failure.kinds and not failure.lines:
+        yield _not_python(by, SyntaxError(failure.text))
+        return
     if failure.kind == "NameError" and failure.name:
         yield _unbound(by, failure, span)
         return
@@ -259,21 +279,23 @@ def _warnings(by: _Judge) -> Iterator[Finding]:
         )
 
 
-def _truths(by: _Judge, again: Ran | None) -> Iterator[tuple[tuple[Probe, Claim], Truth, Truth | None]]:
+def _truths(by: _Judge, others: Sequence[Ran]) -> Iterator[tuple[tuple[Probe, Claim], Truth, bool]]:
+    """Each claim with how it fares, and whether that is a matter of chance."""
     for number, probe in enumerate(by.snippet.probes):
         for claim in probe.claims:
             truth = weigh(claim.said, probe, (by.ran.seen or {}).get(number, ()))
-            other = weigh(claim.said, probe, (again.seen or {}).get(number, ())) if again and again.told else None
-            yield (probe, claim), truth, other
+            again = [weigh(claim.said, probe, (other.seen or {}).get(number, ())) for other in others if other.told]
+            unset = bool(_UNSET.search(by.snippet.text)) and claim.said.kind == "value" and bool(truth.real)
+            yield (probe, claim), truth, unset or any(other.real != truth.real for other in again)
 
 
-def _claim_findings(by: _Judge, probe: Probe, claim: Claim, truth: Truth, other: Truth | None) -> Iterator[Finding]:
+def _claim_findings(by: _Judge, probe: Probe, claim: Claim, truth: Truth, *, random: bool) -> Iterator[Finding]:
     if truth.agreement not in ("differs", "form"):
         return
     span = by.claim_span(claim)
     said = one_line(claim.said.text)
     shown = f"`{_short(probe.shown)}`"
-    if (other is not None and other.real != truth.real) or (_UNSET.search(by.snippet.text) and truth.real):
+    if random:
         yield _random(span, f"what {shown} gives is not repeatable", f"here it is `{truth.real}`")
     elif hangs_on_machine(probe.shown, claim.said.text):
         yield Finding(
@@ -319,7 +341,7 @@ def _random(span: Span, message: str, note: str) -> Finding:
     )
 
 
-def _sessions(by: _Judge, again: Ran | None) -> Iterator[tuple[bool, list[Finding]]]:
+def _sessions(by: _Judge, others: Sequence[Ran]) -> Iterator[tuple[bool, list[Finding]]]:
     """What the prompts of a `>>>` session answer."""
     for number, one in enumerate(by.snippet.session):
         agreement = _answers(one, by.ran, number)
@@ -329,8 +351,8 @@ def _sessions(by: _Judge, again: Ran | None) -> Iterator[tuple[bool, list[Findin
             continue
         span = by.span(one.line + one.source.rstrip("\n").count("\n") + 1)
         real = f"{seen[0].raised.kind}: {seen[0].raised.text}" if seen[0].raised else seen[0].printed
-        other = (again.seen or {}).get(number) if again else None
-        if _UNSET.search(by.snippet.text) or (other and other[0].printed != seen[0].printed):
+        again = [(other.seen or {}).get(number) for other in others]
+        if _UNSET.search(by.snippet.text) or any(one and one[0].printed != seen[0].printed for one in again):
             yield False, [_random(span, "what this prompt answers is not repeatable", f"here it is `{one_line(real)}`")]
         elif not hangs_on_machine(one.source, one.want):
             message = f"`>>> {_short(one_line(one.source))}` does not answer this"
@@ -363,7 +385,7 @@ def _same_text(wanted: str, printed: str) -> bool:
     return same_words(wanted, printed)
 
 
-def _outputs(by: _Judge, again: Ran | None) -> Iterator[tuple[bool, list[Finding]]]:
+def _outputs(by: _Judge, others: Sequence[Ran]) -> Iterator[tuple[bool, list[Finding]]]:
     """The block of output behind the program."""
     shown = by.snippet.output
     if shown is None or by.ran.failure is not None:
@@ -373,7 +395,7 @@ def _outputs(by: _Judge, again: Ran | None) -> Iterator[tuple[bool, list[Finding
         return
     number, real = _first_difference(shown.text.split("\n"), by.ran.printed)
     span = by.source.span(shown.line + number)
-    if _UNSET.search(by.snippet.text) or (again is not None and again.printed != by.ran.printed):
+    if _UNSET.search(by.snippet.text) or any(other.printed != by.ran.printed for other in others):
         yield (
             False,
             [

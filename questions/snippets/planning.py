@@ -101,7 +101,7 @@ def program_of(snippets: Sequence[Snippet], at: int, attempt: Attempt, mark: str
         "session": [(one.line, one.source) for one in snippet.session],
         "seconds": SECONDS,
     }
-    return f"{_inside()}\ntell({json.dumps(plan)!r})\n"
+    return f"{_inside()}\nPLAN = {json.dumps(plan)!r}\ntell(PLAN)\n"
 
 
 def _may_fail(snippet: Snippet) -> list[int]:
@@ -112,9 +112,9 @@ def _may_fail(snippet: Snippet) -> list[int]:
 
 def read_run(status: str, stdout: str, stderr: str, mark: str) -> Ran:
     """What a program of `program_of` told, or how it ended without telling."""
-    _, found, told = stdout.rpartition(mark)
+    told = [line.removeprefix(mark) for line in stdout.split("\n") if line.startswith(mark)]
     try:
-        data = json.loads(told) if found else None
+        data = json.loads(told[-1]) if told else None
     except ValueError:
         data = None
     if not isinstance(data, dict):

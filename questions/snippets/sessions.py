@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from questions.programs import parse_python
 
 _RAISED = re.compile(r"(?:Traceback|(?:[\w.]*\.)?\w+(?:Error|Exception)\b)")
+_NO_ANSWER = re.compile(r"\s*(?:#|<BLANKLINE>\s*$)")
 _KIND = re.compile(r"^(?:[\w.]*\.)?(\w+(?:Error|Exception))\b", re.MULTILINE)
 
 
@@ -67,7 +68,7 @@ def _want(rest: Sequence[str], want: str) -> str:
             if whole.count("(") + whole.count("[") <= whole.count(")") + whole.count("]"):
                 break
         want = "\n".join(taken) + "\n"
-    return "".join(f"{line}\n" for line in want.splitlines() if not line.lstrip().startswith("#"))
+    return "".join(f"{line}\n" for line in want.splitlines() if not _NO_ANSWER.match(line))
 
 
 def _error(want: str) -> str:
