@@ -12,7 +12,7 @@ from questions.families import ENTRY, DrawingWrong, drawing_program, drawn_quest
 from sandbox.challenge import Runs
 from sandbox.values import Caps, decode, encode, split
 from sandbox.wire import Limits, Run
-from service.importing import digest_of
+from service.aligning import digest_of
 from service.store import drawings, questions
 from service.store.tables import QuestionVersion
 

@@ -1,100 +1,98 @@
-"""Bringing a bank into the database: all of a document or, where it has an error, nothing. Reading is `questions`'."""
+"""Bringing a bank into the database: all of a document or, where it has an error, nothing. Reading is `questions`'.
+
+Which question is which is `aligning`'s, what is said about it `previewing`'s, taking it back `undoing`'s.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from questions.model import Bank, Question, as_data
+from questions.model import Bank, as_data
 from questions.read import Reading, read_path, shipped_bank
 from questions.report import reading_text
+from service.aligning import Aligning, place_of, sha256
+from service.previewing import MOST_LISTED, Item, Plan, changes_of, twins_of
 from service.regrading import regrade
-from service.store import banks, tables
-from service.store.banks import Stored
+from service.store import imports, tables
+from service.store.imports import Step, batches
 from service.wire import ImportView
 
-NOT_ASKED = ("place", "number", "section")
-"""What may change in a document without changing what is asked."""
+Tell = Callable[[str, int, int], None]
+"""Told of the progress: what is done, how much of it so far, and of how much."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What an import will do to the questions of a bank."""
-
-    added: list[Question] = field(default_factory=list)
-    changed: list[tuple[Stored, Question]] = field(default_factory=list)
-    unchanged: list[Stored] = field(default_factory=list)
-    vanished: list[Stored] = field(default_factory=list)
-    """In the bank and no longer in the document; each is retired."""
+def silent(_said: str, _done: int, _total: int) -> None:
+    """Tells nobody."""
 
 
-def digest_of(question: Question) -> str:
-    """What `question` says, in 64 hex digits: the same wherever in the document it stands."""
-    data = {name: value for name, value in as_data(question).items() if name not in NOT_ASKED}
-    data["code_blocks"] = [{**block, "line": 0} for block in data["code_blocks"]]
-    # Fields younger than the first banks: left out while empty, so that no question changes by our learning a field.
-    if not data["draw"]:
-        del data["draw"]
-    if data["task"] and not data["task"]["driver"]:
-        del data["task"]["driver"]
-    return _sha256(json.dumps(data, sort_keys=True, ensure_ascii=True))
-
-
-def plan(bank: Bank, stored: dict[str, Stored]) -> Plan:
-    """What to do so that the database holds `bank`."""
-    found = Plan()
-    for question in bank.questions:
-        old = stored.get(question.id)
-        if old is None:
-            found.added.append(question)
-        elif old.digest != digest_of(question):
-            found.changed.append((old, question))
-        else:
-            found.unchanged.append(old)
-    ids = {question.id for question in bank.questions}
-    found.vanished.extend(old for key, old in stored.items() if key not in ids and old.row.retired_at is None)
-    return found
+async def plan(session: AsyncSession, bank: Bank, row: tables.Bank | None) -> Plan:
+    """What to do so that the database holds `bank`, whose row, where it has one, is `row`."""
+    stored = await imports.stored(session, row.id) if row else []
+    # Thousands of digests and comparisons would keep every other call waiting.
+    aligning = await asyncio.to_thread(Aligning, bank.questions, stored)
+    doubtful = aligning.doubtful()
+    texts = await imports.texts(session, [old.id for old in doubtful])
+    return await asyncio.to_thread(lambda: Plan.of(aligning.aligned(texts), stored, texts))
 
 
 async def import_bank(
-    session: AsyncSession, reading: Reading, workspace_id: int | None, now: datetime, apply: bool
+    session: AsyncSession,
+    reading: Reading,
+    workspace_id: int | None,
+    now: datetime,
+    apply: bool,
+    *,
+    tell: Tell = silent,
+    most: int | None = MOST_LISTED,
 ) -> ImportView:
     """Make the database hold what was read; without `apply`, or with an error in the document, only say what would.
 
-    With `workspace_id` None the bank is for everybody. Questions the document no longer holds are retired.
+    With `workspace_id` None the bank is for everybody. Questions the document no longer holds are retired. `most`
+    limits how much the view lists of changes and of duplicates.
     """
-    return await _bring(session, reading.bank, reading, workspace_id, now, apply)
+    return await _bring(session, reading.bank, reading, workspace_id, now, apply, tell, most)
 
 
-async def import_shipped(session: AsyncSession, now: datetime) -> ImportView:
+async def import_shipped(
+    session: AsyncSession, now: datetime, apply: bool = True, *, tell: Tell = silent, most: int | None = MOST_LISTED
+) -> ImportView:
     """The bank that comes with Dailygrad, for everybody. Raises ValueError if one of its documents has an error."""
-    return await _bring(session, await asyncio.to_thread(shipped_bank), None, None, now, apply=True)
+    bank = await asyncio.to_thread(shipped_bank)
+    return await _bring(session, bank, None, None, now, apply, tell, most)
 
 
 async def import_path(
-    sessions: async_sessionmaker[AsyncSession], path: Path | None, now: datetime
+    sessions: async_sessionmaker[AsyncSession],
+    path: Path | None,
+    now: datetime,
+    apply: bool = True,
+    *,
+    tell: Tell = silent,
+    most: int | None = MOST_LISTED,
 ) -> tuple[ImportView, ...]:
     """The operator's import for everybody: a document, or each one of a directory; with None the shipped bank.
 
     Each document is a bank of its own: one with an error stays out and keeps no other out. Raises OSError, and
     ValueError for a directory without documents.
     """
+    tell("reading", 0, 0)
     if path is None:
         async with sessions.begin() as session:
-            return (await import_shipped(session, now),)
+            return (await import_shipped(session, now, apply, tell=tell, most=most),)
     readings = await asyncio.to_thread(read_path, path)
     if not readings:
         raise ValueError(f"bank {path}: no document there; give a file, or a directory of .md or .txt files")
     views = []
     for reading in readings:
         async with sessions.begin() as session:
-            views.append(await import_bank(session, reading, None, now, apply=True))
+            views.append(await import_bank(session, reading, None, now, apply, tell=tell, most=most))
     return tuple(views)
 
 
@@ -105,26 +103,31 @@ async def _bring(
     workspace_id: int | None,
     now: datetime,
     apply: bool,
+    tell: Tell,
+    most: int | None,
 ) -> ImportView:
-    await banks.hold_imports(session)
-    row = await banks.find(session, workspace_id, bank.name)
-    todo = plan(bank, await banks.stored(session, row) if row else {})
+    await imports.hold(session)
+    row = await imports.find(session, workspace_id, bank.name)
+    todo = await plan(session, bank, row)
     findings = reading.findings if reading else ()
     faults = _faults(bank)
     errors = len(faults) + sum(finding.severity == "error" for finding in findings)
+    twins = await twins_of(session, todo, workspace_id, bank.name, lambda done, of: tell("comparing", done, of))
+    changes = changes_of(todo)
     view = ImportView(
         applied=apply and not errors,
         name=bank.name,
-        added=len(todo.added),
-        changed=len(todo.changed),
-        unchanged=len(todo.unchanged),
-        retired=len(todo.vanished),
+        **todo.counts(),
         unanswered=sum(not question.answered for question in bank.questions),
         findings="\n".join((reading_text(reading).plain if reading else "", *faults)).strip(),
         errors=errors,
+        changes=tuple(changes[:most]),
+        **twins.said(most),
     )
     if view.applied:
-        await _write(session, row or tables.Bank(workspace_id=workspace_id, name=bank.name), bank, todo, view, now)
+        document = PurePath(reading.source.name).name if reading else ""
+        row = row or tables.Bank(workspace_id=workspace_id, name=bank.name)
+        await _Writing(session, row, now, tell).write(bank, todo, view, document)
     return view
 
 
@@ -146,48 +149,106 @@ def _faults(bank: Bank) -> list[str]:
     ]
 
 
-async def _write(
-    session: AsyncSession, row: tables.Bank, bank: Bank, todo: Plan, view: ImportView, now: datetime
-) -> None:
-    row.title, row.licence = bank.title, bank.licence
-    session.add(row)
-    await session.flush()
-    fresh = [tables.Question(bank_id=row.id, key=question.id, current=1) for question in todo.added]
-    session.add_all(fresh)
-    await session.flush()
-    versions = [_version(row, question, now) for row, question in zip(fresh, todo.added, strict=True)]
-    fixed = []
-    for old, question in todo.changed:
-        old.row.current += 1
-        fixed.append(_version(old.row, question, now))
-    versions += fixed
-    for old in (*todo.unchanged, *(old for old, _ in todo.changed)):
-        old.row.retired_at = None
-    for old in todo.vanished:
-        old.row.retired_at = now
-    session.add_all(versions)
-    digest = _sha256("\n".join(f"{version.question_id} {version.digest}" for version in versions))
-    summary = view.model_dump(include={"added", "changed", "unchanged", "retired", "unanswered"})
-    session.add(tables.BankImport(bank_id=row.id, at=now, digest=digest, summary=summary))
-    await session.flush()
-    for version in fixed:
-        await regrade(session, version.id, now)
+class _Writing:
+    """Writes a plan in batches, so that no more of it than that is held twice."""
+
+    def __init__(self, session: AsyncSession, bank: tables.Bank, now: datetime, tell: Tell) -> None:
+        self._session = session
+        self._bank = bank
+        self._now = now
+        self._tell = tell
+        self._written: list[str] = []
+        self._steps: list[Step] = []
+        self._aliases: dict[str, int] = {}
+
+    async def write(self, bank: Bank, todo: Plan, view: ImportView, document: str) -> None:
+        row = self._bank
+        before = {"title": row.title, "licence": row.licence} if row.id else None
+        row.title, row.licence = bank.title, bank.licence
+        self._session.add(row)
+        await self._session.flush()
+        news, done = todo.news, 0
+        fixed: dict[int, int] = {}
+        for batch in batches(news):
+            await self._add([item for item in batch if not item.old])
+            fixed.update(await self._change([item for item in batch if item.old]))
+            done += len(batch)
+            self._tell("writing", done, len(news))
+        await self._keep([item for item in todo.items if item.old and not item.changed])
+        await self._retire(todo)
+        await imports.add_aliases(self._session, row.id, self._aliases)
+        counts = view.model_dump(include={*todo.counts(), "unanswered"})
+        record = tables.BankImport(
+            bank_id=row.id,
+            at=self._now,
+            digest=sha256("\n".join(self._written)),
+            summary={**counts, "before": before},
+            document=document,
+        )
+        await imports.add_import(self._session, record, self._steps)
+        await regrade_all(self._session, fixed, self._now)
+
+    async def _add(self, items: Sequence[Item]) -> None:
+        rows = [
+            {"bank_id": self._bank.id, "key": item.question.id, "current": 1, "place": place_of(item.question)}
+            for item in items
+        ]
+        ids = await imports.add_questions(self._session, rows)
+        versions = [self._version(id_, 1, item) for id_, item in zip(ids, items, strict=True)]
+        await imports.add_versions(self._session, versions)
+        self._steps += [Step(id_, None, 1, retired_before=True, retired_after=False) for id_ in ids]
+
+    async def _change(self, items: Sequence[Item]) -> dict[int, int]:
+        """The new versions' numbers in the database, by the questions'."""
+        olds = [(item.old, item) for item in items if item.old]
+        made = await imports.add_versions(
+            self._session, [self._version(old.id, old.current + 1, item) for old, item in olds]
+        )
+        await self._keep(items)
+        return dict(zip((old.id for old, _ in olds), made, strict=True))
+
+    async def _keep(self, items: Sequence[Item]) -> None:
+        """Have questions the bank knows be asked as they are now, and note where they stand."""
+        rows = []
+        for item in items:
+            old, place = item.old, place_of(item.question)
+            assert old is not None, "only what the bank knows is kept"
+            current = old.current + item.changed
+            if item.changed or old.retired or old.place != place:
+                rows.append({"id": old.id, "current": current, "retired_at": None, "place": place})
+            if item.changed or old.retired:
+                self._steps.append(Step(old.id, old.current, current, retired_before=old.retired, retired_after=False))
+            if item.made not in (old.key, *old.aliases):
+                self._aliases[item.made] = old.id
+        for batch in batches(rows):
+            await imports.set_questions(self._session, batch)
+
+    async def _retire(self, todo: Plan) -> None:
+        for batch in batches(old for old, _ in todo.vanished):
+            rows = [{"id": old.id, "retired_at": self._now} for old in batch]
+            await imports.set_questions(self._session, rows)
+            self._steps += [
+                Step(old.id, old.current, old.current, retired_before=False, retired_after=True) for old in batch
+            ]
+
+    def _version(self, question_id: int, version: int, item: Item) -> dict[str, Any]:
+        question = item.question
+        self._written.append(f"{question_id} {item.digest}")
+        return {
+            "question_id": question_id,
+            "version": version,
+            "kind": question.kind,
+            "level": question.level,
+            "topic": question.topic,
+            "answered": question.answered,
+            "family": bool(question.draw),
+            "digest": item.digest,
+            "body": as_data(question),
+            "created_at": self._now,
+        }
 
 
-def _version(row: tables.Question, question: Question, now: datetime) -> tables.QuestionVersion:
-    return tables.QuestionVersion(
-        question_id=row.id,
-        version=row.current,
-        kind=question.kind,
-        level=question.level,
-        topic=question.topic,
-        answered=question.answered,
-        family=bool(question.draw),
-        digest=digest_of(question),
-        body=as_data(question),
-        created_at=now,
-    )
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+async def regrade_all(session: AsyncSession, fixed: Mapping[int, int], now: datetime) -> None:
+    """Judge again what closed rounds asked of these questions; each with the number of its new version."""
+    for question_id in sorted(await imports.judged(session, fixed)):
+        await regrade(session, fixed[question_id], now)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Select, exists, func, or_, select, text
+from sqlalchemy import ColumnElement, Select, exists, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
@@ -29,15 +28,6 @@ from service.store.tables import (
     VerdictRow,
 )
 from service.wire import BankView
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A question of a bank as it stands in the database."""
-
-    row: Question
-    digest: str
-    """Of the version that is asked now."""
 
 
 def open_to(workspace_id: int) -> ColumnElement[bool]:
@@ -200,31 +190,6 @@ async def put_back(session: AsyncSession, workspace_id: int, question_id: int) -
     """Undo `retire`."""
     if row := await session.get(Retirement, (workspace_id, question_id)):
         await session.delete(row)
-
-
-async def hold_imports(session: AsyncSession) -> None:
-    """Let imports wait for one another until this transaction ends."""
-    await session.execute(text("select pg_advisory_xact_lock(hashtext('dailygrad bank import'))"))
-
-
-async def find(session: AsyncSession, workspace_id: int | None, name: str) -> Bank | None:
-    """The workspace's own bank of that name, or with None the one for everybody."""
-    return await session.scalar(
-        select(Bank).where(Bank.workspace_id.is_not_distinct_from(workspace_id), Bank.name == name)
-    )
-
-
-async def stored(session: AsyncSession, bank: Bank) -> dict[str, Stored]:
-    """The bank's questions by key, the retired too."""
-    rows = await session.execute(
-        select(Question, QuestionVersion.digest).join(QuestionVersion, _is_current()).where(Question.bank_id == bank.id)
-    )
-    return {question.key: Stored(question, digest) for question, digest in rows}
-
-
-async def imports(session: AsyncSession, bank: Bank) -> list[BankImport]:
-    """What was imported into the bank, oldest first."""
-    return list(await session.scalars(select(BankImport).where(BankImport.bank_id == bank.id).order_by(BankImport.id)))
 
 
 async def count_imports(session: AsyncSession, workspace_id: int) -> int:

@@ -7,15 +7,14 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sqlalchemy import func, select
 
 from questions.diagnostics import Finding, Span
-from questions.model import CodeBlock, Option, Place, Question, from_data
+from questions.model import CodeBlock, Option, Place, from_data
 from questions.read import read_bank
-from service.importing import digest_of, import_bank, import_path, import_shipped, plan
-from service.store import banks
+from service.aligning import digest_of
+from service.importing import import_bank, import_path, import_shipped
+from service.store import banks, imports
 from service.store.session import Sessions
 from service.store.tables import Bank, BankImport, QuestionVersion
 from service.store.tables import Question as QuestionRow
@@ -86,9 +85,9 @@ async def test_the_same_document_again_changes_nothing_but_is_on_record(stage: S
     stage.now += timedelta(days=1)
     view = await stage.bank(question("a"))
     assert numbers(view) == (0, 0, 1, 0)
-    bank = await banks.find(stage.session, None, "home")
+    bank = await imports.find(stage.session, None, "home")
     assert bank is not None
-    record = await banks.imports(stage.session, bank)
+    record = await imports.log(stage.session, bank.id)
     assert [(row.at, row.summary["added"], row.summary["unchanged"]) for row in record] == [
         (stage.now - timedelta(days=1), 1, 0),
         (stage.now, 0, 1),
@@ -213,23 +212,3 @@ class TestDigest:
     )
     def test_it_differs_when_what_is_asked_or_right_differs(self, change: dict[str, object]) -> None:
         assert digest_of(question(**change)) != digest_of(question())  # type: ignore[arg-type]
-
-
-keys = st.lists(st.sampled_from("abcdefgh"), unique=True)
-
-
-@given(stored=keys, read=keys, edited=st.sets(st.sampled_from("abcdefgh")))
-def test_a_plan_deals_with_every_question_exactly_once(stored: list[str], read: list[str], edited: set[str]) -> None:
-    old = {
-        key: banks.Stored(QuestionRow(key=key, current=1, retired_at=None), digest_of(question(key))) for key in stored
-    }
-    asked: list[Question] = [question(key, prompt="New?") if key in edited else question(key) for key in read]
-    found = plan(reading(*asked).bank, old)
-    added = [each.id for each in found.added]
-    changed = [each.id for _, each in found.changed]
-    unchanged = [each.row.key for each in found.unchanged]
-    assert sorted(added + changed + unchanged) == sorted(read)
-    assert set(added).isdisjoint(stored)
-    assert set(changed) <= edited
-    assert edited.isdisjoint(unchanged)
-    assert {each.row.key for each in found.vanished} == set(stored) - set(read)
