@@ -7,13 +7,14 @@ import contextlib
 import fcntl
 import importlib.util
 import os
+import re
 import secrets
 import signal
 import socket
 import sys
 import tempfile
 import time as clockwork
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator, Sequence
 from datetime import UTC, datetime, time
 from enum import StrEnum
 from pathlib import Path
@@ -25,18 +26,22 @@ import uvicorn
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from rich.console import Console
-from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+from rich.markdown import Markdown
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from sqlalchemy.exc import OperationalError
 from starlette.types import ASGIApp
 
+import questions
 from bot.core.commands import suggest
 from bot.core.courier import Courier
 from bot.core.quiz import Quiz
 from bot.platforms import console as console_chat
 from bot.platforms import web as web_chat
-from questions import read_path, shipped_bank
+from questions import Reading, read_path
 from questions.__main__ import check_main
-from questions.report import Format
+from questions.explaining import explained, explanations
+from questions.proved import Proving, proving_github, proving_json, proving_text
+from questions.report import FORMATS, Format
 from sandbox import embedded as sandboxes
 from sandbox import host as sandbox_host
 from sandbox.__main__ import main as supervise
@@ -47,7 +52,7 @@ from service.client import ServiceClient
 from service.config import Settings, SettingsWrong, read_settings
 from service.importing import import_path
 from service.logs import log_to
-from service.proving import prove
+from service.proving import Found, prove_all, proved_readings, proving_work
 from service.store import migrations
 from service.store.embedded import PostgresFailed, start_postgres
 from service.wire import ImportView, ScheduleSpec, Where, Who
@@ -72,6 +77,7 @@ errors = Console(stderr=True, highlight=False)
 T = TypeVar("T")
 
 DATA = Path(".dailygrad")
+SHIPPED = Path(questions.__file__).parent / "banks"
 WEB_PORT = 8765
 
 
@@ -441,27 +447,58 @@ async def _bank_import(settings: Settings, path: Path | None) -> None:
 
 @bank_command.command("prove")
 def bank_prove(
-    paths: Annotated[list[Path] | None, typer.Argument(help="Banks to prove; none: the shipped one.")] = None,
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="Documents, or folders of them, to prove; none: the shipped banks.")
+    ] = None,
+    torch: Annotated[
+        str, typer.Option(metavar="VERSION", help="The torch that must be the one that runs, such as 2.13.")
+    ] = "",
+    format: Annotated[str, typer.Option(help="text, json, or github for annotations.")] = "text",
 ) -> None:
-    """Run every proof, program and challenge of banks in the sandbox. Exit status 1 if one does not hold."""
-    banks = [reading.bank for path in paths or () for reading in read_path(path)] or [shipped_bank()]
-    questions = [question for bank in banks for question in bank.questions]
-    failed = asyncio.run(_bank_prove(questions))
-    raise SystemExit(1 if failed else 0)
+    """Run every proof, challenge, shown program and claimed output of documents in the sandbox.
+
+    The report names the torch that ran. Exit status 1 where a finding is an error; 2 where something could not be run.
+    """
+    if format not in FORMATS:
+        raise typer.BadParameter("text, json or github", param_hint="--format")
+    missing = next((path for path in paths or () if not path.exists()), None)
+    if missing is not None:
+        raise Refused(f"there is no {missing}: give a Markdown file or a folder of them")
+    shipped = SHIPPED.relative_to(Path.cwd()) if SHIPPED.is_relative_to(Path.cwd()) else SHIPPED
+    proving = asyncio.run(_bank_prove([reading for path in paths or [shipped] for reading in read_path(path)], torch))
+    if format == "text":
+        Console(highlight=False, soft_wrap=True).print(proving_text(proving), end="")
+    else:
+        sys.stdout.write((proving_json if format == "json" else proving_github)(proving) + "\n")
+    raise SystemExit(1 if proving.has_errors else 2 if proving.troubles else 0)
 
 
-async def _bank_prove(questions: list[Any]) -> int:
-    failed = held = 0
-    started = clockwork.monotonic()
+async def _bank_prove(readings: Sequence[Reading], torch: str) -> Proving:
+    work = proving_work(readings)
+    found: list[Found] = []
+    columns = (TextColumn("Proving"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with tempfile.TemporaryDirectory() as directory:
         async with sandboxes.embedded_sandbox(Path(directory)) as sandbox:
-            async for proved in progress(prove(questions, sandbox), "Proving"):
-                held += proved.holds
-                failed += not proved.holds
-                if not proved.holds:
-                    out.print(f"[bold]does not hold[/bold]  {proved.name}", proved.said, sep="\n    ", soft_wrap=True)
-    out.print(f"{held} hold, {failed} do not, in {clockwork.monotonic() - started:.1f} s")
-    return failed
+            versions = (await sandbox.health()).versions
+            if torch and not re.match(rf"{re.escape(torch)}(?![\w])", versions.get("torch", "")):
+                raise Refused(f"torch {versions.get('torch')} runs here, not {torch}: install torch=={torch} beside it")
+            started = clockwork.monotonic()
+            with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+                task = bar.add_task("Proving", total=len(work))
+                async for one in prove_all(work, sandbox):
+                    found.append(one)
+                    bar.advance(task)
+            return proved_readings(readings, found, versions, clockwork.monotonic() - started)
+
+
+@bank_command.command("explain")
+def bank_explain(code: Annotated[str, typer.Argument(help="The code of a finding, such as P102.")]) -> None:
+    """Say what a finding means, with an example and the cure."""
+    try:
+        out.print(Markdown(explained(code)))
+    except KeyError:
+        near = ", ".join(sorted(explanations()))
+        raise Refused(f"there is no finding {code}; there are {near}") from None
 
 
 # The sandbox
@@ -601,16 +638,6 @@ async def say_isolation(sandbox: SandboxClient) -> None:
         out.print(f"  Sandbox ready: torch {health.versions.get('torch', '?')}, {health.isolation} isolation")
     except SandboxUnreachable as problem:
         out.print(f"  [bold]Code answers wait:[/bold] the sandbox does not start: {problem}")
-
-
-async def progress(things: AsyncIterator[T], said: str) -> AsyncIterator[T]:
-    """The same things, counted on the terminal as they come."""
-    columns = (SpinnerColumn(), TextColumn(said), MofNCompleteColumn())
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
-        task = bar.add_task(said, total=None)
-        async for thing in things:
-            bar.advance(task)
-            yield thing
 
 
 def tell_import(view: ImportView) -> None:

@@ -164,7 +164,7 @@ def finding_github(finding: Finding, source: Source) -> str:
         "title": finding.code,
     }
     properties = ",".join(f"{key}={_escaped(str(value), ',:')}" for key, value in where.items())
-    said = "\n".join(part for part in (finding.message, finding.note, finding.help) if part)
+    said = "\n".join(part for part in (finding.message, finding.label, finding.note, finding.help) if part)
     return f"::{level} {properties}::{_escaped(said)}"
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from questions import Finding, Question, Reading
 from questions.families import DrawingWrong
 from questions.model import CodeTask
+from questions.proved import ProvedDocument, Proving
 from questions.proving import Part, Proof, failed_part, proofs
 from questions.snippets import (
     Attempt,
@@ -95,6 +96,19 @@ async def prove_all(work: Sequence[Work], sandbox: Runs, *, at_once: int = 2) ->
     async with asyncio.TaskGroup() as group:
         for done in asyncio.as_completed([group.create_task(one(task)) for task in work]):
             yield await done
+
+
+def proved_readings(
+    readings: Sequence[Reading], found: Sequence[Found], versions: dict[str, str], seconds: float
+) -> Proving:
+    """What was found, document by document. `versions` are the sandbox's, `seconds` what it took."""
+    documents = []
+    for at, reading in enumerate(readings):
+        own = [one for one in found if one.document == at]
+        findings = sorted((f for one in own for f in one.findings), key=lambda finding: (finding.span, finding.code))
+        held, programs = sum(one.held for one in own), sum(one.programs for one in own)
+        documents.append(ProvedDocument(reading.source, tuple(findings), held, programs))
+    return Proving(tuple(documents), versions, seconds, tuple(one.trouble for one in found if one.trouble))
 
 
 async def prove(questions: Sequence[Question], sandbox: Runs, *, at_once: int = 2) -> AsyncIterator[Proved]:

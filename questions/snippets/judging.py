@@ -14,7 +14,7 @@ from questions.snippets.names import IMPORTS, bound_names, imports_something
 from questions.snippets.needs import hangs_on_machine, needs_of
 from questions.snippets.planning import Attempt, Failure, Ran
 from questions.snippets.sessions import Example
-from questions.snippets.shown import read_shown
+from questions.snippets.shown import Number, read_shown
 from questions.snippets.statements import Claim, Probe, comments_of
 from questions.snippets.truths import Truth, one_line, weigh
 
@@ -324,9 +324,16 @@ def _claim_findings(by: _Judge, probe: Probe, claim: Claim, truth: Truth, *, ran
             span,
             message,
             f"it {word} `{truth.real}`" if truth.real else f"it {word} nothing",
-            f"write `# {truth.real}`" if truth.real and len(truth.real) < 80 else "correct the claim",
+            _cure(claim, truth),
             form=truth.agreement == "form",
         )
+
+
+def _cure(claim: Claim, truth: Truth) -> str:
+    if not truth.real or len(truth.real) >= 80:
+        return "correct the claim"
+    of_one = isinstance(claim.said.shown, Number) and re.fullmatch(r"tensor\(\[*[^\[\],]*\]*\)", truth.real)
+    return f"write `# {truth.real}`" + (", or take its number with `.item()`" if of_one else "")
 
 
 def _drift(by: _Judge, span: Span, message: str, label: str, cure: str, *, form: bool = False) -> Finding:
