@@ -50,6 +50,7 @@ _SYMBOL = re.compile(r"[^\w\s!-/:-@\[-`{-~]{1,4}[ ]{1,2}")
 _ANSWER_HEADING = re.compile(
     rf"(?:(?:{_ANSWER})[ ]?(?:#?\d{{1,4}})?[ ]?[:：]?|(?:{_SHORT})[ ]?[:：–—-][ ]+(?P<rest>\S.*))", re.IGNORECASE
 )
+_MAY_ANSWER = re.compile(rf"(?:[^\w]|_){{0,20}}(?:{_ANSWER})(?![^\W_])", re.IGNORECASE)
 _SUMMARY = re.compile(
     rf"(?:[\w'’]+[ ]){{0,4}}?(?:{_ANSWER}|answers?|solutions?)(?:[ ](?:here|below|\d{{1,4}}))?", re.IGNORECASE
 )
@@ -139,7 +140,9 @@ def is_answer_heading(block: Block) -> bool:
 
 def answer_in_heading(heading: str) -> str | None:
     """What an answer heading says behind the word; empty where it says no more, None for any other heading."""
-    if len(heading) > 200 or (found := _ANSWER_HEADING.fullmatch(_EDGES.sub("", plain(heading)))) is None:
+    if len(heading) > 200 or not _MAY_ANSWER.match(heading):
+        return None
+    if (found := _ANSWER_HEADING.fullmatch(_EDGES.sub("", plain(heading)))) is None:
         return None
     return found["rest"] or ""
 

@@ -59,6 +59,8 @@ def _open_fence(document: Document, fence: Block) -> Finding:
 
 
 def _open_marks(document: Document, block: Block) -> Iterator[Finding]:
+    if "`" not in block.text and "text{" not in block.text:
+        return
     text = "\n".join(document.source.lines[block.first - 1 : block.last])
     at = _open_tick(text)
     if at is not None:
@@ -80,6 +82,8 @@ def _open_mark(document: Document, block: Block, text: str, at: int, code: str, 
 
 def _open_tick(text: str) -> int | None:
     """Where a run of backticks stands that no equally long run closes; None where all are closed."""
+    if "``" not in text and "\\`" not in text:
+        return text.rfind("`") if text.count("`") % 2 else None
     runs = [(found.start(), len(found[0])) for found in _TICKS.finditer(_ESCAPED.sub("  ", text))]
     later: dict[int, list[int]] = {}
     for index, (_, length) in enumerate(runs):

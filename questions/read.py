@@ -60,12 +60,10 @@ class Reading:
 
     def unaccounted(self) -> tuple[int, ...]:
         """Lines that are not blank and in no question, no study text and no finding; never any."""
-        known = _lines_of(self.bank.questions).union(*(range(first, last + 1) for first, last in self.study))
-        return tuple(
-            number
-            for number, line in enumerate(self.source.lines, 1)
-            if line.strip() and number not in known and not any(f.span.covers(number) for f in self.findings)
-        )
+        known = _marked(self.source, self.bank.questions)
+        for first, last in (*self.study, *((f.span.line, f.span.end_line) for f in self.findings)):
+            _mark(known, first, last)
+        return tuple(number for number, line in enumerate(self.source.lines, 1) if not known[number] and line.strip())
 
 
 def read_bank(text: str | bytes, *, name: str) -> Reading:
@@ -159,26 +157,35 @@ def _title(document: Document) -> str:
     return scalar(document.front, "title") or (plain(tops[0].text) if len(tops) == 1 else "")
 
 
-def _lines_of(questions: Iterable[Question]) -> set[int]:
-    return {line for q in questions for line in range(q.place.line, q.place.end_line + 1)}
+def _marked(source: Source, questions: Iterable[Question]) -> bytearray:
+    """For each line from 0 whether it is a question's; sets of numbers would take more memory than the document."""
+    lines = bytearray(len(source.lines) + 1)
+    for question in questions:
+        _mark(lines, question.place.line, question.place.end_line)
+    return lines
 
 
-def _study(source: Source, questions: tuple[Question, ...], findings: list[Finding]) -> tuple[tuple[int, int], ...]:
+def _mark(lines: bytearray, first: int, last: int) -> None:
+    last = min(last, len(lines) - 1)
+    lines[first : last + 1] = b"\x01" * max(last + 1 - first, 0)
+
+
+def _study(source: Source, questions: tuple[Question, ...], findings: Iterable[Finding]) -> tuple[tuple[int, int], ...]:
     """The stretches between questions, blank lines inside them included."""
-    other = _lines_of(questions)
+    other = _marked(source, questions)
     for finding in findings:
         if finding.skipped:
-            other.update(range(finding.span.line, finding.span.end_line + 1))
+            _mark(other, finding.span.line, finding.span.end_line)
     stretches: list[tuple[int, int]] = []
     start = last = 0
-    for number, line in enumerate((*source.lines, ""), 1):
-        ends = number in other or number > len(source.lines)
-        if ends and start:
-            stretches.append((start, last))
-            start = 0
-        elif not ends and line.strip():
+    for number, line in enumerate(source.lines, 1):
+        if other[number]:
+            if start:
+                stretches.append((start, last))
+                start = 0
+        elif line.strip():
             start, last = start or number, number
-    return tuple(stretches)
+    return (*stretches, (start, last)) if start else tuple(stretches)
 
 
 def _nothing(source: Source) -> Finding:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import ftfy
+from ftfy.badness import is_bad
 
 from questions.diagnostics import Finding, Span
 
@@ -102,7 +103,7 @@ def _decoded(data: bytes, findings: list[Finding]) -> str:
 def _garbled(source: Source) -> Iterator[Finding]:
     """One finding for each line whose characters were decoded wrongly before they came here."""
     for number, line in enumerate(source.lines, 1):
-        if line.isascii():
+        if line.isascii() or not is_bad(line):
             continue
         fixed = ftfy.fix_encoding(line)
         if fixed == line:

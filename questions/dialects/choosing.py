@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
-from questions.dialects.optioning import Found, Run, bullets_in, options_in
+from questions.dialects.optioning import Found, Run, bullets_in, may_hold_options, options_in
 from questions.labels import answer_in_heading, label_of
 from questions.model import Option
 from questions.source import trim
@@ -59,7 +59,7 @@ def find_choice(prompt: str, answer: str, *, labelled: bool) -> Choice | None:
     Without a label the answer is all that stands below the question, options included.
     """
     lines = prompt.split("\n")
-    run = options_in(lines)
+    run = options_in(lines) if may_hold_options(prompt) else None
     if run is not None:
         before, between = "\n".join(lines[: run.start]), trim("\n".join(lines[run.end :]))
         key = _key_of(answer, run.options) if labelled else _key_below(answer.split("\n"), run.options)
@@ -67,7 +67,7 @@ def find_choice(prompt: str, answer: str, *, labelled: bool) -> Choice | None:
     if labelled:
         return _of_bullets(lines, answer)
     lines = answer.split("\n")
-    run = options_in(lines)
+    run = options_in(lines) if may_hold_options(answer) else None
     if run is None:
         return None
     before = "\n".join((*lines[: run.start], run.lead)).strip()

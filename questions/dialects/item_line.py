@@ -58,13 +58,15 @@ def _asking(document: Document) -> Iterator[tuple[Stretch, _Item]]:
 
 
 def _items(document: Document, stretch: Stretch) -> Iterator[_Item]:
+    last = 0
     for index, block in enumerate(stretch.blocks):
-        if block.kind != "list" or not document.free(block.first, block.last):
+        # A list below a numbered item may have been taken as its answer.
+        if block.kind != "list" or block.first <= last or not document.free(block.first, block.last):
             continue
         for item in block.children:
             if item.children:
-                end = _end(document, stretch, index) if item is block.children[-1] else item.last
-                yield _item(document, item, end)
+                last = _end(document, stretch, index) if item is block.children[-1] else item.last
+                yield _item(document, item, last)
 
 
 def _end(document: Document, stretch: Stretch, index: int) -> int:

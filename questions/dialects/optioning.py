@@ -29,7 +29,10 @@ _RIGHT = re.compile(
 _RIGHT_FIRST = re.compile(r"[✅✔✓☑]\ufe0f?[ ]*")
 _WRONG = re.compile(r"^[❌✗✘☐⬜]\ufe0f?[ ]*|[ ]*[❌✗✘]\ufe0f?[ ]*$")
 _BOLD = re.compile(r"(\*\*|__)(?P<text>[^*_\n]{1,400})\1")
+_MAYBE = re.compile(r"\[[ xX✓✔]\]|(?<![^\W_])[Aa][)\].:*_]")
 _FEWEST_INLINE = 3
+_MOST = 20
+"""More boxes than this are a list of things to do."""
 
 
 class Found(NamedTuple):
@@ -76,6 +79,11 @@ class _Scan:
     outer: list[int] = field(default_factory=list)
     """Indices of options with a fence that is not indented."""
     before_outer: int = 0
+
+
+def may_hold_options(text: str) -> bool:
+    """Whether looking for options line by line is worth it."""
+    return _MAYBE.search(text) is not None
 
 
 def options_in(lines: list[str]) -> Run | None:
@@ -147,7 +155,7 @@ def _run(lines: list[str], start: int, first: _Line) -> Run | None:
     if scan.outer == [len(scan.starts) - 1]:
         # Only the last has a program below it: that is no option's, it belongs to what follows.
         scan.end = scan.before_outer
-    if len(scan.starts) < 2:
+    if not 2 <= len(scan.starts) <= _MOST:
         return None
     return _gathered(scan)
 
