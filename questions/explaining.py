@@ -8,6 +8,8 @@ from importlib import resources
 
 _HEADING = re.compile(r"^## (?P<codes>[QP]\d{3}(?:, [QP]\d{3})*)(?: .*)?$", re.MULTILINE)
 
+_CODE = re.compile(r"[QP]\d{3}")
+
 
 @cache
 def explanations() -> dict[str, str]:
@@ -24,4 +26,5 @@ def explanations() -> dict[str, str]:
 
 def explained(code: str) -> str:
     """The section about a code, however it is written. Raises KeyError where there is none."""
-    return explanations()[code.strip().upper().removeprefix("ERROR").strip("[]")]
+    found = _CODE.search(code.upper())
+    return explanations()[found[0] if found else code]
