@@ -73,7 +73,7 @@ def read_foreign(text: str | bytes, name: str) -> Sheet | None:
     if not fitting and not named:
         return None
     # A file named for a format it does not hold is told so by the reader of that format.
-    sheet = (fitting or named)[0].read(source)
+    sheet = fitting[0].read(source) if fitting else named[-1].read(source)
     sheet.findings[:0] = encoding
     return sheet
 

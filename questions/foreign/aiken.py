@@ -74,6 +74,9 @@ _CURE = "write options as `A. text` below the question and `ANSWER: A` behind th
 
 def _close(sheet: Sheet, current: _Open, last: int, letters: str) -> None:
     lines = (current.first or last, last)
+    size = sum(map(len, current.prompt)) + sum(len(text) for _, text in current.options)
+    if not sheet.takes(*lines, size):
+        return
     if not current.options:
         sheet.left_out("this answer belongs to no options", _CURE, lines)
         return

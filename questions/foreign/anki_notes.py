@@ -50,6 +50,8 @@ class Note:
 def add_note(sheet: Sheet, note: Note) -> None:
     """Add the questions of a note."""
     texts = [text for _, text in note.fields]
+    if not sheet.takes(*note.lines, sum(map(len, texts))):
+        return
     if any(_MEDIA.search(text) for text in texts):
         cure = "describe what is to be seen or heard"
         sheet.say("Q609", "pictures and sounds are not kept", cure, note.lines, note="their names stay in the text")

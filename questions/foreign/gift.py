@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NAME = "gift"
 
 _CATEGORY = re.compile(r"\s*\$CATEGORY:\s*(?P<path>.*)")
-_NOTE = re.compile(r"\[(?P<name>id|tag):(?P<value>(?:[^\]\\]|\\.)*)\]")
+_NOTE = re.compile(r"\[(?P<name>id|tag):(?P<value>(?:[^\]\[\\]|\\.){0,200})\]")
 _TITLE = re.compile(r"\s*::(?P<title>(?:[^:\\]|\\.|:(?!:))*)::", re.DOTALL)
 _FORMAT = re.compile(r"\s*\[(?P<format>html|markdown|plain|moodle)\]")
 _ROOTS = re.compile(r"^(?:\$(?:course|system|cat1|module)\$/)?(?:top(?:/|$))?", re.IGNORECASE)
@@ -109,6 +109,8 @@ def _braces(line: str) -> int:
 
 def _question(sheet: Sheet, chunk: _Chunk, text: str, category: str) -> None:
     lines = (chunk.first, chunk.last)
+    if not sheet.takes(*lines, len(text)):
+        return
     opens = unescaped_at(text, "{")
     if opens < 0:
         note = "Moodle shows such a text between questions; here it is study text"

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from questions.foreign.sheet import Sheet
 
+_MOST = 201
+"""Answers that are looked at: one more than any kind of question takes."""
 _ESCAPE = re.compile(r"\\([~=#{}:\\n])")
 _TRUTH = re.compile(r"(?P<key>T|TRUE|F|FALSE)", re.IGNORECASE)
 _WEIGHT = re.compile(r"\s*%(?P<weight>-?\d{1,3}(?:\.\d{1,9})?)%")

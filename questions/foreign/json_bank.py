@@ -55,9 +55,7 @@ def read(source: Source) -> Sheet:
 
 def _question(sheet: Sheet, element: Element) -> None:
     lines = (element.first, element.last)
-    if sheet.full:
-        if len(sheet.questions) and not any(finding.skipped for finding in sheet.findings[-1:]):
-            sheet.overflow(element.first)
+    if not sheet.takes(*lines, 0):
         return
     fault = fault_of(element.value)
     if fault:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 LONGEST_TEXT = 20_000
 """Of a prompt or an answer; what is longer is no question for a chat."""
 MOST_OPTIONS = 26
+_MOST_OFFERS = 200
+"""Options that are looked at."""
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
 
@@ -128,10 +130,14 @@ def add_choice(sheet: Sheet, item: Item, offers: Sequence[Offer]) -> None:
 
 def _distinct(sheet: Sheet, item: Item, offers: Sequence[Offer]) -> Iterator[Offer]:
     """The options that say something of their own; each other one is named in a finding."""
-    right_texts = {plain(offer.text) for offer in offers if offer.right}
+    if len(offers) > _MOST_OFFERS:
+        note = f"those behind the first {_MOST_OFFERS} were left out"
+        sheet.say("Q607", "there are too many options", f"keep {MOST_OPTIONS} or fewer", item.lines, note=note)
+        offers = offers[:_MOST_OFFERS]
+    right_texts = {plain(offer.text) for offer in offers if offer.right and len(offer.text) <= LONGEST_TEXT}
     seen: set[str] = set()
     for offer in offers:
-        shown = plain(offer.text)
+        shown = plain(offer.text[:LONGEST_TEXT])
         if not offer.text.strip() or len(offer.text) > LONGEST_TEXT:
             sheet.say("Q607", "an option is empty or too long", "write its text", item.lines, note="it was left out")
         elif shown in seen or (not offer.right and shown in right_texts):
@@ -212,10 +218,6 @@ def _add(
         return
     if max(len(item.prompt), len(answer or ""), len(item.why)) > LONGEST_TEXT:
         sheet.left_out(f"a text is longer than {LONGEST_TEXT:,} characters", "shorten it", item.lines)
-        return
-    if sheet.full:
-        if not any(finding.message.startswith("the document holds more") for finding in sheet.findings[-1:]):
-            sheet.overflow(item.first)
         return
     if item.id and not _fits(item.id):
         note = f"it says `{item.id[:60]}`; one was made of the prompt"

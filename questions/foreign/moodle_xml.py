@@ -64,8 +64,10 @@ def _words(element: Element | None) -> str:
 def _question(sheet: Sheet, element: Element, kind: str, category: str) -> None:
     lines = (element.first, element.last)
     add = _KINDS.get(kind)
+    if not sheet.takes(*lines, element.size):
+        return
     if kind == "description":
-        sheet.say("Q608", "a description asks nothing", "nothing", lines, severity="note", note="it is study text")
+        sheet.say("Q608", "a description asks nothing", "leave it so", lines, severity="note", note="it is study text")
         return
     if add is None:
         sheet.left_out(f"there is no form here for the kind `{kind[:40]}`", _CURE, lines)

@@ -55,11 +55,10 @@ def read(source: Source) -> Sheet:
 
 
 def _strings(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        return [text for one in value.values() for text in _strings(one)]
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    """The texts of an entry and of its lists."""
+    inner = value.values() if isinstance(value, dict) else ()
+    parts = [part for one in inner for part in (one if isinstance(one, list) else [one])]
+    return [part for part in parts if isinstance(part, str)]
 
 
 def _decoder(elements: list[Element]) -> Callable[[str], str]:
@@ -82,6 +81,8 @@ def _unbase64(text: str) -> str:
 def _question(sheet: Sheet, element: Element, decode: Callable[[str], str]) -> None:
     lines = (element.first, element.last)
     data = element.value
+    if not sheet.takes(*lines, sum(map(len, _strings(data)))):
+        return
     if not isinstance(data, dict) or not isinstance(data.get("question"), str):
         sheet.left_out("this entry is no question", 'give it a text under "question"', lines)
         return

@@ -26,7 +26,7 @@ def add_pairs(sheet: Sheet, item: Item, pairs: Sequence[tuple[str, str]]) -> Non
     sheet.say(
         "Q608",
         f"a matching question was read as {len(asked)} of one choice each",
-        "nothing; or ask for the whole assignment in a question of its own",
+        "leave it so, or ask for the whole assignment in a question of its own",
         item.lines,
         severity="note",
     )

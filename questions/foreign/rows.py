@@ -101,6 +101,9 @@ def _column(name: str, letters: bool) -> Column:
 def add_row(sheet: Sheet, row: Row) -> None:
     """Add the question of a row."""
     cells = row.cells
+    size = sum(map(len, (*cells.values(), *row.options.values(), *row.reasons.values())))
+    if not sheet.takes(row.first, row.last, size):
+        return
     item = Item(row.first, row.last, cells.get("question", ""), why=cells.get("why", ""))
     item.id = cells.get("id", "").strip()
     item.title = plain(cells.get("title", ""))
@@ -179,7 +182,9 @@ def _exact(sheet: Sheet, item: Item, kind: str, answer: str) -> None:
         add_exact(sheet, item, "value", answer.strip())
     elif answer.strip():
         cure = "give it a program" if kind == "output" else "write a Python literal"
-        sheet.say("Q606", f"this cannot be asked as `{kind}`", cure, item.lines, note="it became open")
+        sheet.say(
+            "Q606", f"this cannot be asked as `{kind}`", cure, item.lines, note="its answer was taken as a plain one"
+        )
         add_short(sheet, item, [answer])
     else:
         add_unanswered(sheet, item)

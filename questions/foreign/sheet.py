@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MOST_QUESTIONS = 20_000
 """Of one document; more are named in a finding and left out."""
+LONGEST = 200_000
+"""Characters of one question with all its marks; a chat takes a hundredth of it."""
 
 
 @dataclass(slots=True)
@@ -30,16 +32,12 @@ class Sheet:
     licence: str = ""
     questions: list[Question] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    _overflowed: bool = False
 
     @property
     def stem(self) -> str:
         """The document's name without folder and suffix."""
         return Path(self.source.name).stem or "bank"
-
-    @property
-    def full(self) -> bool:
-        """Whether no further question is taken."""
-        return len(self.questions) >= MOST_QUESTIONS
 
     def place(self, first: int, last: int) -> Place:
         """A question's place, kept inside the document."""
@@ -78,9 +76,15 @@ class Sheet:
         """Say that something that stands for a question could not become one."""
         self.say("Q603", message, cure, lines, note="it was left out", skipped=True)
 
-    def overflow(self, line: int) -> None:
-        """Say that the document holds more questions than are taken, from that line to its end."""
-        lines = (line, len(self.source.lines))
-        self.left_out(
-            f"the document holds more than {MOST_QUESTIONS:,} questions", "split it into several documents", lines
-        )
+    def takes(self, first: int, last: int, size: int) -> bool:
+        """Whether another question is taken, whose raw text has `size` characters; where not, it is named."""
+        if size > LONGEST:
+            self.left_out(f"the question is longer than {LONGEST:,} characters", "shorten it", (first, last))
+            return False
+        if len(self.questions) < MOST_QUESTIONS:
+            return True
+        if not self._overflowed:
+            self._overflowed = True
+            message = f"the document holds more than {MOST_QUESTIONS:,} questions"
+            self.left_out(message, "split it into several documents", (first, len(self.source.lines)))
+        return False

@@ -22,6 +22,7 @@ NAME = "trivia"
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _WORDS = re.compile(r"(?:y|yes|n|no|on|off|true|false|null|~)", re.IGNORECASE)
 """What YAML 1.1 takes for a truth value or for nothing."""
+_DEEPEST = 20
 _SETTINGS = frozenset({"AUTHOR", "CONFIG", "DESCRIPTION"})
 _ENTRY = re.compile(r"\S.*:\s*\n\s*-\s+\S")
 
@@ -84,6 +85,8 @@ def _entries(sheet: Sheet) -> Iterator[_Entry]:
     for event in yaml.parse("\n".join(sheet.source.lines), Loader=_LOADER):
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
+            if depth > _DEEPEST:
+                raise yaml.MarkedYAMLError(problem="it is nested too deeply")
             if entry is not None and (depth > 2 or isinstance(event, yaml.MappingStartEvent)):
                 entry.nested = True
             if depth == 1 and not isinstance(event, yaml.MappingStartEvent):
@@ -139,6 +142,8 @@ def _settings(sheet: Sheet, entries: list[_Entry]) -> str:
 
 def _question(sheet: Sheet, entry: _Entry, seen: dict[str, int], author: str) -> None:
     lines = (entry.key.line, entry.last)
+    if not sheet.takes(*lines, sum(len(word.text) for word in (entry.key, *entry.values))):
+        return
     if entry.nested:
         sheet.left_out("the answers are no list of words", "write each as `- answer`", lines)
         return

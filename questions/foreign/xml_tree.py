@@ -38,6 +38,11 @@ class Element:
     pieces: list[str] = field(default_factory=list)
     children: list[Element] = field(default_factory=list)
 
+    @property
+    def size(self) -> int:
+        """Characters of all text in it."""
+        return sum(map(len, self.pieces)) + sum(child.size for child in self.children)
+
     def child(self, name: str) -> Element | None:
         """The first child of that name."""
         return next((child for child in self.children if child.name == name), None)
