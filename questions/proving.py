@@ -71,30 +71,34 @@ _LINE = re.compile(r'File "<answer>", line (\d+)')
 def failed_part(question: Question, source: Source, part: Part, program: str, said: str, printed: str = "") -> Finding:
     """What to tell the author of a part that does not hold; `program` is its text, `said` why."""
     inside = _LINE.findall(said)
-    first = _first_line(question, program)
-    last = [line for line in said.strip().splitlines() if line.strip()]
+    first = _first_line(question, source, program)
     label = ""
     span = source.span(first or question.place.line)
     if part == "output" and not inside:
         span, label = _output_line(question, source, printed)
+        said = "" if said.startswith("ok;") else said
     elif inside and first:
         span, label = source.span(first + int(inside[-1]) - 1), "raised here"
-    note = " ".join((last[-1] if inside and last else said).split())[:400]
+    told = [line for line in said.strip().splitlines() if line.strip()]
+    note = " ".join((told[-1] if inside else said).split())[:400]
     message = _MESSAGES[part].format(id=question.id)
     return Finding(_CODES[part], "error", message, span, label=label, note=note, help=_HELP[part])
 
 
-def _first_line(question: Question, program: str) -> int:
+def _first_line(question: Question, source: Source, program: str) -> int:
     """The line of the document on which a program of a question begins; 0 where it does not stand there as it is."""
-    blocks = question.code_blocks
-    return next((block.line for block in blocks if block.text.strip("\n") == program.strip("\n")), 0)
+    wanted = [line.strip() for line in program.strip("\n").split("\n")]
+    place = question.place
+    lines = [source.line(number).strip() for number in range(place.line, place.end_line + 1)]
+    found = (at for at in range(len(lines)) if lines[at : at + len(wanted)] == wanted and any(wanted))
+    return next((place.line + at for at in found), 0)
 
 
 def _output_line(question: Question, source: Source, printed: str) -> tuple[Span, str]:
     """The first line of an Output that is not what is printed, and what is."""
     wanted, got = (question.answer or "").split("\n"), printed.removesuffix("\n").split("\n")
     at = next((n for n, line in enumerate(wanted) if n >= len(got) or got[n] != line), len(wanted) - 1)
-    first = _first_line(question, question.answer or "")
+    first = _first_line(question, source, question.answer or "")
     label = f"it prints `{got[at]}`" if at < len(got) else "it prints no more"
     if len(got) > len(wanted) and got[: len(wanted)] == wanted:
         label = f"behind this it prints `{got[len(wanted)]}`"

@@ -135,6 +135,9 @@ def _starts(line: str) -> Iterator[int]:
 
 def same_words(claimed: str, printed: str) -> bool:
     """Whether two texts are token by token the same, numbers as leniently as elsewhere, quotes and commas aside."""
+    first, second = read_shown(claimed), read_shown(printed)
+    if first is not None and second is not None:
+        return agrees(first, second)
     one, other = _tokens(claimed), _tokens(printed)
     return len(one) == len(other) and all(map(_same_token, one, other))
 

@@ -52,6 +52,7 @@ class Record:
         self.pending: dict[int, dict[str, Any]] = {}
         self.warned: list[dict[str, Any]] = []
         self.failure: dict[str, Any] | None = None
+        self.shown = ""
 
     def probe(self, number: int) -> Watch:
         """A context around one execution of a statement."""
@@ -60,6 +61,11 @@ class Record:
     def value(self, number: int, value: Any) -> Any:
         """The value of a statement, on its way."""
         self.note(number, "", value)
+        return value
+
+    def last(self, number: int, value: Any) -> Any:
+        """The value of the program's last line, on its way."""
+        self.shown = "" if value is None else described(value)["repr"]
         return value
 
     def also(self, number: int, name: str, look: Callable[[], Any]) -> None:
@@ -229,6 +235,7 @@ def run_plan(plan: dict[str, Any]) -> dict[str, Any]:
         "seen": {str(number): seen for number, seen in record.seen.items()},
         "warned": record.warned,
         "failure": record.failure,
+        "last": record.shown,
     }
 
 
@@ -254,7 +261,10 @@ def _execute(plan: dict[str, Any], record: Record, names: dict[str, Any]) -> Non
             probes = {(line, column): (at, also) for at, (line, column, also) in enumerate(plan["probes"])}
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                tree = ast.fix_missing_locations(Probing(probes).visit(ast.parse(text)))
+                tree = ast.parse(text)
+                if tree.body and isinstance(tree.body[-1], ast.Expr):
+                    tree.body[-1].value = _call("last", 0, tree.body[-1].value)
+                tree = ast.fix_missing_locations(Probing(probes).visit(tree))
                 code = compile(tree, FILENAME, "exec", dont_inherit=True)
             exec(code, names)  # noqa: S102 - this is what the sandbox is for
     except SystemExit:

@@ -80,6 +80,8 @@ class Ran:
     seen: dict[int, tuple[Seen, ...]] | None = None
     warned: tuple[Warned, ...] = ()
     failure: Failure | None = None
+    last: str = ""
+    """The value of its last line, where that is an expression."""
     said: str = ""
     """The end of stderr, where the program did not tell."""
 
@@ -127,6 +129,7 @@ def read_run(status: str, stdout: str, stderr: str, mark: str) -> Ran:
             seen={int(at): tuple(_seen(one) for one in times) for at, times in data["seen"].items()},
             warned=tuple(Warned(**one) for one in data["warned"]),
             failure=data["failure"] and _failure(data["failure"]),
+            last=data["last"],
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return Ran(status, told=False, said="what the program told about itself cannot be read")

@@ -79,7 +79,7 @@ def _printed(said: Said, printed: str) -> Truth:
     if any(agrees(said.shown, value, rough=said.rough) for value in values):
         return Truth("same", real)
     if any(without_coat(said.shown, value, rough=said.rough) for value in values):
-        return Truth("form", real)
+        return Truth("same" if said.rough else "form", real)
     if not values or not printed.strip():
         plain = isinstance(said.shown, Number | Word | Quoted)
         return UNDECIDED if plain and printed.strip() else Truth("differs", real)
@@ -129,6 +129,8 @@ def _valued(said: Said, value: dict[str, Any], *, strict: bool) -> Truth:
         return Truth("same", one_line(real))
     if same_words(said.text, str(value["str"])):
         return Truth("same", one_line(real))
+    if shape is not None and _may_be_shape(claimed, shape):
+        real = str(tuple(shape))
     return Truth("differs", _told(real, shape)) if _of_kind(claimed, value, shape, strict) else UNDECIDED
 
 
@@ -174,6 +176,12 @@ def _of_kind(claimed: Shown, value: dict[str, Any], shape: list[int] | None, str
         case Word():
             return bool(kinds & {"dtype", "device"}) or (shape is not None and claimed.name != "None")
     return False
+
+
+def _may_be_shape(claimed: Shown, shape: list[int]) -> bool:
+    """Whether a claim beside a tensor is rather one of its shape than of its values."""
+    whole = isinstance(claimed, Items) and all(isinstance(one, Number) and one.whole for one in claimed.items)
+    return whole and isinstance(claimed, Items) and (claimed.form == "tuple" or len(shape) > 1)
 
 
 def _told(real: str, shape: list[int] | None) -> str:
