@@ -79,17 +79,21 @@ def _choice(question: Question, report: _Report) -> Iterator[Finding]:
         )
     if options and report.ours and not any(option.right for option in options):
         yield report.say("Q202", "no option is marked as right", "mark it with `[x]`")
-    for index, option in enumerate(options):
-        before = options[:index]
-        if any(option.id == other.id for other in before):
+    ids: set[str] = set()
+    texts: set[str] = set()
+    for option in options:
+        text = plain(option.text)
+        if option.id in ids:
             yield report.say("Q204", f"two options have the id `{option.id}`", "give each its own", at=option.text)
-        if any(plain(option.text) == plain(other.text) for other in before):
+        if text in texts:
             severity: Severity = "error" if report.ours else "warning"
             yield report.say(
                 "Q205", "two options say the same", "change or remove one", at=option.text, severity=severity
             )
         if not option.text:
             yield report.say("Q206", f"option `{option.id}` is empty", "write its text behind the box")
+        ids.add(option.id)
+        texts.add(text)
 
 
 def _family(question: Question, report: _Report) -> Iterator[Finding]:

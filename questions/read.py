@@ -75,7 +75,8 @@ def read_bank(text: str | bytes, *, name: str) -> Reading:
     document = open_document(source)
     questions, dialects, found = _read_dialects(document)
     licence = scalar(document.front, "licence") or scalar(document.front, "license")
-    questions = tuple(dataclasses.replace(question, licence=licence) for question in questions)
+    if licence:
+        questions = tuple(dataclasses.replace(question, licence=licence) for question in questions)
     bank = Bank(
         name=scalar(document.front, "bank") or Path(name).stem or "bank",
         title=_title(document) or Path(name).stem or "bank",

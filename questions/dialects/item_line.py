@@ -76,7 +76,8 @@ def _end(document: Document, stretch: Stretch, index: int) -> int:
     if not item.info or item.last > item.children[0].last or len(item.children) > 1:
         return item.last
     last = item.last
-    for following in stretch.blocks[index + 1 :]:
+    for at in range(index + 1, len(stretch.blocks)):
+        following = stretch.blocks[at]
         if following.kind in ("list", "rule", "table", "html") and (following.kind != "list" or _numbered(following)):
             break
         if not document.free(following.first, following.last):

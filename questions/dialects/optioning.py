@@ -89,15 +89,19 @@ def may_hold_options(text: str) -> bool:
 def options_in(lines: list[str]) -> Run | None:
     """The first options in some lines, two at the least; none in a program."""
     fence = ""
+    skipped = 0
     for index, line in enumerate(lines):
+        if index < skipped:
+            continue
         if found := _FENCE.match(line):
             fence = _after_fence(fence, found["mark"])
         elif not fence and (first := _option_line(line)) is not None and first.letter in ("", "a"):
             run = _inline(line, index) or _run(lines, index, first)
-            if run is not None:
+            if isinstance(run, Run):
                 return run
-        elif not fence and "a" in line.lower() and (run := _inline(line, index)):
-            return run
+            skipped = run
+        elif not fence and "a" in line.lower() and (inline := _inline(line, index)):
+            return inline
     return None
 
 
@@ -147,7 +151,8 @@ def _inline(line: str, index: int) -> Run | None:
     return Run("letter", index, index + 1, options, lead=line[: found[0].start()].strip(" *-"))
 
 
-def _run(lines: list[str], start: int, first: _Line) -> Run | None:
+def _run(lines: list[str], start: int, first: _Line) -> Run | int:
+    """The options from a line on; the index where to look again where they are none."""
     scan = _Scan(lines, [(start, first)], start + 1)
     for index in range(start + 1, len(lines)):
         if not _goes_on(scan, index):
@@ -156,7 +161,7 @@ def _run(lines: list[str], start: int, first: _Line) -> Run | None:
         # Only the last has a program below it: that is no option's, it belongs to what follows.
         scan.end = scan.before_outer
     if not 2 <= len(scan.starts) <= _MOST:
-        return None
+        return max(scan.starts[-1][0], start + 1)
     return _gathered(scan)
 
 

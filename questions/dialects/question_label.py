@@ -63,10 +63,12 @@ def _own(document: Document, section: Section) -> tuple[Block, ...]:
     asking = any(label.role == "question" for block in _until_heading(section.body) for label in document.labels(block))
     if not asking:
         return ()
+    start = 0
     for index, block in enumerate(section.body):
-        deeper = section.body[index + 1 :]
-        if block.kind == "heading" and any(document.labels(one) for one in _until_heading(deeper)):
-            return section.body[:index]
+        if block.kind == "heading":
+            start = index
+        elif start and document.labels(block):
+            return section.body[:start]
     return section.body
 
 
