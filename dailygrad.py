@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import fcntl
 import importlib.util
+import json
 import os
 import re
 import secrets
@@ -17,6 +18,7 @@ import time as clockwork
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator, Sequence
 from datetime import UTC, datetime, time
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import IO, Annotated, Any, TypeVar
 
@@ -47,14 +49,17 @@ from sandbox import host as sandbox_host
 from sandbox.__main__ import main as supervise
 from sandbox.client import SandboxClient, SandboxUnreachable
 from sandbox.wire import Run
+from service import undoing
 from service.app import Service, build
 from service.client import ServiceClient
 from service.config import Settings, SettingsWrong, read_settings
+from service.errors import Refused as NotDone
 from service.importing import import_path
 from service.logs import log_to
 from service.proving import Found, prove_all, proved_readings, proving_work
 from service.store import migrations
 from service.store.embedded import PostgresFailed, start_postgres
+from service.telling import import_text, log_text, undone_text
 from service.wire import ImportView, ScheduleSpec, Where, Who
 
 command = typer.Typer(
@@ -204,7 +209,7 @@ async def import_bank(service: Service, bank: Path | None) -> None:
     """Bring in the bank, saying what was found; a document with an error stays out."""
     views = await step("Bank read", import_path(service.sessions, bank, now()))
     for view in views:
-        tell_import(view)
+        out.print(import_text(view, dry_run=False), markup=False, soft_wrap=True)
     if not any(view.applied for view in views):
         raise Refused("no document could be imported; `dailygrad bank check` says what is wrong with each")
 
@@ -431,18 +436,65 @@ def bank_check(
 @bank_command.command("import")
 def bank_import(
     path: Annotated[Path | None, typer.Argument(help="A document or a folder; none: ours.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen to each question.")] = False,
+    format: Annotated[str, typer.Option(help="text, or json with every question.")] = "text",
 ) -> None:
-    """Import banks for everybody into the database that DATABASE_URL names."""
-    settings = read_settings(service_token=SecretStr("not needed to import"))
-    refuse_other_version(settings.database_url)
-    asyncio.run(_bank_import(settings, path))
+    """Import banks for everybody into the database that DATABASE_URL names. Exit status 1 where one was kept out."""
+    if format not in ("text", "json"):
+        raise typer.BadParameter("text or json", param_hint="--format")
+    if path is not None and not path.exists():
+        raise Refused(f"there is no {path}: give a document or a folder of them")
+    views = asyncio.run(_in_database(lambda service: _bank_import(service, path, dry_run)))
+    if format == "json":
+        sys.stdout.write(json.dumps([view.model_dump(mode="json") for view in views], indent=2) + "\n")
+    else:
+        for view in views:
+            out.print(import_text(view, dry_run), markup=False, soft_wrap=True)
+    raise SystemExit(1 if any(view.errors for view in views) else 0)
 
 
-async def _bank_import(settings: Settings, path: Path | None) -> None:
+async def _bank_import(service: Service, path: Path | None, dry_run: bool) -> tuple[ImportView, ...]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+        task = bar.add_task("reading", total=None)
+
+        def tell(said: str, done: int, total: int) -> None:
+            bar.update(task, description=said, completed=done, total=total or None)
+
+        return await import_path(service.sessions, path, now(), not dry_run, tell=tell, most=None)
+
+
+@bank_command.command("log")
+def bank_log(name: Annotated[str, typer.Argument(help="Name of a bank for everybody.")]) -> None:
+    """Show what was imported into a bank, and when."""
+    log = asyncio.run(_in_database(lambda service: _in_transaction(service, partial(undoing.log, name=name))))
+    out.print(log_text(log), markup=False, soft_wrap=True)
+
+
+@bank_command.command("undo")
+def bank_undo(name: Annotated[str, typer.Argument(help="Name of a bank for everybody.")]) -> None:
+    """Take back the latest import into a bank; once more, and it is there again."""
+    undo = partial(undoing.undo, name=name, now=now())
+    view = asyncio.run(_in_database(lambda service: _in_transaction(service, undo)))
+    out.print(undone_text(view), markup=False, soft_wrap=True)
+
+
+async def _in_transaction(service: Service, do: Callable[..., Coroutine[Any, Any, T]]) -> T:
+    """Do something to what is everybody's. Raises Refused."""
+    try:
+        async with service.sessions.begin() as session:
+            return await do(session, None)
+    except NotDone as refused:
+        raise Refused(refused.message) from None
+
+
+async def _in_database(do: Callable[[Service], Coroutine[Any, Any, T]]) -> T:
+    """Do something with a service on the database that DATABASE_URL names."""
+    settings = read_settings(service_token=SecretStr("not needed for banks"))
+    await asyncio.to_thread(refuse_other_version, settings.database_url)
     service = build(settings, now)
     async with service.running():
-        for view in await import_path(service.sessions, path, now()):
-            tell_import(view)
+        return await do(service)
 
 
 @bank_command.command("prove")
@@ -638,16 +690,6 @@ async def say_isolation(sandbox: SandboxClient) -> None:
         out.print(f"  Sandbox ready: torch {health.versions.get('torch', '?')}, {health.isolation} isolation")
     except SandboxUnreachable as problem:
         out.print(f"  [bold]Code answers wait:[/bold] the sandbox does not start: {problem}")
-
-
-def tell_import(view: ImportView) -> None:
-    """One document's import in a line; why, where it was kept out."""
-    if view.applied:
-        counts = f"{view.added} new, {view.changed} changed, {view.unchanged} unchanged, {view.unanswered} unanswered"
-        out.print(f"  {view.name}: {counts}", markup=False)
-        return
-    reasons = [line for line in view.findings.splitlines() if line.startswith("error")]
-    out.print(f"  {view.name}: kept out", *reasons, sep="\n    ", markup=False, soft_wrap=True)
 
 
 if __name__ == "__main__":

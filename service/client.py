@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 from service.wire import (
     AskForm,
     AuditView,
+    BankLog,
     BankView,
     Board,
     Check,
@@ -217,6 +218,14 @@ class ServiceClient:
         return await self._call(
             "admin/bank/import", ImportView, who=who, event_id=event_id, name=name, text=text, apply=apply
         )
+
+    async def bank_log(self, who: Who, name: str) -> BankLog:
+        """What was imported into a bank, the newest first."""
+        return await self._call("admin/bank/log", BankLog, who=who, name=name)
+
+    async def bank_undo(self, who: Who, event_id: str, name: str) -> ImportView:
+        """Take back the latest import into the workspace's own bank of that name; audited."""
+        return await self._call("admin/bank/undo", ImportView, who=who, event_id=event_id, name=name)
 
     async def bank_retire(self, who: Who, event_id: str, question: str, retired: bool) -> None:
         """Take a question out of the choosing, or put it back."""

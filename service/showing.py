@@ -46,6 +46,7 @@ def key_of(version: Version, ref: str = "", chosen: Iterable[str] = ()) -> Key:
         options=_option_keys(question, ref, counts),
         key_points=question.key_points,
         links=question.links,
+        place=version.place,
     )
 
 

@@ -404,6 +404,7 @@ class ImportEntry(Model):
     changed: int
     unchanged: int
     retired: int
+    returned: int
     digest: str
     """Of what it wrote, its first twelve digits."""
     undoes: int | None = None

@@ -10,7 +10,7 @@ from bot.core.cards import Card, Form
 from bot.core.commands import CommandError, Typed
 from bot.core.events import Command, Event
 from bot.core.members import help_said
-from bot.core.wording import admin, texts
+from bot.core.wording import admin, imports, texts
 from service.client import ServiceClient
 from service.wire import ScheduleSpec, ScheduleView
 
@@ -53,6 +53,8 @@ class AdminDesk:
             ("season", "end"): self._season_end,
             ("season", "list"): self._seasons,
             ("bank", "import"): self._import,
+            ("bank", "log"): self._log,
+            ("bank", "undo"): self._undo,
             ("bank", "list"): self._banks,
             ("bank", "retire"): self._retire,
             ("bank", "restore"): self._retire,
@@ -152,7 +154,13 @@ class AdminDesk:
             raise CommandError(
                 "An import needs the document's name and its text. `/quiz-admin bank import` asks again."
             )
-        return admin.imported_card(await self._client.bank_import(event.who, event.id, name, text, apply))
+        return imports.imported_card(await self._client.bank_import(event.who, event.id, name, text, apply))
+
+    async def _log(self, event: Command, typed: Typed) -> Said:
+        return imports.log_card(await self._client.bank_log(event.who, typed.text("name")))
+
+    async def _undo(self, event: Command, typed: Typed) -> Said:
+        return imports.undone_card(await self._client.bank_undo(event.who, event.id, typed.text("name")))
 
     async def _banks(self, event: Command, typed: Typed) -> Said:
         return admin.banks_card(await self._client.bank_list(event.who))

@@ -13,13 +13,26 @@ from fastapi import APIRouter, Body
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.read import read_bank
-from service import auditing, closing, daily, disputes, doctoring, importing, restoring, retiring, schedules, seasons
+from service import (
+    auditing,
+    closing,
+    daily,
+    disputes,
+    doctoring,
+    importing,
+    restoring,
+    retiring,
+    schedules,
+    seasons,
+    undoing,
+)
 from service.api.dependencies import Call, EventBody, TheCall, WhereBody, WhoBody
 from service.auditing import administer, admins_only
 from service.store import banks
 from service.store.members import Caller, known
 from service.wire import (
     AuditView,
+    BankLog,
     BankView,
     Check,
     ImportView,
@@ -191,6 +204,20 @@ async def bank_import(
         async with looking(call, who) as (session, caller):
             return await work(session, caller)
     return await changing(call, who, event_id, "bank import", work, ImportView, {"name": name})
+
+
+@router.post("/bank/log")
+async def bank_log(call: TheCall, who: WhoBody, name: NameBody) -> BankLog:
+    async with looking(call, who) as (session, caller):
+        return await undoing.log(session, caller.workspace_id, name)
+
+
+@router.post("/bank/undo")
+async def bank_undo(call: TheCall, who: WhoBody, event_id: EventBody, name: NameBody) -> ImportView:
+    async def work(session: AsyncSession, caller: Caller) -> ImportView:
+        return await undoing.undo(session, caller.workspace_id, name, call.now)
+
+    return await changing(call, who, event_id, "bank undo", work, ImportView, {"name": name})
 
 
 @router.post("/bank/retire")

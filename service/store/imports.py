@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -22,6 +23,9 @@ BATCH = 1000
 
 T = TypeVar("T")
 
+_SAID = ("question_id", "kind", "level", "topic", "answered", "family", "digest", "body")
+"""The columns of a version that a copy of it shares."""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -33,6 +37,15 @@ class Step:
     version_after: int
     retired_before: bool
     retired_after: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A question as it stands."""
+
+    key: str
+    prompt: str
+    retired_at: datetime | None
 
 
 async def hold(session: AsyncSession) -> None:
@@ -159,16 +172,38 @@ async def steps(session: AsyncSession, import_id: int) -> list[Step]:
     ]
 
 
-async def bodies(session: AsyncSession, wanted: Iterable[tuple[int, int]]) -> dict[int, Question]:
-    """What questions said in one of their versions, by the question's number."""
-    found: dict[int, Question] = {}
-    for batch in batches(wanted):
+async def held(session: AsyncSession, question_ids: Collection[int]) -> dict[int, Held]:
+    """The questions as they stand, by their number."""
+    found: dict[int, Held] = {}
+    for batch in batches(question_ids):
         rows = await session.execute(
-            select(QuestionVersion.question_id, QuestionVersion.body).where(
-                tuple_(QuestionVersion.question_id, QuestionVersion.version).in_(batch), QuestionVersion.drawing == 0
+            select(QuestionRow.id, QuestionRow.key, QuestionVersion.body["prompt"].as_string(), QuestionRow.retired_at)
+            .join(QuestionVersion, _says_now())
+            .where(QuestionRow.id.in_(batch))
+        )
+        found.update((id_, Held(key, prompt, retired_at)) for id_, key, prompt, retired_at in rows)
+    return found
+
+
+async def copy_versions(session: AsyncSession, copies: Iterable[tuple[int, int, int]], now: datetime) -> dict[int, int]:
+    """Have questions say in a new version what they said in an old one: question, old version, new version.
+
+    Returns the new versions' numbers in the database, by the questions'.
+    """
+    found: dict[int, int] = {}
+    for batch in batches(copies):
+        number = {(question_id, old): new for question_id, old, new in batch}
+        rows = await session.scalars(
+            select(QuestionVersion).where(
+                tuple_(QuestionVersion.question_id, QuestionVersion.version).in_(number), QuestionVersion.drawing == 0
             )
         )
-        found.update((id_, from_data(body)) for id_, body in rows)
+        said = [
+            {name: getattr(row, name) for name in _SAID} | {"version": number[row.question_id, row.version]}
+            for row in rows
+        ]
+        made = await add_versions(session, [{**row, "created_at": now} for row in said])
+        found.update(zip((row["question_id"] for row in said), made, strict=True))
     return found
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
 
 from sqlalchemy import Row, Select, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -23,6 +25,8 @@ class Version:
     """Title of the bank."""
     licence: str
     question: Question
+    place: str = ""
+    """The document and the line where it stands, or stood when it said this."""
 
 
 async def version(session: AsyncSession, version_id: int) -> Version:
@@ -52,14 +56,17 @@ async def open_in(session: AsyncSession, workspace_id: int, question_id: int) ->
     return await session.scalar(query.limit(1)) is not None
 
 
-def _select() -> Select[QuestionVersion, str, str]:
+def _select() -> Select[QuestionVersion, str, str, int, dict[str, Any] | None]:
     return (
-        select(QuestionVersion, Bank.title, Bank.licence)
+        select(QuestionVersion, Bank.title, Bank.licence, QuestionRow.current, QuestionRow.place)
         .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
         .join(Bank, Bank.id == QuestionRow.bank_id)
     )
 
 
-def _read(row: Row[QuestionVersion, str, str]) -> Version:
-    found, title, licence = row
-    return Version(found.id, found.question_id, found.version, title, licence, from_data(found.body))
+def _read(row: Row[QuestionVersion, str, str, int, dict[str, Any] | None]) -> Version:
+    found, title, licence, current, place = row
+    question = from_data(found.body)
+    stands = place if place and found.version == current else found.body["place"]
+    said = f"{PurePath(stands['source']).name}, line {stands['line']}"
+    return Version(found.id, found.question_id, found.version, title, licence, question, said)

@@ -5,16 +5,19 @@ from datetime import UTC, date, datetime, time, timedelta
 from bot.core.actions import Wanted
 from bot.core.cards import Card, Form
 from bot.core.commands import specs_of
-from bot.core.wording import admin, asking, boards, outbox_card, revealing, texts
+from bot.core.wording import admin, asking, boards, imports, outbox_card, revealing, texts
 from service.wire import (
     AskForm,
     AuditView,
+    BankLog,
     BankView,
     Board,
     BoardRow,
     CaseView,
     Check,
     Given,
+    ImportChange,
+    ImportEntry,
     ImportView,
     Key,
     LowView,
@@ -37,6 +40,7 @@ from service.wire import (
     SeasonView,
     Today,
     TopicCount,
+    Twin,
     VerdictNote,
     VerdictView,
 )
@@ -90,6 +94,7 @@ CHOICE_KEY = Key(
         OptionKey(id="flat", text="It gives a view of shape `(6,)`.", right=False, reason="No stride walks it."),
     ),
     links=("https://pytorch.org/docs/stable/tensor_view.html",),
+    place="tensors.md, line 12",
 )
 VALUE_KEY = Key(question=VALUE, answer="(3,)", why="The first dimension is summed away.")
 OPEN_KEY = Key(question=OPEN, answer="Small gradients vanish.", key_points=("gradients underflow", "scaled back"))
@@ -151,8 +156,32 @@ ME = Me(
 )  # fmt: skip
 PRIVACY = PrivacyView(name="Ann", hidden=True, answers=12, ledger_rows=1, cards=0, export="{}")
 IMPORTED = ImportView(
-    applied=True, name="tensors.md", added=3, changed=1, unchanged=0, unanswered=2, findings="", errors=0
-)
+    applied=True, name="tensors.md", added=3, changed=1, unchanged=0, unanswered=2, findings="", errors=0,
+    moved=1, retired=1, exact=1, near=1, near_from=0.65,
+    changes=(
+        ImportChange(id="views", what="changed", prompt="Why?", line=4, fields=("why", "options"), made="view-or-copy"),
+        ImportChange(id="strides", what="added", prompt="What is *this*?", line=9),
+        ImportChange(id="old-one", what="retired", prompt="Who knows?"),
+    ),
+    twins=(
+        Twin(id="strides", line=9, other="what-are-strides", bank="core_*of*_all", score=1.0),
+        Twin(id="views", line=4, other="strides", score=0.66),
+    ),
+)  # fmt: skip
+LOG = BankLog(
+    name="tensors *x*",
+    shared=False,
+    imports=(
+        ImportEntry(
+            number=2, at=datetime(2026, 3, 2, 9, tzinfo=UTC), document="", added=0, changed=1, unchanged=0,
+            retired=3, returned=1, digest="0123456789ab", undoes=1,
+        ),
+        ImportEntry(
+            number=1, at=datetime(2026, 3, 1, 9, tzinfo=UTC), document="tensors.md", added=3, changed=0, unchanged=4,
+            retired=0, returned=0, digest="ba9876543210",
+        ),
+    ),
+)  # fmt: skip
 CHECKS = (
     Check(name="database", ok=True, said="PostgreSQL 18"),
     Check(name="sandbox", ok=False, said="away", cure="start it"),
@@ -238,9 +267,11 @@ GALLERY: dict[str, Card | Form] = {
     "run error": texts.run_card(RunResult(status="error", stderr="NameError: name 'x' is not defined", truncated=True)),
     "nothing to practise": texts.no_card_left_card(Wanted("autograd", "senior")),
     "import": texts.import_form(),
-    "imported": admin.imported_card(IMPORTED),
-    "import checked": admin.imported_card(IMPORTED.model_copy(update={"applied": False})),
-    "import refused": admin.imported_card(
+    "imported": imports.imported_card(IMPORTED),
+    "import undone": imports.undone_card(IMPORTED.model_copy(update={"exact": 0, "near": 0, "twins": ()})),
+    "imports": imports.log_card(LOG),
+    "import checked": imports.imported_card(IMPORTED.model_copy(update={"applied": False})),
+    "import refused": imports.imported_card(
         IMPORTED.model_copy(update={"applied": False, "errors": 1, "findings": "error: x"})
     ),
     "schedule": admin.schedule_card(SCHEDULE, "Schedule added"),

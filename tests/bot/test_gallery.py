@@ -170,7 +170,7 @@ Proof, a program that fails if the key is false:
 
 Read on: https://pytorch.org/docs/stable/tensor_view.html
 
-From pytorch-core · licence MIT
+From pytorch-core · tensors.md, line 12 · licence MIT
 
 senior · tensors · question stride-view
 

@@ -75,6 +75,7 @@ _PLAN: Final = (
 _SCHEDULE: Final = Argument("schedule", kinds.NUMBER, "Number of the schedule; may be left out when there is one.")
 _THIS_SCHEDULE: Final = Argument("schedule", kinds.NUMBER, "Number of the schedule.", required=True)
 _QUESTION: Final = Argument("id", kinds.WORD, "Id of the question, as its card shows it.", required=True)
+_BANK: Final = Argument("name", kinds.WORD, "Name of the bank; in quotes if it has spaces.", required=True)
 _REPORT: Final = Argument("report", kinds.NUMBER, "Number of the report.", required=True)
 _MEMBER: Final = Argument("name", kinds.WORD, "Name of the member; in quotes if it has spaces.", required=True)
 
@@ -135,6 +136,8 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin("season end", "End the season and archive its board."),
     _admin("season list", "The seasons and their winners."),
     _admin("bank import", "Import a document of questions, or check it first."),
+    _admin("bank log", "What was imported into a bank, and when.", _BANK),
+    _admin("bank undo", "Take back the latest import into a bank of your own.", _BANK),
     _admin("bank list", "The banks and how many questions each has."),
     _admin("bank retire", "Never choose a question again.", _QUESTION),
     _admin("bank restore", "Let a retired question be chosen again.", _QUESTION),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date, datetime
 
 from bot.core.actions import Settle, encode
-from bot.core.cards import Block, Button, Card, Code, Small, Table, Text
+from bot.core.cards import Block, Button, Card, Small, Table, Text
 from bot.core.markup import escape
 from bot.core.wording.asking import about, question_blocks
 from bot.core.wording.words import (
@@ -22,7 +22,6 @@ from service.wire import (
     AuditView,
     BankView,
     Check,
-    ImportView,
     LowView,
     ReportView,
     RoundView,
@@ -141,21 +140,6 @@ def banks_card(views: tuple[BankView, ...]) -> Card:
     total = sum(view.questions for view in views)
     table = Table(("Bank", "Title", "Questions", "Without answer", "Retired"), rows, "", (2, 3, 4))
     return Card("Banks", f"{plural(total, 'question')} in {plural(len(views), 'bank')}.", (table,))
-
-
-def imported_card(view: ImportView) -> Card:
-    """What an import did or would do, with every finding."""
-    counted = (view.added, "added"), (view.changed, "changed"), (view.unchanged, "unchanged"), (view.retired, "retired")
-    counts = ", ".join([*(f"{count} {what}" for count, what in counted), f"{view.unanswered} without an answer"])
-    if view.errors:
-        head = "Nothing was imported"
-        said = f"{plural(view.errors, 'error')} in the document, so nothing of it was taken. Mend and try again."
-    elif view.applied:
-        head, said = "Imported", f"{counts}."
-    else:
-        head, said = "Checked, not imported", f"It would be: {counts}."
-    findings = (Code(view.findings, ""),) if view.findings else ()
-    return Card(head, f"{head}. {said}", (Text(f"**{escape(view.name)}:** {said}"), *findings))
 
 
 def retired_card(question: str, retired: bool) -> Card:

@@ -57,6 +57,7 @@ def proof_blocks(key: Key) -> tuple[Block, ...]:
     links = (Small("Read on: " + joined(*(f"<{link}>" for link in key.links))),) if key.links else ()
     source = joined(
         f"From {escape(key.question.source)}" if key.question.source else "",
+        f"`{key.place.replace('`', chr(39))}`" if key.place else "",
         f"licence {escape(key.question.licence)}" if key.question.licence else "",
     )
     return (*proof, *links, *((Small(source),) if source else ()))

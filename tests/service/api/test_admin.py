@@ -38,6 +38,7 @@ LOOKS: dict[str, Callable[[ServiceClient, Who], Awaitable[object]]] = {
     "schedule preview": lambda client, who: client.schedule_preview(who, 1),
     "bank list": lambda client, who: client.bank_list(who),
     "bank import": lambda client, who: client.bank_import(who, "look", "own.md", DOCUMENT, False),
+    "bank log": lambda client, who: client.bank_log(who, "home"),
     "bank low": lambda client, who: client.bank_low(who),
     "reports": lambda client, who: client.reports(who),
     "audit": lambda client, who: client.audit(who),
@@ -132,6 +133,33 @@ async def test_a_preview_of_an_import_its_errors_and_the_import(road: Road, boss
     assert broken.findings
     (bank,) = await road.client.bank_list(boss)
     assert (bank.name, bank.questions, bank.retired) == ("own", 1, 0)
+
+
+async def test_an_import_is_logged_and_undone_once_per_event(road: Road, boss: Who) -> None:
+    await road.client.bank_import(boss, "e1", "own.md", DOCUMENT, True)
+    await road.client.bank_import(boss, "e2", "own.md", DOCUMENT.replace("returns", "gives"), True)
+    undone = await road.client.bank_undo(boss, "e3", "own")
+    assert (undone.changed, undone.retired) == (1, 0)
+    assert await road.client.bank_undo(boss, "e3", "own") == undone
+    log = await road.client.bank_log(boss, "own")
+    assert [(entry.number, entry.changed, entry.undoes) for entry in log.imports] == [
+        (3, 1, 2),
+        (2, 1, None),
+        (1, 0, None),
+    ]
+    assert (log.shared, log.imports[1].document) == (False, "own.md")
+    assert [line.action for line in await road.client.audit(boss)] == ["bank undo", "bank import", "bank import"]
+
+
+async def test_a_bank_of_everybodys_is_undone_by_its_operator_alone(road: Road, boss: Who) -> None:
+    await road.bank(choice())
+    with pytest.raises(ServiceRefused, match="its operator undoes it, with `dailygrad bank undo home`"):
+        await road.client.bank_undo(boss, "e1", "home")
+    with pytest.raises(ServiceRefused, match="There is no bank 'nowhere' here"):
+        await road.client.bank_undo(boss, "e2", "nowhere")
+    with pytest.raises(ServiceRefused, match="Only admins"):
+        await road.client.bank_undo(road.who("Ada"), "e3", "home")
+    assert (await road.client.bank_log(boss, "home")).shared
 
 
 async def test_a_retired_question_is_asked_no_more_and_can_be_put_back(road: Road, boss: Who) -> None:

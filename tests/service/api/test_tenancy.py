@@ -32,6 +32,8 @@ bank: {TELLTALE}
 
 **Answer:** A {TELLTALE} is striped.
 """
+COPY = DOCUMENT.replace(f"bank: {TELLTALE}", "bank: copy")
+"""Asks the same in a bank of our own: a duplicate of nothing we may know of."""
 
 
 @dataclass
@@ -109,6 +111,9 @@ LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "close": lambda they, who: they.client.close_now(who, "look close", OURS),
     "banks": lambda they, who: they.client.bank_list(who),
     "retire theirs": lambda they, who: they.client.bank_retire(who, "look retire", "what-is-a-zebra", True),
+    "check theirs": lambda they, who: they.client.bank_import(who, "look check", "a.md", COPY, False),
+    "log theirs": lambda they, who: they.client.bank_log(who, TELLTALE),
+    "undo theirs": lambda they, who: they.client.bank_undo(who, "look undo", TELLTALE),
     "low": lambda they, who: they.client.bank_low(who),
     "reports": lambda they, who: they.client.reports(who),
     "settle theirs": lambda they, who: they.client.report_settle(who, "look settle", they.report, "fixed"),
