@@ -131,6 +131,12 @@ class Layout:
         return tuple(fence.first for fence in self.fences)
 
     @cached_property
+    def title(self) -> str:
+        """The front matter's title, or the first heading, as plain text."""
+        heading = next((block for block in self.blocks if block.kind == "heading"), None)
+        return scalar(self.front, "title") or (plain(heading.text) if heading else "")
+
+    @cached_property
     def front(self) -> yaml.Node | None:
         """The front matter's syntax tree; None where there is none or it cannot be read."""
         first = self.blocks[0] if self.blocks else None
@@ -160,6 +166,11 @@ class Document:
     def sections(self) -> tuple[Section, ...]:
         """Every heading's section, in document order."""
         return self.layout.sections
+
+    @property
+    def title(self) -> str:
+        """What the document calls itself: the front matter's title, or its first heading, as plain text."""
+        return self.layout.title
 
     @property
     def front(self) -> yaml.Node | None:

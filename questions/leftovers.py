@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from questions.blocks import Block, plain
 from questions.diagnostics import Finding
-from questions.dialects.shape import numbered
+from questions.dialects.shape import is_promotion, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,11 +119,24 @@ def _closed_brace(text: str, start: int) -> bool:
 def unread(document: Document, questions: tuple[Question, ...]) -> Iterator[Finding]:
     """A finding for all that looks like a question or an answer and belongs to no question read."""
     known = {_key(question.prompt) for question in questions} | {_key(question.title) for question in questions}
+    over = _titles(document)
     for block in document.blocks:
-        if document.free(block.first, block.last):
+        if document.free(block.first, block.last) and block.first not in over:
             for inner in block.walk():
                 if _looks_asked(document, inner) and _key(numbered(inner.text)[1]) not in known:
                     yield _unread(document, inner)
+
+
+def _titles(document: Document) -> set[int]:
+    """The lines of headings with a question right below them, and of those that only invite."""
+    found: set[int] = set()
+    for stretch in document.layout.stretches:
+        if stretch.headings:
+            heading, first = stretch.headings[-1], stretch.blocks[:1]
+            over = any(not document.free(block.first, block.last) for block in first)
+            if over or not first or is_promotion(heading, stretch.blocks):
+                found.add(heading.first)
+    return found
 
 
 def _key(markdown: str) -> str:

@@ -9,17 +9,21 @@ from questions.blocks import plain
 from questions.labels import content_column, dedent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from questions.blocks import Block
     from questions.model import Level
 
 __all__ = [
     "BOLD_LINE",
     "Stem",
+    "asks_for_questions",
     "content_column",
     "dedent",
     "ends_asking",
     "heading_asks",
     "is_bold_question",
+    "is_promotion",
     "level_of",
     "level_under",
     "numbered",
@@ -77,6 +81,42 @@ BOLD_LINE = re.compile(
     r"[ ]{0,3}(?P<mark>\*{2,3}|__)(?P<bold>(?:(?!(?P=mark)).){1,600})(?P=mark)(?P<rest>.*)", re.DOTALL
 )
 """A paragraph that opens in bold."""
+_TOLD = re.compile(
+    r"\b(?:questions?|quiz(?:zes)?|q\s?&\s?a|q&as?|faqs?|interviews?|exam|exercises?|trivia|flash ?cards?|preguntas"
+    r"|perguntas|fragen|вопросы)\b|面试|問題|问题|질문",
+    re.IGNORECASE,
+)
+_OFFER = re.compile(
+    r"(?:want|ready|looking|interested|need (?:more|help)|still|did you (?:like|enjoy|find)|do you (?:like|want|need)"
+    r"|enjoy(?:ed)?|like (?:this|what|it)|love|liked|found (?:this|a|an)|any (?:questions|feedback|suggest)"
+    r"|have (?:any |a |more |you )?(?:questions?|feedback|suggest)|got (?:a|any)|curious|missing (?:a|any|some)"
+    r"|who (?:is|are|am) (?:this|we|i)|why (?:this|we|use this)|would you like"
+    r"|how (?:to|can i|do i) (?:use this|contribute|help|support)"
+    r"|what(?:'s| is) (?:next|inside|in this|this (?:repo|list|doc)))\b",
+    re.IGNORECASE,
+)
+_LINK = re.compile(r"\[(?P<text>[^\[\]]{1,400})\]\((?P<address>[^()\s]{1,500})\)")
+_ANCHOR = re.compile(r"<a\b[^<>]{0,200}>(?:[ ]*</a>)?|</a>", re.IGNORECASE)
+_EMPHASIS = re.compile(r"(?P<mark>\*{1,3}|_{1,3})(?P<text>[^*_\s](?:[^*_]{0,400}[^*_\s])?)(?P=mark)[ ]*")
+BOLD_LINE = re.compile(
+    r"[ ]{0,3}(?P<mark>\*{2,3}|__)(?P<bold>(?:(?!(?P=mark)).){1,600})(?P=mark)(?P<rest>.*)", re.DOTALL
+)
+"""A paragraph that opens in bold."""
+_TOLD = re.compile(
+    r"\b(?:questions?|quiz(?:zes)?|q\s?&\s?a|q&as?|faqs?|interviews?|exam|exercises?|trivia|flash ?cards?|preguntas"
+    r"|perguntas|fragen|вопросы)\b|面试|問題|问题|질문",
+    re.IGNORECASE,
+)
+_OFFER = re.compile(
+    r"(?:want|ready|looking|interested|need (?:more|help)|still|did you (?:like|enjoy|find)|do you (?:like|want|need)"
+    r"|enjoy(?:ed)?|like (?:this|what|it)|love|liked|found (?:this|a|an)|have (?:any |a |more |you )?(?:questions?|feedback|suggest)"
+    r"|any (?:questions|feedback|suggest)|got (?:a|any)|curious|who (?:is|are|am) (?:this|we|i)\b|why (?:this|we|use this)"
+    r"|how (?:to|can i|do i) (?:use this|contribute|help|support)|what(?:'s| is) (?:next|inside|in this|this (?:repo|list|doc))"
+    r"|missing (?:a|any|some)|would you like)\b",
+    re.IGNORECASE,
+)
+_LINK = re.compile(r"!?\[[^\[\]]{0,200}\]\([^()\s]{0,500}\)|https?://\S{1,500}")
+_FEW = 4
 _WHOLE_BOLD = re.compile(r"(\*\*|__)(?P<text>(?:(?!\1).)+)\1[ ]*", re.DOTALL)
 
 
@@ -150,6 +190,22 @@ def heading_asks(headings: tuple[Block, ...]) -> bool:
         return False
     stem = stem_of(headings[-1].text)
     return ends_asking(stem.text) or (bool(stem.number) and reads_as_question(stem.text))
+
+
+def asks_for_questions(titles: tuple[str, ...]) -> bool:
+    """Whether one of some titles says that questions stand below it."""
+    return any(_TOLD.search(title) for title in titles)
+
+
+def is_promotion(heading: Block, body: Sequence[Block]) -> bool:
+    """Whether a heading that seems to ask only invites: what stands below it is links, or it offers more."""
+    words = plain(heading.text)
+    if _OFFER.match(words.lstrip("\"'“‘*#!¡¿ ")):
+        return True
+    texts = [inner.text for block in body for inner in block.walk() if inner.kind == "paragraph"]
+    linked = [text for text in texts if "](" in text or "://" in text]
+    # Links and a few words between them are no answer.
+    return bool(linked) and all(len(_LINK.sub("", text).split()) <= _FEW for text in texts)
 
 
 def is_bold_question(paragraph: str) -> bool:
