@@ -95,28 +95,9 @@ _OFFER = re.compile(
     r"|what(?:'s| is) (?:next|inside|in this|this (?:repo|list|doc)))\b",
     re.IGNORECASE,
 )
-_LINK = re.compile(r"\[(?P<text>[^\[\]]{1,400})\]\((?P<address>[^()\s]{1,500})\)")
-_ANCHOR = re.compile(r"<a\b[^<>]{0,200}>(?:[ ]*</a>)?|</a>", re.IGNORECASE)
-_EMPHASIS = re.compile(r"(?P<mark>\*{1,3}|_{1,3})(?P<text>[^*_\s](?:[^*_]{0,400}[^*_\s])?)(?P=mark)[ ]*")
-BOLD_LINE = re.compile(
-    r"[ ]{0,3}(?P<mark>\*{2,3}|__)(?P<bold>(?:(?!(?P=mark)).){1,600})(?P=mark)(?P<rest>.*)", re.DOTALL
-)
-"""A paragraph that opens in bold."""
-_TOLD = re.compile(
-    r"\b(?:questions?|quiz(?:zes)?|q\s?&\s?a|q&as?|faqs?|interviews?|exam|exercises?|trivia|flash ?cards?|preguntas"
-    r"|perguntas|fragen|вопросы)\b|面试|問題|问题|질문",
-    re.IGNORECASE,
-)
-_OFFER = re.compile(
-    r"(?:want|ready|looking|interested|need (?:more|help)|still|did you (?:like|enjoy|find)|do you (?:like|want|need)"
-    r"|enjoy(?:ed)?|like (?:this|what|it)|love|liked|found (?:this|a|an)|have (?:any |a |more |you )?(?:questions?|feedback|suggest)"
-    r"|any (?:questions|feedback|suggest)|got (?:a|any)|curious|who (?:is|are|am) (?:this|we|i)\b|why (?:this|we|use this)"
-    r"|how (?:to|can i|do i) (?:use this|contribute|help|support)|what(?:'s| is) (?:next|inside|in this|this (?:repo|list|doc))"
-    r"|missing (?:a|any|some)|would you like)\b",
-    re.IGNORECASE,
-)
 _LINK = re.compile(r"!?\[[^\[\]]{0,200}\]\([^()\s]{0,500}\)|https?://\S{1,500}")
 _FEW = 4
+"""Links with so many words beside them are no answer."""
 _WHOLE_BOLD = re.compile(r"(\*\*|__)(?P<text>(?:(?!\1).)+)\1[ ]*", re.DOTALL)
 
 
@@ -204,7 +185,6 @@ def is_promotion(heading: Block, body: Sequence[Block]) -> bool:
         return True
     texts = [inner.text for block in body for inner in block.walk() if inner.kind == "paragraph"]
     linked = [text for text in texts if "](" in text or "://" in text]
-    # Links and a few words between them are no answer.
     return bool(linked) and all(len(_LINK.sub("", text).split()) <= _FEW for text in texts)
 
 
