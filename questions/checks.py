@@ -215,12 +215,24 @@ def _duplicate_ids(bank: Bank, source: Source) -> Iterator[Finding]:
 
 
 def _duplicate_prompts(bank: Bank, source: Source) -> Iterator[Finding]:
-    seen: dict[tuple[str, ...], int] = {}
+    seen: dict[tuple[str, ...], Question] = {}
     for question in bank.questions:
-        key = (plain(question.prompt).casefold(), question.program, *(one.text for one in question.options))
-        line = seen.setdefault(key, question.place.line)
-        if line != question.place.line:
+        texts = sorted(plain(one.text) for one in question.options)
+        first = seen.setdefault((plain(question.prompt).casefold(), question.program, *texts), question)
+        line = first.place.line
+        if line == question.place.line:
+            continue
+        if first.answered and question.answered and _key_of(first) != _key_of(question):
+            yield _double(source, question, "warning", "Q306", "the same question is answered differently", line)
+        else:
             yield _double(source, question, "warning", "Q302", "the same question is asked twice", line)
+
+
+def _key_of(question: Question) -> tuple[str, ...]:
+    """What a question says is right, whatever the order and the letters of its options."""
+    if question.options:
+        return tuple(sorted(plain(option.text) for option in question.options if option.right))
+    return (" ".join((question.answer or "").split()),)
 
 
 def _repeated_numbers(bank: Bank, source: Source) -> Iterator[Finding]:

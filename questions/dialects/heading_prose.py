@@ -12,6 +12,7 @@ from questions.dialects.shape import (
     asks_for_questions,
     ends_asking,
     is_bold_question,
+    is_marked,
     is_promotion,
     reads_as_question,
     stem_of,
@@ -53,7 +54,8 @@ def _asking(document: Document) -> Iterator[Section]:
 
 
 def _number(section: Section) -> str:
-    return stem_of(section.heading.text).number
+    """What says that a heading is one of a list: its number, or a `Q.` before it."""
+    return stem_of(section.heading.text).number or ("Q" if is_marked(section.heading.text) else "")
 
 
 def _numbered(sections: tuple[Section, ...]) -> Iterator[Section]:

@@ -23,6 +23,7 @@ __all__ = [
     "ends_asking",
     "heading_asks",
     "is_bold_question",
+    "is_marked",
     "is_promotion",
     "level_of",
     "level_under",
@@ -176,6 +177,11 @@ def heading_asks(headings: tuple[Block, ...]) -> bool:
 def asks_for_questions(titles: tuple[str, ...]) -> bool:
     """Whether one of some titles says that questions stand below it."""
     return any(_TOLD.search(title) for title in titles)
+
+
+def is_marked(heading: str) -> bool:
+    """Whether a heading says `Q.` of itself, without a number."""
+    return _UNNUMBERED.match(heading.lstrip(" *_")) is not None
 
 
 def is_promotion(heading: Block, body: Sequence[Block]) -> bool:

@@ -111,7 +111,9 @@ def test_the_same_prompt_with_another_program_is_another_question() -> None:
     one = "## {n}. What is printed?\n\n```py\nprint({n})\n```\n\n**Answer:** {n}\n\n"
     text = one.replace("{n}", "1") + one.replace("{n}", "2")
     assert read_bank(text, name="a.md").findings == ()
-    assert codes(read_bank(text.replace("print(2)", "print(1)"), name="a.md").findings) == ["Q302 9"]
+    twice = text.replace("print(2)", "print(1)")
+    assert codes(read_bank(twice, name="a.md").findings) == ["Q306 9"]
+    assert codes(read_bank(twice.replace("**Answer:** 2", "**Answer:** 1"), name="a.md").findings) == ["Q302 9"]
 
 
 @pytest.mark.parametrize(
