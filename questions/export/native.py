@@ -2,7 +2,8 @@
 
 The dialect has no place for a question's section, number and title, for a licence of its own, and for headings
 of the first three depths within a text; ids that are no words joined by hyphens, topics that are no heading,
-tags with commas and links that are no address are changed or dropped. `held` says what remains.
+tags with commas, links that are no address and spaced dashes in an option are changed or dropped. `held` says
+what remains.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from questions.dialects import native as dialect
+from questions.dialects.native_parts import split_reason
 from questions.document import open_document
 from questions.export.calm import calm, fenced
 from questions.export.native_parts import question_text
@@ -24,7 +26,7 @@ from questions.source import open_source
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from questions.model import Bank, Question
+    from questions.model import Bank, Option, Question
 
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _URL = re.compile(r"https?://[^\s<>)\]]+")
@@ -69,8 +71,15 @@ def held(question: Question) -> Question:
         links=tuple(link for link in question.links if _URL.fullmatch(link)),
         tags=tuple(tag for word in question.tags if (tag := " ".join(word.replace(",", " ").split()))),
         topic=" ".join(question.topic.split()),
-        **empty,
+        **{"options": tuple(map(_option, question.options)), **empty},
     )
+
+
+def _option(option: Option) -> Option:
+    """The option without a dash that would part its text from its reason."""
+    if not split_reason(option.text)[1]:
+        return option
+    return dataclasses.replace(option, text=option.text.replace(" — ", " &mdash; "))
 
 
 _EMPTY: dict[str, Any] = {"options": (), "answer": None, "program": "", "key_points": (), "task": None, "draw": ""}

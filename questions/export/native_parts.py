@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
-from questions.dialects.native_parts import split_reason
 from questions.export.calm import escaped
 from questions.foreign.wording import fence
 from questions.model import Tolerance
@@ -104,9 +103,6 @@ def _option(option: Option, index: int, way: Callable[[str], str]) -> str:
     box = f"- [{'x' if option.right else ' '}] "
     usual = chr(ord("a") + index) if index < 26 else f"o{index + 1}"
     text = way(option.text)
-    if split_reason(text)[1]:
-        # The first such dash parts a text from its reason.
-        text = text.replace(" — ", " &mdash; ")
     # An option that begins with braces would lose them for an id.
     named = f"{{{option.id}}} " if option.id != usual or text.startswith("{") else ""
     reason = f" — {way(option.reason)}" if option.reason else ""

@@ -1,0 +1,97 @@
+"""Plain text and HTML as Markdown: the words stay, marks that nobody meant do nothing."""
+
+from __future__ import annotations
+
+import html
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from questions.blocks import html_of, plain, split_blocks
+from questions.foreign.wording import code_span, fence, from_html, from_loose, from_plain, wording
+from questions.source import Source
+
+TEXT = st.text(st.sampled_from("ab1 \n*_[]()<>!#&;~`\\|-+.=:'\"/{}$é"), max_size=40)
+WORDS = st.text(st.sampled_from("ab1 *_[]()<>!#&;~\\|-+.=:'\"/{}$é"), max_size=30)
+
+
+def shown(markdown: str) -> str:
+    """What a reader of the Markdown sees, blanks aside."""
+    return "".join(plain(markdown.replace("\\\n", "\n")).split())
+
+
+@settings(max_examples=500, deadline=None)
+@given(WORDS)
+def test_plain_text_shows_as_it_stands(text: str) -> None:
+    markdown = from_plain(text)
+    assert shown(markdown) == "".join(text.split())
+    blocks = split_blocks(Source("", tuple(markdown.split("\n"))))
+    assert {block.kind for block in blocks} <= {"paragraph"}
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXT)
+def test_any_html_is_read(text: str) -> None:
+    from_html(text)
+    from_loose(text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(WORDS)
+def test_html_of_plain_words_shows_them(text: str) -> None:
+    assert shown(from_html(html.escape(text))) == "".join(text.split())
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(st.sampled_from("ab`\n #"), max_size=30))
+def test_a_fence_holds_any_program(text: str) -> None:
+    (block,) = split_blocks(Source("", tuple(fence(text, "py").split("\n"))))
+    assert (block.kind, block.text, block.info, block.closed) == ("fence", text, "py", True)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(st.sampled_from("ab`*"), min_size=1, max_size=12))
+def test_a_code_span_holds_any_word(text: str) -> None:
+    assert f"<code>{html.escape(text)}</code>" in html_of(code_span(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "markdown"),
+    [
+        ("<p>One</p><p>two</p>", "One\n\ntwo"),
+        ("a<br>b<br/><br>c", "a\\\nb\n\nc"),
+        ("<br>a<br>", "a"),
+        ("a <b> b </b>c <i>d</i> <b><i>e</i></b>", "a  **b** c *d* *e*"),
+        ("<b>never closed", "never closed"),
+        ("<b></b><i> </i>x", " x".strip()),
+        ("<code>a*b `c`</code> <tt></tt>", "`` a*b `c` ``"),
+        ("<ul><li>a</li><li>b</li></ul>c", "- a\n- b\n\nc"),
+        ("<ol><li><p>a</p></li><li>b</li></ol>", "1. a\n\n2. b"),
+        ('<a href="https://a.org/x y">z</a> <a>w</a>', "[z](https://a.org/x%20y) w"),
+        ('<img src="a.png" alt="b">', "![b](a.png)"),
+        ('<pre><code class="language-python">a\n  b &lt; c\n</code></pre>', "```python\na\n  b < c\n```"),
+        ("<pre>a<br>b", "```\na\nb\n```"),
+        ("<script>alert(1)</script>a<style>b</style><!-- c -->d", "ad"),
+        ("a < b and c > d &amp; __e__", "a < b and c > d & \\_\\_e\\_\\_"),
+        ("<h2>Title</h2>text", "**Title**\n\ntext"),
+        ("<table><tr><td>a</td><td>b</td></tr></table>", "a  b"),
+        ("\0\1\2x", "x"),
+    ],
+)
+def test_html_becomes_simple_markdown(text: str, markdown: str) -> None:
+    assert from_html(text) == markdown
+
+
+def test_indentation_and_lines_of_plain_text_stay() -> None:
+    assert from_plain("for i in x:\n    f(i)\n\n# end") == "for i in x:\\\n\N{NO-BREAK SPACE}" + (
+        "\N{NO-BREAK SPACE}" * 3 + "f(i)\n\n\\# end"
+    )
+
+
+def test_a_format_is_known_by_its_name() -> None:
+    assert wording("markdown")(" *a* ") == "*a*"
+    assert wording("plain")("*a*") == "\\*a\\*"
+    assert wording("html")("<b>a</b>") == "**a**"
+    assert wording("moodle")("<b>a</b>") == "**a**"
+    assert wording("moodle")("*a* &lt;") == "\\*a\\* <"
