@@ -10,9 +10,8 @@ import pytest
 from sqlalchemy import func, select
 
 from questions.diagnostics import Finding, Span
-from questions.model import CodeBlock, Option, Place, from_data
+from questions.model import from_data
 from questions.read import read_bank
-from service.aligning import digest_of
 from service.importing import import_bank, import_path, import_shipped
 from service.store import banks, imports
 from service.store.session import Sessions
@@ -186,29 +185,3 @@ async def test_the_five_documents_are_imported_with_every_question(
     assert sum(view.unanswered for view in views) == 9
     ada = await stage.caller()
     assert len(await banks.candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 114
-
-
-class TestDigest:
-    """What a question says, wherever it stands."""
-
-    def test_it_is_the_same_after_edits_around_the_question(self) -> None:
-        before = question(code_blocks=(CodeBlock("x", "python", 4),), number="1", section=("Basics",))
-        after = question(
-            code_blocks=(CodeBlock("x", "python", 44),), number="7", section=("More",), place=Place("new.md", 40, 50)
-        )
-        assert digest_of(before) == digest_of(after)
-
-    @pytest.mark.parametrize(
-        "change",
-        [
-            {"prompt": "Else?"},
-            {"answer": "That"},
-            {"level": "senior"},
-            {"topic": "autograd"},
-            {"options": (Option("a", "This", False), Option("b", "That", True))},
-            {"code_blocks": (CodeBlock("x = 1", "python", 4),)},
-        ],
-        ids=lambda change: next(iter(change)),
-    )
-    def test_it_differs_when_what_is_asked_or_right_differs(self, change: dict[str, object]) -> None:
-        assert digest_of(question(**change)) != digest_of(question())  # type: ignore[arg-type]
