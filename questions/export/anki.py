@@ -57,9 +57,9 @@ def _collection(bank: Bank, at: float) -> bytes:
     )
     decks: dict[str, Any] = {}
     for question in bank.questions:
-        name = "::".join(part for part in (_title(bank), *question.topic.split("/")) if part)
+        name = "::".join(part for part in (_title(bank), *_clean(question.topic).split("/")) if part)
         deck = decks.setdefault(name, genanki.Deck(_number(name) % 2**30 + 2**30, name))
-        guid = genanki.guid_for("dailygrad", bank.name, question.id)
+        guid = genanki.guid_for("dailygrad", _clean(bank.name), _clean(question.id))
         fields = [_clean(text) for text in _fields(question)]
         tags = [_clean(tag) for tag in tags_of(question)]
         deck.add_note(genanki.Note(model=model, fields=fields, guid=guid, tags=tags))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from questions.blocks import plain
+from questions.blocks import plain, split_blocks
 from questions.export.calm import escaped
 from questions.foreign.wording import fence
 from questions.model import Tolerance
+from questions.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -19,10 +20,19 @@ def question_text(question: Question, blocks: Sequence[CodeBlock], way: Callable
     """The heading of its topic, empty where it has none, and the question; `way` is how texts are written."""
     topic = f"# {_line(question.topic)}" if question.topic else ""
     head = " · ".join(word for word in (question.id, question.kind, question.level or "") if word)
-    parts = [f"## {head}", way(question.prompt)]
-    parts += ["\n".join(_option(option, index, way) for index, option in enumerate(question.options))]
+    prompt = way(question.prompt)
+    bullet = _bullet(prompt) if question.options else ""
+    parts = [f"## {head}", prompt]
+    parts += ["\n".join(_option(option, index, bullet, way) for index, option in enumerate(question.options))]
     parts += [f"### {name}\n\n{text}".rstrip() for name, text in _parts(question, _Languages(blocks), way)]
     return topic, "\n\n".join(part for part in parts if part)
+
+
+def _bullet(prompt: str) -> str:
+    """The marker of the options: a prompt's last list must not go on in them."""
+    blocks = split_blocks(Source("", tuple(prompt.split("\n"))))
+    last = blocks[-1] if blocks else None
+    return "*" if last and last.kind == "list" and prompt.split("\n")[last.first - 1].lstrip().startswith("-") else "-"
 
 
 class _Languages:
@@ -99,8 +109,8 @@ def _literal(answer: str, languages: _Languages) -> str:
     return f"`{answer}`" if bare and not languages.knows(answer) else languages.fence(answer, "python")
 
 
-def _option(option: Option, index: int, way: Callable[[str], str]) -> str:
-    box = f"- [{'x' if option.right else ' '}] "
+def _option(option: Option, index: int, bullet: str, way: Callable[[str], str]) -> str:
+    box = f"{bullet} [{'x' if option.right else ' '}] "
     usual = chr(ord("a") + index) if index < 26 else f"o{index + 1}"
     text = way(option.text)
     # An option that begins with braces would lose them for an id.

@@ -184,7 +184,7 @@ def add_open(sheet: Sheet, item: Item, answer: str, key_points: Sequence[str] | 
     if not answer.strip():
         add_unanswered(sheet, item)
         return
-    points = tuple(key_points) if key_points is not None else key_points_of(answer)
+    points = tuple(key_points) if key_points is not None else key_points_of(answer, item.prompt)
     _add(sheet, item, "open", answer=answer, key_points=points)
 
 

@@ -28,29 +28,30 @@ def add_number(sheet: Sheet, item: Item, answers: Sequence[str]) -> None:
             sheet.say("Q606", "the answer is no number", "write `#5`, `#5:0.1` or `#1..5`", item.lines, note=note)
         add_unanswered(sheet, item)
         return
-    number, low, high = read[0]
+    shown, low, high = read[0]
     if low != high:
         accepted = f"Accepted: {_shown(low)} to {_shown(high)}."
-        note = f"the key became {_shown(number)} alone"
+        note = f"the key became {shown} alone"
         cure = "ask for a result that is exact"
         sheet.say("Q606", "a tolerance cannot be kept", cure, item.lines, note=f"{accepted} {note}")
         item.why = "\n\n".join(text for text in (accepted, item.why) if text)
-    add_short(sheet, item, [_shown(one[0]) for one in read])
+    add_short(sheet, item, [one[0] for one in read])
 
 
-def _number(text: str) -> tuple[Decimal, Decimal, Decimal] | None:
-    """The number, and the least and the greatest that are accepted."""
+def _number(text: str) -> tuple[str, Decimal, Decimal] | None:
+    """The number as it is written, and the least and the greatest that are accepted."""
     if found := _RANGE.fullmatch(text.strip()):
         low, high = _decimal(found["low"]), _decimal(found["high"])
         if low is None or high is None or low > high:
             return None
-        return (low + high) / 2, low, high
+        return _shown((low + high) / 2), low, high
     body, _, margin = text.partition(":")
     number = _decimal(body)
     spread = _decimal(margin) if margin.strip() else Decimal(0)
     if number is None or spread is None:
         return None
-    return number, number - abs(spread), number + abs(spread)
+    # `4.0` and `4` are not the same answer to a question about a dtype.
+    return literal_of(body) or "", number - abs(spread), number + abs(spread)
 
 
 def _decimal(text: str) -> Decimal | None:
