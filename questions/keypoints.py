@@ -5,92 +5,146 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from questions.blocks import Block, split_blocks
-from questions.source import Source
+from questions.prose import Statement, statements
+from questions.subjects import Subject, predicate_of, pronoun_predicate, subject_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
-_MOST = 8
-_ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ ]{1,4}(?=\S)")
-_NESTED = re.compile(r"(?P<indent>[ ]+)(?:[-*+]|\d{1,9}[.)])[ ]")
-_GAP = re.compile(r"\n(?:[ ]*\n)+")
-_NOT_SIMPLE = re.compile(
-    r"[\t\r]|\n[ ]*\n[ ]+\S|\A[ ]|^(?:[ ]*(?:```|~~~|[>#|<=\[]|[-*+][ ]*$|\d{1,9}[.)][ ]*$|(?:[-*_][ ]*){3,}$|-+[ ]*$)"
-    r"|(?:[-*+]|\d{1,9}[.)])(?:[ ]{5,}|[ ]+(?:[-*+>#<\[|]|\d{1,9}[.)]|```|~~~)))"
-    r"|[|]",
-    re.MULTILINE,
+MOST = 6
+"""So many points at most."""
+_LONGEST = 260
+_ROOM = 4
+"""So many points before plain sentences are left out."""
+_EXAMPLE = re.compile(
+    r"[*_]*(?:for (?:example|instance)|examples?\b|e\.g\.|imagine|consider|suppose|say,|here\b|see\b|input:|output:)",
+    re.IGNORECASE,
 )
-"""What may make a block of another kind, or put one into another."""
-_SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)\s+(?=[A-Z`*(\"'])")
+_HEADLESS = re.compile(
+    r"(?:this|these|that|those|such|so|thus|hence|then|therefore|however|but|and|or|also|furthermore|moreover|now|they|it"
+    r"|he|she|both|otherwise|instead|without it|in that case|in fact|if not|if (?:it|these|this|you (?:see|do)|that)"
+    r"|if [^,]{0,25}\b(?:it|this|these|them)"
+    r"|the (?:latter|former|result|result has|second|same)|at each|after (?:this|that))\b",
+    re.IGNORECASE,
+)
+_CONNECTIVE = re.compile(
+    r"(?:crucially|furthermore|however|moreover|therefore|thus|in fact|also|hence),\s+", re.IGNORECASE
+)
+_TRIVIA = re.compile(r"(?:introduced|added|released|available|deprecated|new) (?:in|since)\b.{0,30}$", re.IGNORECASE)
+_PRAISE = re.compile(
+    r"\b(?:is|are) (?:a |an )?(?:very )?(?:vital|crucial|important|powerful|critical|key|handy|recommended|mandatory"
+    r"|an art)\b",
+    re.IGNORECASE,
+)
+_ASKING = re.compile(r"\?[\"”)]*$")
+_CODE = re.compile(r"`[^`]*`|\$[^$]*\$")
+_PLAIN = re.compile(r"[^\W\d_]{2,}")
+_BOLD = re.compile(r"\*\*[^*]+\*\*")
+_LABELLED = re.compile(r"(?:\*\*[^*]{2,40}\*\*|`[^`]{2,40}`)\s*(?:\([^)]*\))?:(?:\*\*)?\s|\*\*[^*]{2,40}:\*\*\s")
 
 
-def key_points_of(answer: str) -> tuple[str, ...]:
-    """The items of the answer's lists; without any its emphasised sentences, else each paragraph's first."""
+def key_points_of(answer: str, prompt: str = "") -> tuple[str, ...]:
+    """At most MOST short statements, each to be understood alone: items and table rows first, then what is stressed.
+
+    What opens with `It` or `They` is given the subject of `prompt` in its place, where that can only be meant.
+    """
     if not answer.strip():
         return ()
-    blocks = _simple_blocks(answer)
-    if blocks is None:
-        blocks = split_blocks(Source("", tuple(answer.split("\n"))))
-    for found in (_items(blocks), _emphasised(blocks), _openings(blocks)):
-        points = tuple(dict.fromkeys(found))
-        if points:
-            return points[:_MOST]
-    return ()
+    said = list(statements(answer))
+    points = _points(said, subject_of(prompt))
+    if not points:
+        points = [(0, statement.text) for statement in said if not statement.text.endswith(":")][:1]
+    best = sorted(range(len(points)), key=lambda at: (-points[at][0], at))
+    strong = [at for at in best if points[at][0] >= 2]
+    kept = [*strong, *(at for at in best if at not in strong)][: max(min(len(strong), MOST), _ROOM)]
+    return tuple(dict.fromkeys(points[at][1] for at in sorted(kept)))
 
 
-def _simple_blocks(answer: str) -> tuple[Block, ...] | None:
-    """Paragraphs and flat lists without a parser, which takes most of the time there is; None for anything else."""
-    answer = answer.strip("\n")
-    if _NOT_SIMPLE.search(answer):
-        return None
-    blocks: list[Block] = []
-    for part in _GAP.split(answer):
-        lines = part.split("\n")
-        starts = [index for index, line in enumerate(lines) if _ITEM.match(line)]
-        if starts[:1] != [0] and (starts or any(_NESTED.match(line) for line in lines)):
-            return None
-        ends = [*starts[1:], len(lines)]
-        cuts = [_own(lines, start, end) for start, end in zip(starts, ends, strict=False)]
-        if None in cuts:
-            return None
-        texts = ["\n".join(lines[start:cut]) for start, cut in zip(starts, cuts, strict=False)]
-        items = tuple(Block("item", 0, 0, children=(_paragraph(_ITEM.sub("", text, count=1)),)) for text in texts)
-        blocks.append(Block("list", 0, 0, children=items) if items else _paragraph(part))
-    return tuple(blocks)
+def _points(said: Sequence[Statement], subject: Subject) -> list[tuple[int, str]]:
+    """What may be a point, with what it weighs."""
+    points: list[tuple[int, str]] = []
+    known = False
+    item = -1
+    for statement in said:
+        text = statement.text
+        about = predicate_of(text, subject) is not None
+        pronoun = pronoun_predicate(text)
+        if statement.first:
+            # In an item of its own `it` can only be what is asked about; a new paragraph may have moved on.
+            known = bool(subject.name) and not subject.compared and (known or not points or statement.kind == "item")
+        if pronoun and known and subject.name:
+            text = _named(subject, pronoun.text, pronoun.plural)
+        known = about or (pronoun is not None and known)
+        if statement.kind == "item" and not statement.first and item >= 0 and _belongs(statement, points[item][1]):
+            points[item] = (points[item][0], f"{points[item][1]} {statement.text}")
+            continue
+        item = -1
+        if _is_point(text, statement):
+            text = _capital(_CONNECTIVE.sub("", text, count=1))
+            points.append((_weight(statement, about, not points), text))
+            item = len(points) - 1 if statement.kind == "item" and statement.first else -1
+    return points
 
 
-def _own(lines: list[str], start: int, end: int) -> int | None:
-    """Where the first paragraph of an item ends: before the lists in it. None where that is hard to say."""
-    found = _ITEM.match(lines[start])
-    column = len(found[0]) if found else 0
-    nested = [(index, len(one["indent"])) for index in range(start + 1, end) if (one := _NESTED.match(lines[index]))]
-    if not nested:
-        return end
-    return nested[0][0] if nested[0][1] < column + 4 and all(indent >= column for _, indent in nested) else None
+def _belongs(statement: Statement, item: str) -> bool:
+    """Whether a further sentence of an item is still its point: a label and a few words leave room for more."""
+    return (
+        bool(_LABELLED.match(item) or len(item) < 60)
+        and len(item) + len(statement.text) < 160
+        and not _EXAMPLE.match(statement.text)
+        and not _PRAISE.search(statement.text)
+        and not statement.text.endswith(":")
+        and not _is_code(statement.text)
+    )
 
 
-def _paragraph(text: str) -> Block:
-    return Block("paragraph", 0, 0, text=text)
+def _is_code(text: str) -> bool:
+    """Whether it says hardly a word: a shape or a call, shown as an example."""
+    return bool(_CODE.search(text)) and len(_PLAIN.findall(_CODE.sub("", text))) < 2
 
 
-def _items(blocks: tuple[Block, ...]) -> Iterator[str]:
-    for block in blocks:
-        for item in block.children if block.kind == "list" else ():
-            if item.children and item.children[0].kind == "paragraph":
-                yield " ".join(item.children[0].text.split())
+def _named(subject: Subject, rest: str, plural: bool) -> str:
+    name = subject.name
+    if re.match(r"[a-z]", name) and " " not in name:
+        name = name.capitalize()
+    if plural and not re.search(r"s[`*\"]*$", name):
+        return f"They {rest}"
+    return f"{name} {rest}"
 
 
-def _sentences(blocks: tuple[Block, ...]) -> Iterator[list[str]]:
-    """The sentences of each paragraph."""
-    for block in blocks:
-        if block.kind == "paragraph":
-            yield _SENTENCE.split(" ".join(block.text.split()))
+def is_alone(statement: Statement) -> bool:
+    """Whether the statement can be understood without what comes before it."""
+    return _is_point(statement.text, statement)
 
 
-def _emphasised(blocks: tuple[Block, ...]) -> Iterator[str]:
-    return (one for sentences in _sentences(blocks) for one in sentences if "**" in one)
+def _is_point(text: str, statement: Statement) -> bool:
+    if text.endswith((":", ",")) or _ASKING.search(text) or len(text) > _LONGEST or len(text) < 6:
+        return False
+    further = not statement.first
+    if (_is_code(text) and (further or statement.kind == "sentence")) or (further and statement.depth):
+        return False
+    if _EXAMPLE.match(text) or _TRIVIA.match(text):
+        return False
+    opened = _CONNECTIVE.sub("", text, count=1)
+    if _HEADLESS.match(opened) and not (opened == text and statement.kind == "row"):
+        return False
+    return len(re.findall(r"\w+", text)) >= (2 if statement.kind != "sentence" else 4)
 
 
-def _openings(blocks: tuple[Block, ...]) -> Iterator[str]:
-    return (sentences[0] for sentences in _sentences(blocks))
+def _weight(statement: Statement, about: bool, opens: bool) -> int:
+    if opens and about and not statement.lead:
+        return 5
+    if statement.kind == "row":
+        return 4
+    if statement.kind == "item" and statement.first:
+        return 4 - statement.depth
+    weight = 1
+    if _BOLD.search(statement.text):
+        weight = 3
+    elif about:
+        weight = 2
+    return weight - 2 * bool(_PRAISE.search(statement.text))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,7 +1,8 @@
 """Which key points an open answer mentions: pure and deterministic, never fuzzy on identifiers or numbers.
 
 A key point counts as mentioned when all of its marked terms (**bold** or `code`) are; without marked terms, when
-every identifier and number in it is, and three in five of its significant words. Identifiers and numbers are matched
+every identifier and number in it is, and three in five of its significant words; so too what follows a label, where
+the label alone is marked (`**View**: shares the storage`). Identifiers and numbers are matched
 whole: `float16` is not `bfloat16`, numbers compare by value. Words of prose are matched by their stem.
 The rule cannot read: it does not see a negation, so what it finds is always provisional.
 """
@@ -20,6 +21,7 @@ SHARE_OF_WORDS = 0.6
 """The share of an unmarked point's significant words that must be there."""
 
 _MARKED = re.compile(r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)|\*\*(?P<bold>.+?)\*\*", re.DOTALL)
+_LABEL = re.compile(r"(?:\*\*[^*]+\*\*|`[^`]+`)[^:]{0,40}:(?:\*\*)?\s+(?=\S)|\*\*[^*]+:\*\*\s+(?=\S)")
 _TOKEN = re.compile(
     r"""(?P<number>(?:(?<![\w)\].-])-)?(?<![\w.])(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,6})?(?![\w]|\.\d))
       | (?P<name>\w+(?:\.\w+)*)""",
@@ -65,6 +67,9 @@ def _mentions(point: str, said: _Tokens, text: str) -> bool:
     terms = list(_MARKED.finditer(point))
     if not terms:
         return _has_prose(_tokens(point), said)
+    label = _LABEL.match(point)
+    if label and terms[-1].end() <= label.end() and not _has_prose(_tokens(point[label.end() :]), said):
+        return False
     return all(
         _has_term(term["code"], said, text) if term["code"] else _has_bold(term["bold"], said, text) for term in terms
     )

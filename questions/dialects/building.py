@@ -166,7 +166,7 @@ def make_question(
         prompt=prompt,
         place=document.place(first, last),
         answer=answer or None,
-        key_points=key_points_of(answer),
+        key_points=key_points_of(answer, prompt),
         code_blocks=document.code_between(first, last),
         level=level or level_under(section),
         section=section,
@@ -217,7 +217,7 @@ def add_question(
         )
         draft.findings += [_problem(document, problem, first, last) for problem in choice.problems]
     elif answer:
-        question = dataclasses.replace(question, answer=answer, key_points=key_points_of(answer))
+        question = dataclasses.replace(question, answer=answer, key_points=key_points_of(answer, prompt))
     if not question.answered and not (choice and choice.problems):
         draft.findings.append(no_answer(document, *(asked or (first, first))))
     draft.questions.append(question)

@@ -1,0 +1,271 @@
+"""Choices made from questions answered in prose: which of these sentences belongs to the answer? Pure.
+
+The right option is a sentence of the answer, the wrong ones are sentences that answer other questions of the bank.
+Better none than a doubtful one: what may have a second right option, or gives its own away, is refused.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+from questions.likeness import Print, likeness, print_of
+from questions.model import Option, Question
+from questions.offering import SYMBOL, Sentence, opening_of, sentences_of
+from questions.subjects import Subject, compared_in, heart, subject_of, words_of
+
+TAG = "generated"
+"""What marks a question that nobody wrote as it is asked."""
+ASKED = "Which of these belongs to the answer?"
+SUFFIX = "-which"
+"""What is added to the id of the question it is made from."""
+_WRONG = 3
+_ALIKE = 0.45
+"""Questions at least this alike (see `likeness`) may have one answer."""
+_OVERLAP = 0.30
+"""Answers whose words overlap so much, by their rarity, may answer each other's questions."""
+_COVERED = 0.55
+"""The share of a sentence's words, by their rarity, that another answer may have before it is taken to say the same."""
+_SAME = 0.45
+"""Sentences so alike are not offered side by side."""
+_LONG_PROMPT = 12
+"""Of so many words of a question one may be in the right option alone, and tells nothing."""
+_RATIO = 1.9
+"""How much longer the longest of options may be than the shortest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why no choice is made of a question."""
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """What could be made of a bank's questions."""
+
+    made: tuple[Question, ...]
+    refused: tuple[Refusal, ...]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A question with all that is compared of it."""
+
+    question: Question
+    subjects: tuple[Subject, ...]
+    """Two where it compares them; none where that cannot be told."""
+    said: frozenset[str]
+    """Stems of the prompt and the answer."""
+    prompt: frozenset[str]
+    sentences: tuple[Sentence, ...]
+
+    @cached_property
+    def print(self) -> Print:
+        return print_of(self.question)
+
+
+def choices_of(questions: Iterable[Question]) -> Forms:
+    """A choice for each answered open question of a bank, or why there is none. Always the same for the same bank."""
+    asked = [_asked(question) for question in questions if question.kind == "open" and question.answer]
+    weights = _weights([one.said for one in asked])
+    made: list[Question] = []
+    refused: list[Refusal] = []
+    for one in asked:
+        found = _Making(one, asked, weights).choice()
+        if isinstance(found, Question):
+            made.append(found)
+        else:
+            refused.append(Refusal(one.question.id, found))
+    return Forms(tuple(made), tuple(refused))
+
+
+def _asked(question: Question) -> _Asked:
+    assert question.answer is not None
+    subjects = _subjects(question.prompt)
+    prompt = frozenset((*words_of(f"{question.title} {question.prompt}"), *SYMBOL.findall(question.prompt)))
+    return _Asked(
+        question,
+        subjects,
+        prompt | frozenset(words_of(question.answer)),
+        prompt,
+        tuple(sentences_of(question.answer, subjects, prompt)),
+    )
+
+
+def _subjects(prompt: str) -> tuple[Subject, ...]:
+    if pair := compared_in(prompt):
+        return pair
+    subject = subject_of(prompt)
+    return () if subject.compared or not subject.name else (subject,)
+
+
+def _weights(texts: Sequence[frozenset[str]]) -> Mapping[str, float]:
+    """How telling each word is: the rarer, the more."""
+    spread = Counter(word for text in texts for word in text)
+    return {word: math.log((len(texts) + 1) / count) for word, count in spread.items()}
+
+
+_WHY = re.compile(r"\bwhy\b", re.IGNORECASE)
+_EXPLAINS = re.compile(
+    r"(?!(?:what (?:is|are)|explain|describe|discuss|compare|name|list|define|reflect)\b)", re.IGNORECASE
+)
+
+
+class _Making:
+    """Makes the choice of one question."""
+
+    def __init__(self, one: _Asked, asked: Sequence[_Asked], weights: Mapping[str, float]) -> None:
+        self._one = one
+        self._asked = asked
+        self._weights = weights
+        spread = Counter(word for other in asked for word in other.prompt)
+        self._common = {word for word, count in spread.items() if count >= max(3, len(asked) / 10)}
+
+    def choice(self) -> Question | str:
+        """The choice, or why there is none."""
+        if not self._one.sentences:
+            return "no sentence of its answer can stand alone"
+        others = [other for other in self._asked if other is not self._one and not self._is_near(other)]
+        if len(others) < _WRONG:
+            return "fewer than three other questions are about something else"
+        others.sort(key=lambda other: (-self._cosine(self._one.said, other.said), other.question.id))
+        reason = ""
+        for right in sorted(self._one.sentences, key=lambda sentence: -sentence.weight):
+            if not self._is_central(right):
+                reason = reason or "only sentences beside the point can stand alone"
+                continue
+            wrong, reason = self._wrong(right, others)
+            if wrong:
+                return self._made(right, wrong)
+        return reason
+
+    def _is_central(self, right: Sentence) -> bool:
+        """Whether the sentence is what the question asks for, as far as that can be told."""
+        explains = bool(_EXPLAINS.match(self._one.question.prompt))
+        if right.form == "because":
+            return bool(_WHY.search(self._one.question.prompt)) and right.weight > 2 and len(self._one.subjects) < 2
+        if right.plural and len(self._one.subjects) > 1:
+            return False
+        if right.form == "plain":
+            return explains and right.order < 3 and bool(not right.order or right.words & self._one.prompt)
+        return True
+
+    def _is_near(self, other: _Asked) -> bool:
+        """Whether the other's answer may answer this question too."""
+        one = self._one
+        return (
+            likeness(one.print, other.print) >= _ALIKE
+            or self._names(one) <= other.said
+            or self._names(other) <= one.said
+            or bool(self._names(one) & self._names(other))
+            or self._cosine(one.said, other.said) >= _OVERLAP
+        )
+
+    def _names(self, one: _Asked) -> frozenset[str]:
+        """What the question is about, as far as that tells it from others."""
+        named = frozenset(word for subject in one.subjects for word in heart(subject) | subject.aliases) or one.prompt
+        return frozenset(word for word in named if word not in self._common) or named
+
+    def _wrong(self, right: Sentence, others: Sequence[_Asked]) -> tuple[list[tuple[_Asked, Sentence]], str]:
+        """The wrong options for that right one, or none of them and why."""
+        shared = right.words & self._one.prompt
+        if (self._one.subjects or right.form == "said") and right.form != "plain" and shared & self._names(self._one):
+            return [], "its sentences name what the question asks about, which would give the right one away"
+        found: list[tuple[_Asked, Sentence]] = []
+        for other in others:
+            for sentence in sorted(other.sentences, key=lambda sentence: -sentence.weight):
+                if self._fits(sentence, right, other, [known for _, known in found]):
+                    found.append((other, sentence))
+                    break
+        chosen = self._covering(right, found, shared)
+        if chosen:
+            return chosen, ""
+        if len(found) < _WRONG:
+            return [], "too few other answers have a sentence of the same form and length that cannot answer it too"
+        return [], "only its right option would share words with the question"
+
+    def _fits(self, sentence: Sentence, right: Sentence, other: _Asked, chosen: Sequence[Sentence]) -> bool:
+        one = self._one
+        if sentence.form != right.form or (sentence.plural and not right.plural):
+            return False
+        if _ratio(sentence.text, right.text) > _RATIO:
+            return False
+        if right.form == "said" and sentence.words & (self._names(other) | self._names(one)):
+            return False
+        if self._names(one) <= sentence.words:
+            return False
+        if self._covered(sentence.words, one.said) >= _COVERED:
+            return False
+        return all(self._cosine(sentence.words, known.words) < _SAME for known in (right, *chosen))
+
+    def _covering(
+        self, right: Sentence, found: Sequence[tuple[_Asked, Sentence]], shared: frozenset[str]
+    ) -> list[tuple[_Asked, Sentence]]:
+        """The nearest three among which each word is that the right option shares with the question."""
+        near = sorted(found, key=lambda pair: -len(pair[1].words & shared))[:12]
+        spared = 1 if len(self._one.prompt) >= _LONG_PROMPT and right.form != "said" else 0
+        for three in combinations(near, _WRONG):
+            lengths = [len(sentence.text) for _, sentence in three]
+            bare = shared.difference(*(sentence.words for _, sentence in three))
+            if right.plural and not any(sentence.plural for _, sentence in three):
+                continue
+            if len(bare) <= spared and min(lengths) * 2.2 > max(lengths):
+                return list(three)
+        return []
+
+    def _covered(self, words: frozenset[str], text: frozenset[str]) -> float:
+        """The share of `words`, by their rarity, that is in `text`."""
+        whole = math.fsum(self._weights.get(word, 1.0) for word in words)
+        return math.fsum(self._weights.get(word, 1.0) for word in words & text) / whole if whole else 1.0
+
+    def _cosine(self, one: frozenset[str], other: frozenset[str]) -> float:
+        def length(words: frozenset[str]) -> float:
+            return math.fsum(self._weights.get(word, 1.0) ** 2 for word in words)
+
+        both = length(one) * length(other)
+        return length(one & other) / math.sqrt(both) if both else 0.0
+
+    def _opened(self, sentence: Sentence) -> str:
+        opening = opening_of(self._one.subjects, sentence.plural) if sentence.form == "said" else ""
+        return opening + sentence.text
+
+    def _made(self, right: Sentence, wrong: Sequence[tuple[_Asked, Sentence]]) -> Question:
+        question = self._one.question
+        options = [
+            _option(self._opened(right)),
+            *(_option(self._opened(sentence), f"This answers: {_asks(other.question)}") for other, sentence in wrong),
+        ]
+        return dataclasses.replace(
+            question,
+            id=question.id + SUFFIX,
+            kind="choice",
+            prompt=f"{question.prompt}\n\n**{ASKED}**",
+            why=question.answer or "",
+            answer=None,
+            key_points=(),
+            options=tuple(sorted(options, key=lambda option: option.id)),
+            tags=(*question.tags, TAG),
+        )
+
+
+def _option(text: str, reason: str = "") -> Option:
+    id_ = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+    return Option(id_, text, right=not reason, reason=reason)
+
+
+def _asks(question: Question) -> str:
+    return " ".join(question.prompt.split())
+
+
+def _ratio(one: str, other: str) -> float:
+    return max(len(one), len(other)) / min(len(one), len(other))
