@@ -21,7 +21,7 @@ def _import_lines(view: ImportView, dry_run: bool) -> Iterator[str]:
     if dry_run:
         yield from (f"    {_change(change)}" for change in view.changes)
     if dry_run and view.twins:
-        yield f"    {view.exact} exact and {view.near} near duplicates; near is {view.near_from:.2f} or more, of 1:"
+        yield f"    asked twice, with the likeness (1 is the very same, {view.near_from:.2f} or more is near):"
         yield from (f"      {_twin(twin)}" for twin in view.twins)
     if dry_run and view.findings:
         yield from (f"    {line}".rstrip() for line in view.findings.splitlines())
@@ -50,8 +50,8 @@ def _counts(view: ImportView) -> str:
         (view.moved, "moved"),
         (view.retired, "retired"),
         (view.returned, "back again"),
-        (view.exact, "exact duplicates"),
-        (view.near, "near duplicates"),
+        (view.exact, "exact duplicate" if view.exact == 1 else "exact duplicates"),
+        (view.near, "near duplicate" if view.near == 1 else "near duplicates"),
     )
     return ", ".join((said, *(f"{count} {what}" for count, what in rest if count)))
 

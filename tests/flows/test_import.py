@@ -1,0 +1,95 @@
+"""The operator's imports as processes: look, import, look at the record, undo; refused in a sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+DOCUMENT = """# Views
+
+### 1. Does `x.t()` return a view of the tensor, or a copy?
+
+**Answer:** A view.
+
+### 2. What does `clone` do to the memory of a tensor?
+
+**Answer:** It copies it.
+
+### 3. Is what `x.t()` returns a copy of the tensor, or a view?
+
+**Answer:** A view, always.
+"""
+
+
+def bank(*words: str, url: str) -> subprocess.CompletedProcess[str]:
+    ours = ("DAILYGRAD_", "DATABASE_URL")
+    rest = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    return subprocess.run(
+        [sys.executable, "-m", "dailygrad", "bank", *words],
+        cwd=ROOT,
+        env={**rest, "DATABASE_URL": url, "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def done(*words: str, url: str) -> str:
+    ended = bank(*words, url=url)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr == ""
+    return ended.stdout
+
+
+def test_look_import_edit_undo_and_read_the_record(database_url: str, tmp_path: Path) -> None:
+    file = tmp_path / "views.md"
+    file.write_text(DOCUMENT, encoding="utf-8")
+    looked = done("import", str(file), "--dry-run", url=database_url)
+    assert "views: 3 new, 0 changed, 0 unchanged, 0 unanswered, 1 near duplicate; nothing was written" in looked
+    assert "added     line 7: what-does-clone-do-to-the-memory-of-a-tensor: What does clone do to" in looked
+    assert "0.65 or more is near" in looked
+    assert "line 11: is-what-x-t-returns" in looked
+
+    said = done("import", str(file), url=database_url)
+    assert said == "  views: 3 new, 0 changed, 0 unchanged, 0 unanswered, 1 near duplicate\n"
+    file.write_text(DOCUMENT.replace("It copies it.", "It doubles it."), encoding="utf-8")
+    (view,) = json.loads(done("import", str(file), "--dry-run", "--format", "json", url=database_url))
+    assert (view["applied"], view["changed"], view["changes"][0]["what"]) == (False, 1, "changed")
+    done("import", str(file), url=database_url)
+
+    undone = done("undo", "views", url=database_url)
+    assert undone.startswith("  views: 1 changed back, 0 retired, 0 back again\n    changed   what-does-clone")
+    lines = done("log", "views", url=database_url).splitlines()
+    assert lines[0] == "  views: 3 imports"
+    assert [line.split(": ", 1)[1] for line in lines[1:]] == [
+        "0 new, 1 changed, 0 unchanged, 0 retired",
+        "0 new, 1 changed, 2 unchanged, 0 retired",
+        "3 new, 0 changed, 0 unchanged, 0 retired",
+    ]
+    assert "undo of 2" in lines[1]
+
+
+def test_what_cannot_be_done_is_refused_in_a_sentence(database_url: str, tmp_path: Path) -> None:
+    for words, said in (
+        (("import", str(tmp_path / "none.md")), "none.md: give a document or a folder of them"),
+        (("undo", "nowhere"), "There is no bank 'nowhere' here."),
+        (("log", "nowhere"), "There is no bank 'nowhere' here."),
+    ):
+        ended = bank(*words, url=database_url)
+        assert ended.returncode == 2
+        assert ended.stderr.startswith("dailygrad: ")
+        assert said in ended.stderr
+        assert len(ended.stderr.splitlines()) == 1
+    assert bank("import", "--format", "xml", url=database_url).returncode == 2
+
+
+def test_a_document_that_stays_out_fails_the_command(database_url: str, tmp_path: Path) -> None:
+    file = tmp_path / "study.md"
+    file.write_text("Only words.\n", encoding="utf-8")
+    ended = bank("import", str(file), url=database_url)
+    assert ended.returncode == 1
+    assert "study: kept out\n    error: bank study: no question was recognised in it" in ended.stdout
