@@ -1,0 +1,56 @@
+"""`dailygrad bank prove` and `dailygrad bank explain` as they are typed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def bank(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "dailygrad", "bank", *words], cwd=ROOT, capture_output=True, text=True, timeout=150
+    )
+
+
+def test_a_finding_is_explained() -> None:
+    done = bank("explain", "p102")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "P102" in done.stdout and "Cure:" in done.stdout
+
+
+def test_a_finding_there_is_none_of() -> None:
+    done = bank("explain", "P999")
+    assert done.returncode == 2
+    assert done.stderr.startswith("dailygrad: there is no finding P999; there are P101, P102, ")
+
+
+def test_a_document_that_is_not_there() -> None:
+    done = bank("prove", "no-such.md")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "dailygrad: there is no no-such.md: give a Markdown file or a folder of them\n"
+
+
+@pytest.mark.sandbox
+def test_an_error_is_told_by_the_exit_status_and_the_torch_that_ran_is_named(tmp_path: Path) -> None:
+    document = tmp_path / "d.md"
+    document.write_text("```python\nimport torch\nprint(torch.ones(1))  # 2.0\n```\n", encoding="utf-8")
+    done = bank("prove", str(document), "--format", "json")
+    told = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert [found["code"] for found in told["documents"][0]["findings"]] == ["P102"]
+    assert told["torch"].startswith("2.")
+
+
+@pytest.mark.sandbox
+def test_another_torch_than_the_one_named_is_refused(tmp_path: Path) -> None:
+    document = tmp_path / "d.md"
+    document.write_text("text\n", encoding="utf-8")
+    done = bank("prove", str(document), "--torch", "1.0")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "runs here, not 1.0: install torch==1.0" in done.stderr
