@@ -28,7 +28,6 @@ import uvicorn
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from rich.console import Console
-from rich.markdown import Markdown
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from sqlalchemy.exc import OperationalError
 from starlette.types import ASGIApp
@@ -40,10 +39,9 @@ from bot.core.quiz import Quiz
 from bot.platforms import console as console_chat
 from bot.platforms import web as web_chat
 from questions import Reading, read_path
-from questions.__main__ import check_main
-from questions.explaining import explained, explanations
 from questions.proved import Proving, proving_github, proving_json, proving_text
-from questions.report import FORMATS, Format
+from questions.report import FORMATS
+from questions.shell import bank_command
 from sandbox import embedded as sandboxes
 from sandbox import host as sandbox_host
 from sandbox.__main__ import main as supervise
@@ -70,7 +68,6 @@ command = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 bot_command = typer.Typer(help="Start a chat in front of a service.", no_args_is_help=True)
-bank_command = typer.Typer(help="Check, prove and import banks of questions.", no_args_is_help=True)
 sandbox_command = typer.Typer(help="Run PyTorch code, confined.", no_args_is_help=True)
 command.add_typer(bot_command, name="bot")
 command.add_typer(bank_command, name="bank")
@@ -421,18 +418,6 @@ def refuse_other_version(database_url: str) -> None:
 # Banks
 
 
-@bank_command.command("check")
-def bank_check(
-    paths: Annotated[list[Path], typer.Argument(help="Documents, or folders of them.")],
-    format: Annotated[str, typer.Option(help="text, json, or github for annotations.")] = "text",
-) -> None:
-    """Read banks and say what is wrong with them, with line and caret. Exit status 1 on an error."""
-    if format not in ("text", "json", "github"):
-        raise typer.BadParameter("text, json or github", param_hint="--format")
-    chosen: Format = format  # type: ignore[assignment]  # one of the three, by the line above
-    raise SystemExit(check_main(paths, chosen))
-
-
 @bank_command.command("import")
 def bank_import(
     path: Annotated[Path | None, typer.Argument(help="A document or a folder; none: ours.")] = None,
@@ -541,16 +526,6 @@ async def _bank_prove(readings: Sequence[Reading], torch: str) -> Proving:
                     found.append(one)
                     bar.advance(task)
             return proved_readings(readings, found, versions, clockwork.monotonic() - started)
-
-
-@bank_command.command("explain")
-def bank_explain(code: Annotated[str, typer.Argument(help="The code of a finding, such as P102.")]) -> None:
-    """Say what a finding means, with an example and the cure."""
-    try:
-        out.print(Markdown(explained(code)))
-    except KeyError:
-        near = ", ".join(sorted(explanations()))
-        raise Refused(f"there is no finding {code}; there are {near}") from None
 
 
 # The sandbox
