@@ -32,7 +32,8 @@ class Finding:
     """Something an author should know. The message names the cause and `help` the cure."""
 
     code: str
-    """Stable: `Q` and three digits. 0xx the document, 1xx a question's form, 2xx its content, 3xx the bank."""
+    """Stable: `Q` or `P` and three digits. Q0xx the document, Q1xx a question's form, Q2xx its content, Q3xx the bank,
+    Q6xx a foreign format, P1xx what running it showed. `FINDINGS.md` has a page on each."""
     severity: Severity
     message: str
     """Lower case, no full stop."""
