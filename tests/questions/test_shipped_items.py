@@ -1,10 +1,8 @@
-"""The shipped bank: its keys are true, its references agree with torch itself, its cases reject every mistake."""
+"""The shipped bank: large, balanced, complete, its first references those of torch itself. Proving is the sandbox's."""
 
 from __future__ import annotations
 
-import contextlib
 import copy
-import io
 import random
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -19,14 +17,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from questions.model import CodeTask, Question
-    from questions.proving import Proof
 
 torch = pytest.importorskip("torch", reason="the bank's programs need torch")
 
 BANK = shipped_bank()
-PROOFS = [proof for question in BANK.questions for proof in proofs(question)]
 TASKS = {question.id: question.task for question in BANK.questions if question.task is not None}
 SEEDS = range(3)
+TOPICS = {
+    "tensors",
+    "autograd",
+    "modules",
+    "data",
+    "optimisation",
+    "losses",
+    "precision",
+    "performance",
+    "distributed",
+    "deployment",
+    "debugging",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -147,15 +156,7 @@ ORACLES: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.parametrize("proof", PROOFS, ids=lambda proof: proof.name)
-def test_a_key_is_true(proof: Proof) -> None:
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        run(proof.program)
-    assert proof.holds(finished=True, printed=printed.getvalue())
-
-
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", ORACLES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_reference_agrees_with_torch_itself(name: str, seed: int) -> None:
     task = TASKS[name]
@@ -165,47 +166,31 @@ def test_a_reference_agrees_with_torch_itself(name: str, seed: int) -> None:
         assert agree(task, call(reference, arguments), expected), arguments
 
 
-@pytest.mark.parametrize("name", TASKS)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_every_mistake_fails_a_case(name: str, seed: int) -> None:
-    task = TASKS[name]
-    drawn = cases(task, seed)
-    reference = run(task.reference)[task.entry]
-    expected = [call(reference, arguments) for arguments in drawn]
-    assert len(task.wrong) >= 3
-    for wrong in task.wrong:
-        function = run(wrong.code)[task.entry]
-        results = [call(function, arguments) for arguments in drawn]
-        assert not all(map(agree, [task] * len(drawn), results, expected)), wrong.name
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_a_challenge_shows_little_and_tries_much(name: str) -> None:
-    names = run(TASKS[name].cases)
-    shown = names["examples"]()
-    assert 2 <= len(shown) <= 3
-    assert len(names["cases"](random.Random(0))) >= 8
-    again = names["examples"]()
-    assert all(map(agree, [TASKS[name]] * len(shown), again, shown))
-
-
-def test_every_kind_level_and_topic_is_there() -> None:
-    kinds = Counter(question.kind for question in BANK.questions)
-    levels = Counter(question.level for question in BANK.questions)
-    topics = Counter(question.topic for question in BANK.questions)
-    assert all(kinds[kind] >= 4 for kind in KINDS)
-    assert all(levels[level] >= 10 for level in LEVELS)
-    assert len(topics) >= 10 and min(topics.values()) >= 3
+def test_the_bank_is_as_large_and_as_balanced_as_we_say() -> None:
+    items = [question for question in BANK.questions if not question.draw]
+    kinds = Counter(question.kind for question in items)
+    levels = Counter(question.level for question in items)
+    topics = Counter(question.topic.partition("/")[0] for question in items)
+    assert len(items) >= 300
+    assert kinds["code"] >= 60
+    assert all(kinds[kind] >= 8 for kind in KINDS)
+    assert len(BANK.questions) - len(items) >= 30
+    assert all(levels[level] >= len(items) // 4 for level in LEVELS)
+    assert topics.keys() >= TOPICS
+    assert min(topics[topic] for topic in TOPICS) >= 8
 
 
 @pytest.mark.parametrize("question", BANK.questions, ids=lambda question: question.id)
 def test_an_item_is_complete(question: Question) -> None:
-    assert question.answered and question.why and question.prompt
-    assert question.proof or question.kind in ("output", "code")
-    if question.kind == "choice":
-        assert len(question.options) >= 4
+    assert question.answered and question.prompt
+    assert question.why or question.draw
+    assert proofs(question) or question.task or question.draw
+    if question.kind == "choice" and not question.draw:
+        assert len(question.options) >= 3
         assert all(option.right or option.reason for option in question.options)
         assert not all(option.right for option in question.options)
+    if question.task:
+        assert len(question.task.wrong) >= 3
 
 
 def test_a_false_key_would_be_caught() -> None:
