@@ -93,6 +93,7 @@ def double(x):
 """
 
 
+@pytest.mark.timeout(1200)
 async def test_everything_the_shipped_bank_says_holds(sandbox: SandboxClient) -> None:
     questions = shipped_bank().questions
     found = [proved async for proved in prove(questions, sandbox)]
