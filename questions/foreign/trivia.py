@@ -35,6 +35,7 @@ class _Word:
     line: int
     bare: bool
     """Whether it stands without quotes, so that a loader may take it for something else than a word."""
+    alias: bool = False
 
 
 @dataclass(slots=True)
@@ -44,6 +45,12 @@ class _Entry:
     last: int
     nested: bool = False
     """Whether its value is more than a scalar or a list of scalars."""
+
+    def add(self, word: _Word, last: int) -> None:
+        """Keep a scalar of its value, which ends on line `last`."""
+        self.nested |= word.alias
+        self.values.append(word)
+        self.last = max(self.last, last)
 
 
 def sniff(source: Source) -> bool:
@@ -84,9 +91,7 @@ def _entries(sheet: Sheet) -> Iterator[_Entry]:
     in_key = False
     for event in yaml.parse("\n".join(sheet.source.lines), Loader=_LOADER):
         if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > _DEEPEST:
-                raise yaml.MarkedYAMLError(problem="it is nested too deeply")
+            depth = _deeper(depth)
             if entry is not None and (depth > 2 or isinstance(event, yaml.MappingStartEvent)):
                 entry.nested = True
             if depth == 1 and not isinstance(event, yaml.MappingStartEvent):
@@ -105,14 +110,19 @@ def _entries(sheet: Sheet) -> Iterator[_Entry]:
                 entry = _Entry(word, [], word.line)
                 continue
             if entry is not None:
-                entry.nested |= isinstance(event, yaml.AliasEvent)
-                entry.values.append(word)
-                entry.last = max(entry.last, _line(event.end_mark))
+                entry.add(word, _line(event.end_mark))
         else:
             continue
         if depth == 1 and entry is not None and not isinstance(event, yaml.CollectionStartEvent):
             yield entry
             entry = None
+
+
+def _deeper(depth: int) -> int:
+    """One level deeper; libyaml's time for a token grows with the depth, so there is an end to it."""
+    if depth >= _DEEPEST:
+        raise yaml.MarkedYAMLError(problem="it is nested too deeply")
+    return depth + 1
 
 
 def _line(mark: Any) -> int:
@@ -123,7 +133,7 @@ def _line(mark: Any) -> int:
 def _word(event: yaml.ScalarEvent | yaml.AliasEvent) -> _Word:
     line = _line(event.start_mark)
     if isinstance(event, yaml.AliasEvent):
-        return _Word(f"*{event.anchor}", line, bare=False)
+        return _Word(f"*{event.anchor}", line, bare=False, alias=True)
     return _Word(str(event.value), line, bare=bool(event.implicit[0]))
 
 
