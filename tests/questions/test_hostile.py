@@ -1,0 +1,71 @@
+"""Documents made to hurt: deep, long, unclosed and repetitive. None fails, and twice the text takes twice the work."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from questions import read_bank
+
+SHAPES: dict[str, Callable[[int], str]] = {
+    "headings": lambda n: "".join(f"# {i}. What is {i}?\nx\n" for i in range(n)),
+    "stairs of headings": lambda n: "\n".join("#" * (i % 6 + 1) + f" What {i}?" for i in range(n)),
+    "open fences": lambda n: "```\n\n" * n,
+    "open marks": lambda n: "`a [b *c <d \\text{ " * n,
+    "one question again and again": lambda n: "Q: what?\nA: x\n" * n,
+    "bold lines": lambda n: "**What is it?**\n\nx\n\n" * n,
+    "one list for each question": lambda n: "".join(f"{i}. What is it?\n\nx\n\n" for i in range(n)),
+    "boxes": lambda n: "# 1. What?\n" + "- [ ] x\n" * n,
+    "first options": lambda n: "# 1. What?\n" + "a) x\n" * n,
+    "options": lambda n: "What is it?\n\na) x\n\nb) y\n\nAnswer: a\n\n" * n,
+    "folds in folds": lambda n: "<details><summary>What?</summary>\n" * n + "</details>\n" * n,
+    "folds without an end": lambda n: "<details><summary>" * n,
+    "breaks": lambda n: "<details><summary>What is it?</summary>" + "<br>" * n + "x</details>",
+    "a table": lambda n: "| Question | Answer |\n|---|---|\n" + "| What is it? | x |\n" * n,
+    "labels under headings": lambda n: "Q: what?\n" + "## a\n\n## b\nAnswer: x\n\n" * n,
+    "answer headings": lambda n: "## 1. What?\n## Answer\n" * n,
+    "front matter": lambda n: "---\nquestions:\n" + "  - what?\n" * n + "---\n",
+    "items in items": lambda n: "- " * n + "a",
+    "quotes in quotes": lambda n: ">" * n + "a",
+    "one line": lambda n: "word? " * n,
+    "native options": lambda n: "## a · choice\n\nWhat?\n\n" + "- [ ] x — y\n" * n,
+}
+
+
+def calls(text: str) -> int:
+    """How many functions written in Python are called to read a text: work without the noise of a clock."""
+    count = 0
+
+    def counted(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(counted)
+    try:
+        reading = read_bank(text, name="long.md")
+    finally:
+        sys.setprofile(before)
+    assert reading.unaccounted() == ()
+    return count
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_twice_the_text_takes_twice_the_work(name: str) -> None:
+    calls(SHAPES[name](3))
+    assert calls(SHAPES[name](240)) < 2.4 * calls(SHAPES[name](120)) + 2000
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_thousands_of_anything_that_is_quickly_parsed_are_read(name: str) -> None:
+    text = SHAPES[name](4_000)
+    if len(text) < 50_000:
+        assert read_bank(text, name="long.md").unaccounted() == ()
+
+
+def test_a_list_below_a_question_of_another_list_is_read_once() -> None:
+    text = "2. **What is a copy?**\n* What is a leaf? A tensor made by the user."
+    (question,) = read_bank(text, name="a.md").bank.questions
+    assert (question.place.line, question.place.end_line) == (1, 2)
