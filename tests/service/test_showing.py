@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from questions.model import Question
+from questions.model import Place, Question
 from service.showing import key_of, view_of
-from service.store.questions import Version
+from service.store.questions import Version, version_for
 from tests.service.roads import choice, code, prose, value
+from tests.service.staging import Stage, question
 
 
 def version(question: Question) -> Version:
@@ -54,6 +55,21 @@ def test_source_and_licence_stand_with_the_question() -> None:
     assert (view.id, view.version, view.source, view.licence, view.several) == (
         "views", 2, "A bank", "CC BY 4.0", False,
     )  # fmt: skip
+
+
+async def test_a_key_says_where_its_question_stands_now(stage: Stage) -> None:
+    ada = await stage.caller()
+    await stage.bank(question("views"))
+    first = (await stage.version("views")).id
+    await stage.bank(question("views", place=Place("/srv/banks/new.md", 30, 36)))
+    assert (await stage.version("views")).id == first, "nothing of what is asked has changed"
+    found = await version_for(stage.session, ada.workspace_id, first)
+    assert found is not None
+    assert key_of(found).place == "new.md, line 30"
+    await stage.bank(question("views", prompt="Put better?", place=Place("new.md", 50, 56)))
+    then = await version_for(stage.session, ada.workspace_id, first)
+    assert then is not None
+    assert key_of(then).place == "bank.md, line 3", "an old version stands where it stood"
 
 
 @given(st.integers(1, 10**6), st.integers(1, 10**6))
