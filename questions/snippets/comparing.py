@@ -17,6 +17,8 @@ _LOOSE = frozenset(",'\"`")
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+")
 _NOISE = 1e-10
 """Below this a number is what rounding leaves of zero."""
+_ULP = 2e-7
+"""Of a number: the last place of a float32, which machines may round in other orders."""
 _DEFAULTS = ("", "float32", "int64", "bool")
 
 
@@ -52,6 +54,8 @@ def _close(claimed: Number, real: Number, rough: bool) -> bool:
     if abs(one) < _NOISE and abs(other) < _NOISE:
         return True
     gap = abs(one - other)
+    if not claimed.whole and not real.whole and gap <= _ULP * abs(other):
+        return True
     if rough:
         return gap <= max(0.1 * abs(other), 10.0**-claimed.digits)
     if claimed.whole or real.whole or not claimed.digits or not real.digits:

@@ -15,6 +15,7 @@ _MESSAGES = (
     ),
     (r"c\+\+ compiler|inductor|cxxcompiler|triton|ninja|g\+\+", "a C++ compiler"),
     (r"name resolution|network is unreachable|urlopen|connection refused|max retries", "the network"),
+    (r"read-only file system|/dev/shm|semaphore", "what the sandbox denies"),
     (r"can't allocate memory|cannot allocate memory|out of memory", "more memory than the sandbox gives"),
 )
 _KINDS = {

@@ -36,6 +36,7 @@ SAME = [
     ("{'a': 1.0}", "{'a': 1.}"),
     ("tensor([(1.+3.j)])", "tensor([1.+3.j])"),
     ("1.8e-16", "4.3e-18"),
+    ("4.0000000000000036", "4.000000000000003"),
     ("Parameter containing:\ntensor([1.], requires_grad=True)", "tensor([1.])"),
 ]
 
