@@ -112,8 +112,8 @@ def make_jobs(database_url: str, judge: Judge, draw: Draw) -> Jobs:
     async def judge_answer(context: JobContext, answer_id: int) -> None:
         await judge(answer_id, context.job.attempts + 1 >= ATTEMPTS)
 
-    # Answers first: nobody waits for a drawing.
-    @app.task(name=DRAWING, queue="drawing", retry=_UntilDrawn(), priority=-1)
+    # Answers first, and one drawing at a time: nobody waits for it.
+    @app.task(name=DRAWING, queue="drawing", retry=_UntilDrawn(), priority=-1, lock=DRAWING)
     async def draw_family(version_id: int) -> None:
         await draw(version_id)
 
