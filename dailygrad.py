@@ -20,7 +20,7 @@ from datetime import UTC, datetime, time
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import IO, Annotated, Any, TypeVar
+from typing import IO, Annotated, Any, TypeVar, cast, get_args
 
 import typer
 import tzlocal
@@ -47,7 +47,7 @@ from sandbox import host as sandbox_host
 from sandbox.__main__ import main as supervise
 from sandbox.client import SandboxClient, SandboxUnreachable
 from sandbox.wire import Run
-from service import undoing
+from service import approving, undoing
 from service.app import Service, build
 from service.client import ServiceClient
 from service.config import Settings, SettingsWrong, read_settings
@@ -58,7 +58,7 @@ from service.proving import Found, prove_all, proved_readings, proving_work
 from service.store import migrations
 from service.store.embedded import PostgresFailed, start_postgres
 from service.telling import import_text, log_text, undone_text
-from service.wire import ImportView, ScheduleSpec, Where, Who
+from service.wire import Generated, ImportView, ScheduleSpec, Where, Who
 
 command = typer.Typer(
     help="The daily quiz of a machine-learning team: questions on schedule, private answers, boards, practice.",
@@ -204,7 +204,7 @@ async def local_settings(data: Path, sandbox: Path, stack: contextlib.AsyncExitS
 
 async def import_bank(service: Service, bank: Path | None) -> None:
     """Bring in the bank, saying what was found; a document with an error stays out."""
-    views = await step("Bank read", import_path(service.sessions, bank, now()))
+    views = await step("Bank read", import_path(service.sessions, bank, now(), generated="use"))
     for view in views:
         out.print(import_text(view, dry_run=False), markup=False, soft_wrap=True)
     if not any(view.applied for view in views):
@@ -423,13 +423,19 @@ def bank_import(
     path: Annotated[Path | None, typer.Argument(help="A document or a folder; none: ours.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen to each question.")] = False,
     format: Annotated[str, typer.Option(help="text, or json with every question.")] = "text",
+    generated: Annotated[
+        str, typer.Option(help="Choices made of prose: use, hold (until `bank approve`) or none.")
+    ] = "use",
 ) -> None:
     """Import banks for everybody into the database that DATABASE_URL names. Exit status 1 where one was kept out."""
     if format not in ("text", "json"):
         raise typer.BadParameter("text or json", param_hint="--format")
+    if generated not in get_args(Generated):
+        raise typer.BadParameter("use, hold or none", param_hint="--generated")
     if path is not None and not path.exists():
         raise Refused(f"there is no {path}: give a document or a folder of them")
-    views = asyncio.run(_in_database(lambda service: _bank_import(service, path, dry_run)))
+    how = cast(Generated, generated)
+    views = asyncio.run(_in_database(lambda service: _bank_import(service, path, dry_run, how)))
     if format == "json":
         sys.stdout.write(json.dumps([view.model_dump(mode="json") for view in views], indent=2) + "\n")
     else:
@@ -438,7 +444,9 @@ def bank_import(
     raise SystemExit(1 if any(view.errors for view in views) else 0)
 
 
-async def _bank_import(service: Service, path: Path | None, dry_run: bool) -> tuple[ImportView, ...]:
+async def _bank_import(
+    service: Service, path: Path | None, dry_run: bool, generated: Generated
+) -> tuple[ImportView, ...]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
         task = bar.add_task("reading", total=None)
@@ -446,7 +454,17 @@ async def _bank_import(service: Service, path: Path | None, dry_run: bool) -> tu
         def tell(said: str, done: int, total: int) -> None:
             bar.update(task, description=said, completed=done, total=total or None)
 
-        return await import_path(service.sessions, path, now(), not dry_run, tell=tell, most=None)
+        return await import_path(service.sessions, path, now(), not dry_run, tell=tell, most=None, generated=generated)
+
+
+@bank_command.command("approve")
+def bank_approve(
+    question: Annotated[str, typer.Argument(help="Id of a question that waits, or all.")],
+) -> None:
+    """Have questions be asked that were made of documents' sentences and held, in banks for everybody."""
+    work = partial(approving.approve, question=question)
+    count = asyncio.run(_in_database(lambda service: _in_transaction(service, work)))
+    out.print(f"  {count} approved")
 
 
 @bank_command.command("log")

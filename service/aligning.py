@@ -41,6 +41,8 @@ class Stored:
     """As `place_of` said when it was imported last."""
     aliases: tuple[str, ...] = ()
     """Ids its prompt makes, or made, beside its own."""
+    generated: bool = False
+    """Whether it was made of another question of the bank."""
 
 
 def digest_of(question: Question) -> str:

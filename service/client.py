@@ -19,6 +19,7 @@ from service.wire import (
     Check,
     Delivery,
     Failure,
+    Generated,
     Given,
     ImportView,
     Key,
@@ -232,6 +233,14 @@ class ServiceClient:
         await self._call(
             "admin/bank/retire", type(None), who=who, event_id=event_id, question=question, retired=retired
         )
+
+    async def bank_approve(self, who: Who, event_id: str, question: str) -> int:
+        """Have a waiting generated question, or `all` of them, be asked; how many those were."""
+        return await self._call("admin/bank/approve", int, who=who, event_id=event_id, question=question)
+
+    async def bank_generated(self, who: Who, event_id: str, generated: Generated) -> None:
+        """Say what the workspace's next imports do with choices made of a document's prose."""
+        await self._call("admin/bank/generated", type(None), who=who, event_id=event_id, generated=generated)
 
     async def bank_low(self, who: Who) -> tuple[LowView, ...]:
         return await self._call("admin/bank/low", tuple[LowView, ...], who=who)

@@ -18,11 +18,12 @@ from questions.model import Bank, as_data
 from questions.read import Reading, read_path, shipped_bank
 from questions.report import reading_text
 from service.aligning import Aligning, place_of, sha256
+from service.generating import is_generated, may_have_forms, with_forms
 from service.previewing import MOST_LISTED, Item, Plan, changes_of, twins_of
 from service.regrading import regrade
 from service.store import imports, tables
 from service.store.imports import Step, batches
-from service.wire import ImportView
+from service.wire import Generated, ImportView
 
 Tell = Callable[[str, int, int], None]
 """Told of the progress: what is done, how much of it so far, and of how much."""
@@ -32,14 +33,17 @@ def silent(_said: str, _done: int, _total: int) -> None:
     """Tells nobody."""
 
 
-async def plan(session: AsyncSession, bank: Bank, row: tables.Bank | None) -> Plan:
+async def plan(session: AsyncSession, bank: Bank, row: tables.Bank | None, generated: Generated = "none") -> Plan:
     """What to do so that the database holds `bank`, whose row, where it has one, is `row`."""
     stored = await imports.stored(session, row.id) if row else []
+    made_before = [old for old in stored if old.generated]
     # Thousands of digests and comparisons would keep every other call waiting.
-    aligning = await asyncio.to_thread(Aligning, bank.questions, stored)
-    doubtful = aligning.doubtful()
-    texts = await imports.texts(session, [old.id for old in doubtful])
-    return await asyncio.to_thread(lambda: Plan.of(aligning.aligned(texts), stored, texts))
+    aligning = await asyncio.to_thread(Aligning, bank.questions, [old for old in stored if not old.generated])
+    texts = await imports.texts(session, [old.id for old in (*aligning.doubtful(), *made_before)])
+    aligned = await asyncio.to_thread(aligning.aligned, texts)
+    if generated != "none" and may_have_forms(bank):
+        aligned = await asyncio.to_thread(with_forms, aligned, made_before)
+    return await asyncio.to_thread(Plan.of, aligned, stored, texts)
 
 
 async def import_bank(
@@ -51,13 +55,14 @@ async def import_bank(
     *,
     tell: Tell = silent,
     most: int | None = MOST_LISTED,
+    generated: Generated = "none",
 ) -> ImportView:
     """Make the database hold what was read; without `apply`, or with an error in the document, only say what would.
 
     With `workspace_id` None the bank is for everybody. Questions the document no longer holds are retired. `most`
-    limits how much the view lists of changes and of duplicates.
+    limits how much the view lists of changes and of duplicates, `generated` says what becomes of choices made of prose.
     """
-    return await _bring(session, reading.bank, reading, workspace_id, now, apply, tell, most)
+    return await _bring(session, reading.bank, reading, workspace_id, now, apply, tell, most, generated)
 
 
 async def import_shipped(
@@ -76,6 +81,7 @@ async def import_path(
     *,
     tell: Tell = silent,
     most: int | None = MOST_LISTED,
+    generated: Generated = "none",
 ) -> tuple[ImportView, ...]:
     """The operator's import for everybody: a document, or each one of a directory; with None the shipped bank.
 
@@ -92,7 +98,9 @@ async def import_path(
     views = []
     for reading in readings:
         async with sessions.begin() as session:
-            views.append(await import_bank(session, reading, None, now, apply, tell=tell, most=most))
+            views.append(
+                await import_bank(session, reading, None, now, apply, tell=tell, most=most, generated=generated)
+            )
     return tuple(views)
 
 
@@ -105,10 +113,13 @@ async def _bring(
     apply: bool,
     tell: Tell,
     most: int | None,
+    generated: Generated = "none",
 ) -> ImportView:
     await imports.hold(session)
     row = await imports.find(session, workspace_id, bank.name)
-    todo = await plan(session, bank, row)
+    todo = await plan(session, bank, row, generated)
+    made = [item for item in todo.items if is_generated(item.question)]
+    hold = generated == "hold"
     findings = reading.findings if reading else ()
     faults = _faults(bank)
     errors = len(faults) + sum(finding.severity == "error" for finding in findings)
@@ -123,11 +134,13 @@ async def _bring(
         errors=errors,
         changes=tuple(changes[:most]),
         **twins.said(most),
+        generated=len(made),
+        waiting=sum(item.old is None for item in made) if hold else 0,
     )
     if view.applied:
         document = PurePath(reading.source.name).name if reading else ""
         row = row or tables.Bank(workspace_id=workspace_id, name=bank.name)
-        await _Writing(session, row, now, tell).write(bank, todo, view, document)
+        await _Writing(session, row, now, tell, hold).write(bank, todo, view, document)
     return view
 
 
@@ -152,11 +165,12 @@ def _faults(bank: Bank) -> list[str]:
 class _Writing:
     """Writes a plan in batches, so that no more of it than that is held twice."""
 
-    def __init__(self, session: AsyncSession, bank: tables.Bank, now: datetime, tell: Tell) -> None:
+    def __init__(self, session: AsyncSession, bank: tables.Bank, now: datetime, tell: Tell, hold: bool) -> None:
         self._session = session
         self._bank = bank
         self._now = now
         self._tell = tell
+        self._hold = hold
         self._written: list[str] = []
         self._steps: list[Step] = []
         self._aliases: dict[str, int] = {}
@@ -190,7 +204,13 @@ class _Writing:
 
     async def _add(self, items: Sequence[Item]) -> None:
         rows = [
-            {"bank_id": self._bank.id, "key": item.question.id, "current": 1, "place": place_of(item.question)}
+            {
+                "bank_id": self._bank.id,
+                "key": item.question.id,
+                "current": 1,
+                "place": place_of(item.question),
+                "held": self._hold and is_generated(item.question),
+            }
             for item in items
         ]
         ids = await imports.add_questions(self._session, rows)

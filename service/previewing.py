@@ -13,6 +13,7 @@ from questions.blocks import plain
 from questions.likeness import NEAR, Index, Print, print_of
 from questions.model import Question, as_data
 from service.aligning import NOT_ASKED, Aligned, Stored, digest_of, place_of
+from service.generating import is_generated
 from service.store import imports
 from service.wire import ImportChange, Twin
 
@@ -158,16 +159,20 @@ async def twins_of(
     session: AsyncSession, plan: Plan, workspace_id: int | None, name: str, tell: Callable[[int, int], None]
 ) -> Twins:
     """Which new or changed questions are like others of the document, or of other banks the workspace is asked from."""
-    news = plan.news
+    # A choice made of a question asks the same by design.
+    news = [item for item in plan.news if not is_generated(item.question)]
     if not news:
         return Twins(())
     prints: list[tuple[tuple[str, str], Print]] = []
     for batch in imports.batches(plan.items, AT_A_TIME):
-        prints += await asyncio.to_thread(_prints, [("", item.question) for item in batch])
+        prints += await asyncio.to_thread(
+            _prints, [("", item.question) for item in batch if not is_generated(item.question)]
+        )
         tell(len(prints) // 2, len(plan.items))
     waiting: list[tuple[str, Question]] = []
     async for one in imports.beside(session, workspace_id, name):
-        waiting.append(one)
+        if not is_generated(one[1]):
+            waiting.append(one)
         if len(waiting) == AT_A_TIME:
             prints += await asyncio.to_thread(_prints, waiting)
             waiting = []

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from questions.model import Option, Question
 from service.choosing import shuffled
+from service.generating import is_generated
 from service.store.questions import Version
 from service.wire import Key, OptionKey, OptionView, QuestionView
 
@@ -32,6 +33,7 @@ def view_of(version: Version, ref: str = "", member_id: int | None = None) -> Qu
         entry=question.task.entry if question.task else "",
         source=version.bank,
         licence=question.licence or version.licence,
+        generated=is_generated(question),
     )
 
 

@@ -18,6 +18,9 @@ def _import_lines(view: ImportView, dry_run: bool) -> Iterator[str]:
         yield from (f"    {line}" for line in view.findings.splitlines() if line.startswith("error"))
         return
     yield f"  {view.name}: {_counts(view)}{'; nothing was written' if dry_run else ''}"
+    if view.generated:
+        wait = f", {view.waiting} of them waiting for `dailygrad bank approve`" if view.waiting else ""
+        yield f"    {view.generated} choices made of its own sentences{wait}"
     if dry_run:
         yield from (f"    {_change(change)}" for change in view.changes)
     if dry_run and view.twins:

@@ -86,6 +86,8 @@ class QuestionView(Model):
     entry: str = ""
     source: str = ""
     licence: str = ""
+    generated: bool = False
+    """Whether it was made of the document's own sentences, and nobody wrote it as it is asked."""
 
 
 class Given(Model):
@@ -330,12 +332,18 @@ class SeasonView(Model):
     archive: tuple[BoardRow, ...] = ()
 
 
+Generated = Literal["use", "hold", "none"]
+"""What is done with choices made of a document's prose: asked at once, held until approved, or not made."""
+
+
 class BankView(Model):
     name: str
     title: str
     questions: int
     unanswered: int
     retired: int
+    waiting: int = 0
+    """Generated ones that nobody has approved."""
 
 
 class ImportChange(Model):
@@ -389,6 +397,10 @@ class ImportView(Model):
     near: int = 0
     """Pairs of a new or changed question and another one, like or at least `near_from` alike."""
     near_from: float = 0.0
+    generated: int = 0
+    """Of all its questions, the choices made of the document's own sentences."""
+    waiting: int = 0
+    """Of the added ones, those that are not asked before somebody approves them."""
     twins: tuple[Twin, ...] = ()
     """The most alike first; the first so many."""
 

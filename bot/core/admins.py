@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from datetime import time
-from typing import Any
+from typing import Any, cast
 
 from bot.core.cards import Card, Form
 from bot.core.commands import CommandError, Typed
@@ -12,7 +12,7 @@ from bot.core.events import Command, Event
 from bot.core.members import help_said
 from bot.core.wording import admin, imports, texts
 from service.client import ServiceClient
-from service.wire import ScheduleSpec, ScheduleView
+from service.wire import Generated, ScheduleSpec, ScheduleView
 
 Said = Card | Form
 Doer = Callable[[Command, Typed], Awaitable[Said]]
@@ -58,6 +58,8 @@ class AdminDesk:
             ("bank", "list"): self._banks,
             ("bank", "retire"): self._retire,
             ("bank", "restore"): self._retire,
+            ("bank", "approve"): self._approve,
+            ("bank", "generated"): self._generated,
             ("bank", "low"): self._low,
             ("review", "list"): self._reports,
             ("review", "dismiss"): self._settle,
@@ -169,6 +171,15 @@ class AdminDesk:
         question, retired = typed.text("id"), typed.spec.path[1] == "retire"
         await self._client.bank_retire(event.who, event.id, question, retired)
         return admin.retired_card(question, retired)
+
+    async def _approve(self, event: Command, typed: Typed) -> Said:
+        count = await self._client.bank_approve(event.who, event.id, typed.text("id"))
+        return admin.approved_card(count)
+
+    async def _generated(self, event: Command, typed: Typed) -> Said:
+        how: Generated = cast(Generated, typed.text("how"))
+        await self._client.bank_generated(event.who, event.id, how)
+        return admin.generated_card(how)
 
     async def _low(self, event: Command, typed: Typed) -> Said:
         return admin.low_card(await self._client.bank_low(event.who))

@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.read import read_bank
 from service import (
+    approving,
     auditing,
     closing,
     daily,
@@ -35,6 +36,7 @@ from service.wire import (
     BankLog,
     BankView,
     Check,
+    Generated,
     ImportView,
     LowView,
     ReportView,
@@ -198,7 +200,8 @@ async def bank_import(
     reading = await asyncio.to_thread(read_bank, text, name=name)
 
     async def work(session: AsyncSession, caller: Caller) -> ImportView:
-        return await importing.import_bank(session, reading, caller.workspace_id, call.now, apply)
+        generated = await banks.generated(session, caller.workspace_id)
+        return await importing.import_bank(session, reading, caller.workspace_id, call.now, apply, generated=generated)
 
     if not apply:
         async with looking(call, who) as (session, caller):
@@ -225,6 +228,22 @@ async def bank_retire(call: TheCall, who: WhoBody, event_id: EventBody, question
     work = partial(retiring.set_retired, question=question, retired=retired, now=call.now)
     action = "bank retire" if retired else "bank put back"
     await changing(call, who, event_id, action, work, type(None), {"question": question})
+
+
+@router.post("/bank/approve")
+async def bank_approve(call: TheCall, who: WhoBody, event_id: EventBody, question: NameBody) -> int:
+    async def work(session: AsyncSession, caller: Caller) -> int:
+        return await approving.approve(session, caller.workspace_id, question)
+
+    return await changing(call, who, event_id, "bank approve", work, int, {"question": question})
+
+
+@router.post("/bank/generated")
+async def bank_generated(
+    call: TheCall, who: WhoBody, event_id: EventBody, generated: Annotated[Generated, Body(embed=True)]
+) -> None:
+    work = partial(approving.set_generated, generated=generated)
+    await changing(call, who, event_id, "bank generated", work, type(None), {"generated": generated})
 
 
 @router.post("/bank/low")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Select, exists, func, or_, select
+from sqlalchemy import ColumnElement, Select, exists, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
@@ -26,8 +26,9 @@ from service.store.tables import (
     Schedule,
     Standing,
     VerdictRow,
+    Workspace,
 )
-from service.wire import BankView
+from service.wire import BankView, Generated
 
 
 def open_to(workspace_id: int) -> ColumnElement[bool]:
@@ -46,6 +47,7 @@ def askable(query: Select[*tuple[Any, ...]], workspace_id: int) -> Select[*tuple
             QuestionVersion.answered.is_(True),
             or_(QuestionVersion.family.is_(False), has_drawings()),
             Question.retired_at.is_(None),
+            Question.held.is_(False),
             open_to(workspace_id),
             ~retired,
         )
@@ -143,9 +145,10 @@ async def listed(session: AsyncSession, workspace_id: int) -> list[BankView]:
         select(
             Bank.name,
             Bank.title,
-            func.count().filter(QuestionVersion.answered.is_(True), ~retired),
+            func.count().filter(QuestionVersion.answered.is_(True), ~retired, ~Question.held),
             func.count().filter(QuestionVersion.answered.is_(False), ~retired),
             func.count().filter(retired),
+            func.count().filter(Question.held, ~retired),
         )
         .join(Question, Question.bank_id == Bank.id)
         .join(QuestionVersion, _is_current())
@@ -154,8 +157,8 @@ async def listed(session: AsyncSession, workspace_id: int) -> list[BankView]:
         .order_by(Bank.workspace_id.is_not(None), Bank.name)
     )
     return [
-        BankView(name=name, title=title, questions=asked, unanswered=unanswered, retired=gone)
-        for name, title, asked, unanswered, gone in rows
+        BankView(name=name, title=title, questions=asked, unanswered=unanswered, retired=gone, waiting=waiting)
+        for name, title, asked, unanswered, gone, waiting in rows
     ]
 
 
@@ -190,6 +193,26 @@ async def put_back(session: AsyncSession, workspace_id: int, question_id: int) -
     """Undo `retire`."""
     if row := await session.get(Retirement, (workspace_id, question_id)):
         await session.delete(row)
+
+
+async def approve(session: AsyncSession, workspace_id: int | None, key: str | None) -> int:
+    """Have a question that waits in the workspace's own banks be asked, with `key` None each; how many those were."""
+    own = select(Bank.id).where(Bank.workspace_id.is_not_distinct_from(workspace_id))
+    waiting = [Question.held, Question.retired_at.is_(None), Question.bank_id.in_(own)]
+    if key is not None:
+        waiting.append(func.lower(Question.key) == key.strip().lower())
+    done = await session.execute(update(Question).where(*waiting).values(held=False).returning(Question.id))
+    return len(done.all())
+
+
+async def generated(session: AsyncSession, workspace_id: int) -> Generated:
+    """What the workspace's imports do with choices made of a document's prose."""
+    return cast(Generated, await session.scalar(select(Workspace.generated).where(Workspace.id == workspace_id)))
+
+
+async def set_generated(session: AsyncSession, workspace_id: int, how: Generated) -> None:
+    """Change what `generated` says."""
+    await session.execute(update(Workspace).where(Workspace.id == workspace_id).values(generated=how))
 
 
 async def count_imports(session: AsyncSession, workspace_id: int) -> int:

@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, func, insert, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from questions.forms import TAG
 from questions.model import Question, from_data
 from service.aligning import Stored
 from service.store.banks import open_to
@@ -74,14 +75,15 @@ async def stored(session: AsyncSession, bank_id: int) -> list[Stored]:
             QuestionRow.retired_at,
             QuestionRow.place,
             aliases,
+            QuestionVersion.body["tags"].contains([TAG]),
         )
         .join(QuestionVersion, _says_now())
         .where(QuestionRow.bank_id == bank_id)
         .order_by(QuestionRow.id)
     )
     return [
-        Stored(id_, key, current, digest, retired_at is not None, place or {}, tuple(names or ()))
-        for id_, key, current, digest, retired_at, place, names in rows
+        Stored(id_, key, current, digest, retired_at is not None, place or {}, tuple(names or ()), made)
+        for id_, key, current, digest, retired_at, place, names, made in rows
     ]
 
 

@@ -58,6 +58,8 @@ class Workspace(Base):
     external_id: Mapped[str]
     name: Mapped[str] = mapped_column(server_default="")
     created_at: Mapped[datetime]
+    generated: Mapped[str] = mapped_column(server_default="use")
+    """What its imports do with choices made of a document's prose: `use`, `hold` until approved, or `none`."""
 
 
 class Channel(Base):
@@ -135,6 +137,8 @@ class Question(Base):
     retired_at: Mapped[datetime | None]
     place: Mapped[dict[str, Any] | None]
     """Where the document imported last has it: `source`, `line`, `end_line`, `section`, `number`."""
+    held: Mapped[bool] = mapped_column(server_default=false())
+    """Generated, and not asked before somebody approves it."""
 
 
 class QuestionAlias(Base):

@@ -141,6 +141,16 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin("bank list", "The banks and how many questions each has."),
     _admin("bank retire", "Never choose a question again.", _QUESTION),
     _admin("bank restore", "Let a retired question be chosen again.", _QUESTION),
+    _admin(
+        "bank approve",
+        "Have a question made of a document's own sentences be asked.",
+        Argument("id", kinds.WORD, "Id of the question, or `all` that wait.", required=True),
+    ),
+    _admin(
+        "bank generated",
+        "Whether imports make choices of a document's prose: `use` them, `hold` them for approval, or `none`.",
+        Argument("how", kinds.GENERATED, "`use`, `hold` or `none`.", required=True),
+    ),
     _admin("bank low", "How many questions each schedule has left."),
     _admin("review list", "Reported questions."),
     _admin("review dismiss", "Settle a report: the question is right.", _REPORT),

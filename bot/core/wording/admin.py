@@ -22,6 +22,7 @@ from service.wire import (
     AuditView,
     BankView,
     Check,
+    Generated,
     LowView,
     ReportView,
     RoundView,
@@ -135,11 +136,28 @@ def banks_card(views: tuple[BankView, ...]) -> Card:
         text = "There is no bank yet. `/quiz-admin bank import` brings questions."
         return Card("Banks", "There is no bank yet.", (Text(text),))
     rows = tuple(
-        (view.name, view.title, str(view.questions), str(view.unanswered), str(view.retired)) for view in views
+        (view.name, view.title, str(view.questions), str(view.unanswered), str(view.retired), str(view.waiting))
+        for view in views
     )
     total = sum(view.questions for view in views)
-    table = Table(("Bank", "Title", "Questions", "Without answer", "Retired"), rows, "", (2, 3, 4))
+    heads = ("Bank", "Title", "Questions", "Without answer", "Retired", "Waiting")
+    table = Table(heads, rows, "", (2, 3, 4, 5))
     return Card("Banks", f"{plural(total, 'question')} in {plural(len(views), 'bank')}.", (table,))
+
+
+def approved_card(count: int) -> Card:
+    """Generated questions are asked from now on."""
+    return done_card("Approved", f"{plural(count, 'question')} may be chosen from now on.")
+
+
+def generated_card(how: Generated) -> Card:
+    """What the next imports do with choices made of prose."""
+    said = {
+        "use": "Choices made of a document's prose are asked like its other questions.",
+        "hold": "Choices made of a document's prose wait for `/quiz-admin bank approve`.",
+        "none": "No choices are made of a document's prose.",
+    }
+    return done_card("Set", f"{said[how]} That holds for the next imports.")
 
 
 def retired_card(question: str, retired: bool) -> Card:

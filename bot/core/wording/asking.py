@@ -51,7 +51,8 @@ _HOW = {
 
 def about(question: QuestionView) -> str:
     """The quiet line that names a question."""
-    return joined(question.level or "", question.topic, f"question `{question.id}`")
+    made = "made from the document's own sentences" if question.generated else ""
+    return joined(question.level or "", question.topic, f"question `{question.id}`", made)
 
 
 def question_blocks(question: QuestionView) -> tuple[Block, ...]:

@@ -29,11 +29,22 @@ def imported_card(view: ImportView) -> Card:
         head, said = "Imported", f"{_counts(view)}."
     else:
         head, said = "Checked, not imported", f"It would be: {_counts(view)}."
+    made = _made(view)
     undo = f"`/quiz-admin bank undo {view.name}` takes it back."
-    blocks: list[Block] = [Text(f"**{escape(view.name)}:** {said}"), *_changes(view), *_twins(view)]
+    blocks: list[Block] = [Text(f"**{escape(view.name)}:** {said}"), *made, *_changes(view), *_twins(view)]
     blocks += (Code(view.findings, ""),) if view.findings else ()
     blocks += (Small(undo),) if view.applied and view.changes else ()
     return Card(head, f"{head}. {said}", tuple(blocks))
+
+
+def _made(view: ImportView) -> tuple[Block, ...]:
+    if not view.generated or view.errors:
+        return ()
+    said = (
+        f"{plural(view.generated, 'of them is a choice', 'of them are choices')} made of the document's own sentences."
+    )
+    wait = f" {view.waiting} of those wait for `/quiz-admin bank approve all`." if view.waiting else ""
+    return (Text(said + wait),)
 
 
 def undone_card(view: ImportView) -> Card:

@@ -29,6 +29,7 @@ CHANGES: dict[str, Change] = {
     "bank import": lambda client, who, event: client.bank_import(who, event, "own.md", DOCUMENT, True),
     "bank retire": lambda client, who, event: client.bank_retire(who, event, "views", True),
     "bank put back": lambda client, who, event: client.bank_retire(who, event, "views", False),
+    "bank generated": lambda client, who, event: client.bank_generated(who, event, "hold"),
     "member adjust": lambda client, who, event: client.member_adjust(who, event, "Boss", 5, "a gift"),
 }
 """Every change that needs nothing but a bank and the schedule 1, by what the record calls it."""
