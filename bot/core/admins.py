@@ -59,7 +59,6 @@ class AdminDesk:
             ("bank", "retire"): self._retire,
             ("bank", "restore"): self._retire,
             ("bank", "approve"): self._approve,
-            ("bank", "generated"): self._generated,
             ("bank", "low"): self._low,
             ("review", "list"): self._reports,
             ("review", "dismiss"): self._settle,
@@ -173,13 +172,13 @@ class AdminDesk:
         return admin.retired_card(question, retired)
 
     async def _approve(self, event: Command, typed: Typed) -> Said:
-        count = await self._client.bank_approve(event.who, event.id, typed.text("id"))
-        return admin.approved_card(count)
-
-    async def _generated(self, event: Command, typed: Typed) -> Said:
-        how: Generated = cast(Generated, typed.text("how"))
-        await self._client.bank_generated(event.who, event.id, how)
-        return admin.generated_card(how)
+        if "next" in typed.values:
+            how = cast(Generated, typed.text("next"))
+            await self._client.bank_generated(event.who, event.id, how)
+            return admin.generated_card(how)
+        if "id" not in typed.values:
+            raise CommandError("Say which: a question's id, or `/quiz-admin bank approve all`.")
+        return admin.approved_card(await self._client.bank_approve(event.who, event.id, typed.text("id")))
 
     async def _low(self, event: Command, typed: Typed) -> Said:
         return admin.low_card(await self._client.bank_low(event.who))

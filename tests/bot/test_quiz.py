@@ -13,6 +13,26 @@ from tests.bot.conftest import Room
 from tests.bot.dialog import text_of
 
 MakeWho = Callable[..., Who]
+TERMS = """### 1. What is a mutex?
+
+**Answer:** A mutex is a lock that only one thread can hold at any time.
+
+### 2. What is a decorator?
+
+**Answer:** A decorator is a callable that takes another callable and returns a replacement.
+
+### 3. What is a checksum?
+
+**Answer:** A checksum detects damaged files by summing up every byte twice.
+
+### 4. What is a tuple?
+
+**Answer:** A tuple never changes after it was made, so that dictionaries accept it.
+
+### 5. What is a coroutine?
+
+**Answer:** A coroutine can be suspended and is resumed later by the event loop of the program.
+"""
 
 
 @pytest.fixture
@@ -270,6 +290,9 @@ async def test_banks_seasons_members_and_the_audit(room: Room, ann: Who) -> None
     assert "will not be chosen again" in await room.types(boss, "/quiz-admin bank retire one-right")
     assert "may be chosen again" in await room.types(boss, "/quiz-admin bank restore one-right")
     assert "There is no schedule" in await room.types(boss, "/quiz-admin bank low")
+    assert "There is no waiting question here" in await room.types(boss, "/quiz-admin bank approve all")
+    assert "Say which" in await room.types(boss, "/quiz-admin bank approve")
+    assert "prose wait for /quiz-admin bank approve" in await room.types(boss, "/quiz-admin bank approve hold")
     assert "Season started: Spring 2026" in await room.types(boss, "/quiz-admin season start Spring 2026")
     assert "Spring 2026" in await room.types(boss, "/quiz-admin season list")
     room.moving.advance(minutes=1)
@@ -280,6 +303,17 @@ async def test_banks_seasons_members_and_the_audit(room: Room, ann: Who) -> None
     assert "bank retire" in audit
     assert "season start" in audit
     assert "database" in await room.types(boss, "/quiz-admin doctor")
+
+
+async def test_choices_made_of_prose_wait_for_approval_and_say_what_they_are(room: Room) -> None:
+    boss = room.boss
+    await room.types(boss, "/quiz-admin bank approve next:hold")
+    await room.types(boss, "/quiz-admin bank import")
+    said = await room.fills(boss, name="terms.md", text=TERMS)
+    assert "made of the document's own sentences" in said
+    assert "wait for /quiz-admin bank approve all" in " ".join(said.split())
+    assert "may be chosen from now on" in await room.types(boss, "/quiz-admin bank approve what-is-a-mutex-which")
+    assert "may be chosen from now on" in await room.types(boss, "/quiz-admin bank approve all")
 
 
 async def test_a_document_is_checked_before_it_is_imported(room: Room) -> None:

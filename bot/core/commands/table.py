@@ -143,13 +143,9 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin("bank restore", "Let a retired question be chosen again.", _QUESTION),
     _admin(
         "bank approve",
-        "Have a question made of a document's own sentences be asked.",
-        Argument("id", kinds.WORD, "Id of the question, or `all` that wait.", required=True),
-    ),
-    _admin(
-        "bank generated",
-        "Whether imports make choices of a document's prose: `use` them, `hold` them for approval, or `none`.",
-        Argument("how", kinds.GENERATED, "`use`, `hold` or `none`.", required=True),
+        "Have questions made of a document's own prose be asked.",
+        Argument("id", kinds.WORD, "Id of such a question, or `all` that wait."),
+        Argument("next", kinds.GENERATED, "What imports do with such from now on: `use`, `hold` or `none`."),
     ),
     _admin("bank low", "How many questions each schedule has left."),
     _admin("review list", "Reported questions."),
