@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from questions.likeness import Print, likeness, print_of
+from questions.likeness import Print, nearness, print_of
 from questions.model import Option, Question
 from questions.offering import SYMBOL, Sentence, opening_of, sentences_of
 from questions.subjects import Subject, compared_in, heart, subject_of, words_of
@@ -164,7 +164,7 @@ class _Making:
         """Whether the other's answer may answer this question too."""
         one = self._one
         return (
-            likeness(one.print, other.print) >= _ALIKE
+            nearness(one.print, other.print) >= _ALIKE
             or self._names(one) <= other.said
             or self._names(other) <= one.said
             or bool(self._names(one) & self._names(other))

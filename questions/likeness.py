@@ -108,10 +108,10 @@ def print_of(question: Question) -> Print:
 
 def similarity(one: Question, other: Question) -> float:
     """How alike two questions are, 0 to 1; 1 where they ask the very same."""
-    return likeness(print_of(one), print_of(other))
+    return nearness(print_of(one), print_of(other))
 
 
-def likeness(one: Print, other: Print) -> float:
+def nearness(one: Print, other: Print) -> float:
     """As `similarity`, of questions whose prints are known."""
     if one.same == other.same:
         return 1.0
@@ -157,7 +157,7 @@ class Index(Generic[Key]):
         for other in self._candidates(key, mine):
             theirs = self._prints[other]
             if theirs.same != mine.same and _may_be_near(heaviest, theirs.weights):
-                score = likeness(mine, theirs)
+                score = nearness(mine, theirs)
                 if score >= NEAR:
                     yield Like(other, score)
 

@@ -21,7 +21,7 @@ from questions.blocks import plain
 from questions.explaining import explained, explanations
 from questions.export import FORMATS as EXPORTS
 from questions.export import exported, left_out
-from questions.export.native import native
+from questions.export.native import native_text
 from questions.model import KINDS, LEVELS, Bank, Question, as_data
 from questions.overview import Differences, Overview, Wish, differences, overview_of
 from questions.read import read_path, shipped_bank
@@ -130,7 +130,7 @@ def bank_show(
     """Show a question whole, with its key, its reason and its proof."""
     bank = bank_at(paths)
     question = _named(bank, id)
-    text = native(Bank(bank.name, bank.title, (question,), bank.licence, ("native",)))
+    text = native_text(Bank(bank.name, bank.title, (question,), bank.licence, ("native",)))
     if raw:
         sys.stdout.write(text)
         return

@@ -45,8 +45,8 @@ def _no_family(question: Question) -> bool:
 
 
 FORMATS: dict[ExportFormat, Export] = {
-    "markdown": Export(".md", "text/markdown", _any, _text(native.native)),
-    "json": Export(".json", "application/json", _any, _text(json_bank.json_bank)),
+    "markdown": Export(".md", "text/markdown", _any, _text(native.native_text)),
+    "json": Export(".json", "application/json", _any, _text(json_bank.json_text)),
     "csv": Export(".csv", "text/csv", _no_family, _text(csv_table.csv_bank)),
     "gift": Export(".gift", "text/plain", _no_family, _text(gift.gift_bank)),
     "anki": Export(".apkg", "application/octet-stream", _no_family, anki.anki_package),

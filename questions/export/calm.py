@@ -34,7 +34,7 @@ def fenced(text: str) -> str:
     return fence(text.replace("\0", ""), "text") if text.strip() else ""
 
 
-def calm(text: str) -> str:
+def calmed(text: str) -> str:
     """The text with shallow headings made deep, fences closed, boxes and HTML disarmed."""
     text = re.sub(r"\r\n?", "\n", text.replace("\0", "")).strip("\n")
     lines = text.split("\n")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from questions.model import Bank
 
 
-def json_bank(bank: Bank) -> str:
+def json_text(bank: Bank) -> str:
     """All of a bank, losing nothing; places are those of the document it was read from."""
     data = {
         "format": ENVELOPE,

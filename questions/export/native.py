@@ -18,7 +18,7 @@ import yaml
 from questions.dialects import native as dialect
 from questions.dialects.native_parts import split_reason
 from questions.document import open_document
-from questions.export.calm import calm, fenced
+from questions.export.calm import calmed, fenced
 from questions.export.native_parts import question_text
 from questions.model import Place
 from questions.source import open_source
@@ -44,7 +44,7 @@ _END = "dailygrad-end-of-question"
 """The id of what is read behind each question, to see that it ends where it should."""
 
 
-def native(bank: Bank) -> str:
+def native_text(bank: Bank) -> str:
     """The bank as a document of our dialect; questions without a topic come first."""
     parts = [_front(bank)]
     topic = ""
@@ -117,7 +117,7 @@ def _named(questions: tuple[Question, ...]) -> Iterator[Question]:
         yield dataclasses.replace(question, id=name)
 
 
-_WAYS: tuple[Callable[[str], str], ...] = (str, calm, fenced)
+_WAYS: tuple[Callable[[str], str], ...] = (str, calmed, fenced)
 """How texts are written: as they stand; without what would end the question; as code, which ends nothing."""
 
 

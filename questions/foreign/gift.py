@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from questions.foreign.gift_answers import add_answers, unescape, unescaped_at
 from questions.foreign.making import Item, topic_of
 from questions.foreign.sheet import Sheet
-from questions.foreign.wording import wording
+from questions.foreign.wording import words_reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,7 +121,7 @@ def _question(sheet: Sheet, chunk: _Chunk, text: str, category: str) -> None:
         sheet.left_out("the brace of the answer is never closed", "add `}` behind the last answer", lines)
         return
     title, style, before = _head(text[:opens])
-    read_words = wording(style)
+    read_words = words_reader(style)
     prompt = _joined(unescape(before), unescape(text[closes + 1 :]))
     item = Item(*lines, read_words(prompt), title=" ".join(unescape(title).split()), topic=topic_of(category))
     item.section = tuple(part.strip() for part in category.split("/") if part.strip())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from questions.foreign.making import Item, Offer, add_choice, add_open, add_short, add_unanswered
 from questions.foreign.numbers import add_number
 from questions.foreign.pairs import add_pairs
-from questions.foreign.wording import wording
+from questions.foreign.wording import words_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +62,7 @@ def _parted(text: str, mark: str) -> tuple[str, str]:
 
 def add_answers(sheet: Sheet, item: Item, braces: str, style: str) -> None:
     """Add the question with the answers that stand in its braces."""
-    read_words = wording(style)
+    read_words = words_reader(style)
     braces, general = _parted(braces, "####")
     item.why = read_words(unescape(general))
     kept = braces.strip()
@@ -133,7 +133,7 @@ def _answers(text: str) -> list[_Answer]:
 
 def _words(answer: _Answer, read_words: Callable[[str], str]) -> str:
     if found := _FORMAT.match(answer.text):
-        return wording(found["format"])(unescape(answer.text[found.end() :]))
+        return words_reader(found["format"])(unescape(answer.text[found.end() :]))
     return read_words(unescape(answer.text))
 
 

@@ -10,7 +10,7 @@ from questions.foreign.making import Item, Offer, add_choice, add_open, add_shor
 from questions.foreign.numbers import add_number
 from questions.foreign.pairs import add_pairs
 from questions.foreign.sheet import Sheet
-from questions.foreign.wording import wording
+from questions.foreign.wording import words_reader
 from questions.foreign.xml_tree import BrokenXml, Element, RefusedXml, parse_xml
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _words(element: Element | None) -> str:
     """An element's text in the format it names."""
     if element is None:
         return ""
-    return wording(element.attributes.get("format", "moodle_auto_format"))(element.text_of())
+    return words_reader(element.attributes.get("format", "moodle_auto_format"))(element.text_of())
 
 
 def _question(sheet: Sheet, element: Element, kind: str, category: str) -> None:

@@ -288,6 +288,6 @@ _WORDINGS: dict[str, Callable[[str], str]] = {
 }
 
 
-def wording(name: str) -> Callable[[str], str]:
+def words_reader(name: str) -> Callable[[str], str]:
     """The reader of a text by the name a format gives it: html, markdown, plain; anything else may be HTML."""
     return _WORDINGS.get(name, from_loose)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from questions.likeness import MOST_NAMED, NEAR, Index, likeness, print_of, similarity
+from questions.likeness import MOST_NAMED, NEAR, Index, nearness, print_of, similarity
 from questions.model import Option, Place, Question
 from questions.read import read_path, shipped_bank
 
@@ -106,7 +106,7 @@ def found_among(asked: list[Question]) -> set[frozenset[str]]:
 def test_the_index_finds_what_comparing_each_with_each_finds() -> None:
     asked = list(shipped_bank().questions)
     prints = {one.id: print_of(one) for one in asked}
-    pairs = {frozenset((a, b)) for a, b in combinations(prints, 2) if likeness(prints[a], prints[b]) >= NEAR}
+    pairs = {frozenset((a, b)) for a, b in combinations(prints, 2) if nearness(prints[a], prints[b]) >= NEAR}
     assert found_among(asked) == pairs
 
 
