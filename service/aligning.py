@@ -18,9 +18,8 @@ from pathlib import PurePath
 from questions.ids import slug
 from questions.likeness import Index, print_of, similarity
 from questions.model import Question, as_data
+from questions.overview import PLACED
 
-NOT_ASKED = ("place", "number", "section")
-"""What may change in a document without changing what is asked."""
 SAME_NAME = 0.4
 """With an id its prompt made, a question less like the one that has it is another."""
 SAME_PLACE = 0.7
@@ -47,7 +46,7 @@ class Stored:
 
 def digest_of(question: Question) -> str:
     """What `question` says, in 64 hex digits: the same wherever in the document it stands."""
-    data = {name: value for name, value in as_data(question).items() if name not in NOT_ASKED}
+    data = {name: value for name, value in as_data(question).items() if name not in PLACED}
     data["code_blocks"] = [{**block, "line": 0} for block in data["code_blocks"]]
     # Fields younger than the first banks: left out while empty, so that no question changes by our learning a field.
     if not data["draw"]:

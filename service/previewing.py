@@ -11,8 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.blocks import plain
 from questions.likeness import NEAR, Index, Print, print_of
-from questions.model import Question, as_data
-from service.aligning import NOT_ASKED, Aligned, Stored, digest_of, place_of
+from questions.model import Question
+from questions.overview import fields_changed
+from service.aligning import Aligned, Stored, digest_of, place_of
 from service.generating import is_generated
 from service.store import imports
 from service.wire import ImportChange, Twin
@@ -121,14 +122,6 @@ def _change(item: Item, what: Literal["added", "changed", "moved", "returned"]) 
         fields=fields_changed(item.before, item.question) if item.before and item.changed else (),
         made=item.made if item.made != item.question.id else "",
     )
-
-
-def fields_changed(before: Question, after: Question) -> tuple[str, ...]:
-    """The names of what differs, as the model calls them; where a question stands is none of them."""
-    old, new = as_data(before), as_data(after)
-    for data in (old, new):
-        data["code_blocks"] = [{**block, "line": 0} for block in data["code_blocks"]]
-    return tuple(name for name in new if name not in (*NOT_ASKED, "id") and old[name] != new[name])
 
 
 def in_brief(prompt: str) -> str:

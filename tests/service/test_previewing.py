@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from questions.likeness import NEAR
 from questions.model import Option, Question
+from questions.overview import fields_changed
 from questions.read import read_bank
 from service.importing import import_bank
-from service.previewing import fields_changed
 from service.store import banks
 from service.wire import ImportView
 from tests.service.staging import Stage, question, reading
