@@ -1,0 +1,227 @@
+"""A tree as Discord's Markdown: no mention, no markup and no link that the tree does not hold; cut into whole parts.
+
+Discord has no tables, no formulas and no blocks inside quotes or items, so tables are set in monospaced blocks,
+formulas in Unicode, and code stands between the items it belongs to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from bot.core.markup.layout import Style
+from bot.core.markup.runs import Run, code_parts, parted, runs_of, table_parts, units, visible, words
+from bot.core.markup.safety import clean
+from bot.core.markup.tree import (
+    Align,
+    Block,
+    Blocks,
+    CodeBlock,
+    Document,
+    Heading,
+    Inlines,
+    List,
+    Paragraph,
+    Quote,
+    Rule,
+    Table,
+)
+
+ROOM = 3500
+"""Characters of a part: with a title and a footer it fits a message of 4,000."""
+
+_SPACE = "\u200b"
+_FENCE = "```"
+_MAX_INDENT = 5
+_MARKS = ((Style.BOLD, "**"), (Style.ITALIC, "*"), (Style.STRIKE, "~~"))
+_SPECIAL = re.compile(
+    r"(?P<mention>@(?=everyone|here)|(?<=<)[@#])"
+    r"|[\\`*_~|\[\]<]"
+    r"|:(?=[\w+~-]+:)"  # an emoji's name, or a slice such as a:b:c
+    r"|(?<=:)/(?=/)"  # an address nobody made a link
+)
+_LINE_START = re.compile(r"^(\s*(?:\d{1,9}(?=[.)]\s))?)(#{1,3}(?=\s)|-#|>|[-+*](?=\s)|[.)](?=\s))", re.MULTILINE)
+_LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
+_IN_URL = str.maketrans({"(": "%28", ")": "%29", "[": "%5B", "]": "%5D", "\\": "%5C", "`": "%60", "|": "%7C"})
+
+
+def to_discord(document: Document, room: int = ROOM) -> list[str]:
+    """Give parts of at most `room` characters, each whole by itself; `glued` puts them together."""
+    return _blocks(document.blocks, room)
+
+
+def glued(parts: Iterable[str]) -> str:
+    """One text of several parts: a blank line between two, which a code block needs none of."""
+    text = ""
+    for part in parts:
+        close = text.endswith(_FENCE) or part.startswith(_FENCE)
+        text += ("\n" if close else "\n\n") * bool(text) + part
+    return text
+
+
+def escaped(plain: str) -> str:
+    """A plain text, on one line, as Discord shows it literally."""
+    return _starts(_escaped(" ".join(clean(plain).split())))
+
+
+def fenced(source: str, language: str = "", room: int = ROOM) -> list[str]:
+    """Code in one or more fences, each closed, of at most `room` characters."""
+    named = language if _LANGUAGE.fullmatch(language) else ""
+    text = re.sub("`{3,}", lambda found: _SPACE.join(found[0]), clean(source).rstrip("\n").expandtabs(4))
+    parts = code_parts(text, units, room - len(named) - 2 * len(_FENCE) - 2)
+    # An empty fence would be shown as six backticks.
+    return [f"{_FENCE}{named}\n{part if part.strip() else _SPACE}\n{_FENCE}" for part in parts]
+
+
+def framed(rows: Sequence[Sequence[str]], aligns: Sequence[Align], room: int = ROOM) -> list[str]:
+    """A table of plain texts, the header first, in monospaced blocks."""
+    texts = table_parts([[" ".join(clean(cell).split()) for cell in row] for row in rows], aligns, units, room - 100)
+    return [fence for text in texts for fence in fenced(text, "", room)]
+
+
+def _blocks(blocks: Blocks, room: int, quoted: bool = False) -> list[str]:
+    return [part for block in blocks for part in _block(block, room, quoted)]
+
+
+def _block(block: Block, room: int, quoted: bool) -> list[str]:
+    match block:
+        case Paragraph(children):
+            return _paragraph(children, room)
+        case Heading(level, children):
+            return _heading(level, children, room)
+        case List():
+            return list(_together(_items(block, 0, room, quoted), room))
+        case Quote(blocks):
+            # There are no quotes in quotes; a line of two characters may be twice as long with its mark.
+            return (
+                _blocks(blocks, room, True) if quoted else [_quoted(part) for part in _blocks(blocks, room // 2, True)]
+            )
+        case CodeBlock(source, language):
+            return fenced(source, language, room)
+        case Table(header, rows, aligns):
+            return framed([[words(runs_of(cell)) for cell in row] for row in (header, *rows)], aligns, room)
+        case Rule():
+            return ["───────────────"]
+
+
+def _paragraph(children: Inlines, room: int) -> list[str]:
+    return [_text(part) for part in parted(runs_of(children), _cost, room)]
+
+
+def _heading(level: int, children: Inlines, room: int) -> list[str]:
+    flat = [run._replace(text=run.text.replace("\n", " ")) for run in runs_of(children)]
+    if level > 2:
+        flat = [run._replace(style=run.style | Style.BOLD) for run in flat]
+    parts = [_text(part) for part in parted(flat, _cost, room - 4)]
+    return [f"### {part}" if level <= 2 and not place else part for place, part in enumerate(parts)]
+
+
+def _quoted(part: str) -> str:
+    if part.startswith(_FENCE):
+        return part
+    return "\n".join(f"> {line}" for line in part.split("\n"))
+
+
+def _items(block: List, depth: int, room: int, quoted: bool) -> Iterator[str]:
+    """The items' lines and the fences between them."""
+    indent = "  " * min(depth, _MAX_INDENT)
+    for place, item in enumerate(block.items):
+        mark = "- " if block.start is None else f"{block.start + place}. "
+        first = True
+        for inner in item:
+            if isinstance(inner, List):
+                if first:
+                    yield f"{indent}{mark}{_SPACE}"
+                yield from _items(inner, depth + 1, room, quoted)
+            elif isinstance(inner, Paragraph | Heading):
+                for part in _paragraph(inner.children, room - 32):
+                    lines = part.replace("\n", f"\n{indent}  ")
+                    yield f"{indent}{mark if first else '  '}{lines}"
+                    first = False
+            else:
+                if first:
+                    yield f"{indent}{mark}{_SPACE}"
+                yield from _block(inner, room, quoted)
+            first = False
+
+
+def _together(lines: Iterable[str], room: int) -> Iterator[str]:
+    """Lines of a list in parts, its fences apart."""
+    held = ""
+    for line in lines:
+        if held and (line.startswith(_FENCE) or units(held) + units(line) + 1 > room):
+            yield held
+            held = ""
+        if line.startswith(_FENCE):
+            yield line
+        else:
+            held += ("\n" if held else "") + line
+    if held:
+        yield held
+
+
+def _text(runs: Sequence[Run]) -> str:
+    """Runs as Markdown; marks are nested well and never stand beside a space."""
+    found = ""
+    for url, group in groupby(runs, key=lambda run: run.url):
+        inner = list(group)
+        found += _link(url, inner) if url else _marked(inner)
+    return _starts("\n".join(line.strip() for line in found.split("\n")))
+
+
+def _starts(text: str) -> str:
+    return _LINE_START.sub(r"\1\\\2", text)
+
+
+def _link(url: str, runs: list[Run]) -> str:
+    shown = "".join(run.text for run in runs)
+    # `@here` in an address would be no mention, but need not look like one to whatever reads the message.
+    safe = re.sub("@(?=everyone|here)", "%40", url.translate(_IN_URL))
+    if url.startswith("mailto:"):
+        return _marked(runs) if url == f"mailto:{shown}" else f"{_marked(runs)} ({_escaped(url[7:])})"
+    if not visible(shown) or shown.strip() == url:
+        return f"<{safe}>"
+    return f"[{_marked([run._replace(text=run.text.replace(chr(10), ' ')) for run in runs])}](<{safe}>)"
+
+
+def _marked(runs: Iterable[Run]) -> str:
+    found, held = "", ""
+    opened: list[tuple[Style, str]] = []
+    for run in runs:
+        core = run.text if Style.CODE in run.style else run.text.strip()
+        if not core.strip():
+            held += run.text
+            continue
+        before = run.text[: run.text.index(core)]
+        closed = ""
+        while any(style not in run.style for style, _ in opened):
+            closed += opened.pop()[1]
+        new = [mark for mark in _MARKS if mark[0] in run.style and mark not in opened]
+        gap = held + before
+        # Two marks side by side would be read as one.
+        found += closed + (gap or (_SPACE if closed and new else "")) + "".join(mark for _, mark in new)
+        found += _code(core) if Style.CODE in run.style else _escaped(core)
+        opened += new
+        held = run.text[len(before) + len(core) :]
+    return found + "".join(mark for _, mark in reversed(opened)) + held
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(lambda found: found[0] + _SPACE if found["mention"] else "\\" + found[0], text)
+
+
+def _code(text: str) -> str:
+    if "`" not in text:
+        return f"`{text}`"
+    # Two backticks inside would need a mark of three, which is a fence.
+    inner = re.sub("`{2,}", lambda found: _SPACE.join(found[0]), text)
+    return f"`` {inner} ``"
+
+
+def _cost(run: Run) -> int:
+    if run.text == "\n":
+        return 2 * _MAX_INDENT + 4
+    marks = 2 * sum(len(mark) for style, mark in _MARKS if style in run.style) + 4
+    shown = units(_code(run.text) if Style.CODE in run.style else _escaped(run.text))
+    return shown + marks + (3 * len(run.url) + 8 if run.url else 0)

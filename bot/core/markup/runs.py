@@ -1,0 +1,165 @@
+"""A tree's inlines as a flat list of styled runs, and texts cut to a size; for the chats that limit their messages."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from wcwidth import iter_graphemes
+
+from bot.core.markup.grid import table_lines
+from bot.core.markup.layout import Piece, Style, as_text
+from bot.core.markup.mathtext import to_unicode
+from bot.core.markup.tree import Align, Break, Code, Emphasis, Inline, Inlines, Link, Math, Strike, Strong, Text
+
+_STYLES: dict[type[Inline], Style] = {Strong: Style.BOLD, Emphasis: Style.ITALIC, Strike: Style.STRIKE}
+_TOKENS = re.compile(r"\s*\S+|\s+")
+TABLE_WIDTH = 60
+"""Columns of a table set in a monospaced block: what a phone held sideways and a narrow window show unbroken."""
+
+
+class Run(NamedTuple):
+    """Text in one style; `url` where it is a link's. A line feed in it is a line break."""
+
+    text: str
+    style: Style = Style.PLAIN
+    url: str = ""
+
+
+Cost = Callable[[Run], int]
+
+
+def units(text: str) -> int:
+    """Count UTF-16 code units, as the chats' clients count: never fewer than characters."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def visible(text: str) -> bool:
+    """Whether anything of it can be seen: chats refuse a text that is all spaces and zero-width characters."""
+    return any(not c.isspace() and unicodedata.category(c) not in ("Cf", "Cc", "Mn", "Me") for c in text)
+
+
+def runs_of(inlines: Inlines) -> list[Run]:
+    """Flatten inlines; lines are not empty, and neither is a run."""
+    found: list[Run] = []
+    for run in _flat(inlines, Style.PLAIN, ""):
+        if run.text == "\n" and (not found or found[-1].text == "\n"):
+            continue
+        last = found[-1] if found else None
+        if last is not None and run.text != "\n" and last.text != "\n" and last[1:] == run[1:]:
+            found[-1] = last._replace(text=last.text + run.text)
+        elif run.text:
+            found.append(run)
+    if found and found[-1].text == "\n":
+        found.pop()
+    return found if visible(words(found)) else []
+
+
+def words(runs: Iterable[Run]) -> str:
+    """The bare text; what is struck out is said to be, for it must not read as if it held."""
+    return "".join(f"[struck out: {run.text}]" if Style.STRIKE in run.style else run.text for run in runs)
+
+
+def _flat(inlines: Inlines, style: Style, url: str) -> Iterator[Run]:
+    for inline in inlines:
+        match inline:
+            case Text(text):
+                yield Run(text, style, url)
+            case Code(text):
+                yield Run(text, style | Style.CODE, url)
+            case Math():
+                yield from _math(inline, style, url)
+            case Break():
+                yield Run("\n")
+            case Link(target, children):
+                yield from _flat(children, style, target)
+            case Strong(children) | Emphasis(children) | Strike(children):
+                yield from _flat(children, style | _STYLES[type(inline)], url)
+
+
+def _math(math: Math, style: Style, url: str) -> Iterator[Run]:
+    rows = to_unicode(math.source).split("\n")
+    if not math.display:
+        yield Run("; ".join(rows), style, url)
+        return
+    for row in ("", *rows, ""):
+        if row:
+            yield Run(row, style, url)
+        yield Run("\n")
+
+
+def parted(runs: Sequence[Run], cost: Cost, room: int) -> list[list[Run]]:
+    """The runs in parts that cost at most `room` each, cut between words; a longer word between its characters."""
+    parts: list[list[Run]] = [[]]
+    used = 0
+    for run in runs:
+        for piece in _pieces(run, cost, room):
+            price = cost(piece)
+            if parts[-1] and used + price > room:
+                parts.append([])
+                used = 0
+                piece = piece._replace(text=piece.text.lstrip())
+            if piece.text:
+                parts[-1].append(piece)
+                used += price
+    return [part for part in parts if visible(words(part))]
+
+
+def _pieces(run: Run, cost: Cost, room: int) -> Iterator[Run]:
+    if cost(run) <= room // 2:
+        yield run
+        return
+    for token in _TOKENS.findall(run.text):
+        word = run._replace(text=token)
+        for text in [token] if cost(word) <= room else _cut(token, lambda text: cost(run._replace(text=text)), room):
+            yield run._replace(text=text)
+
+
+def _cut(text: str, cost: Callable[[str], int], room: int) -> list[str]:
+    """A text without a place to break it, in pieces of whole characters as people count them."""
+    # A character with a thousand accents is a prank, and one by one they fit anywhere.
+    characters = [part for shown in iter_graphemes(text) for part in ([shown] if cost(shown) <= room else shown)]
+    overhead = cost("")
+    pieces, piece, used = [], "", overhead
+    for character in characters:
+        price = cost(character) - overhead
+        if piece and used + price > room:
+            pieces.append(piece)
+            piece, used = "", overhead
+        piece += character
+        used += price
+    return [*pieces, piece]
+
+
+def code_parts(source: str, size: Callable[[str], int], room: int) -> list[str]:
+    """Lines of code in parts of at most `room`, cut between lines, and only a longer line within it."""
+    parts: list[list[str]] = [[]]
+    used = 0
+    for whole in source.split("\n"):
+        for line in [whole] if size(whole) < room else _cut(whole, size, room - 1):
+            price = size(line) + 1
+            if parts[-1] and used + price > room:
+                parts.append([])
+                used = 0
+            parts[-1].append(line)
+            used += price
+    return ["\n".join(part) for part in parts]
+
+
+def table_text(rows: Sequence[Sequence[str]], aligns: Sequence[Align]) -> str:
+    """A table in monospaced lines, the first row its header."""
+    return as_text(table_lines([[[Piece(cell)] for cell in row] for row in rows], aligns, TABLE_WIDTH))
+
+
+def table_parts(
+    rows: Sequence[Sequence[str]], aligns: Sequence[Align], size: Callable[[str], int], room: int
+) -> list[str]:
+    """A table as monospaced texts of at most `room`, each with the header."""
+    text = table_text(rows, aligns)
+    if size(text) <= room or len(rows) <= 2:
+        return code_parts(text, size, room)
+    middle = (len(rows) + 1) // 2
+    halves = (rows[:middle], [rows[0], *rows[middle:]])
+    return [part for half in halves for part in table_parts(half, aligns, size, room)]

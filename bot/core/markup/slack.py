@@ -1,0 +1,209 @@
+"""A tree as Slack's blocks of rich text: what is text there is never read as markup, a mention or an entity.
+
+Lists and quotes hold only inlines in Slack, so code and tables in them stand between their parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.core.markup.layout import Style
+from bot.core.markup.runs import Run, code_parts, parted, runs_of, table_parts, visible, words
+from bot.core.markup.safety import clean
+from bot.core.markup.tree import (
+    Align,
+    Block,
+    Blocks,
+    CodeBlock,
+    Document,
+    Heading,
+    Inlines,
+    List,
+    Paragraph,
+    Quote,
+    Rule,
+    Table,
+)
+
+Element = dict[str, Any]
+
+ROOM = 2800
+"""Bytes of an element's text: Slack names no limit for rich text, and 3,000 characters everywhere else."""
+
+# The languages Slack's own page names as examples; it does not say what it does with another.
+_LANGUAGES = {"python": "python", "py": "python", "python3": "python", "javascript": "javascript", "json": "json"}
+_STYLES = {Style.BOLD: "bold", Style.ITALIC: "italic", Style.STRIKE: "strike", Style.CODE: "code"}
+_MAX_INDENT = 5
+_RUN_BYTES = 60
+_MAX_ROWS, _MAX_COLUMNS, _MAX_TABLE = 100, 20, 6000
+_EMPTY_CELL = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table of plain texts; a message takes one as a table block, the others are set in monospaced lines."""
+
+    rows: tuple[tuple[str, ...], ...]
+    """The first is the header."""
+    aligns: tuple[Align, ...]
+
+
+def to_slack(document: Document, room: int = ROOM) -> list[Element | Grid]:
+    """Give the elements of rich text blocks, in order, and the tables between them."""
+    return _blocks(document.blocks, room)
+
+
+def escaped(plain: str) -> str:
+    """A plain text for the one field Slack reads entities in, a message's `text`."""
+    return clean(plain).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def section(runs: Sequence[Run]) -> Element:
+    """A line or more of text."""
+    return {"type": "rich_text_section", "elements": _elements(runs)}
+
+
+def preformatted(source: str, language: str = "", room: int = ROOM) -> list[Element]:
+    """Code, cut between lines where it is long."""
+    text = clean(source).rstrip("\n").expandtabs(4)
+    named = {"language": _LANGUAGES[language]} if language in _LANGUAGES else {}
+    return [
+        {"type": "rich_text_preformatted", "elements": [{"type": "text", "text": part or " "}], **named}
+        for part in code_parts(text, _bytes, room)
+    ]
+
+
+def table_block(grid: Grid) -> Element | None:
+    """The table as Slack's own, or None where it is too large for one."""
+    rows = [[{"type": "raw_text", "text": _cell(cell)} for cell in row] for row in grid.rows]
+    large = len(rows) > _MAX_ROWS or len(grid.aligns) > _MAX_COLUMNS
+    if large or sum(_bytes(cell["text"]) + 40 for row in rows for cell in row) > _MAX_TABLE:
+        return None
+    settings = [{"align": align.value, "is_wrapped": True} for align in grid.aligns]
+    return {"type": "table", "column_settings": settings, "rows": rows}
+
+
+def table_lines(grid: Grid, room: int = ROOM) -> list[Element]:
+    """The table in monospaced lines."""
+    rows = [[_cell(cell) for cell in row] for row in grid.rows]
+    return [part for text in table_parts(rows, grid.aligns, _bytes, room) for part in preformatted(text, "", room)]
+
+
+def _cell(text: str) -> str:
+    said = " ".join(clean(text).split())
+    return said if visible(said) else _EMPTY_CELL
+
+
+def _blocks(blocks: Blocks, room: int) -> list[Element | Grid]:
+    return [part for block in blocks for part in _block(block, room)]
+
+
+def _block(block: Block, room: int) -> list[Element | Grid]:
+    match block:
+        case Paragraph(children):
+            return [section(part) for part in _paragraph(children, room)]
+        case Heading(_, children):
+            bold = [run._replace(style=run.style | Style.BOLD) for run in runs_of(children)]
+            return [section(part) for part in parted(bold, cost, room)]
+        case List():
+            return list(_list(block, 0, room))
+        case Quote(blocks):
+            return list(_quote(blocks, room))
+        case CodeBlock(source, language):
+            return [*preformatted(source, language, room)]
+        case Table(header, rows, aligns):
+            texts = tuple(tuple(words(runs_of(cell)) for cell in row) for row in (header, *rows))
+            return [Grid(texts, aligns)]
+        case Rule():
+            return [section([Run("───────────────")])]
+
+
+def _paragraph(children: Inlines, room: int) -> list[list[Run]]:
+    return parted(runs_of(children), cost, room)
+
+
+def _quote(blocks: Blocks, room: int) -> Iterator[Element | Grid]:
+    for block in blocks:
+        for part in _block(block, room):
+            if isinstance(part, dict) and part["type"] == "rich_text_section":
+                part = {**part, "type": "rich_text_quote"}
+            yield part
+
+
+def _list(block: List, depth: int, room: int) -> Iterator[Element | Grid]:
+    """Slack numbers a list from one, so one that starts elsewhere or is interrupted has its numbers as text."""
+    plain = all(len(item) == 1 and isinstance(item[0], Paragraph) for item in block.items)
+    style = "bullet" if block.start is None else "ordered" if block.start == 1 and plain else ""
+    held: list[Element] = []
+    used = 0
+    for place, item in enumerate(block.items):
+        mark = "" if style else f"{(block.start or 0) + place}. "
+        for part in _item(item, mark, depth, room):
+            size = 0 if isinstance(part, Grid) else _size(part)
+            whole = isinstance(part, Grid) or part["type"] != "rich_text_section"
+            if held and (whole or (used + size > room and style != "ordered")):
+                yield _items(held, style, depth)
+                held, used = [], 0
+            if whole:
+                yield part
+            else:
+                assert isinstance(part, dict)
+                held.append(part)
+                used += size
+    if held:
+        yield _items(held, style, depth)
+
+
+def _items(sections: list[Element], style: str, depth: int) -> Element:
+    indent = min(depth, _MAX_INDENT)
+    if style:
+        return {"type": "rich_text_list", "style": style, "indent": indent, "elements": sections}
+    elements: list[Element] = []
+    for one in sections:
+        before = "\n" if elements else ""
+        elements += [{"type": "text", "text": before + "    " * indent}] * bool(before or indent) + one["elements"]
+    return {"type": "rich_text_section", "elements": elements}
+
+
+def _item(blocks: Blocks, mark: str, depth: int, room: int) -> Iterator[Element | Grid]:
+    first = [Run(mark)] if mark else []
+    for block in blocks:
+        if isinstance(block, Paragraph | Heading):
+            for part in _paragraph(block.children, room - 40):
+                yield section([*first, *part])
+                first = []
+        else:
+            if first:
+                yield section(first)
+                first = []
+            yield from _list(block, depth + 1, room) if isinstance(block, List) else _block(block, room)
+
+
+def _elements(runs: Iterable[Run]) -> list[Element]:
+    found: list[Element] = []
+    for run in runs:
+        style = {name: True for mark, name in _STYLES.items() if mark in run.style}
+        more: Element = {"style": style} if style else {}
+        if run.url:
+            label = {"text": run.text} if visible(run.text) and run.text != run.url else {}
+            found.append({"type": "link", "url": run.url, **label, **more})
+        elif found and found[-1]["type"] == "text" and found[-1].get("style", {}) == style:
+            found[-1] = {**found[-1], "text": found[-1]["text"] + run.text}
+        else:
+            found.append({"type": "text", "text": run.text, **more})
+    return found
+
+
+def cost(run: Run) -> int:
+    """What a run adds to an element, in bytes."""
+    return _bytes(run.text) + _RUN_BYTES * (run.text != "\n") + _bytes(run.url)
+
+
+def _size(element: Element) -> int:
+    return sum(_bytes(part.get("text", "")) + _bytes(part.get("url", "")) + _RUN_BYTES for part in element["elements"])
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
