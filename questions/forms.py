@@ -10,8 +10,8 @@ import dataclasses
 import hashlib
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -33,6 +33,8 @@ _OVERLAP = 0.30
 """Answers whose words overlap so much, by their rarity, may answer each other's questions."""
 _COVERED = 0.55
 """The share of a sentence's words, by their rarity, that another answer may have before it is taken to say the same."""
+_MOST_COMPARED = 100
+"""In a larger bank a question is compared with so many that share its rarer words."""
 _SAME = 0.45
 """Sentences so alike are not offered side by side."""
 _LONG_PROMPT = 12
@@ -76,12 +78,11 @@ class _Asked:
 
 def choices_of(questions: Iterable[Question]) -> Forms:
     """A choice for each answered open question of a bank, or why there is none. Always the same for the same bank."""
-    asked = [_asked(question) for question in questions if question.kind == "open" and question.answer]
-    weights = _weights([one.said for one in asked])
+    around = _Around([_asked(question) for question in questions if question.kind == "open" and question.answer])
     made: list[Question] = []
     refused: list[Refusal] = []
-    for one in asked:
-        found = _Making(one, asked, weights).choice()
+    for one in around.asked:
+        found = _Making(one, around).choice()
         if isinstance(found, Question):
             made.append(found)
         else:
@@ -109,10 +110,50 @@ def _subjects(prompt: str) -> tuple[Subject, ...]:
     return () if subject.compared or not subject.name else (subject,)
 
 
-def _weights(texts: Sequence[frozenset[str]]) -> Mapping[str, float]:
-    """How telling each word is: the rarer, the more."""
-    spread = Counter(word for text in texts for word in text)
-    return {word: math.log((len(texts) + 1) / count) for word, count in spread.items()}
+class _Around:
+    """The questions of a bank, and how telling each word is among them: the rarer, the more."""
+
+    def __init__(self, asked: Sequence[_Asked]) -> None:
+        self.asked = asked
+        spread = Counter(word for one in asked for word in one.said)
+        self._weights = {word: math.log((len(asked) + 1) / count) ** 2 for word, count in spread.items()}
+        prompts = Counter(word for one in asked for word in one.prompt)
+        self.common = {word for word, count in prompts.items() if count >= max(3, len(asked) / 10)}
+        self._lengths = [self._length(one.said) for one in asked]
+        self._under: dict[str, list[int]] = defaultdict(list)
+        for number, one in enumerate(asked):
+            for word in sorted(one.said):
+                if spread[word] <= _MOST_COMPARED:
+                    self._under[word].append(number)
+
+    def neighbours(self, one: _Asked) -> list[tuple[float, _Asked]]:
+        """The others by how much their words overlap, the most first; of many only those that share rare words."""
+        numbers: Iterable[int] = range(len(self.asked))
+        if len(self.asked) > _MOST_COMPARED:
+            shared = Counter(number for word in sorted(one.said) for number in self._under.get(word, ()))
+            numbers = [number for number, _ in shared.most_common(_MOST_COMPARED)]
+        length = self._length(one.said)
+        others = [
+            (self._product(one.said, other.said, length * self._lengths[number]), other)
+            for number in numbers
+            if (other := self.asked[number]) is not one
+        ]
+        return sorted(others, key=lambda pair: (-pair[0], pair[1].question.id))
+
+    def overlap(self, one: frozenset[str], other: frozenset[str]) -> float:
+        """How much the words of two texts overlap, by their rarity, 0 to 1."""
+        return self._product(one, other, self._length(one) * self._length(other))
+
+    def covered(self, words: frozenset[str], text: frozenset[str]) -> float:
+        """The share of `words`, by their rarity, that is in `text`."""
+        whole = math.fsum(math.sqrt(self._weights.get(word, 1.0)) for word in words)
+        return math.fsum(math.sqrt(self._weights.get(word, 1.0)) for word in words & text) / whole if whole else 1.0
+
+    def _product(self, one: frozenset[str], other: frozenset[str], lengths: float) -> float:
+        return self._length(one & other) / math.sqrt(lengths) if lengths else 0.0
+
+    def _length(self, words: Iterable[str]) -> float:
+        return math.fsum(self._weights.get(word, 1.0) for word in words)
 
 
 _WHY = re.compile(r"\bwhy\b", re.IGNORECASE)
@@ -124,21 +165,17 @@ _EXPLAINS = re.compile(
 class _Making:
     """Makes the choice of one question."""
 
-    def __init__(self, one: _Asked, asked: Sequence[_Asked], weights: Mapping[str, float]) -> None:
+    def __init__(self, one: _Asked, around: _Around) -> None:
         self._one = one
-        self._asked = asked
-        self._weights = weights
-        spread = Counter(word for other in asked for word in other.prompt)
-        self._common = {word for word, count in spread.items() if count >= max(3, len(asked) / 10)}
+        self._around = around
 
     def choice(self) -> Question | str:
         """The choice, or why there is none."""
         if not self._one.sentences:
             return "no sentence of its answer can stand alone"
-        others = [other for other in self._asked if other is not self._one and not self._is_near(other)]
+        others = [other for alike, other in self._around.neighbours(self._one) if not self._is_near(other, alike)]
         if len(others) < _WRONG:
             return "fewer than three other questions are about something else"
-        others.sort(key=lambda other: (-self._cosine(self._one.said, other.said), other.question.id))
         reason = ""
         for right in sorted(self._one.sentences, key=lambda sentence: -sentence.weight):
             if not self._is_central(right):
@@ -160,21 +197,21 @@ class _Making:
             return explains and right.order < 3 and bool(not right.order or right.words & self._one.prompt)
         return True
 
-    def _is_near(self, other: _Asked) -> bool:
+    def _is_near(self, other: _Asked, alike: float) -> bool:
         """Whether the other's answer may answer this question too."""
         one = self._one
         return (
-            nearness(one.print, other.print) >= _ALIKE
+            alike >= _OVERLAP
             or self._names(one) <= other.said
             or self._names(other) <= one.said
             or bool(self._names(one) & self._names(other))
-            or self._cosine(one.said, other.said) >= _OVERLAP
+            or nearness(one.print, other.print) >= _ALIKE
         )
 
     def _names(self, one: _Asked) -> frozenset[str]:
         """What the question is about, as far as that tells it from others."""
         named = frozenset(word for subject in one.subjects for word in heart(subject) | subject.aliases) or one.prompt
-        return frozenset(word for word in named if word not in self._common) or named
+        return frozenset(word for word in named if word not in self._around.common) or named
 
     def _wrong(self, right: Sentence, others: Sequence[_Asked]) -> tuple[list[tuple[_Asked, Sentence]], str]:
         """The wrong options for that right one, or none of them and why."""
@@ -204,9 +241,9 @@ class _Making:
             return False
         if self._names(one) <= sentence.words:
             return False
-        if self._covered(sentence.words, one.said) >= _COVERED:
+        if self._around.covered(sentence.words, one.said) >= _COVERED:
             return False
-        return all(self._cosine(sentence.words, known.words) < _SAME for known in (right, *chosen))
+        return all(self._around.overlap(sentence.words, known.words) < _SAME for known in (right, *chosen))
 
     def _covering(
         self, right: Sentence, found: Sequence[tuple[_Asked, Sentence]], shared: frozenset[str]
@@ -222,18 +259,6 @@ class _Making:
             if len(bare) <= spared and min(lengths) * 2.2 > max(lengths):
                 return list(three)
         return []
-
-    def _covered(self, words: frozenset[str], text: frozenset[str]) -> float:
-        """The share of `words`, by their rarity, that is in `text`."""
-        whole = math.fsum(self._weights.get(word, 1.0) for word in words)
-        return math.fsum(self._weights.get(word, 1.0) for word in words & text) / whole if whole else 1.0
-
-    def _cosine(self, one: frozenset[str], other: frozenset[str]) -> float:
-        def length(words: frozenset[str]) -> float:
-            return math.fsum(self._weights.get(word, 1.0) ** 2 for word in words)
-
-        both = length(one) * length(other)
-        return length(one & other) / math.sqrt(both) if both else 0.0
 
     def _opened(self, sentence: Sentence) -> str:
         opening = opening_of(self._one.subjects, sentence.plural) if sentence.form == "said" else ""
