@@ -71,6 +71,10 @@ class _Asked:
     prompt: frozenset[str]
     sentences: tuple[Sentence, ...]
 
+    @property
+    def text(self) -> str:
+        return f"{self.question.prompt}\n{self.question.answer}"
+
     @cached_property
     def print(self) -> Print:
         return print_of(self.question)
@@ -156,6 +160,7 @@ class _Around:
         return math.fsum(self._weights.get(word, 1.0) for word in words)
 
 
+_NAME = re.compile(r"[A-Z][a-z]+[A-Z]\w*|\w+_\w+|\w+\.\w+")
 _WHY = re.compile(r"\bwhy\b", re.IGNORECASE)
 _EXPLAINS = re.compile(
     r"(?!(?:what (?:is|are)|explain|describe|discuss|compare|name|list|define|reflect)\b)", re.IGNORECASE
@@ -241,6 +246,8 @@ class _Making:
             return False
         if self._names(one) <= sentence.words:
             return False
+        if sentence.form != "said" and any(name in one.text for name in _NAME.findall(sentence.text)):
+            return False  # it speaks of something that this answer speaks of too
         if self._around.covered(sentence.words, one.said) >= _COVERED:
             return False
         return all(self._around.overlap(sentence.words, known.words) < _SAME for known in (right, *chosen))
@@ -250,13 +257,14 @@ class _Making:
     ) -> list[tuple[_Asked, Sentence]]:
         """The nearest three among which each word is that the right option shares with the question."""
         near = sorted(found, key=lambda pair: -len(pair[1].words & shared))[:12]
+        named = frozenset(words_of(" ".join(_NAME.findall(self._one.question.prompt))))
         spared = 1 if len(self._one.prompt) >= _LONG_PROMPT and right.form != "said" else 0
         for three in combinations(near, _WRONG):
             lengths = [len(sentence.text) for _, sentence in three]
             bare = shared.difference(*(sentence.words for _, sentence in three))
             if right.plural and not any(sentence.plural for _, sentence in three):
                 continue
-            if len(bare) <= spared and min(lengths) * 2.2 > max(lengths):
+            if len(bare) <= spared and not bare & named and min(lengths) * 2.2 > max(lengths):
                 return list(three)
         return []
 
