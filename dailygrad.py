@@ -44,9 +44,10 @@ from questions.report import FORMATS
 from questions.shell import bank_command
 from sandbox import embedded as sandboxes
 from sandbox import host as sandbox_host
+from sandbox import outcomes
 from sandbox.__main__ import main as supervise
 from sandbox.client import SandboxClient, SandboxUnreachable
-from sandbox.wire import Run
+from sandbox.wire import Outcome, Run
 from service import approving, undoing
 from service.app import Service, build
 from service.client import ServiceClient
@@ -558,19 +559,30 @@ def sandbox_serve(context: typer.Context) -> None:
 @sandbox_command.command("run")
 def sandbox_run(
     file: Annotated[typer.FileText, typer.Argument(help="A Python file, or - for standard input.")],
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object of all that is known instead.")
+    ] = False,
 ) -> None:
-    """Run one program, confined, and show what it printed and how it ended."""
-    raise SystemExit(asyncio.run(_sandbox_run(file.read())))
+    """Run one program, confined: its output, and on the last line of stderr how it ended and what it took.
+
+    The value of a last expression is printed, as in a notebook. The exit status is the program's own, 128 and the
+    signal that ended it, 124 for its time, 137 for its memory, 126 for what the sandbox denies, else 1.
+    """
+    outcome = asyncio.run(_sandbox_run(file.read()))
+    if as_json:
+        sys.stdout.write(outcomes.as_json(outcome) + "\n")
+    else:
+        sys.stdout.write(outcome.stdout)
+        sys.stdout.flush()
+        last = "" if outcome.stderr.endswith("\n") or not outcome.stderr else "\n"
+        sys.stderr.write(f"{outcome.stderr}{last}{outcomes.summary(outcome)}\n")
+    raise SystemExit(outcomes.exit_status(outcome))
 
 
-async def _sandbox_run(code: str) -> int:
+async def _sandbox_run(code: str) -> Outcome:
     with tempfile.TemporaryDirectory() as directory:
         async with sandboxes.embedded_sandbox(Path(directory)) as sandbox:
-            outcome = await sandbox.run(Run(id="run", code=code))
-    sys.stdout.write(outcome.stdout)
-    sys.stderr.write(outcome.stderr)
-    errors.print(f"{outcome.status} · {outcome.wall_ms:.0f} ms · {outcome.isolation} isolation", outcome.detail)
-    return 0 if outcome.status == "ok" else 1
+            return await sandbox.run(Run(id="run", code=code, show_last=True))
 
 
 # What works here

@@ -11,6 +11,7 @@ from __future__ import annotations
 import builtins
 import errno
 import functools
+import io
 import json
 import linecache
 import os
@@ -18,7 +19,7 @@ import random
 import resource
 import struct
 import sys
-import traceback
+import threading
 import types
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -26,11 +27,11 @@ from typing import Any, NoReturn
 import numpy as np
 import torch
 
-from sandbox import confine, tensors, values, wire
+from sandbox import confine, tensors, tracebacks, values, wire
+from sandbox.tracebacks import FILENAME
 from sandbox.values import Caps, Value
 from sandbox.wire import Reached, Run, Status
 
-FILENAME = "<answer>"
 DRIVER = "<driver>"
 RUN, RESULTS = 4, 3
 """The descriptors a child is handed."""
@@ -58,6 +59,9 @@ def live(walls: confine.Walls) -> NoReturn:
     os.close(statistics)
     confine.run_limits(run.limits, pages * resource.getpagesize(), own_user=walls.namespaces)
     _seed(run.seed)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # What was printed before the time or the memory ran out is what helps to see why.
+        sys.stdout.reconfigure(line_buffering=True)
     report = _Execution(run).report()
     _flush()
     _send(b"E", json.dumps(report).encode())
@@ -155,10 +159,13 @@ class _Execution:
         sys.modules["__main__"] = module
         sys.argv = [FILENAME]
         builtins.exit = builtins.quit = sys.exit  # type: ignore[assignment]
+        threading.excepthook = self.thread_died
         try:
-            code = compile(self.run.code, FILENAME, "exec", dont_inherit=True)
+            code, last = tracebacks.compiled(self.run.code, show_last=self.run.show_last and self.run.entry is None)
             self.reached = "load"
             exec(code, module.__dict__)  # noqa: S102 - this is the place the walls are for
+            if last is not None:
+                sys.displayhook(eval(last, module.__dict__))  # noqa: S307 - as above
         except SystemExit as leaving:
             self.leave(leaving)
         except BaseException as problem:
@@ -175,10 +182,16 @@ class _Execution:
             raise _Stop("error")
 
     def stop(self, problem: BaseException) -> NoReturn:
-        text = describe(problem)
+        text = tracebacks.describe(problem, self.run.code)
         _flush()
         os.write(2, text.encode("utf-8", "replace"))
         raise _Stop(blame(problem)) from None
+
+    def thread_died(self, death: threading.ExceptHookArgs) -> None:
+        """Tell of it as of any exception; the program goes on, as it does anywhere."""
+        if death.exc_value is not None and not isinstance(death.exc_value, SystemExit):
+            text = f"Exception in a thread:\n{tracebacks.describe(death.exc_value, self.run.code)}"
+            os.write(2, text.encode("utf-8", "replace"))
 
     def call(self, module: types.ModuleType, name: str, drive: Callable[..., Any] | None) -> None:
         self.reached = "entry"
@@ -212,7 +225,7 @@ class _Execution:
     def send(self, what: str, problem: BaseException) -> None:
         if blame(problem) != "error":
             self.stop(problem)
-        name, message = type(problem).__name__, _message(problem)
+        name, message = type(problem).__name__, tracebacks.message_of(problem)
         self.put(values.encode((what, name[:200], message[:2000])))
 
     def put(self, encoded: bytes) -> None:
@@ -229,7 +242,7 @@ def _arguments(case: Value) -> tuple[Any, ...]:
 
 def blame(problem: BaseException) -> Status:
     """Which limit an exception tells of."""
-    text = _text(problem)
+    text = tracebacks.text_of(problem)
     if isinstance(problem, MemoryError) or "can't allocate memory" in text:
         return "memory"
     if isinstance(problem, OSError) and problem.errno == errno.ENOMEM:
@@ -238,33 +251,3 @@ def blame(problem: BaseException) -> Status:
     if isinstance(problem, PermissionError) and problem.errno in (errno.EPERM, errno.EACCES):
         return "denied"
     return "error"
-
-
-def _text(problem: BaseException) -> str:
-    try:
-        return str(problem)
-    except BaseException:
-        return "<an exception that cannot be printed>"
-
-
-def _message(problem: BaseException) -> str:
-    lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == FILENAME]
-    return f"{_text(problem)} (line {lines[-1]})" if lines else _text(problem)
-
-
-def describe(problem: BaseException) -> str:
-    """The traceback, with the answer's own lines only."""
-    try:
-        summary = traceback.TracebackException.from_exception(problem, limit=200)
-        _own_lines(summary)
-        return "".join(summary.format())
-    except BaseException:
-        return f"{type(problem).__name__}: {_text(problem)}\n"
-
-
-def _own_lines(summary: traceback.TracebackException) -> None:
-    own = [frame for frame in summary.stack if frame.filename == FILENAME]
-    summary.stack = traceback.StackSummary.from_list(own)
-    for before in (summary.__cause__, summary.__context__):
-        if before is not None:
-            _own_lines(before)

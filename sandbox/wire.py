@@ -62,6 +62,8 @@ class Run:
     driver: str = ""
     """A program of the question's that defines `drive(answer, *arguments)`, called once per case in place of the
     entry: it puts a class, a gradient or an effect in place to work and returns data. Ignored without `entry`."""
+    show_last: bool = False
+    """Print the value of a last expression, as a notebook does. Ignored with `entry`: nothing judged is run so."""
 
 
 @dataclass(frozen=True, slots=True)

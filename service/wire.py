@@ -201,8 +201,13 @@ class RunResult(Model):
     stdout: str = ""
     stderr: str = ""
     truncated: bool = False
+    exit_code: int | None = None
+    signal: int | None = None
     wall_ms: float = 0.0
+    cpu_ms: float = 0.0
+    queue_ms: float = 0.0
     peak_mb: float = 0.0
+    device: str = "cpu"
     isolation: Literal["full", "weaker"] = "full"
 
 
