@@ -37,6 +37,8 @@ _MOST_COMPARED = 100
 """In a larger bank a question is compared with so many that share its rarer words."""
 _SAME = 0.45
 """Sentences so alike are not offered side by side."""
+_AKIN = 2
+"""Of wrong options that are whole sentences so many share a word with the question; else they are far-fetched."""
 _LONG_PROMPT = 12
 """Of so many words of a question one may be in the right option alone, and tells nothing."""
 _RATIO = 1.9
@@ -262,6 +264,8 @@ class _Making:
         for three in combinations(near, _WRONG):
             lengths = [len(sentence.text) for _, sentence in three]
             bare = shared.difference(*(sentence.words for _, sentence in three))
+            if right.form == "plain" and sum(bool(one.words & self._one.prompt) for _, one in three) < _AKIN:
+                continue
             if right.plural and not any(sentence.plural for _, sentence in three):
                 continue
             if len(bare) <= spared and not bare & named and min(lengths) * 2.2 > max(lengths):

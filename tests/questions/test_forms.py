@@ -163,4 +163,4 @@ def test_the_documents_give_choices_that_keep_the_rules() -> None:
                     other = option.reason.removeprefix("This answers: ")
                     found = [q for q in by_id.values() if " ".join(q.prompt.split()) == other]
                     assert found and all(similarity(original, q) < NEAR for q in found)
-    assert counts == [5, 27, 0, 0, 4]
+    assert counts == [5, 27, 0, 0, 3]
