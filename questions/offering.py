@@ -31,8 +31,8 @@ _DANGLING = re.compile(
 )
 _LOOSE_IT = re.compile(r"^(?:\W*\w+){0,3}\W+\b(?:it|its)\b", re.IGNORECASE)
 _EMPTY = re.compile(
-    r"\b(?:more than|vital|crucial|important|powerful|key to|handy|mandatory|an art|essential|intentional|matters?|trap|hack"
-    r"|fix|distinction|understanding|standard practice|more flexible|faster, stricter|the solution is"
+    r"\b(?:more than|vital|crucial|important|powerful|key to|handy|mandatory|an art|essential|intentional|matters?"
+    r"|trap|hack|fix|distinction|understanding|standard practice|more flexible|faster, stricter|the solution is"
     r"|recommended practice)\b",
     re.IGNORECASE,
 )
