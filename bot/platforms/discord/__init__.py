@@ -1,0 +1,5 @@
+"""Discord: what a card or a form is there, as the bodies its API takes."""
+
+from bot.platforms.discord.render import bodies, fits_modal, modal
+
+__all__ = ["bodies", "fits_modal", "modal"]

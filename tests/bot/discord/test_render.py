@@ -1,0 +1,201 @@
+"""Cards and forms as Discord's bodies: within its limits, valid by its own schema, and never more than was said."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from bot.core import cards
+from bot.core.cards import Card, Code, Form, Lettered, Options, PickField, Small, Table, Text, TextField
+from bot.platforms.discord import bodies, fits_modal, modal
+from tests.bot.discord.limits import parts_of, raw_mentions, texts_of, units, wrong_in_message, wrong_in_modal
+from tests.bot.hostile import ANY_MARKDOWN, MARKDOWN
+from tests.bot.samples import GALLERY
+
+SPEC = Path(__file__).parents[4] / "shared" / "specs" / "discord_openapi.json"
+CARDS = {name: said for name, said in GALLERY.items() if isinstance(said, Card)}
+FORMS = {name: said for name, said in GALLERY.items() if isinstance(said, Form)}
+with_schema = pytest.mark.skipif(
+    not SPEC.is_file(), reason="Discord's OpenAPI is not beside this repository (../shared)"
+)
+
+
+@cache
+def validator(schema: str) -> Draft202012Validator:
+    components = json.loads(SPEC.read_text(encoding="utf-8"))["components"]
+    return Draft202012Validator({"$ref": f"#/components/schemas/{schema}", "components": components})
+
+
+def card_of(*blocks: cards.Block, title: str = "Title") -> Card:
+    return Card(title, "In short.", blocks)
+
+
+def said_in(found: list[dict[str, Any]]) -> str:
+    return "\n".join(text for body in found for text in texts_of(body))
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_every_card_keeps_the_limits(name: str) -> None:
+    found = bodies(CARDS[name])
+    assert [wrong for body in found for wrong in wrong_in_message(body)] == []
+    pressed = [part["custom_id"] for body in found for part in parts_of(body) if part["type"] == 2]
+    assert pressed == [button.action for button in CARDS[name].buttons]
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_keeps_the_limits_and_is_whole(name: str) -> None:
+    found = modal(FORMS[name])
+    assert wrong_in_modal(found) == []
+    assert found["custom_id"] == FORMS[name].action
+    assert fits_modal(FORMS[name])
+
+
+@with_schema
+@pytest.mark.parametrize("name", CARDS)
+def test_every_card_is_valid_by_discords_schema(name: str) -> None:
+    for body in bodies(CARDS[name]):
+        validator("MessageCreateRequest").validate(body)
+
+
+@with_schema
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_is_valid_by_discords_schema(name: str) -> None:
+    validator("ModalInteractionCallbackRequestData").validate(modal(FORMS[name]))
+
+
+@with_schema
+def test_the_schema_does_refuse_something() -> None:
+    body = bodies(CARDS["question"])[0]
+    body["components"][0]["components"][-1]["components"][0]["label"] = "x" * 81
+    assert not validator("MessageCreateRequest").is_valid(body)
+
+
+def test_a_private_message_is_seen_by_one_alone() -> None:
+    assert bodies(card_of(Text("x")), private=True)[0]["flags"] & 64
+    assert not bodies(card_of(Text("x")))[0]["flags"] & 64
+
+
+def test_a_members_words_mention_and_format_nothing() -> None:
+    text = said_in(bodies(card_of(Text("@everyone <@123> <#5> <t:1:R> \\*bold\\* x[a:b:c] https://evil.example"))))
+    assert raw_mentions(text) == []
+    assert "@\u200beveryone" in text
+    assert r"\*bold\*" in text
+    assert r"a\:b:c" in text
+    assert "https://" not in text
+
+
+def test_long_code_is_split_between_lines_and_every_fence_closed() -> None:
+    lines = [f"x{number} = {number}" for number in range(1200)]
+    found = bodies(card_of(Code("\n".join(lines))))
+    assert len(found) > 2
+    assert [wrong for body in found for wrong in wrong_in_message(body)] == []
+    assert [line for line in said_in(found).split("\n") if line.startswith("x")] == lines
+
+
+def test_pieces_say_which_they_are_and_only_the_last_has_buttons() -> None:
+    card = Card("Long", "Long.", (Text("word " * 2000),), CARDS["reveal"].buttons)
+    found = bodies(card)
+    assert [texts_of(body)[0] for body in found] == [
+        "## Long",
+        *(f"-# Long · {place} of {len(found)}" for place in range(2, len(found) + 1)),
+    ]
+    assert [any(part["type"] == 2 for part in parts_of(body)) for body in found] == [False] * (len(found) - 1) + [True]
+    assert said_in(found).count("word") == 2000
+
+
+def test_a_fence_in_code_and_backticks_in_a_span_end_nothing() -> None:
+    found = bodies(card_of(Code("```\n@everyone\n```", ""), Text("`` a`b `` and ````x``y````")))
+    assert [wrong for body in found for wrong in wrong_in_message(body)] == []
+
+
+def test_a_table_is_set_in_a_fence_with_the_readers_row_named() -> None:
+    table = Table(("Rank", "Name"), (("1", "Ann"), ("2", "Bob")), "Board", (0,), 1)
+    text = said_in(bodies(card_of(table)))
+    assert "**Board**\n```\nRank │ Name" in text
+    assert "Bob (you)" in text
+
+
+def test_options_stand_beside_their_letters_and_code_below() -> None:
+    rows = (Lettered("A", "plain"), Lettered("B", "```python\nx = 1\n```"), Lettered("C", ""))
+    text = said_in(bodies(card_of(Options(rows))))
+    assert "**A** plain" in text
+    assert "**B**\n```python\nx = 1\n```" in text
+    assert "**C** –" in text
+
+
+def test_what_cannot_be_seen_is_left_out() -> None:
+    (body,) = bodies(card_of(Text("\u200b\u200d"), Text(""), Small("  "), Text("seen")))
+    assert texts_of(body) == ["## Title", "seen"]
+
+
+def test_right_to_left_words_come_after_the_numbers_of_a_bar() -> None:
+    bars = cards.Bars((cards.Bar("נכון מאוד", 2, 0.5, "right"),))
+    assert "`█████░░░░░` 2 (50 %) right: נכון מאוד" in said_in(bodies(card_of(bars)))
+
+
+def test_a_form_with_many_options_asks_by_menus() -> None:
+    options = tuple((f"o{n}", f"**{n}** option") for n in range(30))
+    found = modal(Form("Pick", "f:r1", (PickField("options", "Which?", options, ("o29",), True),)))
+    assert wrong_in_modal(found) == []
+    menus = [part for part in parts_of(found) if part["type"] == 3]
+    assert [menu["custom_id"] for menu in menus] == ["options", "options:2"]
+    assert [option["value"] for menu in menus for option in menu["options"]] == [value for value, _ in options]
+    assert menus[1]["options"][-1]["default"]
+
+
+def test_options_too_long_for_a_label_are_read_above() -> None:
+    options = (("a", "**A** " + "long " * 40), ("b", "**B** short"))
+    found = modal(Form("Pick", "f:r1", (PickField("options", "Which?", options),)))
+    assert wrong_in_modal(found) == []
+    assert texts_of(found)[0].count("long") == 40
+
+
+def test_a_question_too_long_for_a_modal_says_so() -> None:
+    form = Form("Long", "f:r1", (TextField("text", "Answer"),), (Text("word " * 2000),))
+    assert wrong_in_modal(modal(form)) == []
+    assert not fits_modal(form)
+    assert "stands in its message" in texts_of(modal(form))[0]
+
+
+def test_a_text_too_long_to_type_over_is_not_cut() -> None:
+    field = modal(Form("Code", "f:r1", (TextField("code", "Code", "x" * 5000, code=True),)))["components"][0]
+    assert "value" not in field["component"]
+    assert "longer than this window" in field["description"]
+
+
+def test_a_forms_other_buttons_become_a_choice_of_what_to_do() -> None:
+    form = FORMS["ask code"]
+    (group,) = [part for part in parts_of(modal(form)) if part.get("custom_id") == "action"]
+    assert [option["value"] for option in group["options"]] == [form.action, *(b.action for b in form.extras)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(ANY_MARKDOWN, MARKDOWN, st.text(max_size=60))
+def test_any_text_gives_messages_within_the_limits(text: str, other: str, plain: str) -> None:
+    table = Table(("a", plain), ((plain, plain), ("1", other)), plain)
+    option = Options((Lettered("A", other),))
+    card = Card(plain, plain, (Text(text), Small(other), Code(text), option, table, Text(other)))
+    assert [wrong for body in bodies(card) for wrong in wrong_in_message(body)] == []
+
+
+@settings(max_examples=100, deadline=None)
+@given(ANY_MARKDOWN, MARKDOWN, st.text(max_size=200), st.integers(1, 12), st.booleans())
+def test_any_text_gives_a_modal_within_the_limits(text: str, other: str, plain: str, count: int, several: bool) -> None:
+    options = tuple((f"o{n}", f"**{n}** {other}") for n in range(count))
+    fields = (PickField("options", other, options, ("o0",), several), TextField("t", other, plain, text))
+    assert wrong_in_modal(modal(Form(plain, "f:r1", fields, (Text(text),), other))) == []
+
+
+def test_the_checker_sees_what_is_wrong() -> None:
+    (body,) = bodies(card_of(Text("x")))
+    body["components"][0]["components"].append({"type": 10, "content": "```\n@everyone " + "x" * 4000})
+    wrong = wrong_in_message(body)
+    assert len(wrong) == 3
+    assert units("👩") == 2

@@ -1,0 +1,155 @@
+"""Slack's documented limits in one table, and a checker of bodies against them; it needs no schema at hand."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+LIMITS = {
+    # what: (most, where Slack says so)
+    "text of a message": (4000, "docs: chat.postMessage, best kept to 4,000"),
+    "blocks of a message": (50, "docs: reference/block-kit/blocks"),
+    "bytes of a message's blocks": (13_200, "undocumented: msg_blocks_too_long, bolt-js#2509"),
+    "blocks of a view": (100, "@slack/types: ModalView"),
+    "tables of a message": (1, "docs: table block"),
+    "rows of a table": (100, "@slack/types: TableBlock"),
+    "columns of a table": (20, "@slack/types: TableBlock"),
+    "header": (150, "@slack/types: HeaderBlock"),
+    "plain text": (3000, "@slack/types: PlainTextElement"),
+    "elements of a context": (10, "@slack/types: ContextBlock"),
+    "elements of actions": (25, "@slack/types: ActionsBlock"),
+    "text of a button": (75, "@slack/types: Button"),
+    "action_id": (255, "@slack/types: Action"),
+    "block_id": (255, "@slack/types: Block"),
+    "value of a button": (2000, "@slack/types: Button"),
+    "title of a view": (24, "@slack/types: ModalView"),
+    "private_metadata": (3000, "@slack/types: ModalView"),
+    "label of an input": (2000, "@slack/types: InputBlock"),
+    "typed text": (3000, "docs: plain_text_input"),
+    "options of a group": (10, "@slack/types: RadioButtons, Checkboxes"),
+    "options of a menu": (100, "@slack/types: StaticSelect"),
+    "text of an option": (75, "@slack/types: PlainTextOption"),
+    "value of an option": (75, "@slack/types: PlainTextOption"),
+    "indent of a list": (8, "seen: a deeper one is refused"),
+}
+_ENTITY = re.compile(r"&(?!amp;|lt;|gt;)|[<>]")
+
+
+def units(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2
+
+
+def shows(text: str) -> bool:
+    return any(not c.isspace() and unicodedata.category(c) not in ("Cf", "Cc") for c in text)
+
+
+def walk(data: Any) -> Iterator[dict[str, Any]]:
+    """Every object inside, itself included."""
+    if isinstance(data, dict):
+        yield data
+        for value in data.values():
+            yield from walk(value)
+    elif isinstance(data, list):
+        for value in data:
+            yield from walk(value)
+
+
+def _within(what: str, size: int, seen: object = "") -> Iterator[str]:
+    most, source = LIMITS[what]
+    if size > most:
+        yield f"{what}: {size} > {most} ({source}): {seen!r}"
+
+
+def wrong_in_message(body: dict[str, Any]) -> list[str]:
+    """Everything Slack would refuse of a message, and everything we promise of one."""
+    blocks, text = body["blocks"], body["text"]
+    found = [
+        *_within("text of a message", units(text)),
+        *_within("blocks of a message", len(blocks)),
+        *_within("bytes of a message's blocks", len(json.dumps(blocks, ensure_ascii=False).encode())),
+        *_within("tables of a message", sum(block["type"] == "table" for block in blocks)),
+    ]
+    if not shows(text):
+        found.append("no text for those who cannot see the blocks")
+    if _ENTITY.search(text):
+        found.append(f"an entity that is not escaped: {text!r}")
+    if body["unfurl_links"] is not False or body["unfurl_media"] is not False:
+        found.append("links are unfurled")
+    return found + _wrong_in_blocks(blocks)
+
+
+def wrong_in_view(view: dict[str, Any]) -> list[str]:
+    """Everything Slack would refuse of a view."""
+    found = [
+        *_within("title of a view", units(view["title"]["text"]), view["title"]),
+        *_within("title of a view", units(view["submit"]["text"]), view["submit"]),
+        *_within("private_metadata", units(view["private_metadata"])),
+        *_within("blocks of a view", len(view["blocks"])),
+    ]
+    if any(block["type"] == "table" for block in view["blocks"]):
+        found.append("a table in a view")
+    return found + _wrong_in_blocks(view["blocks"])
+
+
+def _wrong_in_blocks(blocks: list[dict[str, Any]]) -> list[str]:
+    found = [one for block in blocks for one in _wrong_in_block(block)]
+    for part in walk(blocks):
+        found += _wrong_in_text(part)
+        for key in ("action_id", "block_id"):
+            found += _within(key, units(part.get(key, "")))
+    ids = [part["action_id"] for part in walk(blocks) if "action_id" in part]
+    if len(ids) != len(set(ids)):
+        found.append(f"an action_id twice: {ids}")
+    return found
+
+
+def _wrong_in_block(block: dict[str, Any]) -> Iterator[str]:
+    match block["type"]:
+        case "header":
+            yield from _within("header", units(block["text"]["text"]))
+        case "context":
+            yield from _within("elements of a context", len(block["elements"]))
+        case "actions":
+            yield from _within("elements of actions", len(block["elements"]))
+            for button in block["elements"]:
+                yield from _within("text of a button", units(button["text"]["text"]), button)
+                yield from _within("value of a button", units(button["value"]), button)
+        case "table":
+            yield from _within("rows of a table", len(block["rows"]))
+            yield from _within("columns of a table", max(map(len, block["rows"])))
+        case "input":
+            yield from _within("label of an input", units(block["label"]["text"]))
+            yield from _wrong_in_input(block["element"])
+
+
+def _wrong_in_input(element: dict[str, Any]) -> Iterator[str]:
+    if element["type"] == "plain_text_input":
+        yield from _within("typed text", max(element["max_length"], units(element.get("initial_value", ""))))
+        return
+    group = element["type"] in ("radio_buttons", "checkboxes")
+    yield from _within("options of a group" if group else "options of a menu", len(element["options"]))
+    for option in element["options"]:
+        yield from _within("text of an option", units(option["text"]["text"]), option)
+        yield from _within("value of an option", units(option["value"]), option)
+    chosen = element.get("initial_options", [element["initial_option"]] if "initial_option" in element else [])
+    if not all(option in element["options"] for option in chosen):
+        yield f"a picked option that is none: {element}"
+
+
+def _wrong_in_text(part: dict[str, Any]) -> Iterator[str]:
+    kind = part.get("type")
+    if kind == "mrkdwn":
+        yield f"a text that Slack reads markup in: {part}"
+    if kind == "plain_text":
+        yield from _within("plain text", units(part["text"]), part)
+        if not shows(part["text"]):
+            yield f"an empty text: {part}"
+    if kind in ("text", "raw_text") and not part["text"]:
+        yield f"an empty text: {part}"
+    if kind == "rich_text_list":
+        yield from _within("indent of a list", part["indent"])
+    if str(kind).startswith("rich_text") and not part["elements"]:
+        yield f"nothing in it: {part}"
