@@ -129,7 +129,7 @@ def bank_show(
 ) -> None:
     """Show a question whole, with its key, its reason and its proof."""
     bank = bank_at(paths)
-    question = _named(bank, id)
+    question = question_named(bank, id)
     text = native_text(Bank(bank.name, bank.title, (question,), bank.licence, ("native",)))
     if raw:
         sys.stdout.write(text)
@@ -138,7 +138,8 @@ def bank_show(
     out.print(Markdown(text.partition("\n---\n")[2]))
 
 
-def _named(bank: Bank, id: str) -> Question:
+def question_named(bank: Bank, id: str) -> Question:
+    """The question of that id; where there is none the command ends, naming those that are near."""
     found = next((question for question in bank.questions if question.id == id), None)
     if found is not None:
         return found

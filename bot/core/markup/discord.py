@@ -33,6 +33,7 @@ ROOM = 3500
 
 _SPACE = "\u200b"
 _FENCE = "```"
+_QUIET = "-# "
 _MAX_INDENT = 5
 _MARKS = ((Style.BOLD, "**"), (Style.ITALIC, "*"), (Style.STRIKE, "~~"))
 _SPECIAL = re.compile(
@@ -52,10 +53,11 @@ def to_discord(document: Document, room: int = ROOM) -> list[str]:
 
 
 def glued(parts: Iterable[str]) -> str:
-    """One text of several parts: a blank line between two, which a code block needs none of."""
+    """One text of several parts: a blank line between two, which code blocks and quiet lines need none of."""
     text = ""
     for part in parts:
-        close = text.endswith(_FENCE) or part.startswith(_FENCE)
+        quiet = part.startswith(_QUIET) and text.rpartition("\n")[2].startswith(_QUIET)
+        close = quiet or text.endswith(_FENCE) or part.startswith(_FENCE)
         text += ("\n" if close else "\n\n") * bool(text) + part
     return text
 
