@@ -9,12 +9,12 @@ import signal
 from pathlib import Path
 
 from sandbox import host, linux
-from sandbox.supervisor import Settings, Supervisor, say
+from sandbox.supervisor import Settings, Supervisor, named_in, say
 
 
 def _arguments(words: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m sandbox", description="Run strangers' PyTorch code, confined.")
-    parser.add_argument("--socket", type=Path, required=True, help="where to listen (made with mode 0600)")
+    parser.add_argument("--socket", type=Path, required=True, help="where to listen: a socket, or a folder of them")
     parser.add_argument("--concurrency", type=int, default=os.cpu_count() or 1, help="runs at once")
     parser.add_argument("--weaker", action="store_true", help="no namespaces: seccomp and Landlock alone")
     parser.add_argument("--parent", type=int, default=0, help="leave when this process, our parent, dies")
@@ -30,7 +30,8 @@ async def _serve(arguments: argparse.Namespace, found: host.Host) -> None:
         linux.prctl(linux.PR_SET_PDEATHSIG, int(signal.SIGTERM))
         if os.getppid() != arguments.parent:
             return
-    await Supervisor(Settings(arguments.socket, max(1, arguments.concurrency)), found).serve(stop)
+    path = named_in(arguments.socket) if arguments.socket.is_dir() else arguments.socket
+    await Supervisor(Settings(path, max(1, arguments.concurrency)), found).serve(stop)
 
 
 def main(words: list[str] | None = None) -> int:

@@ -29,6 +29,8 @@ class Health:
     """Of torch and numpy; empty until the zygote is up."""
     trouble: str = ""
     """Why there is no child to be had right now, if so."""
+    wait_s: float = 0.0
+    """How long a run that comes now can expect to wait."""
 
 
 class SandboxUnreachable(ConnectionError):
@@ -46,6 +48,13 @@ class SandboxClient:
 
         Raises ValueError when the Run is larger than the wire carries.
         """
+        try:
+            return await self.attempt(run)
+        except SandboxUnreachable as problem:
+            return Outcome(id=run.id, status="internal", detail=str(problem))
+
+    async def attempt(self, run: Run) -> Outcome:
+        """As `run`, but raises SandboxUnreachable where no outcome came, and none will: hanging up ends the run."""
         frame = wire.encode_run(run)
         try:
             kind, head, body = await self._ask(frame, run.limits.wall_ms / 1000 + _SLACK_SECONDS)
@@ -53,8 +62,7 @@ class SandboxClient:
                 raise ValueError(f"a frame of kind {kind!r}")
             return wire.read_outcome(head, body)
         except (OSError, asyncio.IncompleteReadError, ValueError) as problem:
-            detail = f"{self.path}: {type(problem).__name__}: {problem}"
-            return Outcome(id=run.id, status="internal", detail=detail)
+            raise SandboxUnreachable(f"{self.path}: {type(problem).__name__}: {problem}") from problem
 
     async def health(self) -> Health:
         """How the sandbox is. Raises SandboxUnreachable when nobody answers."""

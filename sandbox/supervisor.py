@@ -1,6 +1,6 @@
 """Takes Runs on a unix socket and gives Outcomes: the trusted process between the service and the answers.
 
-Imports no torch and runs no answer. Speaks only to processes of its own user; queues, never refuses silently.
+Imports no torch and runs no answer. Speaks only to processes of its own user; queues fairly, never refuses silently.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ import struct
 import sys
 import time
 from collections.abc import Awaitable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from sandbox import wire
 from sandbox.host import Host
 from sandbox.pool import Pool, ZygoteDied
+from sandbox.queueing import Queue, TurnedAway
 from sandbox.running import ChildLost, execute
+from sandbox.turns import Turns
 from sandbox.wire import Outcome, Run
 
 _MOST_WAITING = 64
@@ -53,9 +55,8 @@ class Supervisor:
         self.host = host
         bwrap = host.bwrap if host.isolation == "full" else None
         self.pool = Pool(bwrap, min(settings.concurrency, _MOST_PARKED) + 1, settings.disk_mb, say)
-        self.slots = asyncio.Semaphore(settings.concurrency)
-        self.waiting = 0
-        self.running = 0
+        self.queue = Queue(settings.concurrency, _MOST_WAITING)
+        self.turns = Turns(self.queue, time.monotonic, _MOST_QUEUE_SECONDS)
 
     async def serve(self, stop: asyncio.Event) -> None:
         """Listen until `stop`, then leave no process and no socket behind."""
@@ -101,8 +102,9 @@ class Supervisor:
         """The fields of a `health` frame."""
         return {
             "ready": len(self.pool.parked),
-            "running": self.running,
-            "waiting": self.waiting,
+            "running": len(self.queue.running),
+            "waiting": len(self.queue.waiting),
+            "wait_s": self.queue.wait(len(self.queue.running) + len(self.queue.waiting)),
             "isolation": self.host.isolation,
             "lacks": list(self.host.lacks),
             "versions": self.pool.versions,
@@ -112,22 +114,21 @@ class Supervisor:
     async def run(self, run: Run) -> Outcome:
         """One Run, after those before it; whatever goes wrong on our side is an Outcome of status internal."""
         asked = time.monotonic()
-        if self.waiting >= _MOST_WAITING:
-            return self._internal(run, f"{self.waiting} runs are waiting already")
-        self.waiting += 1
         try:
-            await self.slots.acquire()
+            async with self.turns.turn(run.owner, run.priority) as before:
+                return replace(await self._tried(run, asked), before=before)
+        except TurnedAway as refusal:
+            return replace(self._internal(run, str(refusal)), refused=refusal.why)
         finally:
-            self.waiting -= 1
-        self.running += 1
+            await self.pool.refill()
+
+    async def _tried(self, run: Run, asked: float) -> Outcome:
+        # Whose run it is and what it is for is nothing the program in the child may read.
+        anonymous = replace(run, owner="", priority="background")
         try:
-            return await self._in_a_child(run, asked)
+            return await self._in_a_child(anonymous, asked)
         except (ZygoteDied, OSError, TimeoutError) as problem:
             return self._internal(run, f"{type(problem).__name__}: {problem}. {self.pool.trouble}")
-        finally:
-            self.running -= 1
-            self.slots.release()
-            await self.pool.refill()
 
     async def _in_a_child(self, run: Run, asked: float) -> Outcome:
         for _ in range(_ATTEMPTS):
@@ -149,21 +150,36 @@ class Supervisor:
 def listen(path: Path) -> socket.socket:
     """A socket at `path` for this user alone. Raises RuntimeError when another supervisor listens there."""
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    # It gets its name when it listens: so a name at which nobody listens is one that a killed supervisor left.
+    nameless = path.with_suffix(".new")
     try:
         _clear(path)
-        made.bind(str(path))
+        _clear(nameless)
+        made.bind(str(nameless))
+        # Nobody can connect before listen(), so there is no moment at which others could.
+        nameless.chmod(0o600)
+        made.listen(128)
+        nameless.rename(path)
     except OSError as problem:
         made.close()
         raise RuntimeError(f"cannot listen at {path}: {problem}; give a shorter path you may write") from None
-    # Nobody can connect before listen(), so there is no moment at which others could.
-    path.chmod(0o600)
-    made.listen(128)
     made.setblocking(False)
     return made
 
 
+def named_in(folder: Path) -> Path:
+    """The path of this machine's own socket in a folder that several share, rid of those that killed ones left."""
+    own = folder / f"{socket.gethostname()}.sock"
+    for path in folder.glob("*.sock"):
+        with contextlib.suppress(OSError):  # it is listened at, or it is not ours to remove
+            _clear(path)
+    return own
+
+
 def _clear(path: Path) -> None:
     """Remove what a killed supervisor left."""
+    if path.exists() and not path.is_socket():
+        raise OSError("something else is there already")
     if not path.is_socket():
         return
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:

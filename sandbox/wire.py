@@ -20,6 +20,13 @@ Isolation = Literal["full", "weaker"]
 Reached = Literal["parse", "load", "entry", "cases", "done"]
 """Where a run ended: parsing, executing the module, looking for the entry, calling it, or behind all that."""
 
+Priority = Literal["round", "practice", "free", "background"]
+"""Whose run goes first: a first answer of an open round, other answers, free runs and trials, and what nobody waits
+for, such as proving and drawing."""
+
+Refusal = Literal["", "member", "full"]
+"""Why a run was not even queued: its member has one running and one waiting, or too many wait already."""
+
 MAX_HEADER = 2 * 1024 * 1024
 """Bytes of a header: the program travels in it, or stdout and stderr."""
 MAX_BODY = 64 * 1024 * 1024
@@ -64,6 +71,9 @@ class Run:
     entry: it puts a class, a gradient or an effect in place to work and returns data. Ignored without `entry`."""
     show_last: bool = False
     """Print the value of a last expression, as a notebook does. Ignored with `entry`: nothing judged is run so."""
+    owner: str = ""
+    """Whose run it is, so that members take turns; empty for our own. No child is told."""
+    priority: Priority = "background"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +102,10 @@ class Outcome:
     """For `internal` and `denied`: what happened, for the operator."""
     reached: Reached = "done"
     """As the child tells it: good for saying why something failed, never for believing that it passed."""
+    before: int = 0
+    """Runs that were before it when it came."""
+    refused: Refusal = ""
+    """Of an `internal` one: it was not even queued, for this reason, and `detail` says so to the member."""
 
 
 _LENGTH = struct.Struct(">I")
@@ -148,7 +162,10 @@ def encode_run(run: Run) -> bytes:
 def read_run(head: Mapping[str, Any], body: bytes) -> Run:
     """The Run of a `run` frame. Raises ValueError for fields it does not know or of the wrong type."""
     limits = _build(Limits, head.get("limits", {}))
-    return _build(Run, {**head, "limits": limits, "cases": body})
+    run = _build(Run, {**head, "limits": limits, "cases": body})
+    if run.priority not in get_args(Priority):
+        raise ValueError(f"a run of priority {run.priority!r}")
+    return run
 
 
 def encode_outcome(outcome: Outcome) -> bytes:
@@ -162,7 +179,7 @@ def read_outcome(head: Mapping[str, Any], body: bytes) -> Outcome:
     """The Outcome of an `outcome` frame. Raises ValueError for fields it does not know or of the wrong type."""
     outcome = _build(Outcome, {**head, "results": body})
     known = outcome.status in get_args(Status) and outcome.isolation in get_args(Isolation)
-    if not known or outcome.reached not in get_args(Reached):
+    if not known or outcome.reached not in get_args(Reached) or outcome.refused not in get_args(Refusal):
         raise ValueError(f"an outcome of status {outcome.status!r}, reached {outcome.reached!r}")
     return outcome
 
@@ -179,6 +196,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "Status": (str,),
     "Isolation": (str,),
     "Reached": (str,),
+    "Priority": (str,),
+    "Refusal": (str,),
 }
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,10 @@ def ran(*words: str) -> subprocess.CompletedProcess[str]:
     """Python, run to its end."""
     command = [sys.executable, *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def within(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir())
 
 
 async def test_stopping_leaves_no_process_and_no_socket(own: Sandbox) -> None:
@@ -77,12 +83,51 @@ async def test_who_hangs_up_frees_the_place(survivor: Sandbox) -> None:
 
 
 async def test_more_runs_than_can_wait_are_told_so(sandbox: Sandbox, client: SandboxClient) -> None:
-    runs = [client.run(Run(str(n), "pass", limits=Limits(wall_ms=5000))) for n in range(120)]
+    runs = [client.run(Run(str(n), "pass", limits=Limits(wall_ms=5000), priority="round")) for n in range(120)]
     outcomes = await asyncio.gather(*runs)
-    kinds = {outcome.status for outcome in outcomes}
-    assert kinds == {"ok", "internal"}
-    full = [outcome.detail for outcome in outcomes if outcome.status == "internal"]
-    assert set(full) == {"64 runs are waiting already"}
+    kinds = {(outcome.status, outcome.refused) for outcome in outcomes}
+    assert kinds == {("ok", ""), ("internal", "full")}
+    (said,) = {outcome.detail for outcome in outcomes if outcome.refused}
+    assert said.startswith("The sandbox is busy: 64 runs are waiting already, about ")
+    # Each was told how many were before it when it came.
+    places = os.cpu_count() or 1
+    before = sorted(outcome.before for outcome in outcomes if not outcome.refused)
+    assert before == [0] * places + list(range(places, places + 64))
+
+
+async def test_a_member_s_third_run_is_turned_away_and_another_member_s_is_not(survivor: Sandbox) -> None:
+    client = survivor.client
+    await client.until_ready()
+    slow = Run("slow", "while True: pass", limits=Limits(wall_ms=60_000), owner="ada", priority="free")
+    runs = [asyncio.create_task(client.run(replace(slow, id=str(n)))) for n in range(2)]
+    while (await client.health()).waiting == 0:
+        await asyncio.wait(runs, timeout=0.01)
+    third = await client.run(replace(slow, id="third"))
+    assert (third.status, third.refused) == ("internal", "member")
+    assert third.detail.startswith("One of your runs is waiting for its turn already.")
+    others = await client.run(Run("x", "print(1)", owner="bob", priority="free"))
+    assert others.stdout == "1\n"
+    runs[0].cancel()
+    while (await client.health()).waiting:
+        await asyncio.wait(runs, timeout=0.01)
+    assert (await client.health()).running == 1
+    runs[1].cancel()
+    await asyncio.gather(*runs, return_exceptions=True)
+
+
+async def test_no_child_is_told_whose_run_it_is(client: SandboxClient) -> None:
+    program = (
+        "import gc, sys\n"
+        "found = [o for o in gc.get_objects() if type(o).__name__ == 'Run']\n"
+        "frame = sys._getframe()\n"
+        "while frame:\n"
+        "    found += [v for v in frame.f_locals.values() if type(v).__name__ == 'Run']\n"
+        "    found += [v.run for v in frame.f_locals.values() if type(getattr(v, 'run', 0)).__name__ == 'Run']\n"
+        "    frame = frame.f_back\n"
+        "print({(run.id, run.owner, run.priority) for run in found})"
+    )
+    outcome = await client.run(Run("x", program, owner="ada", priority="round"))
+    assert outcome.stdout == "{('x', '', 'background')}\n"
 
 
 async def test_only_this_user_may_come_in(sandbox: Sandbox, client: SandboxClient) -> None:
@@ -162,7 +207,27 @@ async def test_a_program_larger_than_a_pipe_and_a_slow_reader_are_no_problem(cli
     assert outcome.stdout == "read\n"
 
 
+async def test_in_a_folder_each_names_its_socket_by_its_host_and_clears_what_dead_ones_left(tmp_path: Path) -> None:
+    dead, alive = tmp_path / "dead.sock", tmp_path / "alive.sock"
+    with socket.socket(socket.AF_UNIX) as left, socket.socket(socket.AF_UNIX) as other:
+        left.bind(str(dead))
+        left.close()
+        other.bind(str(alive))
+        other.listen()
+        command = [sys.executable, "-m", "sandbox", "--socket", str(tmp_path), "--concurrency", "1"]
+        process = await asyncio.create_subprocess_exec(*command)
+        try:
+            own = tmp_path / f"{socket.gethostname()}.sock"
+            await SandboxClient(own).until_ready()
+            assert within(tmp_path) == sorted([alive, own])
+        finally:
+            process.terminate()
+            await process.wait()
+    assert within(tmp_path) == [alive]
+
+
 def test_the_socket_is_left_alone_when_it_is_something_else(tmp_path: Path) -> None:
     (tmp_path / "s").write_text("mine")
     assert ran("-m", "sandbox", "--socket", str(tmp_path / "s")).returncode == 4
     assert (tmp_path / "s").read_text() == "mine"
+    assert list(tmp_path.iterdir()) == [tmp_path / "s"]
