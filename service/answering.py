@@ -117,7 +117,7 @@ async def _counted(
     if is_newest:
         await answers.let_stand(session, row)
     if asked.version.question.kind == "code":
-        await jobs.defer_judging(session, row.id)
+        await jobs.defer_judging(session, row.id, first=before is None)
     is_code = asked.version.question.kind == "code"
     return Receipt(
         status="judging" if is_code else "recorded" if before is None else "changed",

@@ -6,17 +6,17 @@ from asyncio import Event
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from fastapi import FastAPI
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from sandbox.client import SandboxClient
+from sandbox.several import Sandboxes
+from sandbox.wire import Priority
 from service import closing, daily, delivering, drawing, grading
 from service.api import make_api
 from service.api.dependencies import Clock, Parts
 from service.config import Settings
-from service.grading import Sandbox
+from service.fairness import FairSandbox, Sandbox
 from service.jobs import DRAWING, Jobs, make_jobs
 from service.schedule import Leader, ticking
 from service.store import drawings, migrations
@@ -31,7 +31,7 @@ class Service:
     clock: Clock
     engine: AsyncEngine
     sessions: Sessions
-    sandbox: Sandbox | None
+    sandbox: FairSandbox | None
     jobs: Jobs
     api: FastAPI
     stopping: Event
@@ -69,18 +69,19 @@ class Service:
 
 def build(settings: Settings, clock: Clock, sandbox: Sandbox | None = None) -> Service:
     """The service by `settings`. `clock` gives the present instant, aware and UTC; without `sandbox`, one is
-    reached at the settings' socket, or there is none."""
-    if sandbox is None and settings.sandbox_socket is not None:
-        sandbox = SandboxClient(Path(settings.sandbox_socket))
+    reached at the settings' sockets, or there is none."""
+    if sandbox is None and settings.sandbox_places:
+        sandbox = Sandboxes(settings.sandbox_places)
+    fair = FairSandbox(sandbox) if sandbox is not None else None
     engine = make_engine(settings.database_url)
     sessions = make_sessions(engine)
 
-    async def judge(answer_id: int, last: bool) -> None:
-        await grading.judge_answer(sessions, sandbox, answer_id, clock, last=last)
+    async def judge(answer_id: int, last: bool, priority: Priority) -> None:
+        await grading.judge_answer(sessions, fair, answer_id, clock, last=last, priority=priority)
 
     async def draw(version_id: int) -> None:
-        await drawing.draw_family(sessions, sandbox, version_id, clock())
+        await drawing.draw_family(sessions, fair, version_id, clock())
 
     jobs = make_jobs(settings.database_url, judge, draw)
-    parts = Parts(sessions, settings.database_url, clock, settings.token, sandbox, jobs, migrations.newest(), Event())
-    return Service(settings, clock, engine, sessions, sandbox, jobs, make_api(parts), parts.stopping)
+    parts = Parts(sessions, settings.database_url, clock, settings.token, fair, jobs, migrations.newest(), Event())
+    return Service(settings, clock, engine, sessions, fair, jobs, make_api(parts), parts.stopping)

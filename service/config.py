@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -28,7 +29,8 @@ class Settings(BaseSettings):
     """What bots must show. Either this or `service_token_file`."""
     service_token_file: Path | None = None
     sandbox_socket: Path | None = None
-    """The sandbox's unix socket; without one, code questions wait."""
+    """The sandbox's unix socket, or a folder of them, or several of both with `:` between; without one, code questions
+    wait."""
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65535)
     log_level: Literal["debug", "info", "warning", "error"] = "info"
@@ -53,6 +55,12 @@ class Settings(BaseSettings):
                 "from `openssl rand -hex 32`, or name a file that holds it in DAILYGRAD_SERVICE_TOKEN_FILE"
             )
         return self
+
+    @property
+    def sandbox_places(self) -> tuple[Path, ...]:
+        """Every socket or folder of sockets that `sandbox_socket` names."""
+        named = str(self.sandbox_socket) if self.sandbox_socket is not None else ""
+        return tuple(Path(place) for place in named.split(os.pathsep) if place)
 
     @property
     def token(self) -> str:

@@ -59,6 +59,12 @@ class NoSandbox(Refused):
     code = "no-sandbox"
 
 
+class Busy(Refused):
+    """{said}"""
+
+    code = "busy"
+
+
 class NotPossible(Refused):
     """{cause}"""
 

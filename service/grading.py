@@ -6,19 +6,18 @@ import secrets
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import Protocol
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import CodeTask
 from sandbox.challenge import Runs
-from sandbox.client import Health
 from sandbox.judge import Judgement
-from sandbox.wire import Outcome, Run
+from sandbox.wire import Outcome, Priority, Run
 from service import practice
 from service.booking import Book
 from service.errors import NoSandbox
+from service.fairness import FairSandbox
 from service.proving import judge_task
 from service.scoring import cases_credit
 from service.showing import key_of, view_of
@@ -39,12 +38,6 @@ GENTLY = (
 EXAMPLES_ONLY = "\n\ndef cases(rng):\n    return []\n"
 
 
-class Sandbox(Runs, Protocol):
-    """What the service needs of `sandbox.client.SandboxClient`."""
-
-    async def health(self) -> Health: ...
-
-
 class NotJudged(Exception):
     """The sandbox failed or is away; the same answer can be judged later."""
 
@@ -63,7 +56,7 @@ class _Watched:
         return outcome
 
 
-def connected(sandbox: Sandbox | None) -> Sandbox:
+def connected(sandbox: FairSandbox | None) -> FairSandbox:
     """The sandbox; refused where there is none."""
     if sandbox is None:
         raise NoSandbox
@@ -71,11 +64,18 @@ def connected(sandbox: Sandbox | None) -> Sandbox:
 
 
 async def judge_answer(
-    sessions: Sessions, sandbox: Sandbox | None, answer_id: int, clock: Callable[[], datetime], *, last: bool
+    sessions: Sessions,
+    sandbox: FairSandbox | None,
+    answer_id: int,
+    clock: Callable[[], datetime],
+    *,
+    last: bool,
+    priority: Priority = "practice",
 ) -> None:
     """Judge the answer and tell its author, once however often this is called.
 
     Raises NotJudged where the sandbox failed; with `last` the author is told instead, and nothing is booked.
+    Raises Busy where it is not this answer's turn yet: that is no attempt.
     """
     async with sessions.begin() as session:
         answer = await answers.unjudged(session, answer_id)
@@ -85,7 +85,11 @@ async def judge_answer(
     if answer is None or version is None or version.question.task is None or not code:
         return
     seed = secrets.randbits(128)
-    verdict = await _judge(sandbox, version.question.task, code, seed)
+    if sandbox is None:
+        verdict = await _judge(None, version.question.task, code, seed)
+    else:
+        async with sandbox.turn(answer.member_id, priority) as turn:
+            verdict = await _judge(turn, version.question.task, code, seed)
     if verdict.verdict == "system error" and not last:
         raise NotJudged(f"answer {answer_id}: {verdict.message}")
     async with sessions.begin() as session:

@@ -16,6 +16,8 @@ from procrastinate.tasks import Task
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.families import DrawingWrong
+from sandbox.wire import Priority
+from service.errors import Busy
 from service.store.session import driver_connection, libpq_url
 
 ATTEMPTS = 8
@@ -30,8 +32,13 @@ DRAWING = "draw_family"
 
 Draw = Callable[[int], Awaitable[None]]
 """Draws questions from the family of that version's id."""
-Judge = Callable[[int, bool], Awaitable[None]]
-"""Judges the answer of that id; the flag says that no further attempt will follow."""
+Judge = Callable[[int, bool, Priority], Awaitable[None]]
+"""Judges the answer of that id; the flag says that no further attempt will follow. Raises Busy, to be called later."""
+
+BUSY_S = 1
+"""When an answer whose turn has not come is put to the sandbox again; other members' answers go meanwhile."""
+_FIRST = 1
+"""The jobs' priority of first answers of open rounds, before all others."""
 
 
 class _Backoff(BaseRetryStrategy):
@@ -58,10 +65,13 @@ class Jobs:
     judge_answer: Task[..., Any, Any]
     draw_family: Task[..., Any, Any]
 
-    async def defer_judging(self, session: AsyncSession, answer_id: int) -> None:
-        """Have the answer judged once the session's transaction is committed, and never if it is not."""
-        connection = await driver_connection(session)
-        await self.judge_answer.configure(connection=connection).defer_async(answer_id=answer_id)
+    async def defer_judging(self, session: AsyncSession, answer_id: int, *, first: bool = False) -> None:
+        """Have the answer judged once the session's transaction is committed, and never if it is not.
+
+        `first` is for a member's first answer to an open round: those go before all others.
+        """
+        task = self.judge_answer.configure(connection=await driver_connection(session), priority=_FIRST if first else 0)
+        await task.defer_async(answer_id=answer_id)
 
     async def defer_drawing(self, session: AsyncSession, version_id: int) -> None:
         """Have the family's questions drawn; while a job about it is waiting this one is none."""
@@ -110,7 +120,13 @@ def make_jobs(database_url: str, judge: Judge, draw: Draw) -> Jobs:
 
     @app.task(name="judge_answer", queue="judging", retry=_Backoff(), pass_context=True)
     async def judge_answer(context: JobContext, answer_id: int) -> None:
-        await judge(answer_id, context.job.attempts + 1 >= ATTEMPTS)
+        job = context.job
+        try:
+            await judge(answer_id, job.attempts + 1 >= ATTEMPTS, "round" if job.priority >= _FIRST else "practice")
+        except Busy:
+            # No failure, so no attempt: a job of its own, behind those of other members.
+            later = judge_answer.configure(priority=job.priority, schedule_in={"seconds": BUSY_S})
+            await later.defer_async(answer_id=answer_id)
 
     # Answers first, and one drawing at a time: nobody waits for it.
     @app.task(name=DRAWING, queue="drawing", retry=_UntilDrawn(), priority=-1, lock=DRAWING)

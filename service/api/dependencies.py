@@ -13,7 +13,7 @@ from typing import Annotated, cast
 from fastapi import Body, Depends, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.grading import Sandbox
+from service.fairness import FairSandbox
 from service.jobs import Jobs
 from service.store.session import Sessions
 from service.wire import EventId, Ref, Where, Who
@@ -29,7 +29,7 @@ class Parts:
     database_url: str
     clock: Clock
     token: str
-    sandbox: Sandbox | None
+    sandbox: FairSandbox | None
     jobs: Jobs
     newest_revision: str
     stopping: Event

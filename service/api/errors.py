@@ -10,7 +10,7 @@ from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
 
 from service.api.dependencies import Unauthorised
-from service.errors import AdminsOnly, EventReused, NoSandbox, NotFound, Refused
+from service.errors import AdminsOnly, Busy, EventReused, NoSandbox, NotFound, Refused
 from service.limits import limit_words
 from service.wire import Failure
 
@@ -22,6 +22,7 @@ STATUS: dict[type[Refused], int] = {
     EventReused: 409,
     # Not a 5xx: the service is well and says what to do, so nobody should blindly call again.
     NoSandbox: 409,
+    Busy: 409,
     Refused: 400,
 }
 

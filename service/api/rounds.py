@@ -61,9 +61,14 @@ async def try_code(call: TheCall, who: WhoBody, ref: RefBody, code: CodeBody) ->
         caller = await members.known(session, who, None, call.now)
         task = await answering.code_question(session, caller, ref)
     # Between transactions: nobody's rows wait for a member's loop.
-    return await grading.try_code(sandbox, task, code)
+    async with sandbox.turn(caller.member_id, "free") as turn:
+        return await grading.try_code(turn, task, code)
 
 
 @router.post("/run")
 async def run(call: TheCall, who: WhoBody, code: CodeBody) -> RunResult:
-    return await grading.run_snippet(grading.connected(call.parts.sandbox), code)
+    sandbox = grading.connected(call.parts.sandbox)
+    async with call.transaction() as session:
+        caller = await members.known(session, who, None, call.now)
+    async with sandbox.turn(caller.member_id, "free") as turn:
+        return await grading.run_snippet(turn, code)

@@ -111,7 +111,7 @@ async def test_judging_the_same_answer_again_and_at_once_changes_nothing(
         ref = await asked(road, clock)
         await road.answer(ref, RIGHT)
         (answer,) = await road.rows(Answer)
-        work = [grading.judge_answer(service.sessions, sandbox, answer.id, clock, last=False) for _ in range(3)]
+        work = [grading.judge_answer(service.sessions, service.sandbox, answer.id, clock, last=False) for _ in range(2)]
         await asyncio.gather(*work)
         await service.jobs.work_off()
         assert len(await road.rows(VerdictRow)) == 1
@@ -148,9 +148,9 @@ async def test_a_failing_sandbox_is_tried_again_and_then_told_gently(
         await road.answer(ref, RIGHT)
         (answer,) = await road.rows(Answer)
         with pytest.raises(grading.NotJudged, match=r"no child|no sandbox"):
-            await grading.judge_answer(service.sessions, sandbox, answer.id, clock, last=False)
+            await grading.judge_answer(service.sessions, service.sandbox, answer.id, clock, last=False)
         assert await notes(road) == []
-        await grading.judge_answer(service.sessions, sandbox, answer.id, clock, last=True)
+        await grading.judge_answer(service.sessions, service.sandbox, answer.id, clock, last=True)
         (note,) = await notes(road)
         assert note.verdict.verdict == "system error"
         assert note.verdict.message == grading.GENTLY
