@@ -72,10 +72,13 @@ class CodeTask:
     """A program that defines `examples()` and `cases(rng)`. Both return a list of argument tuples:
     `examples` the visible ones, always the same; `cases` the hidden ones, drawn from `rng`
     (a `random.Random`; torch's own generator is seeded from the same seed). Arguments are plain:
-    None, bool, int, float, complex, str, bytes, tuple, list, dict with str keys, torch.Tensor (dense, CPU)."""
+    None, bool, int, float, complex, str, bytes, tuple, list, dict with str keys, torch.Tensor (dense, CPU).
+    It may define `growing(rng)` too: hidden cases of growing size, run last, for whose sake `wall_ms` is CPU time. The
+    reference must do with a fifth of it, and what is too slow should need ten times as much."""
     driver: str = ""
     """A program that defines `drive(answer, *arguments)`, called once per case in place of the entry: where the
-    answer is a class, or gradients, in-place effects or state count. What it returns is compared: data, no verdict."""
+    answer is a class, or gradients, in-place effects or state count. What it returns is compared: data, no verdict.
+    `{"draws": tensor}`, with one of at least 400 independent draws in each row, is compared as random numbers are."""
     wrong: tuple[Wrong, ...] = ()
     tolerance: Tolerance = Tolerance()
     wall_ms: int = 5000

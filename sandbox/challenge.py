@@ -2,6 +2,19 @@
 
 Trusted orchestration over the client; imports no torch. The answer's child never holds the seed, the reference,
 an expected value or the tolerance.
+
+What more than returned values is judged, and how:
+- Gradients and effects on arguments by a driver (`Run.driver`), never by a switch: three lines of a driver say which
+  leaf, which upstream gradient and which of the arguments count, and the answer is called as its task describes. A
+  switch that compared every argument would forbid harmless scratch work, and one for gradients would have to guess.
+- Random numbers by a driver that returns `{"draws": tensor}`, one draw in each row: the distribution of every place
+  is compared (`sandbox.draws`), and a right answer fails less than once in a million judgements.
+- Complexity by size: a cases program may define `growing(rng)`. Its cases are run last, in their order, and a time
+  limit that ends them is told as such. For such a task the limit is of CPU time, which the kernel counts and no other
+  program on the machine uses up; the wall clock only ends what has had twice as long. Where the reference, run at
+  the same time, needed more than a fifth of it, the machine or the question is to blame and no answer. The author
+  chooses sizes at which what is too slow takes ten times the limit, and a wrong solution in the bank proves that it
+  fails. No time is measured inside the answer's process, and every result still has to be right.
 """
 
 from __future__ import annotations
@@ -18,13 +31,19 @@ from sandbox.values import Caps, Value, decode, encode, split
 from sandbox.wire import MAX_BODY, Limits, Outcome, Run
 
 _MOST_CASES = 1000
+_STARVED = 0.25
+"""Of the wall time: a program that is out of it with less CPU time has waited, perhaps for a busy machine."""
 _GENERATE = "_dailygrad_generate"
-# Appended to the cases program: one call returns examples and hidden cases, plain values both.
+_SPARE = 5
+"""How many times the reference's CPU time the limit must be where cases grow."""
+# Appended to the cases program: one call returns examples, hidden cases and those that grow, all plain values.
 _GENERATOR = f"""
 
 def {_GENERATE}(seed):
     import random
-    return list(examples()), list(cases(random.Random(seed)))
+    rng = random.Random(seed)
+    grow = globals().get("growing")
+    return list(examples()), list(cases(rng)), list(grow(rng)) if grow else []
 """
 
 
@@ -41,8 +60,15 @@ class _Cases:
     """The cases of one grading."""
 
     arguments: list[Value]
-    """Tuples; the examples first."""
+    """Tuples; the examples first, those that grow last."""
     examples: int
+    growing: int = 0
+
+    def order(self, seed: int) -> list[int]:
+        """Any order but that of those that grow, which come last."""
+        mixed = list(range(len(self.arguments) - self.growing))
+        random.Random(seed).shuffle(mixed)  # noqa: S311 - the seed is what must not be guessed
+        return mixed + list(range(len(mixed), len(self.arguments)))
 
 
 class _Ours(Exception):
@@ -72,19 +98,18 @@ async def judge_code(
         made = await _generate(client, cases_program, limits, seed, id)
     except _Ours as problem:
         return system_error(str(problem))
-    total = len(made.arguments)
-    order = list(range(total))
-    random.Random(seed).shuffle(order)  # noqa: S311 - the seed is what must not be guessed
+    total, order = len(made.arguments), made.order(seed)
     if total == 0:
         return system_error("the cases program gives no cases")
     try:
         packed = encode([made.arguments[at] for at in order], Caps(total=MAX_BODY, items=10**7))
     except ValueError as problem:
         return system_error(f"the cases are too large: {problem}")
-    shared = Run(id, "", entry, packed, _derived(seed), limits, driver)
+    allowed = replace(limits, wall_ms=2 * limits.wall_ms) if made.growing else limits
+    shared = Run(id, "", entry, packed, _derived(seed), allowed, driver)
     expected, got = await asyncio.gather(
         client.run(replace(shared, id=f"{id}/reference", code=reference)),
-        client.run(replace(shared, id=f"{id}/answer", code=answer)),
+        _answered(client, replace(shared, id=f"{id}/answer", code=answer)),
     )
     fault = _reference_fault(expected, total)
     if fault:
@@ -93,7 +118,37 @@ async def judge_code(
     judgement = await asyncio.to_thread(
         judge_outcome, expected.results, got, cases=total, examples=made.examples, tolerance=tolerance, order=order
     )
-    return replace(judgement, cases=tuple(_shown(case, entry, made) for case in judgement.cases))
+    called = "case " if driver else entry
+    judgement = replace(judgement, cases=tuple(_shown(case, called, made) for case in judgement.cases))
+    return _timed(judgement, made, expected, limits)
+
+
+async def _answered(client: Runs, run: Run) -> Outcome:
+    """What came of the answer. One that was out of time but had little of the processor is run once more."""
+    outcome = await client.run(run)
+    starved = outcome.status == "time" and outcome.cpu_ms < run.limits.wall_ms * _STARVED
+    return await client.run(run) if starved else outcome
+
+
+def _timed(judgement: Judgement, made: _Cases, expected: Outcome, limits: Limits) -> Judgement:
+    """A time limit where cases grow: told as such, and only believed where the reference had time to spare."""
+    if judgement.verdict != "time limit" or not made.growing:
+        return judgement
+    took = f"{max(expected.cpu_ms, 1):,.0f} ms"
+    if expected.cpu_ms * _SPARE > limits.cpu_ms:
+        return system_error(
+            f"the time ran out where cases grow, and the reference took {took} of CPU, more than a fifth of the "
+            f"limit of {limits.cpu_ms:,} ms: the machine is busy, or the sizes are too large"
+        )
+    first = min(case.index for case in judgement.cases if case.verdict == "time limit")
+    total = len(made.arguments)
+    if first < total - made.growing:
+        return judgement
+    text = (
+        f"Too slow for its size: the cases grow, and the time ran out in case {first + 1} of {total}. "
+        f"All may take {limits.cpu_ms:,} ms together; ours took {took}."
+    )
+    return replace(judgement, message=text)
 
 
 async def _generate(client: Runs, program: str, limits: Limits, seed: int, id: str) -> _Cases:
@@ -114,13 +169,13 @@ async def _generate(client: Runs, program: str, limits: Limits, seed: int, id: s
     except ValueError as problem:
         raise _Ours(f"the cases program's result cannot be read: {problem}") from None
     match entry:
-        case ("ok", (list(examples), list(hidden))) if _fit(examples) and _fit(hidden):
-            return _Cases([*examples, *hidden], len(examples))
+        case ("ok", (list(examples), list(hidden), list(growing))) if all(map(_fit, (examples, hidden, growing))):
+            return _Cases([*examples, *hidden, *growing], len(examples), len(growing))
         case ("raised", str(name), str(message)):
             raise _Ours(f"the cases program raised {name}: {message}")
         case ("unsupported", _, str(message)):
             raise _Ours(f"the cases program gave what is no argument: {message}")
-    raise _Ours("examples() and cases(rng) must return lists of argument tuples, not more than 1000 each")
+    raise _Ours("examples(), cases(rng) and growing(rng) must return lists of argument tuples, not more than 1000 each")
 
 
 def _fit(cases: list[Value]) -> bool:
@@ -142,9 +197,9 @@ def _reference_fault(expected: Outcome, total: int) -> str:
     return "" if count == total else f"the reference gave {count} results for {total} cases"
 
 
-def _shown(case: CaseVerdict, entry: str, made: _Cases) -> CaseVerdict:
+def _shown(case: CaseVerdict, called: str, made: _Cases) -> CaseVerdict:
     if not case.visible:
         return case
     arguments = made.arguments[case.index]
     words = [brief(argument, 300) for argument in arguments] if isinstance(arguments, tuple) else []
-    return replace(case, shown=f"{entry}({', '.join(words)})")
+    return replace(case, shown=f"{called}({', '.join(words)})")

@@ -2,6 +2,9 @@
 
 Type, shape and dtype must be exactly the expected ones: True is no 1, 3 is no 3.0, a tuple is no list. Floats may
 differ by the tolerance, NaN only matches NaN, an infinity only itself. Whether a gradient is required is not compared.
+
+Where the expected value is a dict with the one key `draws`, its numbers are random ones: their distributions are
+compared (`sandbox.draws`). It is the expected value that says so: an answer cannot ask for it.
 """
 
 from __future__ import annotations
@@ -14,10 +17,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from sandbox import draws
 from sandbox.plain import shortened
 from sandbox.values import Array, Tensor, Value
 
-Difference = Literal["", "type", "shape", "dtype", "length", "keys", "value", "exception"]
+Difference = Literal["", "type", "shape", "dtype", "length", "keys", "value", "exception", "draws"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,8 @@ def _differs(where: str, what: str, difference: Difference) -> Comparison:
 
 def _compare(expected: Value, got: Value, tolerance: Tolerance, where: str) -> Comparison:
     if type(expected) is not type(got):
-        return _differs(where, f"expected {kind_of(expected)}, got {kind_of(got)}", "type")
+        hint = "; is a `return` missing?" if got is None and not where else ""
+        return _differs(where, f"expected {kind_of(expected)}, got {kind_of(got)}{hint}", "type")
     if isinstance(expected, (Tensor, Array)) and isinstance(got, (Tensor, Array)):
         return _blocks(expected, got, tolerance, where)
     if isinstance(expected, (tuple, list)) and isinstance(got, (tuple, list)):
@@ -81,12 +86,43 @@ def _sequences(
 def _mappings(expected: dict[str, Value], got: dict[str, Value], tolerance: Tolerance, where: str) -> Comparison:
     if expected.keys() != got.keys():
         missing, extra = sorted(expected.keys() - got.keys()), sorted(got.keys() - expected.keys())
-        return _differs(where, f"missing keys {missing[:5]}, unexpected keys {extra[:5]}", "keys")
+        told = (("missing", missing), ("unexpected", extra))
+        return _differs(where, ", ".join(f"{what} keys {keys[:5]}" for what, keys in told if keys), "keys")
+    random = _draws_of(expected)
     for key, one in expected.items():
-        found = _compare(one, got[key], tolerance, f"{where}[{key!r}]")
+        place = f"{where}[{key!r}]"
+        found = (
+            _compare(one, got[key], tolerance, place) if random is None else _drawn(random, got[key], tolerance, place)
+        )
         if not found.equal:
             return found
     return _EQUAL
+
+
+def _draws_of(expected: Value) -> Tensor | Array | None:
+    block = expected[draws.KEY] if isinstance(expected, dict) and expected.keys() == {draws.KEY} else None
+    return block if isinstance(block, (Tensor, Array)) else None
+
+
+def _drawn(expected: Tensor | Array, got: Value, tolerance: Tolerance, where: str) -> Comparison:
+    if not isinstance(got, (Tensor, Array)) or type(got) is not type(expected):
+        return _compare(expected, got, tolerance, where)
+    if expected.shape != got.shape or expected.dtype != got.dtype:
+        return _blocks(expected, got, tolerance, where)
+    found = draws.first_difference(as_numpy(expected), as_numpy(got), tolerance.rtol, tolerance.atol)
+    return _differs("", found, "draws") if found else _EQUAL
+
+
+def draws_fault(expected: Value) -> str:
+    """Why random numbers in an expected value cannot be compared; empty where they can, or where there are none."""
+    if isinstance(expected, (tuple, list)):
+        return next((why for why in map(draws_fault, expected) if why), "")
+    if not isinstance(expected, dict):
+        return ""
+    block = _draws_of(expected)
+    if block is None:
+        return next((why for why in map(draws_fault, expected.values()) if why), "")
+    return draws.fault(as_numpy(block))
 
 
 def _blocks(expected: Tensor | Array, got: Tensor | Array, tolerance: Tolerance, where: str) -> Comparison:
@@ -99,12 +135,31 @@ def _blocks(expected: Tensor | Array, got: Tensor | Array, tolerance: Tolerance,
     count = int(np.count_nonzero(wrong))
     if not count:
         return _EQUAL
-    index = tuple(int(side) for side in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
+    index = _index(wrong)
     place = f"{where}{list(index)}" if index else where
     what = _two_numbers(wanted[index].item(), given[index].item())
     if wrong.size > 1:
-        what += f" ({count} of {wrong.size} elements differ)"
+        what += f" ({count} of {wrong.size} elements differ{_most_wrong(wanted, given, wrong)})"
     return _differs(place, what, "value")
+
+
+def _index(flags: npt.NDArray[Any]) -> tuple[int, ...]:
+    """Where the largest is, or the first that is true."""
+    return tuple(int(side) for side in np.unravel_index(int(np.argmax(flags)), flags.shape))
+
+
+def _most_wrong(wanted: npt.NDArray[Any], given: npt.NDArray[Any], wrong: npt.NDArray[np.bool_]) -> str:
+    """How many are NaN in place of a number, and the largest difference where several differ."""
+    if wanted.dtype.kind not in "fciu" or np.count_nonzero(wrong) < 2:
+        return ""
+    nans = int(np.count_nonzero(wrong & np.isnan(given) & ~np.isnan(wanted)))
+    said = f", {nans} of them nan" if nans else ""
+    wide = np.complex128 if wanted.dtype.kind == "c" else np.float64
+    with np.errstate(all="ignore"):
+        apart = np.where(wrong, np.abs(given.astype(wide) - wanted.astype(wide)), 0.0)
+    apart[~np.isfinite(apart)] = 0.0
+    index = _index(apart)
+    return f"{said}, most by {apart[index]:.4g} at {list(index)}" if apart[index] else said
 
 
 def _near(expected: npt.NDArray[Any], got: npt.NDArray[Any], tolerance: Tolerance) -> npt.NDArray[np.bool_]:

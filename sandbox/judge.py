@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from sandbox.comparing import Comparison, Tolerance, compare
+from sandbox.comparing import Comparison, Tolerance, compare, draws_fault
 from sandbox.plain import harmless, shortened
 from sandbox.values import Caps, Value, decode, split
 from sandbox.wire import MAX_BODY, Outcome, Status
@@ -110,6 +110,9 @@ def judge_outcome(
     unsupported = [entry.message for entry in expected if not entry.supported]
     if unsupported:
         return system_error(f"the reference returned what cannot be compared: {unsupported[0]}")
+    faults = [why for entry in expected if (why := draws_fault(entry.value))]
+    if faults:
+        return system_error(f"the reference returned what cannot be compared: {faults[0]}")
     if len(expected) != cases or sorted(places) != list(range(cases)):
         return system_error(f"{len(expected)} results of the reference for {cases} cases")
     if outcome.status == "error" and outcome.reached in ("parse", "entry"):
@@ -207,4 +210,5 @@ def _hidden(found: Comparison) -> str:
         "length": "a result with too few or too many items",
         "keys": "a result with the wrong keys",
         "exception": "an exception was expected",
+        "draws": "random numbers of another distribution",
     }.get(found.difference, "a wrong value")

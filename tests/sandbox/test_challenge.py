@@ -82,7 +82,10 @@ async def test_each_way_to_fail_has_its_verdict(client: SandboxClient, answer: s
 
 async def test_a_visible_failure_says_what_was_expected_and_a_hidden_one_does_not(client: SandboxClient) -> None:
     judgement = await judged(client, "def softmax(x, dim): return x")
-    assert judgement.cases[0].message == "at [0, 0]: expected 0.2689414, got 1 (2 of 2 elements differ)"
+    assert (
+        judgement.cases[0].message
+        == "at [0, 0]: expected 0.2689414, got 1 (2 of 2 elements differ, most by 1.269 at [0, 1])"
+    )
     assert {case.message for case in judgement.cases[2:]} == {"a wrong value"}
 
 

@@ -37,11 +37,27 @@ def test_equal_values_are_equal_within_the_tolerance() -> None:
 
 def test_the_first_difference_is_named_with_its_index() -> None:
     wrong = message(tensor([[1.0, 2.0], [3.0, 4.0]]), tensor([[1.0, 2.0], [3.5, 5.0]]))
-    assert wrong == "at [1, 0]: expected 3, got 3.5 (2 of 4 elements differ)"
+    assert wrong == "at [1, 0]: expected 3, got 3.5 (2 of 4 elements differ, most by 1 at [1, 1])"
     assert message({"w": [1, 2]}, {"w": [1, 3]}) == "at ['w'][1]: expected 2, got 3"
     assert message((tensor([1.0, 2.0]),), (tensor([1.0, 9.0]),)) == (
         "at [0][1]: expected 2, got 9 (1 of 2 elements differ)"
     )
+
+
+def test_nans_among_the_wrong_are_counted_and_the_largest_difference_is_placed() -> None:
+    assert message(tensor([1.0, 2.0, 3.0]), tensor([NAN, 2.0, NAN])) == (
+        "at [0]: expected 1, got nan (2 of 3 elements differ, 2 of them nan)"
+    )
+    assert message(tensor([1.0, 2.0, 3.0]), tensor([NAN, 2.5, 9.0])) == (
+        "at [0]: expected 1, got nan (3 of 3 elements differ, 1 of them nan, most by 6 at [2])"
+    )
+    assert message(tensor([1, 2], "uint8"), tensor([3, 0], "uint8")) == (
+        "at [0]: expected 1, got 3 (2 of 2 elements differ, most by 2 at [0])"
+    )
+    assert message(tensor([True, False], "bool"), tensor([False, True], "bool")) == (
+        "at [0]: expected True, got False (2 of 2 elements differ)"
+    )
+    assert message(tensor([INF, 1.0]), tensor([-INF, INF])).endswith("(2 of 2 elements differ)")
 
 
 def test_numbers_that_differ_late_are_shown_whole() -> None:
@@ -72,7 +88,9 @@ def test_numbers_that_differ_late_are_shown_whole() -> None:
         (1, True, "expected an int, got a bool"),
         (1, 1.0, "expected an int, got a float"),
         ((1,), [1], "expected a tuple, got a list"),
-        (0.0, None, "expected a float, got None"),
+        (0.0, None, "expected a float, got None; is a `return` missing?"),
+        ([0.0], [None], "at [0]: expected a float, got None"),
+        ({"a": 1, "b": 2}, {"b": 2}, "missing keys ['a']"),
         ([1, 2], [1], "expected 2 items, got 1"),
         ({"a": 1}, {"b": 1}, "missing keys ['a'], unexpected keys ['b']"),
         (1.0, NAN, "expected 1.0, got float('nan')"),

@@ -1,0 +1,180 @@
+"""What is judged beyond returned values, in the real sandbox: effects, random numbers, and how time grows."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.challenge import judge_code
+from sandbox.client import SandboxClient
+from sandbox.comparing import Tolerance
+from sandbox.judge import Judgement
+from sandbox.wire import Limits, Outcome, Run
+
+pytestmark = pytest.mark.sandbox
+SEED = 0xFEDCBA9876543210FEDCBA9876543210
+
+
+async def judged(client: object, answer: str, **given: object) -> Judgement:
+    usual: dict[str, object] = {"limits": Limits(), "tolerance": Tolerance(1e-5, 1e-6), "seed": SEED}
+    return await judge_code(client, answer=answer, **{**usual, **given})  # type: ignore[arg-type]
+
+
+SCALING = {
+    "entry": "scale_",
+    "cases_program": "import torch\n"
+    "def examples(): return [(torch.tensor([1.0, 2.0]), 3.0)]\n"
+    "def cases(rng): return [(torch.randn(rng.randint(1, 5)), rng.random()) for _ in range(5)]\n",
+    "reference": "def scale_(x, by): return x.mul_(by)",
+    "driver": "def drive(answer, x, by):\n"
+    "    given = x.clone()\n"
+    "    got = answer(given, by)\n"
+    "    return {'returned': got, 'argument': given, 'the same': got is given}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict", "message"),
+    [
+        ("def scale_(x, by):\n  x *= by\n  return x", "accepted", ""),
+        (
+            "def scale_(x, by): return x * by",
+            "wrong",
+            "at ['argument'][0]: expected 3, got 1 (2 of 2 elements differ, most by 4 at [1])",
+        ),
+        ("def scale_(x, by): return x.mul_(by).clone()", "wrong", "at ['the same']: expected True, got False"),
+        ("def scale_(x, by): x.mul_(by)", "wrong", "at ['returned']: expected a tensor of shape (2,) and dtype"),
+    ],
+)
+async def test_an_effect_on_an_argument_is_judged_by_a_driver_and_its_cases_are_no_calls(
+    client: SandboxClient, answer: str, verdict: str, message: str
+) -> None:
+    judgement = await judged(client, answer, **SCALING)
+    assert judgement.verdict == verdict, judgement
+    assert judgement.cases[0].message.startswith(message)
+    assert judgement.cases[0].shown == "case (tensor([1., 2.]), 3.0)"
+    assert all(case.shown == "" for case in judgement.cases[1:])
+
+
+DROPOUT = {
+    "entry": "drop",
+    "cases_program": "import torch\n"
+    "def examples(): return [(torch.tensor([1.0, -2.0]), 0.5)]\n"
+    "def cases(rng): return [(torch.randn(3), rng.choice([0.1, 0.25, 0.7])) for _ in range(3)]\n",
+    "reference": "import torch\ndef drop(x, p): return torch.nn.functional.dropout(x, p)",
+    "driver": "import torch\n"
+    "def drive(answer, x, p):\n"
+    "    rows = answer(x.repeat(4000, 1), p)\n"
+    "    return {'draws': torch.cat([rows, rows[:, :1] * rows[:, 1:2]], 1)}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict"),
+    [
+        ("x * (torch.rand_like(x) >= p) / (1 - p)", "accepted"),
+        ("x * torch.empty_like(x).bernoulli_(1 - p).div_(1 - p)", "accepted"),
+        ("x * torch.tensor(__import__('numpy').random.rand(*x.shape) > p) / (1 - p)", "accepted"),
+        ("x * (torch.rand_like(x) >= p)", "wrong"),
+        ("x * (torch.rand_like(x) < p) / (1 - p)", "wrong"),
+        ("x * (torch.rand(len(x), 1) >= p) / (1 - p)", "wrong"),
+        ("x", "wrong"),
+        ("x * float('nan')", "wrong"),
+    ],
+)
+async def test_random_numbers_are_judged_by_their_distribution(client: SandboxClient, body: str, verdict: str) -> None:
+    answer = f"import torch\ndef drop(x, p): return ({body}).to(x.dtype)"
+    for seed in range(3):
+        judgement = await judged(client, answer, **{**DROPOUT, "seed": SEED + seed})
+        assert judgement.verdict == verdict, judgement
+        told = {case.message for case in judgement.cases[1:]} - {""}
+        assert told <= {"random numbers of another distribution"}
+
+
+async def test_too_few_draws_are_the_question_s_fault(client: SandboxClient) -> None:
+    few = str(DROPOUT["driver"]).replace("4000", "40")
+    judgement = await judged(client, DROPOUT["reference"], **{**DROPOUT, "driver": few})
+    assert (judgement.verdict, "40 draws decide nothing" in judgement.detail) == ("system error", True)
+
+
+GROWING = {
+    "entry": "pairs",
+    "cases_program": "def made(n): return ([k * 7919 % n for k in range(n)], n // 2)\n"
+    "def examples(): return [([1, 2, 3], 4)]\n"
+    "def cases(rng): return [([rng.randrange(9) for _ in range(20)], rng.randrange(18)) for _ in range(3)]\n"
+    "def growing(rng): return [made(rng.randrange(n, n + 9)) for n in (300, 2000, 15_000)]\n",
+    "reference": "def pairs(xs, total):\n"
+    "  seen = {}\n"
+    "  found = 0\n"
+    "  for x in xs:\n"
+    "    found += seen.get(total - x, 0)\n"
+    "    seen[x] = seen.get(x, 0) + 1\n"
+    "  return found",
+    "limits": Limits(wall_ms=1500, cpu_ms=1500),
+}
+SORTING = """
+from collections import Counter
+def pairs(xs, total):
+    count = Counter(xs)
+    twice = sum(n * count.get(total - x, 0) - n * (x * 2 == total) for x, n in count.items())
+    return twice // 2
+"""
+QUADRATIC = """
+def pairs(xs, total):
+    return sum(xs[i] + xs[j] == total for i in range(len(xs)) for j in range(i))
+"""
+
+
+async def test_what_grows_as_it_should_is_accepted(client: SandboxClient) -> None:
+    judgement = await judged(client, SORTING, **GROWING)
+    assert judgement.verdict == "accepted", judgement
+    assert [case.visible for case in judgement.cases] == [True] + [False] * 6
+
+
+async def test_what_grows_too_fast_is_told_so_and_keeps_the_cases_it_could_do(client: SandboxClient) -> None:
+    judgement = await judged(client, QUADRATIC, **GROWING)
+    verdicts = [case.verdict for case in judgement.cases]
+    assert judgement.verdict == "time limit"
+    assert verdicts == ["accepted"] * 6 + ["time limit"]
+    told = "Too slow for its size: the cases grow, and the time ran out in case 7 of 7. All may take 1,500 ms together"
+    assert judgement.message.startswith(told)
+
+
+async def test_a_loop_without_end_in_a_small_case_is_no_question_of_size(client: SandboxClient) -> None:
+    judgement = await judged(client, "def pairs(xs, total):\n  while True: pass", **GROWING)
+    assert (judgement.verdict, judgement.message, judgement.share) == ("time limit", "", 0.0)
+
+
+async def test_a_reference_without_room_to_spare_is_the_question_s_fault(client: SandboxClient) -> None:
+    slow = {**GROWING, "reference": f"{GROWING['reference']}\npairs([1] * 4_000_000, 1)"}
+    judgement = await judged(client, QUADRATIC, **slow)
+    assert judgement.verdict == "system error", judgement
+    assert "more than a fifth of the limit of 1,500 ms" in judgement.detail
+
+
+class Counting:
+    """The real sandbox, with a count of the answer's runs."""
+
+    def __init__(self, client: SandboxClient) -> None:
+        self.client = client
+        self.answers = 0
+
+    async def run(self, run: Run) -> Outcome:
+        self.answers += run.id.endswith("/answer")
+        return await self.client.run(run)
+
+
+@pytest.mark.parametrize(
+    ("body", "runs"), [("__import__('time').sleep(60)", 2), ("[None for _ in iter(int, 1)]", 1), ("0", 1)]
+)
+async def test_what_ran_out_of_time_without_the_processor_is_run_once_more(
+    client: SandboxClient, body: str, runs: int
+) -> None:
+    counting = Counting(client)
+    limits = Limits(wall_ms=600, cpu_ms=600)
+    judgement = await judged(
+        counting,
+        f"def pairs(xs, total): return {body}",
+        **{**GROWING, "cases_program": str(GROWING["cases_program"]).split("def growing")[0], "limits": limits},
+    )
+    assert judgement.verdict == ("time limit" if body != "0" else "wrong")
+    assert counting.answers == runs
