@@ -42,7 +42,9 @@ def _block(block: dict[str, Any], name: str = "") -> Markup:
         case "rich_text":
             return Markup('<div class="sl-rich">{}</div>').format(_join(map(_element, block["elements"]), ""))
         case "table":
-            return Markup('<table class="sl-table">{}</table>').format(_join(map(_row, block["rows"])))
+            aligns = [column["align"] for column in block["column_settings"]]
+            rows = _join(_row(row, aligns) for row in block["rows"])
+            return Markup('<table class="sl-table">{}</table>').format(rows)
         case "actions":
             return Markup('<p class="sl-row">{}</p>').format(_join(map(_button, block["elements"])))
         case _:
@@ -77,8 +79,11 @@ def _run(run: dict[str, Any]) -> Markup:
     return Markup('<a href="{}">{}</a>').format(run["url"], shown) if run["type"] == "link" else shown
 
 
-def _row(cells: list[dict[str, Any]]) -> Markup:
-    return Markup("<tr>{}</tr>").format(_join(Markup("<td>{}</td>").format(cell["text"]) for cell in cells))
+def _row(cells: list[dict[str, Any]], aligns: list[str]) -> Markup:
+    cell = Markup('<td class="sl-{}">{}</td>')
+    return Markup("<tr>{}</tr>").format(
+        _join(cell.format(align, one["text"]) for one, align in zip(cells, aligns, strict=True))
+    )
 
 
 def _button(button: dict[str, Any]) -> Markup:

@@ -121,7 +121,7 @@ def _parts(block: Block) -> list[Part]:
         case Code(text, language):
             return [(part, False) for part in fenced(text, language)]
         case Options():
-            return [(part, False) for row in block.rows for part in _option(row.letter, row.markdown)]
+            return [(part, False) for part in _options(block)]
         case Bars():
             return [("\n".join(map(_bar, rows)), False) for rows in _chunks(block.rows, 10)]
         case Table():
@@ -130,6 +130,15 @@ def _parts(block: Block) -> list[Part]:
 
 def _quiet(part: str) -> str:
     return part if part.startswith("```") else "\n".join(f"-# {line}" for line in part.split("\n"))
+
+
+def _options(block: Options) -> list[str]:
+    """Options of a line each stand close, longer ones apart."""
+    options = [_option(row.letter, row.markdown) for row in block.rows]
+    lines = [part for parts in options for part in parts]
+    if len(lines) == len(options) and not any("\n" in line for line in lines) and sum(map(units, lines)) <= ROOM // 2:
+        return ["\n".join(lines)]
+    return lines
 
 
 def _option(letter: str, markdown: str) -> list[str]:

@@ -200,7 +200,7 @@ def _option(letter: str, markdown: str) -> list[Part]:
 
 def _bar(row: Bar) -> Element:
     numbers, label = bar_words(row)
-    return section([Run(bar_cells(row), Style.CODE), Run(f" {numbers} {label}")])
+    return section([Run(f"{bar_cells(row)} {numbers} {label}")])
 
 
 def _table(table: Table) -> list[Part]:
