@@ -55,17 +55,33 @@ def _working_bubblewrap(lacks: list[str]) -> str | None:
     if not found:
         lacks.append("bubblewrap: pip install 'dailygrad[sandbox]'")
     for bwrap in found:
-        problem = _try(bwrap)
-        if problem is None:
+        try:
+            find_proc(bwrap)
+        except NotIsolated as problem:
+            lacks.append(f"namespaces by {bwrap}: {problem} ({_cure()})")
+        else:
             return bwrap
-        lacks.append(f"namespaces by {bwrap}: {problem}{_cure()}")
     return None
 
 
-def _try(bwrap: str) -> str | None:
+def find_proc(bwrap: str) -> tuple[str, ...]:
+    """Which of the jail's ways to mount /proc works here, by trying them as this user.
+
+    Raises NotIsolated with what `bwrap` said where neither does: then the jail cannot be made at all.
+    """
+    problems: list[str] = []
+    for proc in (jail.FRESH_PROC, jail.THIS_PROC):
+        problem = _try(bwrap, proc)
+        if problem is None:
+            return proc
+        problems.append(problem)
+    raise NotIsolated(problems[-1])
+
+
+def _try(bwrap: str, proc: tuple[str, ...]) -> str | None:
     """Enter the very namespaces the jail uses, as this user; what went wrong, if anything."""
     spaces = ["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
-    command = [bwrap, *spaces, "--ro-bind", "/", "/", "--proc", "/proc", "--", "/bin/true"]
+    command = [bwrap, *spaces, "--ro-bind", "/", "/", *proc, "--", "/bin/true"]
     try:
         done = subprocess.run(command, capture_output=True, env={}, timeout=_PROBE_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as problem:
@@ -74,10 +90,19 @@ def _try(bwrap: str) -> str | None:
 
 
 def _cure() -> str:
-    apparmor = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
-    if apparmor.exists() and apparmor.read_text().strip() == "1":
-        return " (Ubuntu: sysctl kernel.apparmor_restrict_unprivileged_userns=0)"
-    most = Path("/proc/sys/user/max_user_namespaces")
-    if most.exists() and most.read_text().strip() == "0":
-        return " (sysctl user.max_user_namespaces=10000)"
-    return f" (kernel {platform.release()}; in a container, a seccomp profile that allows clone and unshare)"
+    if _content("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
+        return "Ubuntu: sysctl kernel.apparmor_restrict_unprivileged_userns=0"
+    if _content("/proc/sys/user/max_user_namespaces") == "0":
+        return "sysctl user.max_user_namespaces=10000"
+    if _content("/proc/self/attr/current").endswith("(enforce)"):
+        return "a container: security_opt apparmor=unconfined and seccomp=sandbox/seccomp.json"
+    if "\nSeccomp:\t2" in _content("/proc/self/status"):
+        return "a container: security_opt seccomp=sandbox/seccomp.json"
+    return f"kernel {platform.release()}"
+
+
+def _content(path: str) -> str:
+    try:
+        return Path(path).read_text().strip("\0\n ")
+    except OSError:
+        return ""

@@ -17,6 +17,12 @@ from pathlib import Path
 OURS = ("bot", "service", "questions", "dailygrad.py")
 """What an installation may have put beside torch and no answer may read: the banks hold hidden cases."""
 
+FRESH_PROC = ("--proc", "/proc")
+"""bubblewrap's words for a /proc of the jail alone."""
+THIS_PROC = ("--bind", "/proc", "/proc")
+"""The same for the /proc there is. In a container the kernel gives no other, because parts of that one are masked. The
+zygote sees its neighbours then; a child does not, for its own /proc is covered before it takes a run."""
+
 _LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/lib", "/lib64", "/lib32")
 _HOME = "/opt/dailygrad"
 _BOOT = "import json, sys; sys.path[:0] = json.loads(sys.argv[2]); from sandbox.zygote import main; main()"
@@ -119,7 +125,9 @@ def _real_libraries() -> list[str]:
     return [path for path in _LIBRARIES if Path(path).is_dir() and not Path(path).is_symlink()]
 
 
-def bubblewrap(bwrap: str, runtime: Runtime, places: dict[str, str], command: list[str]) -> list[str]:
+def bubblewrap(
+    bwrap: str, runtime: Runtime, places: dict[str, str], command: list[str], proc: tuple[str, ...] = FRESH_PROC
+) -> list[str]:
     """The whole command line. `places` says where each folder lies now, should it not be at its own path."""
     mounts: list[str] = []
     for path, folder in sources(runtime).items():
@@ -136,6 +144,6 @@ def bubblewrap(bwrap: str, runtime: Runtime, places: dict[str, str], command: li
     # Without --as-pid-1 process 1 would be bwrap itself, with the caller's environment in /proc/1/environ.
     walls += ["--as-pid-1", "--cap-drop", "ALL", "--clearenv"]
     system = ["--size", "1048576", "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108
-    system += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/"]
+    system += [*proc, "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/"]
     given = [word for name, value in environment(runtime).items() for word in ("--setenv", name, value)]
     return [bwrap, *walls, *mounts, *system, "--chdir", "/", *given, "--", *command]

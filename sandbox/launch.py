@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from sandbox import jail, linux
+from sandbox import host, jail, linux
 
 _NOBODY = 65534
 CONTROL = 3
@@ -66,7 +66,8 @@ def start(bwrap: str | None, parent: int) -> NoReturn:
     if bwrap is None:
         os.chdir("/")
     else:
-        command = jail.bubblewrap(_within(bwrap, places), runtime, places, command)
+        bwrap = _within(bwrap, places)
+        command = jail.bubblewrap(bwrap, runtime, places, command, host.find_proc(bwrap))
     # After the change of user, which clears it.
     linux.prctl(linux.PR_SET_PDEATHSIG, int(signal.SIGKILL))
     if os.getppid() != parent:

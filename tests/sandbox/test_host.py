@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import embedded, host
+from sandbox import embedded, host, jail
 from sandbox.client import SandboxUnreachable
 from sandbox.wire import Limits, Run
 
 pytestmark = pytest.mark.sandbox
 
 AS_USER = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
+MASKED = ("unshare", "--mount", "sh", "-c", 'mount --bind /dev/null /proc/interrupts && exec "$@"', "sh")
+"""As a container has it: with a part of /proc masked, the kernel gives no fresh one to a namespace."""
 NO_NAMESPACES = (
     "unshare",
     "--user",
@@ -63,6 +65,28 @@ async def test_it_runs_for_an_ordinary_user_too(tmp_path: Path, weaker: bool, is
             assert (outcome.status in ("denied", "error"), outcome.stdout) == (True, "")
         late = await started.client.run(Run("x", "while True: pass", limits=Limits(wall_ms=300)))
         assert late.status == "time"
+    finally:
+        started.stop()
+
+
+def test_where_proc_is_masked_the_one_there_is_gets_mounted() -> None:
+    if os.getuid() != 0 or not can_be_a_user():
+        pytest.skip("only root can mask a part of /proc")
+    asked = "from sandbox import host; print(*host.find_proc(host.probe(weaker=False).bwrap))"
+    ran = subprocess.run([*MASKED, *AS_USER, sys.executable, "-c", asked], capture_output=True, text=True, check=False)
+    assert ran.stdout.split() == [*jail.THIS_PROC], ran.stderr
+
+
+async def test_where_proc_is_masked_the_walls_are_full_all_the_same(tmp_path: Path) -> None:
+    if os.getuid() != 0 or not can_be_a_user():
+        pytest.skip("only root can mask a part of /proc")
+    started = embedded.start(tmp_path, prefix=(*MASKED, *AS_USER))
+    try:
+        health = await started.client.until_ready()
+        assert (health.isolation, health.lacks) == ("full", ())
+        for path in ("/proc", "/proc/1", "/proc/self", f"/proc/{started.process.pid}"):
+            looked = await started.client.run(Run("x", f"import os; print(os.listdir({path!r}))"))
+            assert (looked.status in ("denied", "error"), looked.stdout) == (True, ""), path
     finally:
         started.stop()
 

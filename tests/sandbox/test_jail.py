@@ -40,6 +40,12 @@ def test_the_walls_that_bubblewrap_does_not_raise_by_itself_are_asked_for() -> N
     assert words[words.index("--cap-drop") + 1] == "ALL"
 
 
+def test_this_proc_is_mounted_only_where_that_is_asked_for() -> None:
+    words = jail.bubblewrap("bwrap", RUNTIME, {}, ["python"], jail.THIS_PROC)
+    assert (mounted(words, "--bind"), "--proc" in words) == ({"/proc": "/proc"}, False)
+    assert "--proc" in jail.bubblewrap("bwrap", RUNTIME, {}, ["python"])
+
+
 def test_sources_that_were_staged_are_mounted_from_there() -> None:
     words = jail.bubblewrap("bwrap", RUNTIME, {"/opt/py": "/tmp/0"}, ["python"])
     assert mounted(words, "--ro-bind")["/opt/py"] == "/tmp/0"
