@@ -126,6 +126,7 @@ async def run_snippet(sandbox: Runs, code: str) -> RunResult:
         wall_ms=outcome.wall_ms,
         cpu_ms=outcome.cpu_ms,
         queue_ms=outcome.queue_ms,
+        before=outcome.before,
         peak_mb=outcome.peak_mb,
         device=outcome.device,
         isolation=outcome.isolation,

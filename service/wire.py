@@ -206,6 +206,8 @@ class RunResult(Model):
     wall_ms: float = 0.0
     cpu_ms: float = 0.0
     queue_ms: float = 0.0
+    before: int = 0
+    """Runs that were before it when it came."""
     peak_mb: float = 0.0
     device: str = "cpu"
     isolation: Literal["full", "weaker"] = "full"

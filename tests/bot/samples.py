@@ -264,6 +264,7 @@ GALLERY: dict[str, Card | Form] = {
     "help schedule add": texts.spec_card(specs_of("quiz-admin")[0]),
     "snippet": texts.snippet_form(),
     "run": texts.run_card(RunResult(status="ok", stdout="tensor(3.)\n", wall_ms=12.3, peak_mb=40)),
+    "run that waited": texts.run_card(RunResult(status="ok", stdout="1\n", wall_ms=3, queue_ms=2400, before=2)),
     "run error": texts.run_card(RunResult(status="error", stderr="NameError: name 'x' is not defined", truncated=True)),
     "nothing to practise": texts.no_card_left_card(Wanted("autograd", "senior")),
     "import": texts.import_form(),

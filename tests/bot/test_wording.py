@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.core.cards import Code, TextField
-from bot.core.wording import asking, boards, revealing, words
-from service.wire import VerdictView
+from bot.core.cards import Code, Small, TextField
+from bot.core.wording import asking, boards, revealing, texts, words
+from service.wire import RunResult, VerdictView
 from tests.bot.samples import ME
 
 NOON = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
@@ -126,3 +126,17 @@ def test_a_member_hears_of_no_season_that_may_not_run_and_no_topic_without_a_nam
     assert "40 this season; rank 2 of the season" in str(
         boards.me_card(ME.model_copy(update={"season_points": 40, "rank": 2}))
     )
+
+
+@pytest.mark.parametrize(
+    ("queue_ms", "before", "said"),
+    [
+        (999, 3, ""),
+        (1000, 0, "It waited 1 s for its turn."),
+        (1200, 1, "It waited 1 s for its turn: 1 run was before it."),
+        (61_400, 2, "It waited 61 s for its turn: 2 runs were before it."),
+    ],
+)
+def test_a_wait_that_was_noticed_is_told_with_the_runs_before(queue_ms: float, before: int, said: str) -> None:
+    card = texts.run_card(RunResult(status="ok", stdout="1", queue_ms=queue_ms, before=before))
+    assert [block.markdown for block in card.blocks if isinstance(block, Small)] == ([said] if said else [])

@@ -20,6 +20,8 @@ _RUN_WORDS = {
     "denied": "It tried something that is not allowed here",
     "internal": "It could not be run, which is our fault",
 }
+_WORTH_TELLING_MS = 1000
+"""A wait for one's turn that a member has noticed."""
 
 
 def rules_card(rules: Rules) -> Card:
@@ -92,9 +94,15 @@ def run_card(result: RunResult) -> Card:
         blocks += (Small("On the error stream:"), Code(result.stderr, ""))
     if result.truncated:
         blocks.append(Small("The output was cut; print less to see its end."))
+    if result.queue_ms >= _WORTH_TELLING_MS:
+        blocks.append(Small(f"It waited {result.queue_ms / 1000:.0f} s for its turn{_before(result.before)}."))
     if result.isolation == "weaker":
         blocks.append(Small("Run with weaker isolation than usual; `/quiz-admin doctor` says why."))
     return Card(head, f"{head}{took}. {in_brief(escape(result.stdout), 100)}".strip(), tuple(blocks))
+
+
+def _before(runs: int) -> str:
+    return "" if runs == 0 else ": 1 run was before it" if runs == 1 else f": {runs} runs were before it"
 
 
 def no_card_left_card(wanted: Wanted) -> Card:
