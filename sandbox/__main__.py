@@ -16,6 +16,7 @@ def _arguments(words: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m sandbox", description="Run strangers' PyTorch code, confined.")
     parser.add_argument("--socket", type=Path, required=True, help="where to listen: a socket, or a folder of them")
     parser.add_argument("--concurrency", type=int, default=os.cpu_count() or 1, help="runs at once")
+    parser.add_argument("--user", type=int, action="append", default=[], help="a user who may send runs, besides ours")
     parser.add_argument("--weaker", action="store_true", help="no namespaces: seccomp and Landlock alone")
     parser.add_argument("--parent", type=int, default=0, help="leave when this process, our parent, dies")
     return parser.parse_args(words)
@@ -31,7 +32,8 @@ async def _serve(arguments: argparse.Namespace, found: host.Host) -> None:
         if os.getppid() != arguments.parent:
             return
     path = named_in(arguments.socket) if arguments.socket.is_dir() else arguments.socket
-    await Supervisor(Settings(path, max(1, arguments.concurrency)), found).serve(stop)
+    settings = Settings(path, max(1, arguments.concurrency), users=frozenset(arguments.user))
+    await Supervisor(settings, found).serve(stop)
 
 
 def main(words: list[str] | None = None) -> int:

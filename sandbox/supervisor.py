@@ -1,6 +1,7 @@
 """Takes Runs on a unix socket and gives Outcomes: the trusted process between the service and the answers.
 
-Imports no torch and runs no answer. Speaks only to processes of its own user; queues fairly, never refuses silently.
+Imports no torch and runs no answer. Speaks only to processes of its own user and of those it was told to; queues
+fairly, never refuses silently.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,6 +30,8 @@ _MOST_WAITING = 64
 _MOST_PARKED = 8
 _ATTEMPTS = 10
 _MOST_QUEUE_SECONDS = 60.0
+_DRAIN_SECONDS = 8.0
+"""What is running when we are told to stop may take so long to end; `docker stop` waits ten."""
 _T = TypeVar("_T")
 
 
@@ -39,6 +42,8 @@ class Settings:
     socket: Path
     concurrency: int
     disk_mb: int = 16
+    users: frozenset[int] = frozenset()
+    """Who may come in besides our own user; the socket is open to its group then."""
 
 
 def say(text: str) -> None:
@@ -57,31 +62,53 @@ class Supervisor:
         self.pool = Pool(bwrap, min(settings.concurrency, _MOST_PARKED) + 1, settings.disk_mb, say)
         self.queue = Queue(settings.concurrency, _MOST_WAITING)
         self.turns = Turns(self.queue, time.monotonic, _MOST_QUEUE_SECONDS)
+        self.answering = 0
+        self.idle = asyncio.Event()
 
     async def serve(self, stop: asyncio.Event) -> None:
-        """Listen until `stop`, then leave no process and no socket behind."""
-        listening = listen(self.settings.socket)
+        """Listen until `stop`, end what is running, then leave no process and no socket behind."""
+        listening = listen(self.settings.socket, 0o660 if self.settings.users else 0o600)
         keeping = asyncio.create_task(self.pool.keep())
         server = await asyncio.start_unix_server(self._accept, sock=listening)
         try:
             await stop.wait()
         finally:
             server.close()
+            # Whoever comes now finds nobody, and goes to another sandbox.
+            self.settings.socket.unlink(missing_ok=True)
+            await self._drain()
             keeping.cancel()
             await asyncio.gather(keeping, return_exceptions=True)
-            self.settings.socket.unlink(missing_ok=True)
+
+    async def _drain(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_DRAIN_SECONDS):
+                while self.answering:
+                    self.idle.clear()
+                    await self.idle.wait()
+
+    @contextlib.contextmanager
+    def _at_work(self) -> Iterator[None]:
+        self.answering += 1
+        try:
+            yield
+        finally:
+            self.answering -= 1
+            if not self.answering:
+                self.idle.set()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            if (user := _peer(writer)) != os.getuid():
+            if (user := _peer(writer)) not in self.settings.users | {os.getuid()}:
                 say(f"user {user} was turned away")
                 return
             while (frame := await _read_frame(reader)) is not None:
-                answer = await _unless_closed(self._answer(*frame), reader)
-                if answer is None:
-                    return
-                writer.write(answer)
-                await writer.drain()
+                with self._at_work():
+                    answer = await _unless_closed(self._answer(*frame), reader)
+                    if answer is None:
+                        return
+                    writer.write(answer)
+                    await writer.drain()
         except (ConnectionError, ValueError, asyncio.IncompleteReadError) as problem:
             say(f"a connection was dropped: {problem}")
         except asyncio.CancelledError:
@@ -147,8 +174,8 @@ class Supervisor:
         return Outcome(id=run.id, status="internal", isolation=self.host.isolation, detail=why.strip())
 
 
-def listen(path: Path) -> socket.socket:
-    """A socket at `path` for this user alone. Raises RuntimeError when another supervisor listens there."""
+def listen(path: Path, mode: int = 0o600) -> socket.socket:
+    """A socket at `path` for those `mode` lets in. Raises RuntimeError when another supervisor listens there."""
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     # It gets its name when it listens: so a name at which nobody listens is one that a killed supervisor left.
     nameless = path.with_suffix(".new")
@@ -157,7 +184,7 @@ def listen(path: Path) -> socket.socket:
         _clear(nameless)
         made.bind(str(nameless))
         # Nobody can connect before listen(), so there is no moment at which others could.
-        nameless.chmod(0o600)
+        nameless.chmod(mode)
         made.listen(128)
         nameless.rename(path)
     except OSError as problem:

@@ -141,6 +141,37 @@ async def test_only_this_user_may_come_in(sandbox: Sandbox, client: SandboxClien
     assert "PermissionError" in tried.stderr
 
 
+async def test_a_user_it_was_told_of_may_come_in_and_no_other(tmp_path: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("only root can become another user to try")
+    await asyncio.to_thread(tmp_path.chmod, 0o750)
+    path, home = tmp_path / "s.sock", str(Path(embedded.__file__).parent.parent)
+    words = ("-m", "sandbox", "--socket", str(path), "--user", "65533")
+    process = await asyncio.create_subprocess_exec(sys.executable, *words, cwd=home, stderr=asyncio.subprocess.PIPE)
+    try:
+        await SandboxClient(path).until_ready()
+        assert stat.S_IMODE(path.stat().st_mode) == 0o660
+        ask = f"s = socket.socket(socket.AF_UNIX); s.connect('s.sock'); s.send({wire.encode('health', {})!r})"
+        for user, told in ((65533, True), (65532, False)):
+            program = (
+                f"import os, socket; os.chdir({str(tmp_path)!r}); os.setuid({user}); {ask}; print(s.recv(9) != b'')"
+            )
+            assert ((await asyncio.to_thread(ran, "-c", program)).stdout == "True\n") is told
+    finally:
+        process.terminate()
+        said = (await process.communicate())[1]
+    assert b"sandbox: user 65532 was turned away\n" in said
+
+
+async def test_what_is_running_when_it_is_told_to_stop_ends_first(own: Sandbox) -> None:
+    await own.client.until_ready()
+    running = asyncio.create_task(own.client.run(Run("x", "import time; time.sleep(1.5); print('done')")))
+    while (await own.client.health()).running == 0:
+        await asyncio.wait([running], timeout=0.01)
+    assert await asyncio.to_thread(own.stop) == 0
+    assert (await running).stdout == "done\n"
+
+
 @pytest.mark.parametrize(
     "frame",
     [
