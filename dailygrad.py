@@ -51,12 +51,13 @@ from sandbox import outcomes
 from sandbox.__main__ import main as supervise
 from sandbox.client import SandboxClient, SandboxUnreachable
 from sandbox.wire import Outcome, Run
-from service import approving, undoing
+from service import approving, rejudging, undoing
 from service.app import Service, build
 from service.client import ServiceClient
 from service.config import Settings, SettingsWrong, read_settings
 from service.drawing import SandboxFailed, draw_questions
 from service.errors import Refused as NotDone
+from service.fairness import FairSandbox
 from service.importing import import_path
 from service.logs import log_to
 from service.proving import Found, prove_all, proved_readings, proving_work
@@ -631,6 +632,39 @@ async def _sandbox_run(code: str) -> Outcome:
     with tempfile.TemporaryDirectory() as directory:
         async with sandboxes.embedded_sandbox(Path(directory)) as sandbox:
             return await sandbox.run(Run(id="run", code=code, show_last=True))
+
+
+@command.command("regrade")
+def regrade_again(
+    answer: Annotated[int | None, typer.Argument(help="Number of a judged code answer.")] = None,
+    question: Annotated[str, typer.Option(help="In its place: every judged answer to the question of this id.")] = "",
+) -> None:
+    """Judge code again from the recorded seed, and say whether the verdict is the same. Nothing is written.
+
+    Exit status 1 where a verdict is another, 2 where one could not be made.
+    """
+    if (answer is None) is not bool(question):
+        raise typer.BadParameter("give the number of an answer, or --question ID", param_hint="ANSWER")
+    made = asyncio.run(_in_database(partial(_regrade_again, answer=answer, question=question)))
+    same = sum(one.same for one in made)
+    out.print(f"  {same} of {len(made)} verdicts are the same again")
+    raise SystemExit(rejudging.exit_status(made))
+
+
+async def _regrade_again(service: Service, *, answer: int | None, question: str) -> list[rejudging.Repeated]:
+    made = []
+    try:
+        async with contextlib.AsyncExitStack() as stack:
+            sandbox = service.sandbox
+            if sandbox is None:
+                directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+                sandbox = FairSandbox(await stack.enter_async_context(sandboxes.embedded_sandbox(directory)))
+            async for one in rejudging.repeat(service.sessions, sandbox, answer_id=answer, question=question):
+                out.print(f"  {one}", markup=False, soft_wrap=True)
+                made.append(one)
+    except NotDone as refused:
+        raise Refused(refused.message) from None
+    return made
 
 
 # What works here

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from sandbox.several import Sandboxes
 from sandbox.wire import Priority
-from service import closing, daily, delivering, drawing, grading
+from service import closing, daily, delivering, drawing, grading, rejudging
 from service.api import make_api
 from service.api.dependencies import Clock, Parts
 from service.config import Settings
@@ -82,6 +82,9 @@ def build(settings: Settings, clock: Clock, sandbox: Sandbox | None = None) -> S
     async def draw(version_id: int) -> None:
         await drawing.draw_family(sessions, fair, version_id, clock())
 
-    jobs = make_jobs(settings.database_url, judge, draw)
+    async def regrade(version_id: int, last: bool) -> None:
+        await rejudging.regrade_code(sessions, fair, version_id, clock, last=last)
+
+    jobs = make_jobs(settings.database_url, judge, draw, regrade)
     parts = Parts(sessions, settings.database_url, clock, settings.token, fair, jobs, migrations.newest(), Event())
     return Service(settings, clock, engine, sessions, fair, jobs, make_api(parts), parts.stopping)

@@ -18,6 +18,7 @@ from service import practice
 from service.booking import Book
 from service.errors import NoSandbox
 from service.fairness import FairSandbox
+from service.jobs import defer_regrading
 from service.proving import judge_task
 from service.scoring import cases_credit
 from service.showing import key_of, view_of
@@ -35,7 +36,7 @@ GENTLY = (
     "Send it again, or report the question with /quiz report if it keeps happening."
 )
 # Without hidden cases the verdict, and all the program printed, may be shown.
-EXAMPLES_ONLY = "\n\ndef cases(rng):\n    return []\n"
+EXAMPLES_ONLY = "\n\ndef cases(rng):\n    return []\n\n\ndef growing(rng):\n    return []\n"
 
 
 class NotJudged(Exception):
@@ -86,10 +87,10 @@ async def judge_answer(
         return
     seed = secrets.randbits(128)
     if sandbox is None:
-        verdict = await _judge(None, version.question.task, code, seed)
+        verdict = await judged_code(None, version.question.task, code, seed)
     else:
         async with sandbox.turn(answer.member_id, priority) as turn:
-            verdict = await _judge(turn, version.question.task, code, seed)
+            verdict = await judged_code(turn, version.question.task, code, seed)
     if verdict.verdict == "system error" and not last:
         raise NotJudged(f"answer {answer_id}: {verdict.message}")
     async with sessions.begin() as session:
@@ -105,7 +106,7 @@ async def try_code(sandbox: Runs, task: CodeTask, code: str) -> VerdictView:
     """Judge `code` against the visible examples; nothing is kept."""
     visible = replace(task, cases=task.cases + EXAMPLES_ONLY)
     watched = _Watched(sandbox)
-    verdict = await _judge(watched, visible, code, secrets.randbits(128))
+    verdict = await judged_code(watched, visible, code, secrets.randbits(128))
     if verdict.verdict == "system error":
         log.error("code could not be tried", cause=verdict.message)
         return verdict.model_copy(update={"message": GENTLY})
@@ -133,7 +134,8 @@ async def run_snippet(sandbox: Runs, code: str) -> RunResult:
     )
 
 
-async def _judge(sandbox: Runs | None, task: CodeTask, code: str, seed: int) -> VerdictView:
+async def judged_code(sandbox: Runs | None, task: CodeTask, code: str, seed: int) -> VerdictView:
+    """The verdict on `code`, its cases drawn from `seed`; a system error where there is no sandbox."""
     clean = undo_smart_text(code)
     if sandbox is None:
         return VerdictView(verdict="system error", credit=0.0, message="no sandbox is connected", judged=clean)
@@ -186,6 +188,9 @@ async def _keep(
         if standing is not None and standing.id == answer.id:
             book = await Book.of(session, *found, version.question)
             await book.enter(session, answer, verdict.credit)
+            newest = await questions.newest(session, version.question_id)
+            if newest != version.id:  # corrected while this was waiting for its verdict
+                await defer_regrading(session, newest, version.question_id)
     await _tell(session, answer, version, verdict, now, next_due)
 
 

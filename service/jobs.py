@@ -22,6 +22,8 @@ from service.store.session import driver_connection, libpq_url
 
 ATTEMPTS = 8
 """How often an answer is put to the sandbox before its member is told that it could not be judged."""
+PATIENT_ATTEMPTS = 40
+"""How often a round is put to the sandbox again, some hours long: nobody waits for it."""
 LONGEST_WAIT_S = 300
 STALLED_S = 30
 """A worker silent for so long is gone, and its jobs are taken up by others."""
@@ -30,10 +32,16 @@ WORKERS = 4
 DRAWING = "draw_family"
 """The name of the task that draws a family's questions."""
 
+REGRADING = "regrade_code"
+"""The name of the task that judges a corrected code question's closed rounds again."""
+
 Draw = Callable[[int], Awaitable[None]]
 """Draws questions from the family of that version's id."""
 Judge = Callable[[int, bool, Priority], Awaitable[None]]
 """Judges the answer of that id; the flag says that no further attempt will follow. Raises Busy, to be called later."""
+
+Regrade = Callable[[int, bool], Awaitable[None]]
+"""Judges closed rounds by the version of that id; the flag says that no further attempt will follow."""
 
 BUSY_S = 1
 """When an answer whose turn has not come is put to the sandbox again; other members' answers go meanwhile."""
@@ -42,8 +50,11 @@ _FIRST = 1
 
 
 class _Backoff(BaseRetryStrategy):
+    def __init__(self, attempts: int) -> None:
+        self.attempts = attempts
+
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
-        if job.attempts + 1 >= ATTEMPTS:
+        if job.attempts + 1 >= self.attempts:
             return None
         return RetryDecision(retry_in={"seconds": min(2 ** (job.attempts + 1), LONGEST_WAIT_S)})
 
@@ -114,11 +125,24 @@ class Jobs:
         )
 
 
-def make_jobs(database_url: str, judge: Judge, draw: Draw) -> Jobs:
+async def defer_regrading(session: AsyncSession, version_id: int, question_id: int) -> None:
+    """Have the closed rounds of a code question judged again by this version, once the transaction is committed.
+
+    Jobs about one question are done one after the other, in the order they were left in.
+    """
+    # Never opened: the session's own connection writes, in whatever process a bank is imported.
+    app = App(connector=PsycopgConnector())
+    connection = await driver_connection(session)
+    lock = f"{REGRADING} {question_id}"
+    job = app.configure_task(REGRADING, queue="judging", priority=-1, lock=lock, connection=connection)
+    await job.defer_async(version_id=version_id)
+
+
+def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade) -> Jobs:
     """The queue over that database; nothing is connected yet."""
     app = App(connector=PsycopgConnector(conninfo=libpq_url(database_url), min_size=1, max_size=5))
 
-    @app.task(name="judge_answer", queue="judging", retry=_Backoff(), pass_context=True)
+    @app.task(name="judge_answer", queue="judging", retry=_Backoff(ATTEMPTS), pass_context=True)
     async def judge_answer(context: JobContext, answer_id: int) -> None:
         job = context.job
         try:
@@ -132,5 +156,9 @@ def make_jobs(database_url: str, judge: Judge, draw: Draw) -> Jobs:
     @app.task(name=DRAWING, queue="drawing", retry=_UntilDrawn(), priority=-1, lock=DRAWING)
     async def draw_family(version_id: int) -> None:
         await draw(version_id)
+
+    @app.task(name=REGRADING, queue="judging", retry=_Backoff(PATIENT_ATTEMPTS), priority=-1, pass_context=True)
+    async def regrade_code(context: JobContext, version_id: int) -> None:
+        await regrade(version_id, context.job.attempts + 1 >= PATIENT_ATTEMPTS)
 
     return Jobs(app, judge_answer, draw_family)

@@ -1,6 +1,6 @@
 """A fixed question's closed rounds, judged again from the log: correcting bookings, and one line on what moved.
 
-Code answers keep their verdicts: only the sandbox could judge them again.
+Code is judged again in the sandbox, by a job that is left here and done in `rejudging`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from datetime import datetime
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.booking import Book, judged
+from service.jobs import defer_regrading
 from service.store import answers, outbox, questions, rounds
 from service.store.answers import Entry
 from service.store.questions import Version
@@ -22,14 +23,17 @@ async def regrade(session: AsyncSession, version_id: int, now: datetime) -> None
     """Judge every closed round of the question by this version of it, and book what that changes, once."""
     fixed = await questions.version(session, version_id)
     # What was drawn from a family keeps the key that torch gave it, whatever becomes of the family.
-    if fixed.question.kind == "code" or fixed.question.draw or not fixed.question.answered:
+    if fixed.question.draw or not fixed.question.answered:
+        return
+    if fixed.question.kind == "code":
+        await defer_regrading(session, version_id, fixed.question_id)
         return
     for round_, schedule in await rounds.closed_asking(session, fixed.question_id):
         assert round_.version_id is not None, "a closed round asked a question"
         asked = await questions.version(session, round_.version_id)
         if asked.question.kind == fixed.question.kind:
             moved = await _correct(session, round_, schedule, fixed, now)
-            await _tell(session, round_, schedule, fixed, moved, now)
+            await tell_moved(session, round_, schedule, fixed, moved, now)
 
 
 async def _correct(
@@ -49,9 +53,10 @@ async def _one(session: AsyncSession, book: Book, entry: Entry, fixed: Version, 
     return await book.correct(session, entry.answer, verdict.credit, fixed.id)
 
 
-async def _tell(
+async def tell_moved(
     session: AsyncSession, round_: Round, schedule: Schedule, fixed: Version, moved: Sequence[int], now: datetime
 ) -> None:
+    """Leave the round's channel one line on the points that moved, once for a version; nothing where none did."""
     if not moved:
         return
     gains, losses = [points for points in moved if points > 0], [-points for points in moved if points < 0]
@@ -60,9 +65,10 @@ async def _tell(
         for each, verb in ((gains, "gained"), (losses, "lost"))
         if each
     ]
+    what = "judging" if fixed.question.kind == "code" else "key"
     text = (
-        f"The key of `{fixed.question.id}`, asked on {round_.day.isoformat()}, was corrected, and every answer to it "
-        f"was judged again: {' and '.join(said)}."
+        f"The {what} of `{fixed.question.id}`, asked on {round_.day.isoformat()}, was corrected, and every answer to "
+        f"it was judged again: {' and '.join(said)}."
     )
     await outbox.leave(
         session,

@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store.members import Caller
-from service.store.tables import Answer, Member, Round, Schedule, Standing, VerdictRow
+from service.store.tables import Answer, Member, Question, QuestionVersion, Round, Schedule, Standing, VerdictRow
 from service.wire import Given, VerdictView
 
 
@@ -92,6 +92,26 @@ async def unjudged(session: AsyncSession, answer_id: int) -> Answer | None:
     """The answer, unless it has its verdict already."""
     judged = select(VerdictRow.id).where(VerdictRow.answer_id == Answer.id, VerdictRow.version_id == Answer.version_id)
     return await session.scalar(select(Answer).where(Answer.id == answer_id, ~judged.exists()))
+
+
+async def verdicts(session: AsyncSession, answer_id: int) -> Sequence[VerdictRow]:
+    """Every verdict of the answer, the latest last."""
+    return (
+        await session.scalars(select(VerdictRow).where(VerdictRow.answer_id == answer_id).order_by(VerdictRow.id))
+    ).all()
+
+
+async def seeded(session: AsyncSession, answer_id: int | None, question: str) -> Sequence[tuple[VerdictRow, str]]:
+    """The verdicts made with a seed, with the code they judged: of that answer, or of all to questions of that id."""
+    query = (
+        select(VerdictRow, Answer.given)
+        .join(Answer, Answer.id == VerdictRow.answer_id)
+        .join(QuestionVersion, QuestionVersion.id == VerdictRow.version_id)
+        .join(Question, Question.id == QuestionVersion.question_id)
+        .where(VerdictRow.detail.has_key("seed"))
+    )
+    query = query.where(Question.key == question if answer_id is None else Answer.id == answer_id)
+    return [(row, given.get("code") or "") for row, given in await session.execute(query.order_by(VerdictRow.id))]
 
 
 async def judge(

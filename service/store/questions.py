@@ -41,6 +41,16 @@ async def version_for(session: AsyncSession, workspace_id: int, version_id: int)
     return None if row is None else _read(row)
 
 
+async def newest(session: AsyncSession, question_id: int) -> int:
+    """The id of the version that is asked now; of a family, the family itself."""
+    query = (
+        select(QuestionVersion.id)
+        .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
+        .where(QuestionRow.id == question_id, QuestionVersion.version == QuestionRow.current)
+    )
+    return (await session.scalars(query.where(QuestionVersion.drawing == 0))).one()
+
+
 async def open_in(session: AsyncSession, workspace_id: int, question_id: int) -> bool:
     """Whether some round of this workspace asks the question right now, in any version."""
     query = (

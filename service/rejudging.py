@@ -1,0 +1,189 @@
+"""Code answers judged again in the sandbox: a corrected question's closed rounds, or a verdict that is doubted.
+
+What becomes of the points is `regrading`'s and `booking`'s. No transaction is open while a member's program runs.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from sandbox.challenge import Runs
+from service.booking import Book
+from service.errors import NotFound
+from service.grading import NotJudged, judged_code
+from service.regrading import tell_moved
+from service.store import answers, questions, rounds
+from service.store.questions import Version
+from service.store.session import Sessions
+from service.store.tables import VerdictRow
+from service.wire import VerdictView
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One answer to be judged by another version of its question."""
+
+    answer_id: int
+    code: str
+    seed: int
+    """The one its latest verdict was made with: cases that did not change stay the same."""
+    standing: VerdictView | None
+    """The verdict that holds unseen, because the task is the one it was judged by."""
+
+
+async def regrade_code(
+    sessions: Sessions, sandbox: Runs | None, version_id: int, clock: Callable[[], datetime], *, last: bool
+) -> None:
+    """Judge every closed round of the question by this version of it, and book what that changes, once.
+
+    A version that is not asked any more changes nothing: the newer one has a job of its own. Raises NotJudged where
+    the sandbox failed; with `last` those answers keep what they have, and the others are corrected.
+    """
+    async with sessions.begin() as session:
+        fixed = await questions.version(session, version_id)
+        if await questions.newest(session, fixed.question_id) != version_id:
+            return
+        asked = [round_.id for round_, _ in await rounds.closed_asking(session, fixed.question_id)]
+    for round_id in asked:
+        await _regrade_round(sessions, sandbox, round_id, fixed, clock, last=last)
+
+
+async def _regrade_round(
+    sessions: Sessions,
+    sandbox: Runs | None,
+    round_id: int,
+    fixed: Version,
+    clock: Callable[[], datetime],
+    *,
+    last: bool,
+) -> None:
+    async with sessions.begin() as session:
+        todo = [work async for work in _to_judge(session, round_id, fixed)]
+    found: dict[int, tuple[VerdictView, int]] = {}
+    for work in todo:
+        assert fixed.question.task is not None, "only code questions are judged here"
+        verdict = work.standing or await judged_code(sandbox, fixed.question.task, work.code, work.seed)
+        if verdict.verdict != "system error":
+            found[work.answer_id] = verdict, work.seed
+        elif last:
+            log.error("an answer could not be judged again", answer=work.answer_id, cause=verdict.message)
+        else:
+            raise NotJudged(f"answer {work.answer_id}, again: {verdict.message}")
+    if found:
+        async with sessions.begin() as session:
+            await _correct(session, round_id, fixed, found, clock())
+
+
+async def _to_judge(session: AsyncSession, round_id: int, fixed: Version) -> AsyncIterator[_Work]:
+    """What stands in the round and was judged, though not by this version."""
+    for entry in await answers.entries(session, round_id):
+        verdicts = await answers.verdicts(session, entry.answer.id)
+        code = entry.answer.given.get("code")
+        # What is not judged yet is not booked either: when it is, it is judged again.
+        if not verdicts or not code or entry.member.forgotten_at is not None:
+            continue
+        if any(verdict.version_id == fixed.id for verdict in verdicts):
+            continue
+        latest = verdicts[-1]
+        by = await questions.version(session, latest.version_id)
+        same = by.question.task == fixed.question.task
+        yield _Work(entry.answer.id, code, _seed(latest) or secrets.randbits(128), _view(latest) if same else None)
+
+
+def _seed(verdict: VerdictRow) -> int | None:
+    seed = verdict.detail.get("seed")
+    return None if seed is None else int(seed)
+
+
+def _view(verdict: VerdictRow) -> VerdictView:
+    return VerdictView.model_validate({name: value for name, value in verdict.detail.items() if name != "seed"})
+
+
+async def _correct(
+    session: AsyncSession, round_id: int, fixed: Version, found: dict[int, tuple[VerdictView, int]], now: datetime
+) -> None:
+    """Write the verdicts and book the differences, all or none; what another job wrote meanwhile stands."""
+    held = await rounds.shared(session, round_id)
+    assert held is not None, "rounds are never deleted"
+    book = await Book.of(session, *held, fixed.question)
+    moved = []
+    for entry in await answers.entries(session, round_id):
+        if entry.answer.id not in found or entry.member.forgotten_at is not None:
+            continue
+        verdict, seed = found[entry.answer.id]
+        if await answers.judge(session, entry.answer, verdict, now, seed=seed, version_id=fixed.id):
+            moved.append(await book.correct(session, entry.answer, verdict.credit, fixed.id))
+    await tell_moved(session, *held, fixed, [points for points in moved if points], now)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """A verdict made a second time from what was recorded of the first."""
+
+    answer_id: int
+    question: str
+    version: int
+    before: VerdictView
+    after: VerdictView
+
+    @property
+    def same(self) -> bool:
+        """Whether every case has the verdict it had."""
+        return _told(self.before) == _told(self.after)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the sandbox, or the question, could not judge it again: that says nothing of the verdict."""
+        return self.after.verdict == "system error"
+
+    def __str__(self) -> str:
+        head = f"answer {self.answer_id} to {self.question}, version {self.version}: {_brief(self.before)}"
+        if self.failed:
+            return f"{head}; it could not be judged again: {self.after.message}"
+        return f"{head}, and the same again" if self.same else f"{head}, but now {_brief(self.after)}"
+
+
+def _told(view: VerdictView) -> tuple[object, ...]:
+    return view.verdict, round(view.credit, 9), [(case.number, case.verdict) for case in view.cases]
+
+
+def _brief(view: VerdictView) -> str:
+    passed = sum(case.verdict == "accepted" for case in view.cases)
+    return f"{view.verdict}, {passed} of {len(view.cases)} cases" if view.cases else view.verdict
+
+
+async def repeat(
+    sessions: Sessions, sandbox: Runs, *, answer_id: int | None = None, question: str = ""
+) -> AsyncIterator[Repeated]:
+    """Each recorded verdict of one answer, or of all to a question, made again from its seed. Nothing is written.
+
+    Raises NotFound where there is no such verdict of code.
+    """
+    async with sessions.begin() as session:
+        found = [(row, code) for row, code in await answers.seeded(session, answer_id, question) if code]
+        by = {row.version_id: await questions.version(session, row.version_id) for row, _ in found}
+    if not found:
+        what = f"judged code answer {answer_id}" if answer_id is not None else f"judged code answer to {question!r}"
+        raise NotFound(
+            what=what, cure="Every judged answer to a question is listed by `dailygrad regrade --question ID`."
+        )
+    for row, code in found:
+        version, seed = by[row.version_id], _seed(row)
+        assert version.question.task is not None and seed is not None, "only code is judged with a seed"
+        again = await judged_code(sandbox, version.question.task, code, seed)
+        yield Repeated(row.answer_id, version.question.id, version.number, _view(row), again)
+
+
+def exit_status(repeated: Sequence[Repeated]) -> int:
+    """0 where every verdict is the same, 1 where one is not, 2 where one could not be made again."""
+    if any(one.failed for one in repeated):
+        return 2
+    return 0 if all(one.same for one in repeated) else 1
