@@ -15,7 +15,7 @@ from bot.core.markup import highlight_css
 from bot.platforms.web.render import code_colours
 from bot.platforms.web.render import environment as web_environment
 from bot.preview import discord_html, slack_html
-from bot.preview.scenes import Scene
+from bot.preview.staging import Scene
 from bot.preview.texts import scene_data
 
 HERE = Path(__file__).parent

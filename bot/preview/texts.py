@@ -9,7 +9,7 @@ from bot.platforms import discord, slack
 from bot.platforms.console.filling import Filling
 from bot.platforms.console.render import card_text, form_text
 from bot.platforms.slack.fallback import plain_of
-from bot.preview.scenes import Scene
+from bot.preview.staging import Scene
 
 PLATFORMS = ("web", "console", "discord", "slack")
 
