@@ -25,6 +25,8 @@ class ProvedDocument:
     """Proofs, challenges and claims that hold."""
     programs: int
     """Programs it shows that were run."""
+    parts: tuple[tuple[str, str], ...] = ()
+    """What holds of its questions, by name; of a wrong solution also what rejected it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,7 @@ def proving_json(proving: Proving) -> str:
                     "name": one.source.name,
                     "held": one.held,
                     "programs": one.programs,
+                    "proved": [{"name": name, "said": said} for name, said in one.parts],
                     "findings": [dataclasses.asdict(found) for found in one.findings],
                 }
                 for one in proving.documents

@@ -48,7 +48,7 @@ class Proved:
     name: str
     holds: bool
     said: str = ""
-    """Why it does not hold: what was printed, or the end of the traceback."""
+    """Why it does not hold: what was printed, or the end of the traceback. Of a wrong solution, what rejected it."""
     part: Part = "proof"
     program: str = ""
     printed: str = ""
@@ -67,6 +67,8 @@ class Found:
     """Proofs and claims that hold."""
     programs: int = 0
     """Shown programs that were run: 1, or 0 for a question."""
+    parts: tuple[tuple[str, str], ...] = ()
+    """What holds of a question, by name, with what is to be said of it."""
     trouble: str = ""
 
 
@@ -107,21 +109,9 @@ def proved_readings(
         own = [one for one in found if one.document == at]
         findings = sorted((f for one in own for f in one.findings), key=lambda finding: (finding.span, finding.code))
         held, programs = sum(one.held for one in own), sum(one.programs for one in own)
-        documents.append(ProvedDocument(reading.source, tuple(findings), held, programs))
+        parts = tuple(part for one in own for part in one.parts)
+        documents.append(ProvedDocument(reading.source, tuple(findings), held, programs, parts))
     return Proving(tuple(documents), versions, seconds, tuple(one.trouble for one in found if one.trouble))
-
-
-async def prove(questions: Sequence[Question], sandbox: Runs, *, at_once: int = 2) -> AsyncIterator[Proved]:
-    """Everything that must hold of `questions`, as each is found out."""
-    gate = asyncio.Semaphore(at_once)
-
-    async def one(question: Question) -> list[Proved]:
-        async with gate:
-            return await prove_question(question, sandbox)
-
-    for done in asyncio.as_completed([one(question) for question in questions]):
-        for proved in await done:
-            yield proved
 
 
 # Questions
@@ -140,7 +130,8 @@ def _question_work(document: int, reading: Reading, question: Question) -> Work:
             if not one.holds and not one.trouble
         )
         trouble = next((f"{one.name}: {one.trouble}" for one in proved if one.trouble), "")
-        return Found(document, findings, sum(one.holds for one in proved), trouble=trouble)
+        parts = tuple((one.name, one.said) for one in proved if one.holds)
+        return Found(document, findings, len(parts), trouble=trouble, parts=parts)
 
     return work
 
@@ -196,7 +187,7 @@ async def _wrong(question: Question, task: CodeTask, at: int, sandbox: Runs) -> 
     wrong = task.wrong[at]
     judged = await judge_task(task, wrong.code, sandbox, secrets.randbits(128))
     holds = judged.verdict not in ("accepted", "system error", "invalid")
-    said = "" if holds else f"no case rejects it: {_why(judged)}"
+    said = f"rejected: {_why(judged)}" if holds else f"no case rejects it: {_why(judged)}"
     return _judged(question, "wrong", wrong.code, judged, holds, said, f"wrong: {wrong.name}")
 
 

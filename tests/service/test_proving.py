@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from questions import read_bank, shipped_bank
+from questions import Reading, read_bank, read_path
+from questions.proved import Proving
 from sandbox.client import SandboxClient
-from service.proving import prove
+from service.proving import prove_all, prove_question, proved_readings, proving_work
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(300)]
 
+BANKS = Path(__file__).parents[2] / "questions" / "banks"
 FALSE_KEYS = """\
 ---
 bank: wrong
@@ -93,18 +97,43 @@ def double(x):
 """
 
 
+async def proved(readings: list[Reading], sandbox: SandboxClient) -> Proving:
+    found = [one async for one in prove_all(proving_work(readings), sandbox)]
+    return proved_readings(readings, found, {}, 0.0)
+
+
 @pytest.mark.timeout(1200)
 async def test_everything_the_shipped_bank_says_holds(sandbox: SandboxClient) -> None:
-    questions = shipped_bank().questions
-    found = [proved async for proved in prove(questions, sandbox)]
-    assert {proved.question for proved in found} == {question.id for question in questions}
-    assert [proved for proved in found if not proved.holds] == []
+    readings = read_path(BANKS)
+    proving = await proved(readings, sandbox)
+
+    assert proving.troubles == ()
+    assert [
+        finding for document in proving.documents for finding in document.findings if finding.severity != "note"
+    ] == []
+    names = {name for document in proving.documents for name, _ in document.parts}
+    questions = [question for reading in readings for question in reading.bank.questions]
+    assert {name.partition(":")[0] for name in names} == {question.id for question in questions}
+    for question in questions:
+        if question.task is not None:
+            rejected = [f"{question.id}: wrong: {wrong.name}" for wrong in question.task.wrong]
+            assert names.issuperset([f"{question.id}: reference", *rejected])
 
 
 async def test_false_keys_and_a_wrong_solution_no_case_rejects_are_named(sandbox: SandboxClient) -> None:
-    bank = read_bank(FALSE_KEYS, name="wrong.md").bank
-    failed = {proved.name: proved.said async for proved in prove(bank.questions, sandbox) if not proved.holds}
+    reading = read_bank(FALSE_KEYS, name="wrong.md")
+    failed = {
+        one.name: one.said
+        for question in reading.bank.questions
+        for one in await prove_question(question, sandbox)
+        if not one.holds
+    }
     assert sorted(failed) == ["double: wrong: squares", "strides: proof", "sum: output"]
     assert "the key is false" in failed["strides: proof"]
     assert "tensor(2.)" in failed["sum: output"]
     assert failed["double: wrong: squares"] == "no case rejects it: accepted; every case was accepted"
+
+    (document,) = (await proved([reading], sandbox)).documents
+    said = dict(document.parts)
+    assert said["double: wrong: adds one"].startswith("rejected: wrong; case ")
+    assert "double: wrong: squares" not in said
