@@ -37,6 +37,10 @@ class SandboxUnreachable(ConnectionError):
     """No supervisor answers at the socket."""
 
 
+class NobodyThere(SandboxUnreachable):
+    """Nothing was even sent: no supervisor listens at the socket."""
+
+
 class SandboxClient:
     """One connection per request, so that a restarted supervisor needs no reconnecting and hanging up cancels a run."""
 
@@ -62,7 +66,10 @@ class SandboxClient:
                 raise ValueError(f"a frame of kind {kind!r}")
             return wire.read_outcome(head, body)
         except (OSError, asyncio.IncompleteReadError, ValueError) as problem:
-            raise SandboxUnreachable(f"{self.path}: {type(problem).__name__}: {problem}") from problem
+            # Both can only come of connecting.
+            absent = isinstance(problem, ConnectionRefusedError | FileNotFoundError)
+            kind_of = NobodyThere if absent else SandboxUnreachable
+            raise kind_of(f"{self.path}: {type(problem).__name__}: {problem}") from problem
 
     async def health(self) -> Health:
         """How the sandbox is. Raises SandboxUnreachable when nobody answers."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.client import Health, SandboxClient, SandboxUnreachable
+from sandbox.client import Health, NobodyThere, SandboxClient, SandboxUnreachable
 from sandbox.wire import Outcome, Run
 
 _ATTEMPTS = 3
@@ -57,18 +57,20 @@ class Sandboxes:
 
         The last failure is the outcome then: status `internal`. Raises ValueError when the Run is too large.
         """
-        failed: set[Path] = set()
+        asked: set[Path] = set()
         outcome = Outcome(id=run.id, status="internal", detail=f"no sandbox's socket is at {self._named()}")
-        for _ in range(_ATTEMPTS):
-            known = self._best(failed)
-            if known is None:
+        attempts = 0
+        while attempts < _ATTEMPTS and (known := self._best(asked)) is not None:
+            asked.add(known.client.path)
+            try:
+                outcome = await self._tried(known, run)
+            except NobodyThere as problem:
+                outcome = Outcome(id=run.id, status="internal", detail=str(problem))
+                continue  # nothing was sent, so it is no attempt
+            # A member's own bound is theirs at every sandbox.
+            if outcome.status != "internal" or outcome.refused == "member":
                 break
-            failed.add(known.client.path)
-            tried = await self._tried(known, run)
-            # Ours to mend, and not for the next sandbox: a member's own bound, or a run that may be there still.
-            if tried.status != "internal" or tried.refused == "member":
-                return tried
-            outcome = tried
+            attempts += 1
         return outcome
 
     async def health(self) -> Health:
@@ -96,6 +98,9 @@ class Sandboxes:
         known.at_work += 1
         try:
             outcome = await known.client.attempt(run)
+        except NobodyThere:
+            known.failed(self._clock())
+            raise
         except SandboxUnreachable as problem:
             known.failed(self._clock())
             return Outcome(id=run.id, status="internal", detail=str(problem))
@@ -107,9 +112,9 @@ class Sandboxes:
             known.answered(outcome, self._clock())
         return outcome
 
-    def _best(self, failed: set[Path]) -> _Known | None:
-        """The one to ask next: never one that failed this run; one left out only where there is no other."""
-        left = [known for known in self._all() if known.client.path not in failed]
+    def _best(self, asked: set[Path]) -> _Known | None:
+        """The one to ask next: none that was asked already; one left out only where there is no other."""
+        left = [known for known in self._all() if known.client.path not in asked]
         return min(left, key=self._cost, default=None)
 
     def _cost(self, known: _Known) -> tuple[float, int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -127,6 +128,16 @@ async def test_a_run_is_tried_three_times_and_then_told_as_lost(tmp_path: Path) 
         outcome = await Sandboxes([tmp_path]).run(Run("1", ""))
         assert outcome.status == "internal" and ".sock: IncompleteReadError" in outcome.detail
         assert sorted(map(len, (a.runs, b.runs, c.runs, d.runs))) == [0, 1, 1, 1]
+
+
+async def test_sockets_at_which_nobody_listens_are_no_attempts(tmp_path: Path) -> None:
+    for name in "abcd":
+        with socket.socket(socket.AF_UNIX) as left:
+            left.bind(str(tmp_path / f"{name}.sock"))
+    async with at(tmp_path / "z.sock", well):
+        assert (await Sandboxes([tmp_path]).run(Run("1", ""))).status == "ok"
+    outcome = await Sandboxes([tmp_path]).run(Run("1", ""))
+    assert outcome.status == "internal" and ".sock: ConnectionRefusedError" in outcome.detail
 
 
 async def test_without_room_another_is_asked_and_a_member_s_own_bound_is_theirs_everywhere(tmp_path: Path) -> None:

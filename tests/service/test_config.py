@@ -17,6 +17,19 @@ def test_given_settings_are_enough() -> None:
     assert (settings.token, settings.host, settings.port, settings.log_level) == (TOKEN, "127.0.0.1", 8000, "info")
 
 
+@pytest.mark.parametrize(
+    ("given", "places"),
+    [
+        (None, ()),
+        ("/run/dailygrad/sandbox.sock", ("/run/dailygrad/sandbox.sock",)),
+        ("/run/dailygrad:/srv/gpu.sock", ("/run/dailygrad", "/srv/gpu.sock")),
+    ],
+)
+def test_there_may_be_several_sandboxes(given: str | None, places: tuple[str, ...]) -> None:
+    settings = read_settings(database_url=URL, service_token=TOKEN, sandbox_socket=given)
+    assert settings.sandbox_places == tuple(map(Path, places))
+
+
 def test_a_secret_does_not_show() -> None:
     assert TOKEN not in repr(read_settings(database_url=URL, service_token=TOKEN))
 
