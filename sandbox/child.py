@@ -28,11 +28,10 @@ import numpy as np
 import torch
 
 from sandbox import confine, tensors, tracebacks, values, wire
-from sandbox.tracebacks import FILENAME
+from sandbox.tracebacks import DRIVER, FILENAME
 from sandbox.values import Caps, Value
 from sandbox.wire import Reached, Run, Status
 
-DRIVER = "<driver>"
 RUN, RESULTS = 4, 3
 """The descriptors a child is handed."""
 
@@ -55,9 +54,9 @@ def live(walls: confine.Walls) -> NoReturn:
     run = _receive()
     # From here on the time is the answer's, and so is the blame.
     _send(b"A", b"")
-    pages = int(os.pread(statistics, 100, 0).split()[0])
+    pages = [int(count) * resource.getpagesize() for count in os.pread(statistics, 100, 0).split()]
     os.close(statistics)
-    confine.run_limits(run.limits, pages * resource.getpagesize(), own_user=walls.namespaces)
+    confine.run_limits(run.limits, pages[0], pages[5], own_user=walls.namespaces)
     _seed(run.seed)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # What was printed before the time or the memory ran out is what helps to see why.

@@ -10,6 +10,7 @@ import traceback
 from types import CodeType
 
 FILENAME = "<answer>"
+DRIVER = "<driver>"
 
 
 def compiled(code: str, *, show_last: bool) -> tuple[CodeType, CodeType | None]:
@@ -49,9 +50,15 @@ def describe(problem: BaseException, code: str = "") -> str:
 
 
 def message_of(problem: BaseException) -> str:
-    """What an exception says, with the answer's line it came from."""
-    lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == FILENAME]
-    return f"{text_of(problem)} (line {lines[-1]})" if lines else text_of(problem)
+    """What an exception says, with the answer's line it came from, or that it came of what the answer gave."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == FILENAME]
+    if lines:
+        return f"{text_of(problem)} (line {lines[-1]})"
+    driven = any(frame.filename == DRIVER for frame in frames)
+    return (
+        f"{text_of(problem)} (in the question's driver, at work with what was returned)" if driven else text_of(problem)
+    )
 
 
 def text_of(problem: BaseException) -> str:

@@ -55,6 +55,16 @@ async def test_an_effect_on_an_argument_is_judged_by_a_driver_and_its_cases_are_
     assert all(case.shown == "" for case in judgement.cases[1:])
 
 
+async def test_what_breaks_the_driver_is_told_as_what_was_returned(client: SandboxClient) -> None:
+    driver = "def drive(answer, x, by):\n    return answer(x, by).sum()\n"
+    judgement = await judged(client, "def scale_(x, by): pass", **{**SCALING, "driver": driver})
+    assert [case.message for case in judgement.cases[:2]] == [
+        "raised AttributeError: 'NoneType' object has no attribute 'sum' "
+        "(in the question's driver, at work with what was returned)",
+        "raised an exception",
+    ]
+
+
 DROPOUT = {
     "entry": "drop",
     "cases_program": "import torch\n"
@@ -137,6 +147,22 @@ async def test_what_grows_too_fast_is_told_so_and_keeps_the_cases_it_could_do(cl
     assert verdicts == ["accepted"] * 6 + ["time limit"]
     told = "Too slow for its size: the cases grow, and the time ran out in case 7 of 7. All may take 1,500 ms together"
     assert judgement.message.startswith(told)
+
+
+FORGED = """
+import os, resource, signal, time
+time.process_time = time.perf_counter = time.monotonic = lambda: 0.0
+signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+try:
+    resource.setrlimit(resource.RLIMIT_CPU, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+except ValueError:
+    pass
+"""
+
+
+async def test_no_clock_of_the_answer_s_makes_it_fast(client: SandboxClient) -> None:
+    judgement = await judged(client, FORGED + QUADRATIC, **GROWING)
+    assert (judgement.verdict, judgement.cases[-1].verdict) == ("time limit", "time limit")
 
 
 async def test_a_loop_without_end_in_a_small_case_is_no_question_of_size(client: SandboxClient) -> None:
