@@ -54,9 +54,9 @@ def live(walls: confine.Walls) -> NoReturn:
     run = _receive()
     # From here on the time is the answer's, and so is the blame.
     _send(b"A", b"")
-    pages = [int(count) * resource.getpagesize() for count in os.pread(statistics, 100, 0).split()]
+    pages = int(os.pread(statistics, 100, 0).split()[0])
     os.close(statistics)
-    confine.run_limits(run.limits, pages[0], pages[5], own_user=walls.namespaces)
+    confine.run_limits(run.limits, pages * resource.getpagesize(), own_user=walls.namespaces)
     _seed(run.seed)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # What was printed before the time or the memory ran out is what helps to see why.
