@@ -27,7 +27,8 @@ PATIENT_ATTEMPTS = 40
 LONGEST_WAIT_S = 300
 STALLED_S = 30
 """A worker silent for so long is gone, and its jobs are taken up by others."""
-WORKERS = 4
+WORKERS = 16
+"""More than the sandboxes have places, so that answers wait there, where first ones go before the rest, not here."""
 
 DRAWING = "draw_family"
 """The name of the task that draws a family's questions."""
