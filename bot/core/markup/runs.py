@@ -102,9 +102,18 @@ def parted(runs: Sequence[Run], cost: Cost, room: int) -> list[list[Run]]:
                 used = 0
                 piece = piece._replace(text=piece.text.lstrip())
             if piece.text:
-                parts[-1].append(piece)
+                _add(parts[-1], piece)
                 used += price
     return [part for part in parts if visible(words(part))]
+
+
+def _add(part: list[Run], piece: Run) -> None:
+    """Pieces of one run are one run again: a mention must not hide in the seam of two."""
+    last = part[-1] if part else None
+    if last is not None and last[1:] == piece[1:] and "\n" not in (last.text, piece.text):
+        part[-1] = last._replace(text=last.text + piece.text)
+    else:
+        part.append(piece)
 
 
 def _pieces(run: Run, cost: Cost, room: int) -> Iterator[Run]:
@@ -113,7 +122,9 @@ def _pieces(run: Run, cost: Cost, room: int) -> Iterator[Run]:
         return
     for token in _TOKENS.findall(run.text):
         word = run._replace(text=token)
-        for text in [token] if cost(word) <= room else _cut(token, lambda text: cost(run._replace(text=text)), room):
+        # A character may cost more beside its neighbours than alone, so a word that is cut leaves room.
+        short = room * 3 // 5
+        for text in [token] if cost(word) <= room else _cut(token, lambda text: cost(run._replace(text=text)), short):
             yield run._replace(text=text)
 
 
