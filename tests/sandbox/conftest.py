@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 
 import pytest
 
 from sandbox import embedded
 from sandbox.client import SandboxClient
+from tests.sandbox.attacks.worlds import KINDS, World, opened
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +31,10 @@ def survivor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.Sand
     started = embedded.start(tmp_path_factory.mktemp("survivor"))
     yield started
     started.stop()
+
+
+@pytest.fixture(scope="session")
+def worlds() -> Iterator[dict[str, World]]:
+    """The sandboxes that attacks and cheats are tried on."""
+    with contextlib.ExitStack() as stack:
+        yield {kind: stack.enter_context(opened(kind)) for kind in KINDS}

@@ -81,6 +81,7 @@ REFUSED = {
     "kexec_load": (246, 104),
     "seccomp": (317, 277),
     "landlock_restrict_self": (446, 446),
+    "flock": (73, 32),
 }
 
 
@@ -123,6 +124,13 @@ def test_a_terminal_cannot_be_typed_into(machine: str) -> None:
     assert asked(machine, ioctl, 0, 0x5401) == ALLOW
     for injecting in (0x5412, 0x541C):
         assert asked(machine, ioctl, 0, injecting) == EPERM
+
+
+def test_no_lock_is_taken_on_what_all_runs_share(machine: str) -> None:
+    fcntl = {"x86_64": 72, "aarch64": 25}[machine]
+    assert asked(machine, fcntl, 0, 3) == ALLOW
+    for locking in (5, 6, 7, 37, 38, 1024):
+        assert asked(machine, fcntl, 0, locking) == EPERM
 
 
 def test_a_foreign_abi_kills() -> None:
