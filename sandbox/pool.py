@@ -279,7 +279,7 @@ class Pool:
             try:
                 await self._live()
                 delay = 0.2
-            except ZygoteDied as death:
+            except (ZygoteDied, OSError) as death:
                 self.trouble = f"the zygote does not start: {death}"
                 self.say(self.trouble)
                 await asyncio.sleep(delay)
