@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -12,8 +13,12 @@ _TURN_OF_THE_OLDEST = 8
 """One start in so many goes to whoever has waited longest, so that no class starves and the first loses little."""
 _PATIENCE = 10.0
 """Seconds of waiting that earn such a start."""
+LONGEST: Mapping[Priority, float] = {"round": 60.0, "practice": 60.0, "free": 20.0, "background": 60.0}
+"""Seconds that one may wait: in front of a free run somebody sits, the rest is sent again by whoever sent it."""
 _FIRST_GUESS = 0.05
 """Seconds a run is taken to last before one has been seen."""
+_MOST_EXPECTED = 5.0
+"""Seconds a run is taken to last at most: one that draws a family's questions says nothing about those of members."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +47,13 @@ class Queue:
     than their last one ended. So one who sends many delays nobody. Our own runs, of owner "", have no such bound.
     """
 
-    def __init__(self, places: int, capacity: int) -> None:
+    def __init__(self, places: int, capacity: int, longest: Mapping[Priority, float] = LONGEST) -> None:
         self.places = places
         """Runs at once."""
         self.capacity = capacity
         """Runs that may wait; the later classes leave an eighth each to those before them."""
+        self.longest = longest
+        """Seconds that a run of each class may wait; one that would wait longer is turned away when it comes."""
         self.waiting: dict[int, Ticket] = {}
         self.running: dict[int, Ticket] = {}
         self._began: dict[int, float] = {}
@@ -62,14 +69,15 @@ class Queue:
                 "One of your runs is waiting for its turn already. Send this one again when that has begun; "
                 "nothing was changed.",
             )
-        if len(self.waiting) >= self.capacity - _RANK[priority] * self.capacity // 8:
+        ticket = Ticket(self._number + 1, owner, priority, now)
+        wait = self.wait(self.before(ticket))
+        if len(self.waiting) >= self.capacity - _RANK[priority] * self.capacity // 8 or wait > self.longest[priority]:
             raise TurnedAway(
                 "full",
-                f"The sandbox is busy: {len(self.waiting)} runs are waiting already, about "
-                f"{max(1, round(self.wait(len(self.waiting))))} s of work. Try again in a minute; nothing was changed.",
+                f"The sandbox is busy: {len(self.waiting)} runs are waiting already, and this one would wait about "
+                f"{max(1, round(wait))} s. Try again in a minute; nothing was changed.",
             )
-        self._number += 1
-        ticket = Ticket(self._number, owner, priority, now)
+        self._number = ticket.number
         self.waiting[ticket.number] = ticket
         return ticket
 
@@ -94,7 +102,8 @@ class Queue:
         self.waiting.pop(ticket.number, None)
         if self.running.pop(ticket.number, None) is None:
             return
-        self._mean += 0.1 * (now - self._began.pop(ticket.number) - self._mean)
+        lasted = now - self._began.pop(ticket.number)
+        self._mean += 0.1 * (min(lasted, _MOST_EXPECTED) - self._mean)
         for other in [other for other in self.waiting.values() if ticket.owner and other.owner == ticket.owner]:
             self.waiting[other.number] = replace(other, came=now)
 

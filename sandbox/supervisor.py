@@ -61,7 +61,7 @@ class Supervisor:
         bwrap = host.bwrap if host.isolation == "full" else None
         self.pool = Pool(bwrap, min(settings.concurrency, _MOST_PARKED) + 1, settings.disk_mb, say)
         self.queue = Queue(settings.concurrency, _MOST_WAITING)
-        self.turns = Turns(self.queue, time.monotonic, _MOST_QUEUE_SECONDS)
+        self.turns = Turns(self.queue, time.monotonic)
         self.answering = 0
         self.idle = asyncio.Event()
 

@@ -13,10 +13,9 @@ from sandbox.wire import Priority
 class Turns:
     """A queue in which one can wait."""
 
-    def __init__(self, queue: Queue, clock: Callable[[], float], longest: float | None = None) -> None:
+    def __init__(self, queue: Queue, clock: Callable[[], float]) -> None:
         self.queue = queue
         self._clock = clock
-        self._longest = longest
         self._starting: dict[int, asyncio.Future[None]] = {}
 
     @asynccontextmanager
@@ -30,10 +29,13 @@ class Turns:
         self._starting[ticket.number] = asyncio.get_running_loop().create_future()
         try:
             self._advance()
+            longest = self.queue.longest[priority]
             try:
-                await asyncio.wait_for(self._starting[ticket.number], self._longest)
+                # Not wait_for: it forgets a cancellation that comes together with the turn.
+                async with asyncio.timeout(longest):
+                    await self._starting[ticket.number]
             except TimeoutError:
-                said = f"No turn came within {self._longest:.0f} s: the sandbox is busy. Try again in a minute."
+                said = f"No turn came within {longest:.0f} s: the sandbox is busy. Try again in a minute."
                 raise TurnedAway("full", said) from None
             yield before
         finally:

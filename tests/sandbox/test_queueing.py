@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import get_args
 
 import pytest
@@ -75,7 +76,7 @@ def test_a_full_queue_turns_the_last_classes_away_first_and_says_how_long_it_is(
     for priority, most in room.items():
         while len(queue.waiting) < most:
             queue.enter(str(len(queue.waiting)), priority, 0)
-        with pytest.raises(TurnedAway, match=rf"{most} runs are waiting already, about 1 s of work") as refusal:
+        with pytest.raises(TurnedAway, match=rf"{most} runs are waiting already, and .* about 1 s\.") as refusal:
             queue.enter("late", priority, 0)
         assert refusal.value.why == "full"
 
@@ -96,6 +97,22 @@ def test_the_place_and_the_wait_are_told_from_the_runs_of_late() -> None:
     assert queue.before(queue.enter("first", "round", 51)) == 2
     assert queue.before(tickets[2]) == 3
     assert [queue.wait(before) for before in (1, 2, 3)] == pytest.approx([0, mean / 2, mean])
+
+
+def test_a_run_that_would_wait_too_long_is_turned_away_when_it_comes() -> None:
+    queue = Queue(places=1, capacity=64)
+    for number in range(60):
+        queue.enter("", "round", number * 5)
+        queue.leave(started(queue, number * 5), number * 5 + 5)
+    queue.enter("", "background", 300)
+    started(queue, 300)
+    # Runs last five seconds of late, so the fifth to wait would wait for 25.
+    for number in range(4):
+        queue.enter(str(number), "free", 300)
+    with pytest.raises(TurnedAway, match=r"4 runs are waiting already, and this one would wait about 25 s\."):
+        queue.enter("late", "free", 300)
+    # The same queue is short for those who go before it.
+    assert queue.before(queue.enter("first", "round", 300)) == 1
 
 
 def test_leaving_twice_or_before_the_start_is_harmless() -> None:
@@ -155,7 +172,7 @@ STEPS = st.lists(
 def test_no_bound_is_ever_passed_and_no_place_stays_free_that_someone_could_have(
     steps: list[Step], places: int, capacity: int
 ) -> None:
-    queue = Queue(places, capacity)
+    queue = Queue(places, capacity, dict.fromkeys(PRIORITIES, math.inf))
     for now, (step, owner, priority) in enumerate(steps):
         if step == "enter":
             waiting = len(queue.waiting)

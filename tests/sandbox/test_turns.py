@@ -11,8 +11,9 @@ from sandbox.turns import Turns
 from sandbox.wire import Priority
 
 
-def turns(places: int = 1, longest: float | None = None) -> Turns:
-    return Turns(Queue(places, 64), lambda: 0.0, longest)
+def turns(longest: float = 60.0) -> Turns:
+    bounds: dict[Priority, float] = {"round": longest, "free": 60.0}
+    return Turns(Queue(1, 64, bounds), lambda: 0.0)
 
 
 class Guest:
@@ -64,7 +65,7 @@ async def test_whoever_hangs_up_at_any_moment_leaves_the_place_to_the_next() -> 
 
 
 async def test_nobody_waits_beyond_the_longest() -> None:
-    queue = turns(longest=0.01)
+    queue = turns(longest=0.1)
     first = Guest(queue, "a")
     await settled(first)
     with pytest.raises(TurnedAway, match="No turn came within 0 s: the sandbox is busy") as refusal:
