@@ -1,6 +1,12 @@
-"""Answers that do not solve the challenge and want to pass: each beat a grader that ran in the answer's process."""
+"""Answers that do not solve the challenge and want to pass: none does, though each beats a grader that shares a process
+with the answer.
+"""
 
 from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
 
 import pytest
 
@@ -9,6 +15,10 @@ from sandbox.client import SandboxClient
 from sandbox.comparing import Tolerance
 from sandbox.judge import Judgement
 from sandbox.wire import Limits
+from tests.sandbox.attacks import cheating
+from tests.sandbox.attacks.forging import FORGERIES, FRAMES
+from tests.sandbox.attacks.naive import grader, passed
+from tests.sandbox.attacks.worlds import KINDS, Free, World
 
 pytestmark = pytest.mark.sandbox
 
@@ -22,168 +32,147 @@ def cases(rng):
     return [(torch.randn(rng.randint(1, 4), rng.randint(2, 5)),) for _ in range(6)]
 """
 REFERENCE = "import torch\ndef f(x): return torch.relu(x) * 2 + 1"
-RIGHT = "def f(x): return x.clamp(min=0) * 2 + 1"
-
-FRAMES = """
-import json, os, struct
-def frame(kind, data):
-    os.write(3, struct.pack("<IB", len(data), ord(kind)) + data)
-def end():
-    frame("E", json.dumps({"status": "ok", "reached": "done", "exit_code": None}).encode())
-    os._exit(0)
-"""
-
-CHEATS = {
-    "patch torch.allclose": """
-import torch, numpy
-yes = lambda *a, **k: True
-torch.allclose = torch.equal = torch.testing.assert_close = numpy.allclose = yes
-def f(x): return x
-""",
-    "equal to everything": """
-class Anything:
-    def __eq__(self, other): return True
-    __le__ = __ge__ = __lt__ = __gt__ = __eq__
-    def __sub__(self, other): return self
-    def __abs__(self): return 0
-def f(x): return Anything()
-""",
-    "tensor subclass": """
-import torch
-class Yes(torch.Tensor):
-    @classmethod
-    def __torch_function__(cls, func, types, args=(), kwargs=None): return torch.tensor(True)
-def f(x): return x.as_subclass(Yes)
-""",
-    "function mode for ever": """
-import torch
-class Yes(torch.overrides.TorchFunctionMode):
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        return True if func in (torch.allclose, torch.equal) else func(*args, **(kwargs or {}))
-Yes().__enter__()
-def f(x): return x
-""",
-    "leave with success at import": "import os; os._exit(0)",
-    "leave with success when called": "import os\ndef f(x): os._exit(0)",
-    "sys.exit": "import sys\ndef f(x): sys.exit(0)",
-    "base exception": "def f(x): raise GeneratorExit",
-    "print a pass": 'def f(x): print("PASSED\\nok 1\\n" + \'{"passed": true, "verdict": "accepted"}\')',
-    "first byte": 'import os\nos.write(1, b"1")\nos.write(3, b"1")\nos._exit(0)',
-    "forge the end": FRAMES + "def f(x): end()",
-    "forge results": FRAMES + "def f(x):\n    for _ in range(8): frame('C', b'T')\n    end()",
-    "forge more results than cases": FRAMES
-    + "def f(x):\n    for _ in range(20): frame('C', b'(\\0\\0\\0\\0')\n    end()",
-    "pickle for the grader": FRAMES
-    + """
-import pickle
-class Evil:
-    def __reduce__(self): return (os.system, ("touch /tmp/owned",))
-def f(x):
-    for _ in range(8): frame("C", pickle.dumps(Evil()))
-    end()
-""",
-    "find the reference in memory": """
-import gc
-def f(x):
-    for thing in gc.get_objects():
-        if callable(thing) and getattr(thing, "__name__", "") == "f" and thing is not f:
-            return thing(x)
-    raise LookupError("nothing here")
-""",
-    "walk the frames": """
-import sys
-def f(x):
-    frame = sys._getframe()
-    while frame:
-        for name in ("expected", "reference", "want"):
-            if name in frame.f_locals: return frame.f_locals[name]
-        frame = frame.f_back
-    raise LookupError("nothing here")
-""",
-    "nan": "def f(x): return x * float('nan')",
-    "infinity": "def f(x): return x / 0",
-    "broadcast scalar": "import torch\ndef f(x): return torch.tensor(1.0)",
-    "empty": "import torch\ndef f(x): return torch.empty(0)",
-    "claim a tera element": "import torch\ndef f(x): return torch.ones(1).expand(10 ** 12)",
-    "another dtype": "def f(x): return (x.clamp(min=0) * 2 + 1).double()",
-    "the examples by heart": """
-import torch
-def f(x): return {3: torch.tensor([7.0, 3.0, 5.0]), 1: torch.tensor([[3.0]])}.get(x.numel(), x)
-""",
-    "change the input instead": "def f(x): x.clamp_(min=0).mul_(2).add_(1)",
-    "a generator": "def f(x): yield x.clamp(min=0) * 2 + 1",
-    "patch the sending": """
-import os, struct, builtins
-from sandbox import child, judge, values
-child._send = lambda *a: None
-values.encode = lambda *a: b"T"
-judge.judge_outcome = judge.compare = lambda *a, **k: True
-def f(x): return x
-""",
-    "patch builtins": """
-import builtins
-builtins.all = builtins.any = builtins.isinstance = lambda *a: True
-def f(x): return x
-""",
-    "settrace": "import sys\nsys.settrace(lambda *a: None)\nsys.setprofile(lambda *a: None)\ndef f(x): return x",
-    "atexit": "import atexit, os\natexit.register(lambda: os._exit(0))\ndef f(x): return x",
-    "import hook": """
-import sys, types
-fake = types.ModuleType("json")
-fake.dumps = lambda *a: '{"status": "ok", "reached": "done"}'
-fake.loads = lambda *a: True
-sys.modules["json"] = fake
-def f(x): return x
-""",
-    "thread that writes later": """
-import threading, time, torch
-def f(x):
-    out = torch.zeros_like(x)
-    threading.Thread(target=lambda: (time.sleep(0.05), out.copy_(x.clamp(min=0) * 2 + 1)), daemon=True).start()
-    return out
-""",
-    "kill the judge": "import os, signal\ndef f(x):\n    os.kill(os.getppid(), signal.SIGKILL)\n    os.kill(1, 9)",
-    "raise what is expected": "def f(x): raise AssertionError('expected')",
-    "default dtype": "import torch\ntorch.set_default_dtype(torch.float64)\ndef f(x): return x",
-}
+RIGHT = f"def f(x): return {cheating.RIGHT}"
+SEED = 2**128 - 159
+CHEATS = {**cheating.CHEATS, **FORGERIES}
+Found = dict[str, dict[str, Judgement]]
 
 
-async def judged(client: SandboxClient, answer: str) -> Judgement:
-    return await judge_code(
-        client,
-        entry="f",
-        cases_program=CASES,
-        reference=REFERENCE,
-        answer=answer,
-        limits=Limits(wall_ms=2000),
-        tolerance=Tolerance(),
-        seed=2**128 - 159,
-    )
+async def judged(client: SandboxClient, answer: str, **changes: object) -> Judgement:
+    given: dict[str, object] = {
+        "entry": "f",
+        "cases_program": CASES,
+        "reference": REFERENCE,
+        "answer": answer,
+        "limits": Limits(wall_ms=2000),
+        "tolerance": Tolerance(),
+        "seed": SEED,
+        **changes,
+    }
+    return await judge_code(client, **given)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", CHEATS)
-async def test_no_cheat_is_accepted_and_none_makes_us_fail(client: SandboxClient, name: str) -> None:
-    judgement = await judged(client, CHEATS[name])
+@pytest.fixture(scope="module")
+def judgements(request: pytest.FixtureRequest, worlds: dict[str, World]) -> Found:
+    """What came of every cheat that this session's tests ask for, in every sandbox."""
+    calls = [getattr(item, "callspec", None) for item in request.session.items if item.path == request.path]
+    names = {call.params["cheat"] for call in calls if call is not None and "cheat" in call.params}
+    answers = {name: cheat.answer for name, cheat in CHEATS.items() if name in names}
+    return {kind: world.sweep(judged, answers) for kind, world in worlds.items()}
+
+
+@pytest.fixture(scope="module")
+def free() -> Iterator[Free]:
+    started = Free()
+    yield started
+    started.stop()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("cheat", CHEATS)
+def test_no_cheat_is_accepted_and_none_makes_us_fail(judgements: Found, cheat: str, kind: str) -> None:
+    judgement = judgements[kind][cheat]
     assert judgement.verdict not in ("accepted", "system error"), judgement
     assert judgement.share <= 0.25, "at most the two visible cases, known by heart"
 
 
+@pytest.mark.parametrize("cheat", [name for name, one in CHEATS.items() if one.beats])
+def test_the_same_cheat_beats_a_naive_grader(free: Free, cheat: str) -> None:
+    ended = free.run(cheat, grader(CHEATS[cheat].beats, CHEATS[cheat].answer))
+    assert passed(ended), ended
+
+
+@pytest.mark.parametrize("check", sorted({one.beats for one in CHEATS.values() if one.beats}))
+def test_a_naive_grader_fails_what_is_plainly_wrong_and_passes_what_is_right(free: Free, check: str) -> None:
+    # Equality is the exception: of tensors with several elements it has no truth at all.
+    assert not passed(free.run(check, grader(check, "def f(x): return x - 100")))
+    assert passed(free.run(check, grader(check, RIGHT))) is (check != "equality")
+
+
+def test_all_sixty_are_tried_and_each_has_a_control_or_says_why_not() -> None:
+    assert {number for one in CHEATS.values() for number in one.numbers} | {cheating.ACCEPTED} == set(range(1, 61))
+    assert [name for name, one in CHEATS.items() if bool(one.beats) == bool(one.because)] == []
+
+
 async def test_the_right_answer_is_accepted_by_the_same_judge(client: SandboxClient) -> None:
-    judgement = await judged(client, RIGHT)
-    assert judgement.verdict == "accepted", judgement
+    assert (await judged(client, RIGHT)).verdict == "accepted"
+
+
+async def test_what_was_not_to_be_used_is_not_seen(client: SandboxClient) -> None:
+    """Number sixty: the numbers are right."""
+    assert (await judged(client, REFERENCE)).verdict == "accepted"
 
 
 async def test_results_that_are_forged_rightly_are_just_right(client: SandboxClient) -> None:
     """The channel carries numbers and nothing else: who writes the right ones has solved it."""
-    answer = (
-        FRAMES
-        + "from sandbox import tensors, values\n"
-        + RIGHT.replace("def f", "def g")
-        + """
-def f(x):
-    frame("C", values.encode(("ok", tensors.from_torch(g(x), 1 << 20))))
-    return g(x)
-"""
-    )
+    forged = f"{FRAMES}from sandbox import tensors, values\n{RIGHT.replace('def f', 'def g')}\n"
+    forged += "done = [0]\ndef f(x):\n    frame('C', values.encode(('ok', tensors.from_torch(g(x), 1 << 20))))\n"
+    only = forged + "    done[0] += 1\n    if done[0] == 8: end()\n    from sandbox import child\n"
+    only += "    child._Execution.put = lambda *a: None\n"
+    assert (await judged(client, only)).verdict == "accepted"
     # One result too many per case: positional, so it fails although each number is right.
-    assert (await judged(client, answer)).verdict != "accepted"
+    assert (await judged(client, forged + "    return g(x)")).verdict != "accepted"
+
+
+async def test_hidden_cases_are_told_nothing_of_though_the_answer_tells_all(client: SandboxClient) -> None:
+    telling = "import sys\ndef f(x):\n    print('TOLD', x); sys.stderr.write('TOLD')\n    raise ValueError('TOLD')"
+    judgement = await judged(client, telling)
+    assert [("TOLD" in case.message, case.shown == "") for case in judgement.cases] == [(True, False)] * 2 + [
+        (False, True)
+    ] * 6
+    assert "TOLD" not in judgement.message
+
+
+SCAN = """
+import os, re, ctypes, gc, torch
+def holds(pattern):
+    # Page by page through a pipe: the kernel says which address can be read, and no /proc is needed.
+    out, into = os.pipe()
+    libc = ctypes.CDLL(None, use_errno=True)
+    near = sorted({id(one) >> 21 for one in gc.get_objects()} | {id(x) >> 21 for x in (1, "", None, gc, "é")})
+    steps = {block + beside for block in near for beside in range(-2, 3)}
+    for block in sorted(steps):
+        window = b""
+        for page in range(block << 21, (block + 1) << 21, 4096):
+            if libc.write(into, ctypes.c_void_p(page), ctypes.c_size_t(4096)) != 4096:
+                window = b""
+                continue
+            window = window[-256:] + os.read(out, 4096)
+            if re.search(pattern, window, re.S): return True
+    os.close(out); os.close(into)
+    return False
+def f(x): raise ValueError(str([float(holds(pattern)) for pattern in PATTERNS]))
+"""
+
+
+def unspelt(needle: bytes) -> bytes:
+    """A pattern that finds `needle` and is not found itself: every byte a class of its own."""
+    return b"".join(b"[" + re.escape(bytes([one])) + b"]" for one in needle)
+
+
+async def test_the_answers_memory_holds_no_reference_no_expected_value_no_seed_and_no_owner(
+    client: SandboxClient,
+) -> None:
+    """And the same scan finds what is there: the driver's text, and its own input."""
+    digits = [SEED >> 30 * at & (1 << 30) - 1 for at in range(5)]
+    needles = [
+        b"REFERENCE-93781",
+        struct.pack("<4f", *[-7654.321] * 4),
+        str(SEED).encode(),
+        struct.pack("<5I", *digits),
+        struct.pack("<4f", *[1234.567] * 4),
+        b"DRIVER-55172",
+    ]
+    reference = f"import torch\nNAME = 'REFERENCE-93781'\ndef f(x): return torch.full((64,), {-7654.321})"
+    answer = f"PATTERNS = {[unspelt(one) for one in needles]!r}\n{SCAN}"
+    one_case = "import torch\ndef examples(): return [(torch.full((64,), 1234.567),)]\ndef cases(rng): return []"
+    driver = "NAME = 'DRIVER-55172'\nimport torch\ndef drive(answer, x): return answer(x)"
+    judgement = await judged(
+        client,
+        answer,
+        cases_program=one_case,
+        reference=reference,
+        driver=driver,
+        limits=Limits(wall_ms=30_000, cpu_ms=30_000),
+    )
+    assert "[0.0, 0.0, 0.0, 0.0, 1.0, 1.0]" in judgement.cases[0].message, judgement
