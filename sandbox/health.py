@@ -1,4 +1,4 @@
-"""`python -m sandbox.health PLACE`: a container's health check. Says nothing and leaves with 0 when a run can be taken."""
+"""`python -m sandbox.health PLACE`, a container's health check: silent, and 0, when a run can be taken."""
 
 from __future__ import annotations
 
