@@ -9,7 +9,7 @@ import pytest
 
 from sandbox import embedded
 from sandbox.client import SandboxClient
-from tests.sandbox.attacks.worlds import KINDS, World, opened
+from tests.sandbox.attacks.worlds import KINDS, Free, World, opened
 
 
 @pytest.fixture(scope="session")
@@ -38,3 +38,11 @@ def worlds() -> Iterator[dict[str, World]]:
     """The sandboxes that attacks and cheats are tried on."""
     with contextlib.ExitStack() as stack:
         yield {kind: stack.enter_context(opened(kind)) for kind in KINDS}
+
+
+@pytest.fixture(scope="session")
+def free() -> Iterator[Free]:
+    """The world without walls, for controls."""
+    started = Free()
+    yield started
+    started.stop()

@@ -15,7 +15,7 @@ from sandbox.wire import Limits, Outcome, Run
 from tests.sandbox.attacks import exhausting, inward, kernel, outward
 from tests.sandbox.attacks.attack import ABSENT, Attack
 from tests.sandbox.attacks.poisoning import POISONS, Poison
-from tests.sandbox.attacks.worlds import KINDS, Free, World
+from tests.sandbox.attacks.worlds import KINDS, Free, World, each
 
 pytestmark = pytest.mark.sandbox
 
@@ -47,22 +47,17 @@ def outcomes(request: pytest.FixtureRequest, worlds: dict[str, World]) -> Iterat
     """What came of every attack in every sandbox."""
     attacks = {name: ATTACKS[name] for name in ATTACKS if name in chosen(request, "attack")}
     poisons = {name: BY_NAME[name] for name in BY_NAME if name in chosen(request, "poison")}
-    found: Found = {}
-    for kind, world in worlds.items():
+
+    def attacked(world: World) -> dict[str, Outcome]:
         world.sweep(left, poisons)
         # Those that look were parked while, or forked after, the others left what they left.
-        found[kind] = {**world.sweep(looked, poisons), **world.sweep(tried, attacks)}
+        return {**world.sweep(looked, poisons), **world.sweep(tried, attacks)}
+
+    found: Found = each(worlds, attacked)
     yield found
     for name in [*attacks, *poisons]:
         ends = [f"{of[name].status}, {' '.join(of[name].stdout.split()[:2]) or '-'}" for of in found.values()]
         print(f"{name:<45}", *(f"{end[:28]:<30}" for end in ends))
-
-
-@pytest.fixture(scope="module")
-def free() -> Iterator[Free]:
-    started = Free()
-    yield started
-    started.stop()
 
 
 @pytest.mark.parametrize("kind", KINDS)

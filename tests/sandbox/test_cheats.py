@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator
 
 import pytest
 
@@ -18,7 +17,7 @@ from sandbox.wire import Limits
 from tests.sandbox.attacks import cheating
 from tests.sandbox.attacks.forging import FORGERIES, FRAMES
 from tests.sandbox.attacks.naive import grader, passed
-from tests.sandbox.attacks.worlds import KINDS, Free, World
+from tests.sandbox.attacks.worlds import KINDS, Free, World, each
 
 pytestmark = pytest.mark.sandbox
 
@@ -44,7 +43,7 @@ async def judged(client: SandboxClient, answer: str, **changes: object) -> Judge
         "cases_program": CASES,
         "reference": REFERENCE,
         "answer": answer,
-        "limits": Limits(wall_ms=2000),
+        "limits": Limits(wall_ms=1500),
         "tolerance": Tolerance(),
         "seed": SEED,
         **changes,
@@ -58,14 +57,7 @@ def judgements(request: pytest.FixtureRequest, worlds: dict[str, World]) -> Foun
     calls = [getattr(item, "callspec", None) for item in request.session.items if item.path == request.path]
     names = {call.params["cheat"] for call in calls if call is not None and "cheat" in call.params}
     answers = {name: cheat.answer for name, cheat in CHEATS.items() if name in names}
-    return {kind: world.sweep(judged, answers) for kind, world in worlds.items()}
-
-
-@pytest.fixture(scope="module")
-def free() -> Iterator[Free]:
-    started = Free()
-    yield started
-    started.stop()
+    return each(worlds, lambda world: world.sweep(judged, answers))
 
 
 @pytest.mark.parametrize("kind", KINDS)
