@@ -1,0 +1,69 @@
+"""The seccomp profile, read without an engine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from sandbox import seccomp
+
+PROFILE = json.loads((Path(seccomp.__file__).parent / "seccomp.json").read_text())
+FORBIDDEN = {
+    "add_key",
+    "bpf",
+    "clone3",
+    "delete_module",
+    "finit_module",
+    "fsopen",
+    "fsmount",
+    "init_module",
+    "io_uring_enter",
+    "io_uring_register",
+    "io_uring_setup",
+    "kexec_load",
+    "keyctl",
+    "memfd_create",
+    "memfd_secret",
+    "mknod",
+    "mknodat",
+    "mount_setattr",
+    "move_mount",
+    "name_to_handle_at",
+    "open_by_handle_at",
+    "open_tree",
+    "perf_event_open",
+    "pidfd_getfd",
+    "process_vm_readv",
+    "process_vm_writev",
+    "ptrace",
+    "quotactl",
+    "reboot",
+    "request_key",
+    "setns",
+    "swapon",
+    "syslog",
+    "umount",
+    "userfaultfd",
+}
+
+
+def allowed(*, always: bool = True) -> set[str]:
+    """The calls that are allowed, whatever their arguments or only with some."""
+    rules = [rule for rule in PROFILE["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW"]
+    return {name for rule in rules if ("args" not in rule) is always for name in rule["names"]}
+
+
+def test_what_is_not_named_is_refused() -> None:
+    assert PROFILE["defaultAction"] == "SCMP_ACT_ERRNO"
+    assert not (allowed() | allowed(always=False)) & FORBIDDEN
+
+
+def test_all_that_a_child_may_call_can_be_called_in_the_container() -> None:
+    assert seccomp.allowed_names() <= allowed()
+
+
+def test_sockets_are_unix_or_netlink_and_clone3_makes_libc_fall_back() -> None:
+    assert allowed(always=False) == {"socket", "socketpair"}
+    families = [rule["args"][0]["value"] for rule in PROFILE["syscalls"] if "args" in rule]
+    assert families == [1, 16]
+    assert [rule["errnoRet"] for rule in PROFILE["syscalls"] if rule["names"] == ["clone3"]] == [38]

