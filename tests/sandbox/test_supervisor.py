@@ -44,7 +44,9 @@ def within(folder: Path) -> list[Path]:
 
 async def test_stopping_leaves_no_process_and_no_socket(own: Sandbox) -> None:
     await own.client.until_ready()
-    running = asyncio.create_task(own.client.run(Run("x", "import time; time.sleep(60)", limits=Limits(wall_ms=60_000))))
+    running = asyncio.create_task(
+        own.client.run(Run("x", "import time; time.sleep(60)", limits=Limits(wall_ms=60_000)))
+    )
     while (await own.client.health()).running == 0:
         await asyncio.wait([running], timeout=0.01)
     everyone = below(own.process.pid)
