@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, time
+from datetime import datetime, time, timedelta
 from typing import TypeVar
 
 from sqlalchemy import inspect, select
@@ -16,7 +16,8 @@ from service.client import ServiceClient
 from service.importing import import_bank
 from service.store.members import known
 from service.store.tables import Base, Schedule
-from service.wire import Body, Delivery, Given, Receipt, ScheduleSpec, Where, Who
+from service.wire import Body, Delivery, Given, QuestionPost, Receipt, ScheduleSpec, VerdictNote, Where, Who
+from tests.conftest import MONDAY, TOKEN, Clock
 from tests.service.staging import reading
 
 DAILY = Where(channel="daily", name="#daily")
@@ -130,3 +131,21 @@ class Road:
         """Every row of a table, in the order of its key."""
         async with self.service.sessions() as session:
             return list(await session.scalars(select(table).order_by(*inspect(table).primary_key)))
+
+
+def road_with(service: Service) -> Road:
+    """The road of a service that a test has built itself, such as one with a sandbox."""
+    return Road(service, ServiceClient.inside(service.api, TOKEN))
+
+
+async def code_asked(road: Road, clock: Clock) -> str:
+    """The ref of a round that asks for code, open since nine."""
+    await road.bank(code())
+    await road.schedule()
+    clock.now = MONDAY + timedelta(hours=1)
+    return next(body.ref for body in await road.ticked() if isinstance(body, QuestionPost))
+
+
+async def verdict_notes(road: Road) -> list[VerdictNote]:
+    """The verdicts that wait to be told, delivered."""
+    return [each.body for each in await road.deliver() if isinstance(each.body, VerdictNote)]

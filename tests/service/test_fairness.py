@@ -13,16 +13,16 @@ from sqlalchemy import text
 from sandbox import embedded
 from sandbox.client import Health, SandboxUnreachable
 from sandbox.wire import Outcome, Run
-from service.app import Service, build
-from service.client import ServiceClient, ServiceRefused
+from service.app import build
+from service.client import ServiceRefused
 from service.config import Settings
 from service.errors import Busy
 from service.fairness import FairSandbox
 from service.jobs import BUSY_S
 from service.store.tables import Ledger, VerdictRow
-from service.wire import Given, QuestionPost, VerdictNote
-from tests.conftest import MONDAY, TOKEN, Clock
-from tests.service.roads import Road, code
+from service.wire import Given
+from tests.conftest import MONDAY, Clock
+from tests.service.roads import code_asked, road_with, verdict_notes
 
 RIGHT = Given(code="def double(x):\n    return 2 * x\n")
 SLOWLY = Given(
@@ -50,21 +50,6 @@ class Gate:
 
     async def health(self) -> Health:
         raise SandboxUnreachable("it is a test's")
-
-
-def road_with(service: Service) -> Road:
-    return Road(service, ServiceClient.inside(service.api, TOKEN))
-
-
-async def asked(road: Road, clock: Clock) -> str:
-    await road.bank(code())
-    await road.schedule()
-    clock.now = NINE
-    return next(body.ref for body in await road.ticked() if isinstance(body, QuestionPost))
-
-
-async def notes(road: Road) -> list[VerdictNote]:
-    return [each.body for each in await road.deliver() if isinstance(each.body, VerdictNote)]
 
 
 async def test_a_member_s_third_run_is_refused_at_once_and_others_run(settings: Settings, clock: Clock) -> None:
@@ -113,7 +98,7 @@ async def test_an_answer_whose_turn_has_not_come_is_put_off_and_that_is_no_attem
     gate.opened.set()
     async with build(settings, clock, gate).running() as service:
         road = road_with(service)
-        ref = await asked(road, clock)
+        ref = await code_asked(road, clock)
         await road.answer(ref, RIGHT)
         manager = service.jobs.app.job_manager
         (first,) = await manager.list_jobs_async()
@@ -122,7 +107,7 @@ async def test_an_answer_whose_turn_has_not_come_is_put_off_and_that_is_no_attem
         assert (later.status, later.attempts, later.task_kwargs) == ("todo", 0, first.task_kwargs)
         assert (first.priority, later.priority, BUSY_S) == (1, 1, 1)
         assert later.scheduled_at is not None
-        assert await notes(road) == []
+        assert await verdict_notes(road) == []
         # A first answer of an open round goes before its changes.
         await road.answer(ref, SLOWLY)
         assert [job.priority for job in await manager.list_jobs_async()] == [1, 0]
@@ -196,11 +181,11 @@ async def test_a_sandbox_killed_in_the_middle_costs_no_verdict_and_makes_no_seco
         await one.client.until_ready()
     async with build(behind(settings, *pair), clock).running() as service:
         road = road_with(service)
-        await road.answer(await asked(road, clock), SLOWLY)
+        await road.answer(await code_asked(road, clock), SLOWLY)
         judging = asyncio.create_task(service.jobs.work_off())
         (await at_work(pair, judging)).process.kill()
         await judging
-        assert [note.verdict.verdict for note in await notes(road)] == ["accepted"]
+        assert [note.verdict.verdict for note in await verdict_notes(road)] == ["accepted"]
         assert len(await road.rows(VerdictRow)) == 1
         assert list(await service.jobs.app.job_manager.list_jobs_async()) == []
 
@@ -213,7 +198,7 @@ async def test_with_every_sandbox_killed_the_answer_waits_and_is_judged_when_one
         await one.client.until_ready()
     async with build(behind(settings, *pair), clock).running() as service:
         road = road_with(service)
-        await road.answer(await asked(road, clock), SLOWLY)
+        await road.answer(await code_asked(road, clock), SLOWLY)
         judging = asyncio.create_task(service.jobs.work_off())
         await at_work(pair, judging)
         for one in pair:
@@ -222,7 +207,7 @@ async def test_with_every_sandbox_killed_the_answer_waits_and_is_judged_when_one
         await judging
         (job,) = await service.jobs.app.job_manager.list_jobs_async()
         assert (job.status, job.attempts) == ("todo", 1)
-        assert (await notes(road), await road.rows(VerdictRow), await road.rows(Ledger)) == ([], [], [])
+        assert (await verdict_notes(road), await road.rows(VerdictRow), await road.rows(Ledger)) == ([], [], [])
         back = embedded.start(pair[0].socket.parent, concurrency=1)
         try:
             await back.client.until_ready()
@@ -231,4 +216,4 @@ async def test_with_every_sandbox_killed_the_answer_waits_and_is_judged_when_one
             await service.jobs.work_off()
         finally:
             back.stop()
-        assert [note.verdict.verdict for note in await notes(road)] == ["accepted"]
+        assert [note.verdict.verdict for note in await verdict_notes(road)] == ["accepted"]

@@ -8,13 +8,13 @@ import pytest
 
 from questions.model import Place, Question
 from sandbox.client import SandboxClient
-from service.app import Service, build
-from service.client import ServiceClient, ServiceRefused
+from service.app import build
+from service.client import ServiceRefused
 from service.config import Settings
 from service.store.tables import Ledger, QuestionVersion, Round
 from service.wire import Given, QuestionPost, RevealPost
-from tests.conftest import MONDAY, TOKEN, Clock
-from tests.service.roads import DAILY, Road, choice
+from tests.conftest import MONDAY, Clock
+from tests.service.roads import DAILY, Road, choice, road_with
 
 pytestmark = pytest.mark.sandbox
 
@@ -38,10 +38,6 @@ def family(id_: str = "shape-of-zeros", draw: str = DRAW.format(most=400)) -> Qu
         why="Rows, then columns.",
         draw=draw,
     )
-
-
-def road_with(service: Service) -> Road:
-    return Road(service, ServiceClient.inside(service.api, TOKEN))
 
 
 async def drawn(road: Road, *questions: Question) -> None:

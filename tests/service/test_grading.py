@@ -10,13 +10,13 @@ import pytest
 from sandbox.client import Health, SandboxClient, SandboxUnreachable
 from sandbox.wire import Outcome, Run
 from service import grading
-from service.app import Service, build
-from service.client import ServiceClient, ServiceRefused
+from service.app import build
+from service.client import ServiceRefused
 from service.config import Settings
 from service.store.tables import Answer, Card, Ledger, VerdictRow
-from service.wire import Given, QuestionPost, RevealPost, VerdictNote
-from tests.conftest import MONDAY, TOKEN, Clock
-from tests.service.roads import DAILY, Road, choice, code
+from service.wire import Given, RevealPost
+from tests.conftest import MONDAY, Clock
+from tests.service.roads import DAILY, Road, choice, code_asked, road_with, verdict_notes
 
 RIGHT = Given(code="def double(x):\n    return 2 * x\n")
 WRONG = Given(code="def double(x):\n    return x + 1\n")
@@ -37,29 +37,14 @@ class BrokenSandbox:
         raise SandboxUnreachable("it is broken")
 
 
-def road_with(service: Service) -> Road:
-    return Road(service, ServiceClient.inside(service.api, TOKEN))
-
-
-async def asked(road: Road, clock: Clock) -> str:
-    await road.bank(code())
-    await road.schedule()
-    clock.now = NINE
-    return next(body.ref for body in await road.ticked() if isinstance(body, QuestionPost))
-
-
-async def notes(road: Road) -> list[VerdictNote]:
-    return [each.body for each in await road.deliver() if isinstance(each.body, VerdictNote)]
-
-
 @pytest.mark.sandbox
 async def test_code_is_judged_told_booked_and_tried(settings: Settings, clock: Clock, sandbox: SandboxClient) -> None:
     async with build(settings, clock, sandbox).running() as service:
         road = road_with(service)
-        ref = await asked(road, clock)
+        ref = await code_asked(road, clock)
         assert (await road.answer(ref, WRONG, "Ada")).status == "judging"
         await service.jobs.work_off()
-        (wrong,) = await notes(road)
+        (wrong,) = await verdict_notes(road)
         assert (wrong.verdict.verdict, wrong.verdict.credit, wrong.key) == ("wrong", 0.2, None)
         assert [case.visible for case in wrong.verdict.cases] == [True, True, False, False, False]
         assert all(case.shown == "" for case in wrong.verdict.cases if not case.visible)
@@ -69,7 +54,7 @@ async def test_code_is_judged_told_booked_and_tried(settings: Settings, clock: C
         await road.answer(ref, Given(code="def double(x:\n"), "Bob")
         await service.jobs.work_off()
         # They were judged side by side, so either may be told first.
-        found = {note.verdict.verdict: note.verdict.credit for note in await notes(road)}
+        found = {note.verdict.verdict: note.verdict.credit for note in await verdict_notes(road)}
         assert found == {"accepted": 1.0, "invalid": 0.0}
 
         tried = await road.client.try_code(road.who(), ref, "print('hello')\n" + (WRONG.code or ""))
@@ -89,7 +74,7 @@ async def test_a_verdict_after_the_close_is_booked_when_it_comes(
 ) -> None:
     async with build(settings, clock, sandbox).running() as service:
         road = road_with(service)
-        ref = await asked(road, clock)
+        ref = await code_asked(road, clock)
         await road.answer(ref, WRONG, "Ada")
         await road.answer(ref, RIGHT, "Ada")
         clock.advance(hours=8)
@@ -108,14 +93,14 @@ async def test_judging_the_same_answer_again_and_at_once_changes_nothing(
 ) -> None:
     async with build(settings, clock, sandbox).running() as service:
         road = road_with(service)
-        ref = await asked(road, clock)
+        ref = await code_asked(road, clock)
         await road.answer(ref, RIGHT)
         (answer,) = await road.rows(Answer)
         work = [grading.judge_answer(service.sessions, service.sandbox, answer.id, clock, last=False) for _ in range(2)]
         await asyncio.gather(*work)
         await service.jobs.work_off()
         assert len(await road.rows(VerdictRow)) == 1
-        assert len(await notes(road)) == 1
+        assert len(await verdict_notes(road)) == 1
 
 
 @pytest.mark.sandbox
@@ -124,13 +109,13 @@ async def test_practised_and_late_code_is_told_with_its_key(
 ) -> None:
     async with build(settings, clock, sandbox).running() as service:
         road = road_with(service)
-        ref = await asked(road, clock)
+        ref = await code_asked(road, clock)
         clock.advance(hours=8)
         await road.ticked()
         receipt = await road.answer(ref, RIGHT)
         assert (receipt.status, receipt.verdict, receipt.key) == ("late", None, None)
         await service.jobs.work_off()
-        (note,) = await notes(road)
+        (note,) = await verdict_notes(road)
         assert note.ref == receipt.ref and note.verdict.verdict == "accepted"
         assert note.key is not None and "2 * x" in note.key.answer
         (card,) = await road.rows(Card)
@@ -144,14 +129,14 @@ async def test_a_failing_sandbox_is_tried_again_and_then_told_gently(
     sandbox = BrokenSandbox() if is_there else None
     async with build(settings, clock, sandbox).running() as service:
         road = road_with(service)
-        ref = await asked(road, clock)
+        ref = await code_asked(road, clock)
         await road.answer(ref, RIGHT)
         (answer,) = await road.rows(Answer)
         with pytest.raises(grading.NotJudged, match=r"no child|no sandbox"):
             await grading.judge_answer(service.sessions, service.sandbox, answer.id, clock, last=False)
-        assert await notes(road) == []
+        assert await verdict_notes(road) == []
         await grading.judge_answer(service.sessions, service.sandbox, answer.id, clock, last=True)
-        (note,) = await notes(road)
+        (note,) = await verdict_notes(road)
         assert note.verdict.verdict == "system error"
         assert note.verdict.message == grading.GENTLY
         clock.advance(hours=8)
@@ -163,7 +148,7 @@ async def test_a_failing_sandbox_is_tried_again_and_then_told_gently(
 
 
 async def test_the_job_is_deferred_with_the_answer_or_not_at_all(road: Road, clock: Clock) -> None:
-    ref = await asked(road, clock)
+    ref = await code_asked(road, clock)
     async with road.service.sessions() as session:
         await road.service.jobs.defer_judging(session, 1)
         await session.rollback()
@@ -197,8 +182,8 @@ async def test_whoever_asked_to_be_forgotten_meanwhile_is_not_judged_and_the_cha
 ) -> None:
     async with build(settings, clock, sandbox).running() as service:
         road = road_with(service)
-        await road.answer(await asked(road, clock), RIGHT, "Ada")
+        await road.answer(await code_asked(road, clock), RIGHT, "Ada")
         await road.client.privacy(road.who("Ada"), "forget me", "forget")
         await service.jobs.work_off()
-        assert await notes(road) == []
+        assert await verdict_notes(road) == []
         assert await road.rows(VerdictRow) == []
