@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 from typing import Any
 
@@ -17,8 +18,10 @@ KNOWN: dict[str, type] = {
         cards.Code,
         cards.Form,
         cards.Lettered,
+        cards.Link,
         cards.Options,
         cards.PickField,
+        cards.Picture,
         cards.Small,
         cards.Table,
         cards.Text,
@@ -32,11 +35,15 @@ def as_data(value: object) -> Any:
     if dataclasses.is_dataclass(value):
         parts = {field.name: as_data(getattr(value, field.name)) for field in dataclasses.fields(value)}
         return {"is": type(value).__name__, **parts}
+    if isinstance(value, bytes):
+        return {"is": "bytes", "base64": base64.b64encode(value).decode()}
     return [as_data(item) for item in value] if isinstance(value, tuple) else value
 
 
 def from_data(data: Any) -> Any:
     """The inverse of `as_data`. Raises KeyError for a kind it does not know."""
     if isinstance(data, dict):
+        if data["is"] == "bytes":
+            return base64.b64decode(data["base64"])
         return KNOWN[data["is"]](**{name: from_data(part) for name, part in data.items() if name != "is"})
     return tuple(from_data(item) for item in data) if isinstance(data, list) else data

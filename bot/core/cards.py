@@ -77,7 +77,15 @@ class Small:
     markdown: str
 
 
-Block = Text | Code | Options | Bars | Table | Small
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A PNG. `alt` says in words all that it shows; a platform without pictures shows that."""
+
+    png: bytes
+    alt: str
+
+
+Block = Text | Code | Options | Bars | Table | Small | Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +100,14 @@ class Button:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """A button that opens a page. `label` is plain and at most 75 characters."""
+
+    label: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class Card:
     """One message. `title` is plain; `summary` is the plain sentence a notification or a screen reader gets."""
 
@@ -99,6 +115,7 @@ class Card:
     summary: str
     blocks: tuple[Block, ...] = ()
     buttons: tuple[Button, ...] = ()
+    links: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +158,8 @@ class Form:
     submit: str = "Send"
     extras: tuple[Button, ...] = ()
     """Further buttons that submit the same values under their own action, such as running the examples."""
+    links: tuple[Link, ...] = ()
+    """Pages on which the same can be done with more room."""
 
 
 @dataclass(frozen=True, slots=True)

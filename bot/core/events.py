@@ -45,4 +45,37 @@ class Submit:
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-Event = Command | Press | Submit
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A message meant for us: written to the bot, beneath one of its posts, or picked with "answer with this"."""
+
+    id: str
+    at: datetime
+    who: Who
+    where: Where
+    text: str
+    files: tuple[tuple[str, str], ...] = ()
+    """Name and text of each Python file that came with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """The bot was added to a workspace by `who`; `where` is a channel it may post to, else empty."""
+
+    id: str
+    at: datetime
+    who: Who
+    where: Where
+
+
+@dataclass(frozen=True, slots=True)
+class Visited:
+    """`who` opened the bot's own page (Slack's home tab)."""
+
+    id: str
+    at: datetime
+    who: Who
+    where: Where
+
+
+Event = Command | Press | Submit | Sent | Added | Visited

@@ -10,8 +10,8 @@ from bot.core import actions
 from bot.core.actions import BadAction
 from bot.core.admins import AdminDesk
 from bot.core.cards import Card, Form, Reply
-from bot.core.commands import CommandError, read_command
-from bot.core.events import Command, Event, Press, Submit
+from bot.core.commands import CommandError, read_command, specs_of
+from bot.core.events import Added, Command, Event, Press, Sent, Submit, Visited
 from bot.core.markup import escape
 from bot.core.members import MemberDesk
 from bot.core.presses import PressDesk
@@ -49,6 +49,8 @@ class Quiz:
                 return await self._presses.press(event)
             case Submit():
                 return await self._presses.submit(event)
+            case Sent() | Added() | Visited():
+                return texts.help_card(specs_of("quiz"))
 
 
 def _trouble(event: Event, error: Exception) -> Card:

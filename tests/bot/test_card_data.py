@@ -37,6 +37,7 @@ def test_the_data_of_a_card_names_every_part() -> None:
             {"is": "Bars", "rows": [{"is": "Bar", "label": "b", "count": 1, "share": 0.5, "mark": "right"}]},
         ],
         "buttons": [{"is": "Button", "label": "Go", "action": "a:r1", "style": "primary", "pressed": True}],
+        "links": [],
     }
 
 

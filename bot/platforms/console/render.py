@@ -4,8 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Form, Options, PickField, Small, Table, Text, TextField
-from bot.core.markup import parse, to_plain, to_summary
+from bot.core.cards import (
+    Bar,
+    Bars,
+    Block,
+    Button,
+    Card,
+    Code,
+    Form,
+    Options,
+    PickField,
+    Picture,
+    Small,
+    Table,
+    Text,
+    TextField,
+)
+from bot.core.markup import escape, parse, to_plain, to_summary
 from bot.core.markup.grid import table_lines
 from bot.core.markup.layout import Piece, as_text, cells, wrap
 from bot.core.markup.safety import clean
@@ -96,6 +111,8 @@ def _block(block: Block, width: int) -> str:
             return _bars(rows)
         case Table():
             return _table(block, width)
+        case Picture(alt=alt):
+            return _flat(escape(alt), width)
 
 
 def _title(plain: str, width: int) -> str:

@@ -21,13 +21,14 @@ from bot.core.cards import (
     Form,
     Options,
     PickField,
+    Picture,
     Small,
     Table,
     Text,
     TextField,
 )
 from bot.core.looks import bar_cells, bar_words, distinct, line_of, long_options, short, table_aligns, table_rows
-from bot.core.markup import parse
+from bot.core.markup import escape, parse
 from bot.core.markup.discord import ROOM, escaped, fenced, framed, glued, to_discord
 from bot.core.markup.runs import units, visible
 from bot.core.markup.safety import clean
@@ -126,6 +127,8 @@ def _parts(block: Block) -> list[Part]:
             return [("\n".join(map(_bar, rows)), False) for rows in _chunks(block.rows, 10)]
         case Table():
             return [(part, False) for part in _table(block)]
+        case Picture(alt=alt):
+            return [(part, False) for part in to_discord(parse(escape(alt)))]
 
 
 def _quiet(part: str) -> str:

@@ -21,13 +21,14 @@ from bot.core.cards import (
     Form,
     Options,
     PickField,
+    Picture,
     Small,
     Table,
     Text,
     TextField,
 )
 from bot.core.looks import bar_cells, bar_words, distinct, line_of, long_options, short, table_aligns, table_rows
-from bot.core.markup import parse, to_plain
+from bot.core.markup import escape, parse, to_plain
 from bot.core.markup.layout import Style
 from bot.core.markup.runs import Run, code_parts, units, visible
 from bot.core.markup.safety import clean
@@ -142,6 +143,8 @@ def _part(block: Block) -> list[Part]:
             return [*_rich([_bar(row) for row in rows])]
         case Table():
             return _table(block)
+        case Picture(alt=alt):
+            return _text(escape(alt))
 
 
 def _text(markdown: str) -> list[Part]:
