@@ -1,4 +1,4 @@
-"""The `dailygrad` command: puts the processes together, and asks the machine for the time. Nothing is decided here."""
+"""The `dailygrad` command: gathers the shells of all rooms, and puts their processes together in one."""
 
 from __future__ import annotations
 
@@ -8,64 +8,43 @@ import fcntl
 import importlib.util
 import json
 import os
-import re
 import secrets
-import signal
-import socket
 import sys
 import tempfile
 import time as clockwork
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator, Sequence
-from datetime import UTC, datetime, time
+from collections.abc import Coroutine, Iterator
+from datetime import time
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
-from typing import IO, Annotated, Any, TypeVar, cast, get_args
+from typing import IO, Annotated, Any, TypeVar
 
 import typer
 import tzlocal
-import uvicorn
-from pydantic import Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from pydantic import SecretStr
 from sqlalchemy.exc import OperationalError
-from starlette.types import ASGIApp
 
-import questions
-from bot.core.commands import suggest
-from bot.core.courier import Courier
-from bot.core.quiz import Quiz
-from bot.platforms import console as console_chat
-from bot.platforms import web as web_chat
 from bot.preview import PLATFORMS, scene_data, scene_text, scenes, write_page
-from questions import Reading, read_path
+from bot.shell import DATA, WEB_PORT, bot_command, console_until_end, web_ready
 from questions.families import DrawingWrong
 from questions.model import Question
-from questions.proved import Proving, proving_github, proving_json, proving_text
-from questions.report import FORMATS
 from questions.shell import bank_at, bank_command, question_named
 from sandbox import embedded as sandboxes
 from sandbox import host as sandbox_host
-from sandbox import outcomes
-from sandbox.__main__ import main as supervise
 from sandbox.client import SandboxClient, SandboxUnreachable
-from sandbox.wire import Outcome, Run
-from service import approving, rejudging, undoing
+from sandbox.shell import sandbox_command
 from service.app import Service, build
 from service.client import ServiceClient
 from service.config import Settings, SettingsWrong, read_settings
 from service.drawing import SandboxFailed, draw_questions
-from service.errors import Refused as NotDone
-from service.fairness import FairSandbox
 from service.importing import import_path
 from service.logs import log_to
-from service.proving import Found, prove_all, proved_readings, proving_work
+from service.process import Refused, errors, listening, now, out, stop_signal, until
 from service.rehearsing import rehearsed
+from service.shell import service_command
 from service.store import migrations
 from service.store.embedded import PostgresFailed, start_postgres
-from service.telling import import_text, log_text, undone_text
-from service.wire import Generated, ImportView, ScheduleSpec, Where, Who
+from service.telling import import_text
+from service.wire import ScheduleSpec, Where, Who
 
 command = typer.Typer(
     help="The daily quiz of a machine-learning team: questions on schedule, private answers, boards, practice.",
@@ -74,20 +53,12 @@ command = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-bot_command = typer.Typer(help="Start a chat in front of a service.", no_args_is_help=True)
-sandbox_command = typer.Typer(help="Run PyTorch code, confined.", no_args_is_help=True)
+command.add_typer(service_command)
 command.add_typer(bot_command, name="bot")
 command.add_typer(bank_command, name="bank")
 command.add_typer(sandbox_command, name="sandbox")
 
-out = Console(highlight=False)
-errors = Console(stderr=True, highlight=False)
-
 T = TypeVar("T")
-
-DATA = Path(".dailygrad")
-SHIPPED = Path(questions.__file__).parent / "banks"
-WEB_PORT = 8765
 
 
 class Chat(StrEnum):
@@ -95,30 +66,6 @@ class Chat(StrEnum):
 
     web = "web"
     console = "console"
-
-
-class BotSettings(BaseSettings):
-    """What a bot process needs to reach its service."""
-
-    model_config = SettingsConfigDict(env_prefix="DAILYGRAD_", extra="ignore")
-
-    service_url: str = "http://127.0.0.1:8000"
-    service_token: SecretStr = Field(min_length=16)
-    data: Path = DATA
-    web_host: str = "127.0.0.1"
-    web_port: int = WEB_PORT
-    web_hosts: str = ""
-    """Public names the web chat is reached by, apart by spaces; addresses and local names need not be named."""
-
-
-def read_bot_settings() -> BotSettings:
-    """The settings from the environment. Raises Refused."""
-    try:
-        return BotSettings()
-    except ValidationError as wrong:
-        first = wrong.errors(include_url=False, include_input=False, include_context=False)[0]
-        name = f"DAILYGRAD_{first['loc'][0]}".upper()
-        raise Refused(f"{name}: {first['msg'].lower()}; `dailygrad bot --help` names the settings") from None
 
 
 def main() -> None:
@@ -134,15 +81,6 @@ def main() -> None:
             f"dailygrad: the database cannot be used: {reason}. Check DATABASE_URL.", markup=False, soft_wrap=True
         )
         raise SystemExit(2) from None
-
-
-class Refused(Exception):
-    """The command cannot do what was asked; the message names the cause and the cure."""
-
-
-def now() -> datetime:
-    """The present instant. The only place that asks the machine."""
-    return datetime.now(UTC)
 
 
 # Everything on one machine
@@ -245,312 +183,7 @@ def zone_name(zone: str) -> str:
     return zone if "/" in zone and not zone.endswith("/UTC") else "UTC"
 
 
-# Chats
-
-
-@contextlib.asynccontextmanager
-async def web_ready(
-    data: Path, client: ServiceClient, listener: socket.socket, hosts: Collection[str] = ()
-) -> AsyncIterator[str]:
-    """The web chat, serving on the listener; its address."""
-    host, port = listener.getsockname()[:2]
-    with contextlib.closing(web_chat.ChatStore(data / "webchat.sqlite")) as store:
-        chat = web_chat.WebChat(store, now)
-        app = web_chat.build(chat, Quiz(client).handle, suggest, hosts)
-        async with carried(Courier(client, chat)), served(app, listener, chat.close):
-            yield f"http://{host}:{port}"
-
-
-async def console_until_end(data: Path, client: ServiceClient) -> None:
-    """Chat on this terminal until its input ends. A pipe gets its own lines echoed, so that it is a transcript."""
-    piped = not sys.stdin.isatty()
-    with console_chat.ConsoleStore(data / "console.sqlite") as store:
-        await console_chat.run_console(
-            client,
-            clock=now,
-            lines=console_chat.stdin_lines(),
-            write=console_chat.stdout_write,
-            store=store,
-            width=min(100, out.width),
-            echo=piped,
-        )
-
-
-@contextlib.asynccontextmanager
-async def carried(courier: Courier) -> AsyncIterator[None]:
-    """The courier at work until the block ends; then it finishes what it has in hand."""
-    task = asyncio.create_task(courier.run())
-    try:
-        yield
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-
-
-class _Server(uvicorn.Server):
-    """uvicorn without its signal handlers: stopping is decided in one place, `stop_signal`."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-@contextlib.asynccontextmanager
-async def served(app: ASGIApp, listener: socket.socket, closing: Callable[[], None]) -> AsyncIterator[None]:
-    """The app on the listener until the block ends; `closing` lets go of open streams first."""
-    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=5)
-    server = _Server(config)
-    task = asyncio.create_task(server.serve(sockets=[listener]))
-    try:
-        yield
-    finally:
-        closing()
-        server.should_exit = True
-        await task
-
-
-@contextlib.contextmanager
-def listening(host: str, port: int, *, tries: int = 20, named_by: str = "--port") -> Iterator[socket.socket]:
-    """A listening socket on the first free port from `port` on, of so many. Raises Refused when none can be had."""
-    problem: OSError | None = None
-    for candidate in range(port, min(port + tries, 65536)):
-        listener = socket.socket()
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((host, candidate))
-        except OSError as caught:
-            listener.close()
-            problem = caught
-            continue
-        listener.listen(128)
-        with contextlib.closing(listener):
-            yield listener
-            return
-    ports = f"port {port}" if tries == 1 else f"any of the ports {port} to {port + tries - 1}"
-    raise Refused(f"cannot listen at {ports} of {host} ({problem}); name another with {named_by}")
-
-
-# Each process by itself
-
-
-@command.command()
-def serve() -> None:
-    """Start the question service alone. Settings: DATABASE_URL, DAILYGRAD_SERVICE_TOKEN, DAILYGRAD_HOST, …PORT."""
-    settings = read_settings()
-    log_to(None, settings.log_level)
-    migrations.current(settings.database_url)  # one that cannot be reached is said at once
-    asyncio.run(_serve(settings))
-
-
-async def _serve(settings: Settings) -> None:
-    stop = stop_signal()
-    service = build(settings, now)
-    # The bots were told this port, so no other will do.
-    with listening(settings.host, settings.port, tries=1, named_by="DAILYGRAD_PORT") as listener:
-        async with service.running(), served(service.api, listener, service.stopping.set):
-            out.print(f"The question service listens on {settings.host}:{listener.getsockname()[1]}")
-            await stop.wait()
-
-
-@command.command()
-def work() -> None:
-    """Start a worker: it ticks the schedules, where it is the leader, and does the jobs."""
-    settings = read_settings()
-    log_to(None, settings.log_level)
-    refuse_other_version(settings.database_url)
-    asyncio.run(_work(settings))
-
-
-async def _work(settings: Settings) -> None:
-    stop = stop_signal()
-    async with build(settings, now).running(work=True):
-        out.print("The worker is ready")
-        await stop.wait()
-
-
-@bot_command.command("web")
-def bot_web() -> None:
-    """Start the web chat. Settings: DAILYGRAD_SERVICE_URL, …SERVICE_TOKEN, …WEB_HOST, …WEB_PORT, …WEB_HOSTS, …DATA."""
-    settings = read_bot_settings()
-    log_to(None)
-    asyncio.run(_bot_web(settings))
-
-
-async def _bot_web(settings: BotSettings) -> None:
-    stop = stop_signal()
-    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # Whoever is sent to this address would not find another port.
-    with listening(settings.web_host, settings.web_port, tries=1, named_by="DAILYGRAD_WEB_PORT") as listener:
-        async with (
-            service_client(settings) as client,
-            web_ready(settings.data, client, listener, settings.web_hosts.split()) as address,
-        ):
-            out.print(f"The web chat is at {address}")
-            await stop.wait()
-
-
-@bot_command.command("console")
-def bot_console() -> None:
-    """Chat on this terminal. Settings: DAILYGRAD_SERVICE_URL, DAILYGRAD_SERVICE_TOKEN."""
-    asyncio.run(_bot_console(read_bot_settings()))
-
-
-async def _bot_console(settings: BotSettings) -> None:
-    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    async with service_client(settings) as client:
-        await until(stop_signal(), console_until_end(settings.data, client))
-
-
-def service_client(settings: BotSettings) -> ServiceClient:
-    """A client of the service the settings name."""
-    return ServiceClient.over_http(settings.service_url, settings.service_token.get_secret_value())
-
-
-@command.command()
-def migrate() -> None:
-    """Bring the database that DATABASE_URL names to this version."""
-    settings = read_settings(service_token=SecretStr("not needed to migrate"))
-    migrations.upgrade(settings.database_url)
-    out.print(f"The database is at {migrations.newest()}")
-
-
-def refuse_other_version(database_url: str) -> None:
-    """Raises Refused when the database is not at this version, and OperationalError when it cannot be reached."""
-    at, newest = migrations.current(database_url), migrations.newest()
-    if at != newest:
-        raise Refused(f"the database is at {at or 'no version yet'}, not {newest}: run `dailygrad migrate`")
-
-
-# Banks
-
-
-@bank_command.command("import")
-def bank_import(
-    path: Annotated[Path | None, typer.Argument(help="A document or a folder; none: ours.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen to each question.")] = False,
-    format: Annotated[str, typer.Option(help="text, or json with every question.")] = "text",
-    generated: Annotated[
-        str, typer.Option(help="Choices made of prose: use, hold (until `bank approve`) or none.")
-    ] = "use",
-) -> None:
-    """Import banks for everybody into the database that DATABASE_URL names. Exit status 1 where one was kept out."""
-    if format not in ("text", "json"):
-        raise typer.BadParameter("text or json", param_hint="--format")
-    if generated not in get_args(Generated):
-        raise typer.BadParameter("use, hold or none", param_hint="--generated")
-    if path is not None and not path.exists():
-        raise Refused(f"there is no {path}: give a document or a folder of them")
-    how = cast(Generated, generated)
-    views = asyncio.run(_in_database(lambda service: _bank_import(service, path, dry_run, how)))
-    if format == "json":
-        sys.stdout.write(json.dumps([view.model_dump(mode="json") for view in views], indent=2) + "\n")
-    else:
-        for view in views:
-            out.print(import_text(view, dry_run), markup=False, soft_wrap=True)
-    raise SystemExit(1 if any(view.errors for view in views) else 0)
-
-
-async def _bank_import(
-    service: Service, path: Path | None, dry_run: bool, generated: Generated
-) -> tuple[ImportView, ...]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
-        task = bar.add_task("reading", total=None)
-
-        def tell(said: str, done: int, total: int) -> None:
-            bar.update(task, description=said, completed=done, total=total or None)
-
-        return await import_path(service.sessions, path, now(), not dry_run, tell=tell, most=None, generated=generated)
-
-
-@bank_command.command("approve")
-def bank_approve(
-    question: Annotated[str, typer.Argument(help="Id of a question that waits, or all.")],
-) -> None:
-    """Have questions be asked that were made of documents' sentences and held, in banks for everybody."""
-    work = partial(approving.approve, question=question)
-    count = asyncio.run(_in_database(lambda service: _in_transaction(service, work)))
-    out.print(f"  {count} approved")
-
-
-@bank_command.command("log")
-def bank_log(name: Annotated[str, typer.Argument(help="Name of a bank for everybody.")]) -> None:
-    """Show what was imported into a bank, and when."""
-    log = asyncio.run(_in_database(lambda service: _in_transaction(service, partial(undoing.log, name=name))))
-    out.print(log_text(log), markup=False, soft_wrap=True)
-
-
-@bank_command.command("undo")
-def bank_undo(name: Annotated[str, typer.Argument(help="Name of a bank for everybody.")]) -> None:
-    """Take back the latest import into a bank; once more, and it is there again."""
-    undo = partial(undoing.undo, name=name, now=now())
-    view = asyncio.run(_in_database(lambda service: _in_transaction(service, undo)))
-    out.print(undone_text(view), markup=False, soft_wrap=True)
-
-
-async def _in_transaction(service: Service, do: Callable[..., Coroutine[Any, Any, T]]) -> T:
-    """Do something to what is everybody's. Raises Refused."""
-    try:
-        async with service.sessions.begin() as session:
-            return await do(session, None)
-    except NotDone as refused:
-        raise Refused(refused.message) from None
-
-
-async def _in_database(do: Callable[[Service], Coroutine[Any, Any, T]]) -> T:
-    """Do something with a service on the database that DATABASE_URL names."""
-    settings = read_settings(service_token=SecretStr("not needed for banks"))
-    await asyncio.to_thread(refuse_other_version, settings.database_url)
-    service = build(settings, now)
-    async with service.running():
-        return await do(service)
-
-
-@bank_command.command("prove")
-def bank_prove(
-    paths: Annotated[
-        list[Path] | None, typer.Argument(help="Documents, or folders of them, to prove; none: the shipped banks.")
-    ] = None,
-    torch: Annotated[
-        str, typer.Option(metavar="VERSION", help="The torch that must be the one that runs, such as 2.13.")
-    ] = "",
-    format: Annotated[str, typer.Option(help="text, json, or github for annotations.")] = "text",
-) -> None:
-    """Run every proof, challenge, shown program and claimed output of documents in the sandbox.
-
-    The report names the torch that ran. Exit status 1 where a finding is an error; 2 where something could not be run.
-    """
-    if format not in FORMATS:
-        raise typer.BadParameter("text, json or github", param_hint="--format")
-    missing = next((path for path in paths or () if not path.exists()), None)
-    if missing is not None:
-        raise Refused(f"there is no {missing}: give a Markdown file or a folder of them")
-    shipped = SHIPPED.relative_to(Path.cwd()) if SHIPPED.is_relative_to(Path.cwd()) else SHIPPED
-    proving = asyncio.run(_bank_prove([reading for path in paths or [shipped] for reading in read_path(path)], torch))
-    if format == "text":
-        Console(highlight=False, soft_wrap=True).print(proving_text(proving), end="")
-    else:
-        sys.stdout.write((proving_json if format == "json" else proving_github)(proving) + "\n")
-    raise SystemExit(1 if proving.has_errors else 2 if proving.troubles else 0)
-
-
-async def _bank_prove(readings: Sequence[Reading], torch: str) -> Proving:
-    work = proving_work(readings)
-    found: list[Found] = []
-    columns = (TextColumn("Proving"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with tempfile.TemporaryDirectory() as directory:
-        async with sandboxes.embedded_sandbox(Path(directory)) as sandbox:
-            versions = (await sandbox.health()).versions
-            if torch and not re.match(rf"{re.escape(torch)}(?![\w])", versions.get("torch", "")):
-                raise Refused(f"torch {versions.get('torch')} runs here, not {torch}: install torch=={torch} beside it")
-            started = clockwork.monotonic()
-            with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
-                task = bar.add_task("Proving", total=len(work))
-                async for one in prove_all(work, sandbox):
-                    found.append(one)
-                    bar.advance(task)
-            return proved_readings(readings, found, versions, clockwork.monotonic() - started)
+# A question before it is asked
 
 
 @bank_command.command("preview")
@@ -594,77 +227,6 @@ async def _drawn(family: Question, count: int) -> tuple[Question, ...]:
                 return await draw_questions(family, sandbox, seed=1, count=count)
             except (DrawingWrong, SandboxFailed) as problem:
                 raise Refused(f"{family.id} could not be drawn: {problem}; `dailygrad bank prove` says more") from None
-
-
-# The sandbox
-
-
-@sandbox_command.command("serve", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
-def sandbox_serve(context: typer.Context) -> None:
-    """Take runs on a unix socket: `dailygrad sandbox serve --socket PATH`; `-- --help` lists the options."""
-    raise SystemExit(supervise(context.args))
-
-
-@sandbox_command.command("run")
-def sandbox_run(
-    file: Annotated[typer.FileText, typer.Argument(help="A Python file, or - for standard input.")],
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object of all that is known instead.")
-    ] = False,
-) -> None:
-    """Run one program, confined: its output, and on the last line of stderr how it ended and what it took.
-
-    The value of a last expression is printed, as in a notebook. The exit status is the program's own, 128 and the
-    signal that ended it, 124 for its time, 137 for its memory, 126 for what the sandbox denies, else 1.
-    """
-    outcome = asyncio.run(_sandbox_run(file.read()))
-    if as_json:
-        sys.stdout.write(outcomes.as_json(outcome) + "\n")
-    else:
-        sys.stdout.write(outcome.stdout)
-        sys.stdout.flush()
-        last = "" if outcome.stderr.endswith("\n") or not outcome.stderr else "\n"
-        sys.stderr.write(f"{outcome.stderr}{last}{outcomes.summary(outcome)}\n")
-    raise SystemExit(outcomes.exit_status(outcome))
-
-
-async def _sandbox_run(code: str) -> Outcome:
-    with tempfile.TemporaryDirectory() as directory:
-        async with sandboxes.embedded_sandbox(Path(directory)) as sandbox:
-            return await sandbox.run(Run(id="run", code=code, show_last=True))
-
-
-@command.command("regrade")
-def regrade_again(
-    answer: Annotated[int | None, typer.Argument(help="Number of a judged code answer.")] = None,
-    question: Annotated[str, typer.Option(help="In its place: every judged answer to the question of this id.")] = "",
-) -> None:
-    """Judge code again from the recorded seed, and say whether the verdict is the same. Nothing is written.
-
-    Exit status 1 where a verdict is another, 2 where one could not be made.
-    """
-    if (answer is None) is not bool(question):
-        raise typer.BadParameter("give the number of an answer, or --question ID", param_hint="ANSWER")
-    made = asyncio.run(_in_database(partial(_regrade_again, answer=answer, question=question)))
-    same = sum(one.same for one in made)
-    out.print(f"  {same} of {len(made)} verdicts are the same again")
-    raise SystemExit(rejudging.exit_status(made))
-
-
-async def _regrade_again(service: Service, *, answer: int | None, question: str) -> list[rejudging.Repeated]:
-    made = []
-    try:
-        async with contextlib.AsyncExitStack() as stack:
-            sandbox = service.sandbox
-            if sandbox is None:
-                directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-                sandbox = FairSandbox(await stack.enter_async_context(sandboxes.embedded_sandbox(directory)))
-            async for one in rejudging.repeat(service.sessions, sandbox, answer_id=answer, question=question):
-                out.print(f"  {one}", markup=False, soft_wrap=True)
-                made.append(one)
-    except NotDone as refused:
-        raise Refused(refused.message) from None
-    return made
 
 
 # What works here
@@ -740,25 +302,6 @@ def short_directory(wished: Path) -> Path:
     if len(str(wished)) < 80:
         return wished
     return Path(tempfile.mkdtemp(prefix="dailygrad-"))
-
-
-def stop_signal() -> asyncio.Event:
-    """Set when the process is asked to stop."""
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    return stop
-
-
-async def until(stop: asyncio.Event, doing: Coroutine[Any, Any, None]) -> None:
-    """Do something until it is done or we are asked to stop."""
-    tasks = {asyncio.create_task(doing), asyncio.create_task(stop.wait())}
-    done, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    for task in pending:
-        task.cancel()
-    await asyncio.gather(*pending, return_exceptions=True)
-    for task in done:
-        task.result()
 
 
 async def step(said: str, doing: Coroutine[Any, Any, T]) -> T:
