@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import httpx
-from pydantic import TypeAdapter
+from pydantic import SecretStr, TypeAdapter
 
 from service.wire import (
     AskForm,
@@ -16,15 +16,20 @@ from service.wire import (
     BankLog,
     BankView,
     Board,
+    ChatLinked,
     Check,
     Delivery,
     Failure,
     Generated,
     Given,
     ImportView,
+    Installation,
+    InstallationKey,
     Key,
+    LinkCode,
     LowView,
     Me,
+    MemberLinked,
     Period,
     PrivacyView,
     Rating,
@@ -36,6 +41,7 @@ from service.wire import (
     ScheduleSpec,
     ScheduleView,
     SeasonView,
+    Secret,
     Today,
     TopicCount,
     VerdictView,
@@ -46,6 +52,8 @@ from service.wire import (
 T = TypeVar("T")
 
 MAYBE_ASK: TypeAdapter[AskForm | None] = TypeAdapter(AskForm | None)
+MAYBE_INSTALLATION: TypeAdapter[Installation | None] = TypeAdapter(Installation | None)
+MAYBE_SECRET: TypeAdapter[SecretStr | None] = TypeAdapter(Secret | None)
 
 
 class ServiceRefused(Exception):
@@ -163,7 +171,40 @@ class ServiceClient:
         """Tell the moderators that a question is wrong."""
         return await self._call("report", ReportView, who=who, event_id=event_id, question=question, text=text)
 
+    async def hello(self, who: Who, where: Where) -> bool:
+        """Make the chat known; true exactly once per chat, so that the bot says hello once. `where` may be empty."""
+        return await self._call("hello", bool, who=who, where=where)
+
+    async def link(self, who: Who, event_id: str) -> LinkCode:
+        """A code by which the member links their account in another chat of the workspace."""
+        return await self._call("link", LinkCode, who=who, event_id=event_id)
+
+    async def link_with(self, who: Who, event_id: str, code: str) -> MemberLinked:
+        """Join the member to the one who made `code` in another chat of the workspace."""
+        return await self._call("link-with", MemberLinked, who=who, event_id=event_id, code=code)
+
     # Admins; everyone else is refused
+
+    async def chat_link(self, who: Who, event_id: str) -> LinkCode:
+        """A code by which an admin of another chat joins that chat to this workspace."""
+        return await self._call("admin/chat/link", LinkCode, who=who, event_id=event_id)
+
+    async def chat_join(self, who: Who, event_id: str, code: str, sure: bool) -> ChatLinked:
+        """Join this chat, with all it has, to the workspace that `code` was made in; audited. Unless `sure`, one that
+        has any history is left as it is, and the answer says what would be brought along."""
+        return await self._call("admin/chat/join", ChatLinked, who=who, event_id=event_id, code=code, sure=sure)
+
+    async def schedule_share(self, who: Who, event_id: str, where: Where, schedule: int) -> ScheduleView:
+        """Have the schedule post to the channel `where` too, of whichever chat of the workspace."""
+        return await self._call(
+            "admin/schedule/share", ScheduleView, who=who, event_id=event_id, where=where, schedule=schedule
+        )
+
+    async def schedule_unshare(self, who: Who, event_id: str, where: Where, schedule: int) -> ScheduleView:
+        """Have the schedule no longer post to the channel `where`."""
+        return await self._call(
+            "admin/schedule/unshare", ScheduleView, who=who, event_id=event_id, where=where, schedule=schedule
+        )
 
     async def schedule_add(self, who: Who, event_id: str, where: Where, spec: ScheduleSpec) -> ScheduleView:
         return await self._call("admin/schedule/add", ScheduleView, who=who, event_id=event_id, where=where, spec=spec)
@@ -301,6 +342,40 @@ class ServiceClient:
             final=final,
             retry_s=retry_s,
         )
+
+    # Installations: any bot process with the service's token. Tokens are never logged by client or service
+
+    async def installation_keep(self, installation: Installation) -> None:
+        """Keep a new installation, or the new tokens of one; ends a lease on it."""
+        await self._call("installation/keep", type(None), installation=installation)
+
+    async def installation_find(self, platform: str, team: str, enterprise: str = "") -> Installation | None:
+        """The team's installation, else its enterprise's; None where the bot is not installed."""
+        key = {"platform": platform, "team": team, "enterprise": enterprise}
+        return await self._call("installation/find", MAYBE_INSTALLATION, key=key)
+
+    async def installation_forget(self, platform: str, team: str, enterprise: str = "") -> None:
+        """Throw the tokens away: the bot was uninstalled, or its token revoked."""
+        key = {"platform": platform, "team": team, "enterprise": enterprise}
+        await self._call("installation/forget", type(None), key=key)
+
+    async def installation_due(self, platform: str) -> tuple[InstallationKey, ...]:
+        """The installations whose token should be refreshed by now, the most urgent first."""
+        return await self._call("installation/due", tuple[InstallationKey, ...], platform=platform)
+
+    async def installation_lease(self, platform: str, team: str, enterprise: str = "") -> SecretStr | None:
+        """The refresh token, to one caller at a time, who then hands the new tokens to `installation_keep`.
+        None where nothing is due, or another caller is at it."""
+        key = {"platform": platform, "team": team, "enterprise": enterprise}
+        return await self._call("installation/lease", MAYBE_SECRET, key=key)
+
+    async def oauth_issue(self, platform: str) -> str:
+        """A state to send along to the platform's consent page: good once, for ten minutes."""
+        return await self._call("oauth/issue", str, platform=platform)
+
+    async def oauth_consume(self, platform: str, state: str) -> bool:
+        """Whether the state that came back is one of ours, and comes back for the first time and in time."""
+        return await self._call("oauth/consume", bool, platform=platform, state=state)
 
 
 def _bearer(token: str) -> Mapping[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import date, datetime, time
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, SecretStr
 
 Platform = Literal["web", "console", "discord", "slack"]
 Kind = Literal["choice", "value", "output", "code", "open"]
@@ -31,6 +31,8 @@ Ref = Annotated[str, Field(pattern=r"^[rp][0-9]{1,18}$")]
 EventId = Annotated[str, Field(min_length=1, max_length=200)]
 Short = Annotated[str, Field(max_length=200)]
 Code = Annotated[str, Field(max_length=100_000)]
+Secret = Annotated[SecretStr, PlainSerializer(SecretStr.get_secret_value, when_used="json")]
+"""Plain on the wire, between a bot and its service; hidden wherever it is printed or logged."""
 
 
 class Model(BaseModel):
@@ -309,12 +311,24 @@ class ScheduleSpec(Model):
     catch_up_minutes: Annotated[int, Field(ge=0, le=24 * 60)] = 120
 
 
+class ChannelView(Model):
+    """A channel of any chat of the workspace."""
+
+    platform: Platform
+    channel: str
+    name: str
+
+
 class ScheduleView(Model):
     id: int
     channel: str
     channel_name: str
     spec: ScheduleSpec
     paused: bool
+    platform: Platform = "web"
+    """The chat of its channel."""
+    shared: tuple[ChannelView, ...] = ()
+    """The further channels it posts to, of whatever chat."""
     next: tuple[datetime, ...] = ()
     """The next slots, at most three."""
 
@@ -470,6 +484,75 @@ class Check(Model):
     ok: bool
     said: str
     cure: str = ""
+
+
+# Several chats of one workspace, and one member in several of them
+
+
+class LinkCode(Model):
+    """A code to type in the other chat: good once, until `expires_at`. It is shown this once and kept nowhere."""
+
+    code: str
+    expires_at: datetime
+
+
+class ChatLinked(Model):
+    """What linking a chat did, or would do (`done` false): what it brings along to the shared workspace."""
+
+    done: bool
+    platforms: tuple[Platform, ...]
+    """The chats of the shared workspace, once linked."""
+    schedules: int = 0
+    members: int = 0
+    points: int = 0
+    """Net points in all."""
+    banks: int = 0
+    seasons: int = 0
+    ending: str = ""
+    """The season that runs in what is brought along, and ends with its board kept."""
+
+
+class MemberLinked(Model):
+    """What linking two identities to one member did."""
+
+    name: str
+    """What they go by on the boards."""
+    platforms: tuple[Platform, ...]
+    """Every chat they are known in now."""
+    points: int = 0
+    """Points that were moved to the one member."""
+    twice: int = 0
+    """Rounds answered under both identities: each counts once, by the better result."""
+    cards: int = 0
+    hidden: bool = False
+    """Whether they are hidden from the boards: so when either was."""
+
+
+# Where the bot is installed: Slack's workspaces, each with a token of its own
+
+
+class InstallationKey(Model):
+    """Names an installation. `team` is empty for one of a whole enterprise, `enterprise` where there is none."""
+
+    platform: Platform
+    team: Short = ""
+    enterprise: Short = ""
+
+
+class Installation(InstallationKey):
+    """A bot's right to act in a workspace. Kept encrypted."""
+
+    token: Secret
+    refresh: Secret | None = None
+    expires_at: datetime | None = None
+    """None for a token that does not expire."""
+    app: Short = ""
+    bot_id: Short = ""
+    bot_user: Short = ""
+    scopes: tuple[Short, ...] = ()
+    installed_by: Short = ""
+    name: Short = ""
+    """Of the workspace, for people."""
 
 
 # What waits for the bot: the outbox

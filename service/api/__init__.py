@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Depends, FastAPI
 
-from service.api import admin, boards, delivery, errors, health, members, practice, rounds
+from service.api import admin, boards, delivery, errors, health, installing, linking, members, practice, rounds
 from service.api.dependencies import Parts, authorised
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -14,6 +14,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     boards.router,
     admin.router,
     delivery.router,
+    linking.router,
+    installing.router,
 )
 """One per area; each path is the client's, under /v1."""
 
