@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from wcwidth import iter_graphemes
 
-from bot.core.cards import Bar, Button, PickField, Table
+from bot.core.cards import Bar, Button, Link, PickField, Table
 from bot.core.markup import parse, to_summary
 from bot.core.markup.runs import units, visible
-from bot.core.markup.safety import clean
+from bot.core.markup.safety import clean, link_allowed
 from bot.core.markup.tree import Align
 
 _BAR_CELLS = 10
@@ -52,6 +52,15 @@ def distinct(buttons: Iterable[Button]) -> list[Button]:
     found: dict[str, Button] = {}
     for button in buttons:
         found.setdefault(button.action, button)
+    return list(found.values())
+
+
+def reachable(links: Iterable[Link]) -> list[Link]:
+    """The links a chat will open, each page once."""
+    found: dict[str, Link] = {}
+    for link in links:
+        if link_allowed(link.url) and not link.url.startswith("mailto:"):
+            found.setdefault(link.url, link)
     return list(found.values())
 
 

@@ -1,134 +1,139 @@
-"""A card as the bodies of Discord messages, a form as a modal. Pure: plain data, no library, no network.
+"""A card as the bodies of Discord messages. Pure: plain data, no library, no network; a form is `modals`' business.
 
 Components V2, for their texts may hold 4,000 characters and code between them; the limits are Discord's own. An
-action goes whole into a `custom_id` or a value, so that what was posted last year still works.
+action goes whole into a `custom_id`, so that what was posted last year still works.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from bot.core.cards import (
-    Bar,
-    Bars,
-    Block,
-    Button,
-    Card,
-    Code,
-    Field,
-    Form,
-    Options,
-    PickField,
-    Picture,
-    Small,
-    Table,
-    Text,
-    TextField,
-)
-from bot.core.looks import bar_cells, bar_words, distinct, line_of, long_options, short, table_aligns, table_rows
+from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Link, Options, Picture, Small, Table, Text
+from bot.core.looks import bar_cells, bar_words, distinct, line_of, reachable, table_aligns, table_rows
 from bot.core.markup import escape, parse
 from bot.core.markup.discord import ROOM, escaped, fenced, framed, glued, to_discord
 from bot.core.markup.runs import units, visible
-from bot.core.markup.safety import clean
 
 Body = dict[str, Any]
 
-ROW, BUTTON, SELECT, INPUT, TEXT, CONTAINER, LABEL, RADIOS, CHECKS = 1, 2, 3, 4, 10, 17, 18, 21, 22
+ROW, BUTTON, SELECT, INPUT, TEXT, GALLERY, CONTAINER, LABEL, RADIOS, CHECKS = 1, 2, 3, 4, 10, 12, 17, 18, 21, 22
 V2, EPHEMERAL = 1 << 15, 1 << 6
 ACCENT = 0x4F6BED
 
 _BODY_ROOM = 3950
 _MAX_DISPLAYS = 8
+# Each may stand between two texts, and the parts of a message are counted.
+_MAX_PICTURES = 3
 _MAX_BUTTONS = 25
 _MAX_ROW = 5
+_MAX_URL, _MAX_ALT = 512, 1024
 _STYLES = {"primary": 1, "plain": 2, "danger": 4}
+_OPENS_PAGE = 5
 _BAR_CELLS = 10
-_MODAL_PARTS = 5
-_MODAL_ROOM = 3000
-_MAX_TYPED = 4000
-_GROUP, _SELECT = 10, 25
-_SHORT, _LONG = 45, 100
-_MORE = "-# The rest of the question stands in its message."
 
 
 def bodies(card: Card, *, private: bool = False) -> list[Body]:
-    """The messages that say the card, in order; the last bears the buttons. `private`: seen by one member alone."""
-    packs = _packed([part for block in card.blocks for part in _parts(block)])
-    buttons = distinct(card.buttons)
-    rows = _chunks(buttons, _MAX_BUTTONS) or [[]]
+    """The messages that say the card, in order; the last bears the buttons. `private`: seen by one member alone.
+
+    A body that shows pictures has `attachments`, each `{"id": "N", "filename": "pictureN.png", "description": …}`: its
+    bytes are `pictures(card)[N]`, to be sent beside the body as the file `files[N]` of that name.
+    """
+    packs = _packed([part for block in _numbered(card) for part in parts_of(block)])
+    pressed: list[Button | Link] = [*distinct(card.buttons), *(link for link in reachable(card.links) if _fits(link))]
+    rows = chunks(pressed, _MAX_BUTTONS) or [[]]
     packs += [[] for _ in rows[1:]]
     beneath = [*([[]] * (len(packs) - len(rows))), *rows]
     return [
-        _body([_title(card.title, place, len(packs)), *_displays(pack), *_rows(under)], private)
+        _body([_title(card.title, place, len(packs)), *_displays(pack), *_rows(under)], pack, private)
         for place, (pack, under) in enumerate(zip(packs, beneath, strict=True))
     ]
 
 
-def modal(form: Form) -> Body:
-    """The modal that asks for the form: the `data` of an interaction's answer.
-
-    Discord gives a modal one button of its own; where the form has extras, a choice asks what to do, and its value is
-    the action. What of the question is too long is left out and said so: see `fits_modal`.
-    """
-    parts = [part for part, _ in _form_parts(form)]
-    long = [field for field in form.fields if isinstance(field, PickField) and long_options(field, _LONG)]
-    parts += [part for field in long for part in _listed(field)]
-    fields = [component for field in form.fields for component in _field(field)]
-    room = _MODAL_PARTS - len(fields) - bool(form.extras)
-    shown = _kept(parts) if room > 0 else []
-    text = [_display(glued(shown))] if shown else []
-    return {
-        "custom_id": form.action,
-        "title": line_of(form.title, _SHORT),
-        "components": [*text, *fields, *([_what_to_do(form)] if form.extras else [])],
-    }
+def pictures(card: Card) -> list[bytes]:
+    """The PNGs of the card, in the order in which the `attachments` of its bodies number them."""
+    return [block.png for block in card.blocks if isinstance(block, Picture)]
 
 
-def fits_modal(form: Form) -> bool:
-    """Whether the modal shows all of the form; where not, its question must be read in a message."""
-    shown = str(modal(form)["components"][0].get("content", ""))
-    return not shown.endswith(_MORE)
+class Part(NamedTuple):
+    """A text that may be quiet, or the picture of a number, whose text is its alt."""
+
+    text: str
+    quiet: bool = False
+    picture: int | None = None
+
+
+class _Numbered(NamedTuple):
+    number: int
+    alt: str
+
+
+def _numbered(card: Card) -> Iterator[Block | _Numbered]:
+    """The blocks, pictures as their numbers, and the links that no button can hold."""
+    number = 0
+    for block in card.blocks:
+        if isinstance(block, Picture):
+            yield _Numbered(number, block.alt)
+            number += 1
+        else:
+            yield block
+    for link in reachable(card.links):
+        if not _fits(link):
+            yield Text(f"[{escape(link.label)}](<{link.url}>)")
+
+
+def _fits(link: Link) -> bool:
+    return len(link.url) <= _MAX_URL
 
 
 def _title(title: str, place: int, count: int) -> Body:
     text = escaped(line_of(title, 190))
-    return _display(f"-# {text} · {place + 1} of {count}" if place else f"## {text}")
+    return display(f"-# {text} · {place + 1} of {count}" if place else f"## {text}")
 
 
-def _body(components: list[Body], private: bool) -> Body:
+def _body(components: list[Body], pack: Sequence[Part], private: bool) -> Body:
+    attached = [
+        {"id": str(part.picture), "filename": _name(part.picture), "description": part.text}
+        for part in pack
+        if part.picture is not None
+    ]
     return {
         "flags": V2 | (EPHEMERAL if private else 0),
         "components": [{"type": CONTAINER, "accent_color": ACCENT, "components": components}],
         "allowed_mentions": {"parse": []},
+        **({"attachments": attached} if attached else {}),
     }
 
 
-def _display(text: str) -> Body:
+def _name(picture: int) -> str:
+    return f"picture{picture}.png"
+
+
+def display(text: str) -> Body:
+    """A text as a component."""
     return {"type": TEXT, "content": text}
 
 
-Part = tuple[str, bool]
-"""A text, and whether it is quiet."""
-
-
-def _parts(block: Block) -> list[Part]:
+def parts_of(block: Block | _Numbered) -> list[Part]:
+    """What a block says, each part whole by itself. A picture that was not numbered is said in words."""
     match block:
         case Text(markdown):
-            return [(part, False) for part in to_discord(parse(markdown))]
+            return [Part(part) for part in to_discord(parse(markdown))]
         case Small(markdown):
-            return [(_quiet(part), True) for part in to_discord(parse(markdown), ROOM // 2)]
+            return [Part(_quiet(part), True) for part in to_discord(parse(markdown), ROOM // 2)]
         case Code(text, language):
-            return [(part, False) for part in fenced(text, language)]
+            return [Part(part) for part in fenced(text, language)]
         case Options():
-            return [(part, False) for part in _options(block)]
+            return [Part(part) for part in _options(block)]
         case Bars():
-            return [("\n".join(map(_bar, rows)), False) for rows in _chunks(block.rows, 10)]
+            return [Part("\n".join(map(_bar, rows))) for rows in chunks(block.rows, 10)]
         case Table():
-            return [(part, False) for part in _table(block)]
+            return [Part(part) for part in _table(block)]
         case Picture(alt=alt):
-            return [(part, False) for part in to_discord(parse(escape(alt)))]
+            return [Part(part) for part in to_discord(parse(escape(alt)))]
+        case _Numbered(number, alt):
+            return [Part(line_of(alt, _MAX_ALT), picture=number)]
 
 
 def _quiet(part: str) -> str:
@@ -163,124 +168,57 @@ def _table(table: Table) -> list[str]:
 def _packed(parts: Iterable[Part]) -> list[list[Part]]:
     """The parts in as few messages as hold them."""
     packs: list[list[Part]] = [[]]
-    used = 0
+    used = shown = 0
     # The title of a first message is as long as its card's, twice where every character is escaped.
     room = _BODY_ROOM - 410
-    for text, quiet in parts:
-        if not visible(text):
+    for part in parts:
+        size = 0 if part.picture is not None else units(part.text) + 2
+        if not visible(part.text):
             continue
-        if packs[-1] and used + units(text) + 2 > room:
+        if packs[-1] and (used + size > room or (part.picture is not None and shown == _MAX_PICTURES)):
             packs.append([])
-            used = 0
-        packs[-1].append((text, quiet))
-        used += units(text) + 2
+            used = shown = 0
+        packs[-1].append(part)
+        used += size
+        shown += part.picture is not None
     return packs
 
 
 def _displays(pack: Sequence[Part]) -> Iterator[Body]:
-    """One text for a run of loud parts and one for a run of quiet ones; where these are too many, one for all."""
-    groups = [(quiet, [text for text, _ in parts]) for quiet, parts in groupby(pack, key=lambda part: part[1])]
+    """One text for a run of loud parts and one for a run of quiet ones; where these are too many, one for both."""
+    groups = [(key, list(parts)) for key, parts in groupby(pack, key=lambda part: (part.picture, part.quiet))]
     if len(groups) > _MAX_DISPLAYS:
-        yield _display(glued(text for text, _ in pack))
-        return
-    for quiet, texts in groups:
-        yield _display("\n".join(texts) if quiet else glued(texts))
+        groups = [((picture, False), list(parts)) for picture, parts in groupby(pack, key=lambda part: part.picture)]
+    for (picture, quiet), parts in groups:
+        if picture is not None:
+            yield _gallery(picture, parts[0].text)
+        else:
+            texts = [part.text for part in parts]
+            yield display("\n".join(texts) if quiet else glued(texts))
+
+
+def _gallery(picture: int, alt: str) -> Body:
+    item = {"media": {"url": f"attachment://{_name(picture)}"}, "description": alt}
+    return {"type": GALLERY, "items": [item]}
 
 
 T = TypeVar("T")
 
 
-def _chunks(items: Sequence[T], size: int) -> list[Sequence[T]]:
+def chunks(items: Sequence[T], size: int) -> list[Sequence[T]]:
+    """The items in runs of at most `size`."""
     return [items[start : start + size] for start in range(0, len(items), size)]
 
 
-def _rows(buttons: Sequence[Button]) -> Iterator[Body]:
-    for row in _chunks(buttons, _MAX_ROW):
-        yield {"type": ROW, "components": [_button(button) for button in row]}
+def _rows(pressed: Sequence[Button | Link]) -> Iterator[Body]:
+    for row in chunks(pressed, _MAX_ROW):
+        yield {"type": ROW, "components": [_button(one) for one in row]}
 
 
-def _button(button: Button) -> Body:
+def _button(button: Button | Link) -> Body:
+    label = line_of(button.label, 80)
+    if isinstance(button, Link):
+        return {"type": BUTTON, "style": _OPENS_PAGE, "label": label, "url": button.url}
     # The present answer stands out, and its label says so in words.
     style = 3 if button.pressed else _STYLES[button.style]
-    return {"type": BUTTON, "style": style, "label": line_of(button.label, 80), "custom_id": button.action}
-
-
-def _form_parts(form: Form) -> list[Part]:
-    return [part for block in form.blocks for part in _parts(block) if visible(part[0])]
-
-
-def _kept(parts: Sequence[str]) -> list[str]:
-    """The parts that a modal has room for, and a word where some are left out."""
-    kept: list[str] = []
-    for part in parts:
-        if units(glued([*kept, part])) > _MODAL_ROOM:
-            return [*kept, _MORE]
-        kept.append(part)
-    return kept
-
-
-def _field(field: Field) -> list[Body]:
-    return [_typed(field)] if isinstance(field, TextField) else list(_picks(field))
-
-
-def _labelled(label: str, hint: str, component: Body) -> Body:
-    described = {"description": hint} if visible(hint) else {}
-    return {"type": LABEL, "label": short(label, _SHORT), **described, "component": component}
-
-
-def _typed(field: TextField) -> Body:
-    most = min(_MAX_TYPED, field.max_length)
-    component: Body = {
-        "type": INPUT,
-        "custom_id": field.name,
-        "style": 2 if field.code or field.lines > 1 else 1,
-        "required": field.required,
-        "max_length": most,
-    }
-    hint = short(field.hint, _LONG) if field.hint else ""
-    value = clean(field.value)
-    if units(value) > most:
-        hint = "What you have is longer than this window holds: send it as a file, or type it anew."
-    elif value:
-        component["value"] = value
-    return _labelled(field.label, hint, component)
-
-
-def _picks(field: PickField) -> Iterator[Body]:
-    """A group of radio buttons or checkboxes, or menus where there are more options than a group takes.
-
-    Several menus bear the field's name with a number: `options`, `options:2` and so on.
-    """
-    size = _GROUP if len(field.options) <= _GROUP else _SELECT
-    chunks = _chunks(field.options, size)
-    for place, chunk in enumerate(chunks, start=1):
-        name = field.name if place == 1 else f"{field.name}:{place}"
-        label = field.label if len(chunks) == 1 else f"{place} of {len(chunks)}: {field.label}"
-        options = [_pick(value, said, value in field.picked) for value, said in chunk]
-        yield _labelled(label, "", _choice(field, name, options, len(chunks) > 1))
-
-
-def _choice(field: PickField, name: str, options: list[Body], parted: bool) -> Body:
-    base: Body = {"custom_id": name, "options": options, "required": not (field.several or parted)}
-    if len(options) <= _GROUP and len(field.options) <= _GROUP:
-        if field.several:
-            return {"type": CHECKS, **base, "min_values": 0, "max_values": len(options)}
-        # A group of one is none; a menu of one is a menu.
-        return {"type": RADIOS, **base} if len(options) > 1 else {"type": SELECT, **base}
-    most = len(options) if field.several else 1
-    return {"type": SELECT, **base, "min_values": 0 if field.several or parted else 1, "max_values": most}
-
-
-def _pick(value: str, label: str, picked: bool) -> Body:
-    return {"label": short(label, _LONG), "value": value, **({"default": True} if picked else {})}
-
-
-def _listed(field: PickField) -> list[str]:
-    return [part for _, label in field.options for part in to_discord(parse(label))]
-
-
-def _what_to_do(form: Form) -> Body:
-    first: Body = {"label": line_of(form.submit, _LONG), "value": form.action, "default": True}
-    rest = [{"label": line_of(button.label, _LONG), "value": button.action} for button in form.extras]
-    group: Body = {"type": RADIOS, "custom_id": "action", "options": [first, *rest], "required": True}
-    return _labelled("What to do", "", group)
+    return {"type": BUTTON, "style": style, "label": label, "custom_id": button.action}

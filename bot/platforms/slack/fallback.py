@@ -23,9 +23,16 @@ def _said(block: Block) -> str:
         case "table":
             return "\n".join(" · ".join(str(cell["text"]) for cell in row) for row in block["rows"])
         case "actions":
-            return "   ".join(f"[{element['text']['text']}]" for element in block["elements"])
+            return "   ".join(_pressed(element) for element in block["elements"])
+        case "image":
+            return f"[picture: {block['alt_text']}]"
         case _:
             return f"{block['label']['text']}:"
+
+
+def _pressed(button: Block) -> str:
+    opens = f" ({button['url']})" if "url" in button else ""
+    return f"[{button['text']['text']}]{opens}"
 
 
 def _rich(element: Block) -> str:
