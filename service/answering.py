@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -55,16 +56,20 @@ class _Asked:
 
 
 async def today(session: AsyncSession, caller: Caller, now: datetime) -> Today:
-    """The channel's questions that are open, and when the next one comes."""
-    if caller.channel_id is None:
-        return Today()
+    """The questions that are open in the channel, or without one in the workspace, and when the next one comes."""
     forms = []
-    for round_, schedule in await rounds.open_in(session, caller.channel_id, now):
+    for round_, schedule in await _open_to(session, caller, now):
         assert round_.version_id is not None, "an open round asks a question"
         asked = _Asked(await questions.version(session, round_.version_id), round_, schedule)
         forms.append(await _form(session, caller, f"r{round_.id}", asked))
     zone = await schedule_rows.zone_of(session, caller.workspace_id, caller.channel_id)
     return Today(forms=tuple(forms), next_at=await _next_at(session, caller, now), zone=zone)
+
+
+async def _open_to(session: AsyncSession, caller: Caller, now: datetime) -> Sequence[tuple[Round, Schedule]]:
+    if caller.channel_id is None:
+        return await rounds.open_of(session, caller.workspace_id, now)
+    return await rounds.open_in(session, caller.channel_id, now)
 
 
 async def ask(session: AsyncSession, caller: Caller, ref: str, *, due: int = 0) -> AskForm:
@@ -188,7 +193,7 @@ async def _next_at(session: AsyncSession, caller: Caller, now: datetime) -> date
     here = [
         row
         for row, channel in await schedule_rows.all_of(session, caller.workspace_id)
-        if channel.id == caller.channel_id
+        if caller.channel_id in (None, channel.id)
     ]
     coming = [await next_instant(session, row, now) for row in here]
     return min((instant for instant in coming if instant), default=None)

@@ -116,6 +116,7 @@ class ServiceClient:
         await self._call("join", type(None), who=who, where=where)
 
     async def today(self, who: Who, where: Where) -> Today:
+        """What is open in the channel, or where its id is empty in the whole workspace."""
         return await self._call("today", Today, who=who, where=where)
 
     async def ask(self, who: Who, where: Where, ref: str) -> AskForm:

@@ -26,7 +26,8 @@ async def join(call: TheCall, who: WhoBody, where: WhereBody) -> None:
 @router.post("/today")
 async def today(call: TheCall, who: WhoBody, where: WhereBody) -> Today:
     async with call.transaction() as session:
-        caller = await members.known(session, who, where, call.now)
+        # A chat's own page and a private message lie in no channel.
+        caller = await members.known(session, who, where if where.channel else None, call.now)
         return await answering.today(session, caller, call.now)
 
 

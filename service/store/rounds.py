@@ -54,6 +54,14 @@ async def open_in(session: AsyncSession, channel_id: int, now: datetime) -> Sequ
     return [(row[0], row[1]) for row in await session.execute(query.order_by(Round.opens_at, Round.id))]
 
 
+async def open_of(session: AsyncSession, workspace_id: int, now: datetime) -> Sequence[tuple[Round, Schedule]]:
+    """The whole workspace's rounds that take answers now, oldest first."""
+    query = _asked().where(
+        Schedule.workspace_id == workspace_id, Round.closed_at.is_(None), Round.opens_at <= now, Round.closes_at > now
+    )
+    return [(row[0], row[1]) for row in await session.execute(query.order_by(Round.opens_at, Round.id))]
+
+
 async def closed_asking(session: AsyncSession, question_id: int) -> Sequence[tuple[Round, Schedule]]:
     """Every closed round that asked the question, in whatever version and workspace, oldest first."""
     query = (
