@@ -38,12 +38,14 @@ RUN, RESULTS = 4, 3
 _HEAD = struct.Struct("<IB")
 
 
-def live(walls: confine.Walls) -> NoReturn:
-    """Never returns: confine, park, run one Run, leave. 0, 1 and 2 are the answer's, 3 and 4 ours."""
+def live(walls: confine.Walls, get_ready: Callable[[confine.Walls], None] | None = None, device: str = "") -> NoReturn:
+    """Never returns: confine, park, run one Run, leave. 0, 1 and 2 are the answer's, 3 and 4 ours.
+
+    `get_ready` raises other walls and gets warm for `device`, to which the tensors of cases go.
+    """
     try:
         statistics = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
-        confine.raise_walls(walls)
-        _get_warm()
+        (get_ready or _get_ready)(walls)
     except BaseException as problem:
         # The supervisor must learn why the walls do not stand; no answer has come near yet.
         _send(b"X", repr(problem).encode()[:4000])
@@ -54,22 +56,36 @@ def live(walls: confine.Walls) -> NoReturn:
     run = _receive()
     # From here on the time is the answer's, and so is the blame.
     _send(b"A", b"")
-    pages = int(os.pread(statistics, 100, 0).split()[0])
+    sizes = [int(pages) * resource.getpagesize() for pages in os.pread(statistics, 100, 0).split()]
     os.close(statistics)
-    confine.run_limits(run.limits, pages * resource.getpagesize(), own_user=walls.namespaces)
+    # What a GPU's driver only reserves is counted as address space, but not as data.
+    confine.run_limits(run.limits, sizes[5 if device else 0], own_user=walls.namespaces, data_only=bool(device))
+    if device == "cuda":
+        _limit_gpu(run.limits.gpu_mb)
     _seed(run.seed)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # What was printed before the time or the memory ran out is what helps to see why.
         sys.stdout.reconfigure(line_buffering=True)
-    report = _Execution(run).report()
+    report = _Execution(run, device or "cpu").report()
     _flush()
     _send(b"E", json.dumps(report).encode())
     os._exit(0)
 
 
-def _get_warm() -> None:
+def _get_ready(walls: confine.Walls) -> None:
+    confine.raise_walls(walls)
+    get_warm("cpu")
+
+
+def _limit_gpu(most_mb: int) -> None:
+    """The first wall around the GPU's memory: an answer can undo it, the supervisor's watch it cannot."""
+    total = torch.cuda.get_device_properties(0).total_memory
+    torch.cuda.set_per_process_memory_fraction(min(1.0, (torch.cuda.memory_reserved() + (most_mb << 20)) / total))
+
+
+def get_warm(device: str) -> None:
     """Touch what nearly every answer touches, so that its pages are ours before the clock runs."""
-    leaf = torch.ones(3, requires_grad=True)
+    leaf = torch.ones(3, device=device, requires_grad=True)
     (leaf * leaf).sum().backward()  # type: ignore[no-untyped-call]
     repr(leaf)
 
@@ -118,8 +134,9 @@ class _Stop(BaseException):
 class _Execution:
     """Executes one Run and keeps how far it got."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, device: str) -> None:
         self.run = run
+        self.device = device
         self.reached: Reached = "parse"
         self.exit_code: int | None = None
         self.left = run.limits.result_bytes
@@ -207,7 +224,7 @@ class _Execution:
     def one(self, entry: Any, case: Value) -> None:
         """Call the entry once and send what came of it."""
         try:
-            result = entry(*_arguments(case))
+            result = entry(*tensors.to_torch(case, self.device))
         except BaseException as problem:
             self.send("raised", problem)
             return
@@ -235,14 +252,10 @@ class _Execution:
         _send(b"C", encoded)
 
 
-def _arguments(case: Value) -> tuple[Any, ...]:
-    return tuple(tensors.to_torch(case))
-
-
 def blame(problem: BaseException) -> Status:
     """Which limit an exception tells of."""
     text = tracebacks.text_of(problem)
-    if isinstance(problem, MemoryError) or "can't allocate memory" in text:
+    if isinstance(problem, MemoryError) or "can't allocate memory" in text or "CUDA out of memory" in text:
         return "memory"
     if isinstance(problem, OSError) and problem.errno == errno.ENOMEM:
         return "memory"

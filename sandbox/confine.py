@@ -87,11 +87,22 @@ def identity(user: int, group: int) -> None:
 
 def mounts(disk_mb: int) -> None:
     """A small private scratch in memory; /proc empty, so that no process, ours included, can be looked into."""
+    scratch(disk_mb)
+    cover("/proc")
+
+
+def scratch(disk_mb: int) -> None:
+    """The private scratch, of that size and with few files."""
     linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
     safe = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC
     linux.mount("none", SCRATCH, "tmpfs", safe, f"size={disk_mb}m,nr_inodes=256,mode=700")
-    linux.mount("none", "/proc", "tmpfs", safe | linux.MS_RDONLY, "size=4k,nr_inodes=2,mode=555")
     os.chdir(SCRATCH)
+
+
+def cover(path: str) -> None:
+    """Put an empty directory, never to be written, over the one at `path`."""
+    safe = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC
+    linux.mount("none", path, "tmpfs", safe | linux.MS_RDONLY, "size=4k,nr_inodes=2,mode=555")
 
 
 def static_limits(disk_mb: int) -> None:
@@ -106,12 +117,13 @@ def static_limits(disk_mb: int) -> None:
         _lower(what, most)
 
 
-def run_limits(limits: Limits, address_bytes: int, *, own_user: bool) -> None:
-    """The limits of one run: address space beyond the `address_bytes` in use, CPU beyond what was used, threads.
+def run_limits(limits: Limits, bytes_in_use: int, *, own_user: bool, data_only: bool = False) -> None:
+    """The limits of one run: address space beyond the `bytes_in_use`, CPU beyond what was used, threads.
 
+    With `data_only` it is private writable memory that is limited, and `bytes_in_use` counts that.
     Threads are counted per user, so they can only be limited for a user in a namespace of its own.
     """
-    _lower(resource.RLIMIT_AS, address_bytes + (limits.memory_mb << 20))
+    _lower(resource.RLIMIT_DATA if data_only else resource.RLIMIT_AS, bytes_in_use + (limits.memory_mb << 20))
     _lower(resource.RLIMIT_FSIZE, limits.disk_mb << 20)
     if own_user:
         _lower(resource.RLIMIT_NPROC, limits.processes)

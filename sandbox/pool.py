@@ -15,12 +15,17 @@ import struct
 import sys
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sandbox.devices import Device
+
 START_SECONDS = 120.0
 _SPAWN_SECONDS = 20.0
+_FRESH_SECONDS = 120.0
+"""A child that imports torch itself needs seconds, many on a busy machine."""
+_LONGEST_PAUSE = 30.0
 _HEAD = struct.Struct("<IB")
 _HOME = str(Path(__file__).resolve().parent.parent)
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from sandbox.launch import main; main()"
@@ -122,6 +127,7 @@ class Zygote:
         self.process = process
         self.control = control
         self.versions: dict[str, str] = {}
+        self.spawn_seconds = _SPAWN_SECONDS
         loop = asyncio.get_running_loop()
         self.ready: asyncio.Future[None] = loop.create_future()
         self.died: asyncio.Future[str] = loop.create_future()
@@ -131,11 +137,15 @@ class Zygote:
         loop.add_reader(control, self._hear)
 
     @classmethod
-    async def start(cls, bwrap: str | None) -> Zygote:
-        """Start one and wait until it can fork. Raises ZygoteDied with its last words."""
+    async def start(cls, bwrap: str | None, fresh: Device | None = None) -> Zygote:
+        """Start one and wait until it can fork. Raises ZygoteDied with its last words.
+
+        With `fresh` it holds no torch: each child imports it and makes its own context on that device.
+        """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
-        options = {"bwrap": bwrap, "parent": os.getpid(), "control": theirs.fileno()}
+        device = asdict(fresh) if fresh else None
+        options = {"bwrap": bwrap, "parent": os.getpid(), "control": theirs.fileno(), "fresh": device}
         with theirs:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -148,6 +158,7 @@ class Zygote:
                 start_new_session=True,
             )
         zygote = cls(process, ours)
+        zygote.spawn_seconds = _FRESH_SECONDS if fresh else _SPAWN_SECONDS
         try:
             done, _ = await asyncio.wait(
                 (zygote.ready, zygote.died), timeout=START_SECONDS, return_when=asyncio.FIRST_COMPLETED
@@ -237,7 +248,7 @@ class Zygote:
                 for descriptor in theirs:
                     os.close(descriptor)
             await waiting
-            async with asyncio.timeout(_SPAWN_SECONDS):
+            async with asyncio.timeout(self.spawn_seconds):
                 await _parked(child)
         except BaseException:
             child.close()
@@ -257,8 +268,11 @@ async def _parked(child: Child) -> None:
 class Pool:
     """Children ready to take a run, and the zygote they come from."""
 
-    def __init__(self, bwrap: str | None, size: int, disk_mb: int, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, bwrap: str | None, size: int, disk_mb: int, say: Callable[[str], None], fresh: Device | None = None
+    ) -> None:
         self.bwrap = bwrap
+        self.fresh = fresh
         self.size = size
         self.disk_mb = disk_mb
         self.say = say
@@ -287,7 +301,7 @@ class Pool:
 
     async def _live(self) -> None:
         """One zygote's life."""
-        zygote = await Zygote.start(self.bwrap)
+        zygote = await Zygote.start(self.bwrap, self.fresh)
         filling = asyncio.create_task(self._fill(zygote))
         try:
             async with self.changed:
@@ -304,6 +318,7 @@ class Pool:
             await zygote.stop()
 
     async def _fill(self, zygote: Zygote) -> None:
+        pause = 0.5
         while True:
             async with self.changed:
                 await self.changed.wait_for(lambda: len(self.parked) < self.size)
@@ -314,9 +329,10 @@ class Pool:
             except (OSError, TimeoutError) as problem:
                 self.trouble = f"no child can be made: {problem}"
                 self.say(self.trouble)
-                await asyncio.sleep(0.5)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
                 continue
-            self.trouble = ""
+            self.trouble, pause = "", 0.5
             async with self.changed:
                 self.parked.append(child)
                 self.changed.notify_all()

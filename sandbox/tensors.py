@@ -11,22 +11,22 @@ import torch
 from sandbox.values import ITEM_BYTES, Array, Tensor, Value
 
 
-def to_torch(value: Value) -> Any:
-    """The objects a program is called with: fresh, writable, sharing no memory with one another."""
+def to_torch(value: Value, device: str = "cpu") -> Any:
+    """The objects a program is called with: fresh, writable, sharing no memory; tensors on `device`."""
     if isinstance(value, Tensor):
-        return _tensor(value)
+        return _tensor(value, device)
     if isinstance(value, Array):
         return np.frombuffer(bytearray(value.data), dtype=np.dtype(value.dtype)).reshape(value.shape)
     if isinstance(value, tuple):
-        return tuple(to_torch(item) for item in value)
+        return tuple(to_torch(item, device) for item in value)
     if isinstance(value, list):
-        return [to_torch(item) for item in value]
+        return [to_torch(item, device) for item in value]
     if isinstance(value, dict):
-        return {key: to_torch(item) for key, item in value.items()}
+        return {key: to_torch(item, device) for key, item in value.items()}
     return value
 
 
-def _tensor(value: Tensor) -> torch.Tensor:
+def _tensor(value: Tensor, device: str) -> torch.Tensor:
     dtype = getattr(torch, value.dtype)
     if not value.data:
         made = torch.empty(value.shape, dtype=dtype)
@@ -34,6 +34,8 @@ def _tensor(value: Tensor) -> torch.Tensor:
         # Through the int of the same width: a copy of the bytes whatever they mean, aligned by torch.
         flat = torch.frombuffer(bytearray(value.data), dtype=torch.uint8).clone()
         made = flat.view(dtype).reshape(value.shape)
+    # Before it asks for gradients: it is to be a leaf where it is used.
+    made = made.to(device)
     return made.requires_grad_() if value.requires_grad else made
 
 
@@ -97,13 +99,13 @@ class _Converter:
             grad = thing.requires_grad
         else:
             raise TypeError(f"a {kind.__name__}, a subclass of Tensor, cannot be a result")
-        if thing.layout is not torch.strided or thing.device.type != "cpu" or thing.is_nested:
-            raise TypeError(f"only a dense tensor on the CPU can be a result, not {thing.layout} on {thing.device}")
+        if thing.layout is not torch.strided or thing.device.type not in ("cpu", "cuda") or thing.is_nested:
+            raise TypeError(f"only a dense tensor with data can be a result, not {thing.layout} on {thing.device}")
         name = str(thing.dtype).removeprefix("torch.")
         shape = tuple(thing.shape)
         # A view of stride 0 claims any size at no cost: count before making it real.
         self.block(name, shape)
-        plain = thing.detach().resolve_conj().resolve_neg()
+        plain = thing.detach().cpu().resolve_conj().resolve_neg()
         if thing.dtype is torch.bfloat16:  # numpy has none
             plain = plain.view(torch.int16)
         data = plain.numpy().tobytes()

@@ -24,8 +24,12 @@ Priority = Literal["round", "practice", "free", "background"]
 """Whose run goes first: a first answer of an open round, other answers, free runs and trials, and what nobody waits
 for, such as proving and drawing."""
 
-Refusal = Literal["", "member", "full"]
-"""Why a run was not even queued: its member has one running and one waiting, or too many wait already."""
+Refusal = Literal["", "member", "full", "device"]
+"""Why a run was not even queued: its member has one running and one waiting, too many wait already, or there is no
+such device here."""
+
+Device = Literal["cpu", "cuda"]
+"""Where a program is to compute: `cuda` is a GPU whose workers are fresh processes, one run at a time."""
 
 MAX_HEADER = 2 * 1024 * 1024
 """Bytes of a header: the program travels in it, or stdout and stderr."""
@@ -48,6 +52,8 @@ class Limits:
     """Of the encoded results."""
     processes: int = 16
     disk_mb: int = 16
+    gpu_mb: int = 4096
+    """Of a GPU's own memory, beyond what its context takes; nothing where none is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +80,8 @@ class Run:
     owner: str = ""
     """Whose run it is, so that members take turns; empty for our own. No child is told."""
     priority: Priority = "background"
+    device: Device = "cpu"
+    """With `cuda` the tensors of the cases lie on the GPU when the entry is called; results may lie anywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +100,8 @@ class Outcome:
     cpu_ms: float = 0.0
     peak_mb: float = 0.0
     queue_ms: float = 0.0
-    device: str = "cpu"
+    device: Device = "cpu"
+    """Where it ran."""
     isolation: Isolation = "full"
     results: bytes = b""
     """One encoded entry per case that finished, in order, as `sandbox.values.join` puts them together: `("ok", value)`,
@@ -165,6 +174,8 @@ def read_run(head: Mapping[str, Any], body: bytes) -> Run:
     run = _build(Run, {**head, "limits": limits, "cases": body})
     if run.priority not in get_args(Priority):
         raise ValueError(f"a run of priority {run.priority!r}")
+    if run.device not in get_args(Device):
+        raise ValueError(f"a run for the device {run.device!r}")
     return run
 
 
@@ -179,6 +190,7 @@ def read_outcome(head: Mapping[str, Any], body: bytes) -> Outcome:
     """The Outcome of an `outcome` frame. Raises ValueError for fields it does not know or of the wrong type."""
     outcome = _build(Outcome, {**head, "results": body})
     known = outcome.status in get_args(Status) and outcome.isolation in get_args(Isolation)
+    known = known and outcome.device in get_args(Device)
     if not known or outcome.reached not in get_args(Reached) or outcome.refused not in get_args(Refusal):
         raise ValueError(f"an outcome of status {outcome.status!r}, reached {outcome.reached!r}")
     return outcome
@@ -198,6 +210,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "Reached": (str,),
     "Priority": (str,),
     "Refusal": (str,),
+    "Device": (str,),
 }
 
 

@@ -14,29 +14,35 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-import numpy
-import torch
+from sandbox import confine, linux
 
-from sandbox import child, confine, linux
-
-_CONTROL = 3
+CONTROL = 3
 _MOST_FRAME = 4096
 
 
 def serve(options: dict[str, Any]) -> NoReturn:
     """Warm up, say so, then fork until the supervisor is gone. Never returns."""
-    control = socket.socket(fileno=_CONTROL)
+    # Not at the top: `Forking` also serves `sandbox.fresh`, whose children import torch themselves.
+    import numpy
+    import torch
+
+    from sandbox import child
+
+    control = socket.socket(fileno=CONTROL)
     _warm()
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
-    _tell(control, {"ready": {"torch": torch.__version__, "numpy": numpy.__version__}})
-    _Forking(control, options).forever()
+    tell(control, {"ready": {"torch": torch.__version__, "numpy": numpy.__version__}})
+    Forking(control, options, child.live).forever()
 
 
 def _warm() -> None:
     """Load what torch loads late: the first optimizer costs 1.5 s, the first backward and repr much less."""
+    import torch
+
     if len(list(Path("/proc/self/task").iterdir())) != 1:
         raise RuntimeError("the zygote has more than one thread: a fork of it could hang")
     torch.set_num_threads(1)
@@ -50,19 +56,26 @@ def _warm() -> None:
     gc.freeze()
 
 
-def _tell(control: socket.socket, message: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
+def tell(control: socket.socket, message: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
+    """One datagram to the supervisor."""
     socket.send_fds(control, [json.dumps(message).encode()], descriptors)
 
 
-class _Forking:
-    def __init__(self, control: socket.socket, options: dict[str, Any]) -> None:
+class Forking:
+    """Answers the supervisor's wishes with children, each of which goes on as `live` says."""
+
+    def __init__(
+        self, control: socket.socket, options: dict[str, Any], live: Callable[[confine.Walls], NoReturn]
+    ) -> None:
         self.control = control
         self.options = options
+        self.live = live
         self.poller = select.poll()
         self.poller.register(control, select.POLLIN)
         self.children: dict[int, tuple[int, int]] = {}
 
     def forever(self) -> NoReturn:
+        """Until the supervisor is gone."""
         while True:
             for descriptor, _ in self.poller.poll():
                 if descriptor == self.control.fileno():
@@ -71,6 +84,7 @@ class _Forking:
                     self.reap(descriptor)
 
     def spawn(self) -> None:
+        """Take a wish and make the child."""
         data, descriptors, _, _ = socket.recv_fds(self.control, _MOST_FRAME, 8)
         if not data:
             os._exit(0)
@@ -79,24 +93,25 @@ class _Forking:
             pid, pidfd = linux.clone(confine.NAMESPACES if self.options["namespaces"] else 0)
         except OSError as problem:
             # Often EAGAIN while a killed tree is not reaped yet: the supervisor asks again.
-            _tell(self.control, {"failed": wish["spawn"], "why": str(problem)})
+            tell(self.control, {"failed": wish["spawn"], "why": str(problem)})
         else:
             if pid == 0:
                 self.become(descriptors, int(wish["disk_mb"]))
             self.children[pidfd] = (pid, wish["spawn"])
             self.poller.register(pidfd, select.POLLIN)
-            _tell(self.control, {"spawned": wish["spawn"]}, (pidfd,))
+            tell(self.control, {"spawned": wish["spawn"]}, (pidfd,))
         for descriptor in descriptors:
             os.close(descriptor)
 
     def reap(self, pidfd: int) -> None:
+        """Tell how a child ended."""
         pid, number = self.children.pop(pidfd)
         self.poller.unregister(pidfd)
         _, status, used = os.wait4(pid, 0)
         os.close(pidfd)
         code = os.waitstatus_to_exitcode(status)
         cpu_ms = (used.ru_utime + used.ru_stime) * 1000
-        _tell(self.control, {"ended": number, "code": code, "cpu_ms": cpu_ms, "rss_kb": used.ru_maxrss})
+        tell(self.control, {"ended": number, "code": code, "cpu_ms": cpu_ms, "rss_kb": used.ru_maxrss})
 
     def become(self, descriptors: list[int], disk_mb: int) -> NoReturn:
         """In the child: 0 is nothing, 1 and 2 the answer's output, 3 results, 4 the run; all else is closed."""
@@ -106,7 +121,7 @@ class _Forking:
             os.dup2(descriptor, at)
         os.closerange(5, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-        child.live(
+        self.live(
             confine.Walls(
                 readable=tuple(self.options["readable"]),
                 user=self.options["user"],

@@ -1,0 +1,28 @@
+"""Where a child may compute: the CPU, or a GPU with its device files and driver. Plain data, finds nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sandbox import wire
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """What a fresh child is given to compute on."""
+
+    name: wire.Device = "cpu"
+    title: str = ""
+    """As its maker calls it, with its memory."""
+    uuid: str = ""
+    """What CUDA_VISIBLE_DEVICES names it by."""
+    nodes: tuple[str, ...] = ()
+    """Device files that must be there to be read and written."""
+    libraries: tuple[str, ...] = ()
+    """Folders of the driver's libraries that are no part of the system's."""
+    index: int = 0
+    """Its number for NVML."""
+
+
+CPU = Device()
+"""No device at all: a child of its own import of torch, with the same life and walls as one on a GPU."""
