@@ -17,9 +17,9 @@ import linecache
 import os
 import random
 import resource
-import struct
 import sys
 import threading
+import time
 import types
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -28,14 +28,13 @@ import numpy as np
 import torch
 
 from sandbox import confine, tensors, tracebacks, values, wire
+from sandbox.frames import HEAD
 from sandbox.tracebacks import DRIVER, FILENAME
 from sandbox.values import Caps, Value
 from sandbox.wire import Reached, Run, Status
 
 RUN, RESULTS = 4, 3
 """The descriptors a child is handed."""
-
-_HEAD = struct.Struct("<IB")
 
 
 def live(walls: confine.Walls, get_ready: Callable[[confine.Walls], None] | None = None, device: str = "") -> NoReturn:
@@ -69,7 +68,12 @@ def live(walls: confine.Walls, get_ready: Callable[[confine.Walls], None] | None
     report = _Execution(run, device or "cpu").report()
     _flush()
     _send(b"E", json.dumps(report).encode())
-    os._exit(0)
+    try:
+        # Whoever reads that asks the kernel what we have used, and ends us.
+        while True:
+            time.sleep(60)
+    finally:
+        os._exit(0)
 
 
 def _get_ready(walls: confine.Walls) -> None:
@@ -83,11 +87,21 @@ def _limit_gpu(most_mb: int) -> None:
     torch.cuda.set_per_process_memory_fraction(min(1.0, (torch.cuda.memory_reserved() + (most_mb << 20)) / total))
 
 
+_WARMING = """
+import torch
+leaf = torch.ones(3, device={device!r}, requires_grad=True)
+(leaf * leaf).sum().backward()
+print(leaf.grad)
+"""
+
+
 def get_warm(device: str) -> None:
-    """Touch what nearly every answer touches, so that its pages are ours before the clock runs."""
-    leaf = torch.ones(3, device=device, requires_grad=True)
-    (leaf * leaf).sum().backward()  # type: ignore[no-untyped-call]
-    repr(leaf)
+    """Go the road of an answer once, so that the pages it touches are ours before the clock runs."""
+    stdout = sys.stdout
+    with open(os.devnull, "w") as sys.stdout:  # noqa: PTH123 - what an answer's own open() goes through
+        _Execution(Run("", _WARMING.format(device=device)), device).report()
+    sys.stdout = stdout
+    tensors.to_torch(values.decode(values.encode(tensors.from_torch([torch.ones(3)], 1 << 16))), device)
 
 
 def _receive() -> Run:
@@ -104,7 +118,7 @@ def _receive() -> Run:
 
 
 def _send(kind: bytes, payload: bytes) -> None:
-    data = _HEAD.pack(len(payload), kind[0]) + payload
+    data = HEAD.pack(len(payload), kind[0]) + payload
     while data:
         data = data[os.write(RESULTS, data) :]
 

@@ -6,6 +6,7 @@ Each layer stands alone, so that tests can try one with the others off.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import resource
 import signal
@@ -57,6 +58,11 @@ def raise_walls(walls: Walls) -> None:
     privileges()
     files(walls.readable, writable=walls.namespaces)
     system_calls()
+
+
+def prepare() -> None:
+    """Make ready, in the process that forks, what is the same for every child."""
+    _filter(1)
 
 
 def session() -> None:
@@ -180,4 +186,9 @@ def _allow(ruleset: int, paths: Iterable[str], rights: int, handled: int) -> Non
 
 def system_calls() -> None:
     """The allow-list of `sandbox.seccomp`. Needs no_new_privs."""
-    linux.load_filter(seccomp.filter_program(linux.machine(), os.getpid()))
+    linux.load_filter(_filter(os.getpid()))
+
+
+@functools.lru_cache(2)
+def _filter(pid: int) -> bytes:
+    return seccomp.filter_program(linux.machine(), pid)

@@ -88,15 +88,21 @@ def inside(runtime: Runtime, number: int, *, jailed: bool) -> str:
 
 
 def readable(runtime: Runtime, *, jailed: bool) -> list[str]:
-    """What a child may read, for Landlock: the packages one by one, so that ours are not among them."""
-    beside = [
-        f"{inside(runtime, number, jailed=jailed)}/{entry.name}"
-        for number, folder in enumerate(runtime.packages)
-        for entry in sorted(Path(folder).iterdir())
-        if entry.name not in OURS and not entry.name.startswith("__editable__")
-    ]
+    """What a child may read, for Landlock. The jail covers what is ours beside torch; without one the packages are
+    named one by one, so that ours are not among them."""
+    if jailed:
+        folders = [inside(runtime, number, jailed=True) for number in range(len(runtime.packages))]
+    else:
+        folders = [
+            str(entry) for folder in runtime.packages for entry in sorted(Path(folder).iterdir()) if not _ours(entry)
+        ]
     package = f"{_HOME}/sandbox" if jailed else runtime.package
-    return [*runtime.prefix, *beside, package, *filter(os.path.exists, _LIBRARIES)]
+    return [*runtime.prefix, *folders, package, *filter(os.path.exists, _LIBRARIES)]
+
+
+def _ours(entry: Path) -> bool:
+    """Whether it is of our own installation, or tells where on this machine that lies."""
+    return entry.name in OURS or entry.name.startswith("__editable__")
 
 
 def zygote_command(runtime: Runtime, *, jailed: bool) -> list[str]:
@@ -136,9 +142,9 @@ def bubblewrap(
         if Path(path).is_symlink():
             mounts += ["--symlink", str(Path(path).readlink()), path]
     for at, folder in enumerate(runtime.packages):
-        for name in OURS:
-            if (Path(folder) / name).is_dir():
-                mounts += ["--tmpfs", f"{inside(runtime, at, jailed=True)}/{name}"]
+        for entry in filter(_ours, Path(folder).glob("*")):
+            place = f"{inside(runtime, at, jailed=True)}/{entry.name}"
+            mounts += ["--tmpfs", place] if entry.is_dir() else ["--ro-bind", "/dev/null", place]
     walls = ["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
     walls += ["--unshare-cgroup-try", "--hostname", "sandbox", "--new-session", "--die-with-parent"]
     # Without --as-pid-1 process 1 would be bwrap itself, with the caller's environment in /proc/1/environ.

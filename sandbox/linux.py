@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import platform
 import signal
@@ -33,6 +34,21 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _holding = ctypes.PyDLL(None, use_errno=True)
 
 
+class _Program(ctypes.Structure):
+    """struct sock_fprog."""
+
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
+
+
+class _Beneath(ctypes.Structure):
+    """struct landlock_path_beneath_attr."""
+
+    _pack_ = 1
+    _layout_ = "ms"
+    _fields_ = (("rights", ctypes.c_uint64), ("descriptor", ctypes.c_int32))
+
+
+@functools.cache
 def machine() -> str:
     """`x86_64` or `aarch64`. Raises OSError elsewhere: the tables of system calls know no other."""
     name = platform.machine()
@@ -98,10 +114,7 @@ def drop_capabilities() -> None:
 def load_filter(program: bytes) -> None:
     """Install a seccomp filter: `program` is an array of 8-byte BPF instructions. Needs no_new_privs."""
 
-    class Program(ctypes.Structure):
-        _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
-
-    prctl(PR_SET_SECCOMP, 2, ctypes.byref(Program(len(program) // 8, program)))
+    prctl(PR_SET_SECCOMP, 2, ctypes.byref(_Program(len(program) // 8, program)))
 
 
 def landlock_abi() -> int:
@@ -121,13 +134,7 @@ def landlock_ruleset(files: int, net: int, scoped: int, abi: int) -> int:
 
 def landlock_allow(ruleset: int, descriptor: int, rights: int) -> None:
     """Allow `rights` beneath the file or directory behind `descriptor`."""
-
-    class Beneath(ctypes.Structure):
-        _pack_ = 1
-        _layout_ = "ms"
-        _fields_ = (("rights", ctypes.c_uint64), ("descriptor", ctypes.c_int32))
-
-    rule = ctypes.byref(Beneath(rights, descriptor))
+    rule = ctypes.byref(_Beneath(rights, descriptor))
     number, handle = ctypes.c_long(_LANDLOCK_ADD), ctypes.c_int(ruleset)
     _checked(_libc.syscall(number, handle, ctypes.c_int(1), rule, ctypes.c_uint(0)), "landlock_add_rule")
 

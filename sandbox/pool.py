@@ -11,7 +11,6 @@ import json
 import os
 import signal
 import socket
-import struct
 import sys
 from collections import deque
 from collections.abc import AsyncIterator, Callable
@@ -20,13 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.devices import Device
+from sandbox.frames import Frames
+from sandbox.usage import Meter, Usage
 
 START_SECONDS = 120.0
 _SPAWN_SECONDS = 20.0
 _FRESH_SECONDS = 120.0
 """A child that imports torch itself needs seconds, many on a busy machine."""
 _LONGEST_PAUSE = 30.0
-_HEAD = struct.Struct("<IB")
 _HOME = str(Path(__file__).resolve().parent.parent)
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from sandbox.launch import main; main()"
 
@@ -56,6 +56,7 @@ class Child:
     disk_mb: int
     pidfd: int = -1
     start: dict[str, float] = field(default_factory=dict)
+    meter: Meter | None = None
     ended: asyncio.Future[Exit] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     def kill(self) -> None:
@@ -64,9 +65,19 @@ class Child:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 
+    def usage(self) -> Usage | None:
+        """What it has used so far; None when it is gone, or where that cannot be seen."""
+        try:
+            return self.meter.read() if self.meter else None
+        except OSError:
+            return None
+
     def close(self) -> None:
         """Kill it and let go of its descriptors."""
         self.kill()
+        if self.meter:
+            self.meter.close()
+            self.meter = None
         for name in ("run", "results", "out", "err", "pidfd"):
             if getattr(self, name) >= 0:
                 os.close(getattr(self, name))
@@ -97,27 +108,6 @@ def wake(future: asyncio.Future[None]) -> None:
     """Settle `future`, once: what a descriptor's callback calls."""
     if not future.done():
         future.set_result(None)
-
-
-async def frames(descriptor: int, most: int) -> AsyncIterator[tuple[bytes, bytes]]:
-    """Kind and payload of each frame a child sends. Raises ValueError beyond `most` bytes in all."""
-    held = bytearray()
-    total = 0
-    async for data in chunks(descriptor):
-        total += len(data)
-        if total > most:
-            raise ValueError(f"more than {most} bytes of results")
-        held += data
-        while len(held) >= _HEAD.size:
-            length, kind = _HEAD.unpack_from(held)
-            if length > most:
-                raise ValueError(f"a frame of {length} bytes, more than {most}")
-            if len(held) < _HEAD.size + length:
-                break
-            yield bytes((kind,)), bytes(held[_HEAD.size : _HEAD.size + length])
-            del held[: _HEAD.size + length]
-    if held:
-        yield b"?", bytes(held)
 
 
 class Zygote:
@@ -257,11 +247,15 @@ class Zygote:
 
 
 async def _parked(child: Child) -> None:
-    async for kind, payload in frames(child.results, 1 << 16):
-        if kind != b"R":
-            raise OSError(f"a child could not be confined: {payload.decode(errors='replace')}")
-        child.start = json.loads(payload)
-        return
+    frames = Frames(1 << 16)
+    async for data in chunks(child.results):
+        for kind, payload in frames.feed(data):
+            if kind != b"R":
+                raise OSError(f"a child could not be confined: {payload.decode(errors='replace')}")
+            child.start = json.loads(payload)
+            with contextlib.suppress(OSError):  # a /proc that hides other users' processes
+                child.meter = Meter(child.pidfd)
+            return
     raise OSError("a child died before it was parked")
 
 

@@ -6,129 +6,197 @@ Trusted. What the child says of itself is only believed where it speaks against 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
 import time
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any, get_args
 
 from sandbox import values, wire
+from sandbox.frames import Frames
 from sandbox.plain import harmless
-from sandbox.pool import Child, Exit, chunks, frames, wake
+from sandbox.pool import Child, Exit, wake
 from sandbox.wire import Isolation, Outcome, Reached, Run, Status
 
 _END_SECONDS = 10.0
 _ACCEPT_SECONDS = 30.0
 _MOST_FRAMES = 100_000
+_PIECE = 1 << 16
 
 
 class ChildLost(Exception):
     """The child died without having taken the run: another may."""
 
 
-@dataclass(slots=True)
 class _Heard:
     """What came out of a child, and whether it was too much."""
 
-    out: bytearray = field(default_factory=bytearray)
-    err: bytearray = field(default_factory=bytearray)
-    results: list[bytes] = field(default_factory=list)
-    end: dict[str, Any] | None = None
-    accepted: bool = False
-    """The child has taken the run; what it does until then is ours to answer for."""
-    flooded: bool = False
-    spoiled: bool = False
-    """Something came on the results pipe that is no result, or came after the end."""
+    def __init__(self, child: Child, run: Run) -> None:
+        loop = asyncio.get_running_loop()
+        self.child = child
+        self.out = bytearray()
+        self.err = bytearray()
+        self.results: list[bytes] = []
+        self.end: dict[str, Any] | None = None
+        self.accepted = False
+        """The child has taken the run; what it does until then is ours to answer for."""
+        self.flooded = False
+        self.spoiled = False
+        """Something came on the results pipe that is no result, or came after the end."""
+        self.taken: asyncio.Future[None] = loop.create_future()
+        """Done when the run was taken, or never will be."""
+        self.stop: asyncio.Future[None] = loop.create_future()
+        """Done when there is no more to wait for."""
+        self._most = run.limits.output_bytes
+        self._frames = Frames(run.limits.result_bytes + (1 << 16))
+        self._open = {child.out: self._output, child.err: self._output, child.results: self._result}
+
+    @contextlib.contextmanager
+    def listening(self) -> Iterator[None]:
+        """Hear what comes, as it comes."""
+        loop = asyncio.get_running_loop()
+        for descriptor in self._open:
+            os.set_blocking(descriptor, False)
+            loop.add_reader(descriptor, self._hear, descriptor)
+        try:
+            yield
+        finally:
+            for descriptor in self._open:
+                loop.remove_reader(descriptor)
+
+    def drain(self) -> None:
+        """Hear what is there already, the results first: whoever writes on meanwhile is not waited for."""
+        for descriptor in sorted(self._open, key=self.child.results.__ne__):
+            while descriptor in self._open and self._hear(descriptor):
+                pass
+
+    def _hear(self, descriptor: int) -> bool:
+        """One piece; whether there may be more."""
+        try:
+            data = os.read(descriptor, _PIECE)
+        except BlockingIOError:
+            return False
+        if data:
+            self._open[descriptor](descriptor, data)
+        else:
+            self._silent(descriptor)
+        return bool(data)
+
+    def _silent(self, descriptor: int) -> None:
+        asyncio.get_running_loop().remove_reader(descriptor)
+        del self._open[descriptor]
+        if descriptor == self.child.results:
+            self.spoiled |= self._frames.torn
+            self._finished()
+
+    def _finished(self) -> None:
+        wake(self.taken)
+        wake(self.stop)
+
+    def _output(self, descriptor: int, data: bytes) -> None:
+        into = self.out if descriptor == self.child.out else self.err
+        into += data[: self._most - len(into)]
+        if len(into) >= self._most:
+            self._flood(descriptor)
+
+    def _flood(self, descriptor: int) -> None:
+        self.flooded = True
+        self._silent(descriptor)
+        self._finished()
+
+    def _result(self, descriptor: int, data: bytes) -> None:
+        try:
+            for kind, payload in self._frames.feed(data):
+                self._frame(kind, payload)
+        except ValueError:
+            self._flood(descriptor)
+
+    def _frame(self, kind: bytes, payload: bytes) -> None:
+        if kind == b"A" and not self.accepted:
+            self.accepted = True
+            wake(self.taken)
+        elif self.end is None and kind == b"C":
+            self.results.append(payload)
+            if len(self.results) > _MOST_FRAMES:
+                raise ValueError(f"more than {_MOST_FRAMES} results")
+        elif self.end is None and kind == b"E":
+            self.end = _end(payload)
+            self.spoiled |= self.end is None
+            self._finished()
+        else:
+            self.spoiled = True
+            self._finished()
 
 
 async def execute(child: Child, run: Run, isolation: Isolation, queue_ms: float) -> Outcome:
-    """The Outcome of `run` in `child`, which is dead afterwards.
+    """The Outcome of `run` in `child`, which is killed by then, and dead soon after.
 
     Raises ChildLost when it died before it took the run, ZygoteDied when all went under.
     """
-    heard = _Heard()
-    stop, accepted = asyncio.Event(), asyncio.Event()
-    tasks = [
-        asyncio.create_task(_text(child.out, heard.out, run.limits.output_bytes, heard, stop)),
-        asyncio.create_task(_text(child.err, heard.err, run.limits.output_bytes, heard, stop)),
-        asyncio.create_task(_results(child, run, heard, accepted, stop)),
-        asyncio.create_task(_hand_over(child.run, wire.encode_run(run))),
-    ]
-    child.run = -1
-    try:
-        if await _too_late(accepted, _ACCEPT_SECONDS) or not heard.accepted:
+    heard = _Heard(child, run)
+    with heard.listening(), _handing_over(child, wire.encode_run(run)):
+        if await _too_late(heard.taken, _ACCEPT_SECONDS) or not heard.accepted:
             raise ChildLost("it did not take the run")
         began = time.monotonic()
-        late = await _too_late(stop, run.limits.wall_ms / 1000)
+        late = await _too_late(heard.stop, run.limits.wall_ms / 1000)
         wall = (time.monotonic() - began) * 1000
-        if stop.is_set() and heard.end is None and not heard.flooded:
-            # It went by itself: let its own end be seen, not the one we would give it.
-            await asyncio.wait([child.ended], timeout=1)
-        child.kill()
-        ended = await asyncio.wait_for(asyncio.shield(child.ended), _END_SECONDS)
-        await asyncio.wait_for(asyncio.gather(*tasks), _END_SECONDS)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        ended = await _ended(child, heard, late)
     status, detail = _status(heard, ended, run, late)
     return _outcome(run, heard, ended, child, status, detail, isolation, wall, queue_ms)
 
 
-async def _hand_over(descriptor: int, data: bytes) -> None:
-    """Write all of it and close; a child that does not read has only itself to blame."""
+async def _ended(child: Child, heard: _Heard, late: bool) -> Exit:
+    """End it, and say how it ended and what it had used."""
+    if heard.end is not None and not late:
+        # It said all it had to say: nobody need wait until the kernel has taken it apart.
+        if (used := child.usage()) is not None:
+            child.kill()
+            heard.drain()
+            return Exit(0, used.cpu_ms, used.peak_kb)
+    elif not late and not heard.flooded:
+        # It went by itself: let its own end be seen, not the one we would give it.
+        await asyncio.wait([child.ended], timeout=1)
+    child.kill()
+    ended = await asyncio.wait_for(asyncio.shield(child.ended), _END_SECONDS)
+    heard.drain()
+    return ended
+
+
+@contextlib.contextmanager
+def _handing_over(child: Child, data: bytes) -> Iterator[None]:
+    """Write all of it, as it is read, and close; a child that does not read has only itself to blame."""
     loop = asyncio.get_running_loop()
-    try:
-        os.set_blocking(descriptor, False)
-        view = memoryview(data)
-        while view:
+    descriptor, child.run = child.run, -1
+    view = memoryview(data)
+
+    def write() -> None:
+        nonlocal view
+        with contextlib.suppress(BlockingIOError):
             try:
-                view = view[os.write(descriptor, view) :]
-            except BlockingIOError:
-                ready: asyncio.Future[None] = loop.create_future()
-                loop.add_writer(descriptor, wake, ready)
-                try:
-                    await ready
-                finally:
-                    loop.remove_writer(descriptor)
-    except BrokenPipeError:
-        return
-    finally:
-        os.close(descriptor)
+                while view:
+                    view = view[os.write(descriptor, view) :]
+            except BrokenPipeError:
+                view = view[:0]
+            if not view:
+                close()
 
+    def close() -> None:
+        nonlocal descriptor
+        if descriptor >= 0:
+            loop.remove_writer(descriptor)
+            os.close(descriptor)
+            descriptor = -1
 
-async def _text(descriptor: int, into: bytearray, most: int, heard: _Heard, stop: asyncio.Event) -> None:
-    async for data in chunks(descriptor):
-        into += data[: most - len(into)]
-        if len(into) >= most and len(data) > 0:
-            heard.flooded = True
-            stop.set()
-            return
-
-
-async def _results(child: Child, run: Run, heard: _Heard, accepted: asyncio.Event, stop: asyncio.Event) -> None:
+    os.set_blocking(descriptor, False)
+    write()
+    if descriptor >= 0:
+        loop.add_writer(descriptor, write)
     try:
-        async for kind, payload in frames(child.results, run.limits.result_bytes + (1 << 16)):
-            if kind == b"A" and not heard.accepted:
-                heard.accepted = True
-                accepted.set()
-                continue
-            if heard.end is not None or kind not in (b"C", b"E"):
-                heard.spoiled = True
-            elif kind == b"C":
-                heard.results.append(payload)
-                if len(heard.results) > _MOST_FRAMES:
-                    raise ValueError(f"more than {_MOST_FRAMES} results")
-            else:
-                heard.end = _end(payload)
-                heard.spoiled = heard.end is None
-            if kind != b"C":
-                stop.set()
-    except ValueError:
-        heard.flooded = True
-    stop.set()
-    accepted.set()
+        yield
+    finally:
+        close()
 
 
 def _end(payload: bytes) -> dict[str, Any] | None:
@@ -145,12 +213,10 @@ def _end(payload: bytes) -> dict[str, Any] | None:
     return end if known and plain else None
 
 
-async def _too_late(stop: asyncio.Event, seconds: float) -> bool:
-    try:
-        await asyncio.wait_for(stop.wait(), seconds)
-    except TimeoutError:
-        return True
-    return False
+async def _too_late(awaited: asyncio.Future[None], seconds: float) -> bool:
+    if not awaited.done():
+        await asyncio.wait((awaited,), timeout=seconds)
+    return not awaited.done()
 
 
 def _status(heard: _Heard, ended: Exit, run: Run, late: bool) -> tuple[Status, str]:

@@ -109,6 +109,8 @@ class Supervisor:
                         return
                     writer.write(answer)
                     await writer.drain()
+                # Not before: making a child would compete with the answer.
+                await self.pool.refill()
         except (ConnectionError, ValueError, asyncio.IncompleteReadError) as problem:
             say(f"a connection was dropped: {problem}")
         except asyncio.CancelledError:
@@ -146,8 +148,6 @@ class Supervisor:
                 return replace(await self._tried(run, asked), before=before)
         except TurnedAway as refusal:
             return replace(self._internal(run, str(refusal)), refused=refusal.why)
-        finally:
-            await self.pool.refill()
 
     async def _tried(self, run: Run, asked: float) -> Outcome:
         # Whose run it is and what it is for is nothing the program in the child may read.

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from sandbox import confine, linux
+from sandbox import confine, linux, pages
 
 CONTROL = 3
 _MOST_FRAME = 4096
@@ -51,9 +51,11 @@ def _warm() -> None:
     torch.nn.functional.cross_entropy(model(torch.randn(2, 4)), torch.tensor([0, 1])).backward()  # type: ignore[no-untyped-call]
     optimizer.step()
     repr(torch.randn(2, 2))
+    confine.prepare()
     gc.collect()
     # Objects the collector never visits again stay on pages all children share.
     gc.freeze()
+    pages.gather()
 
 
 def tell(control: socket.socket, message: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
