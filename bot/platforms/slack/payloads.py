@@ -1,0 +1,219 @@
+"""Slack's payloads as the quiz's events. Pure: nothing is asked, so an acknowledgement waits for nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.core.events import Added, Command, Press, Sent, Submit, Visited
+from bot.platforms.slack.render import LINK
+from bot.platforms.slack.route import Arrival, FileRef, Route, read_metadata, write_files
+from bot.platforms.slack.spoken import has_code, spoken_text, unescaped
+from service.wire import Where, Who
+
+Payload = dict[str, Any]
+
+_NAME_LENGTH = 80
+_SPOKEN = (None, "file_share", "thread_broadcast")
+
+
+def read_payload(body: Payload, now: datetime) -> Arrival | None:
+    """The event in a payload, as it is to be answered; None where there is nothing to answer.
+
+    Who sent it is known by id and by whatever name the payload gives; whether they are an admin it does not say.
+    """
+    if "command" in body:
+        return _command(body, now)
+    match body.get("type"):
+        case "block_actions":
+            return _pressed(body, now)
+        case "view_submission":
+            return _submitted(body, now)
+        case "event_callback":
+            return _happened(body, now)
+        case _:
+            return None
+
+
+def revoked(body: Payload) -> bool:
+    """Whether it says that the app may no longer act in the workspace."""
+    event = body.get("event") or {}
+    if event.get("type") == "tokens_revoked":
+        return bool((event.get("tokens") or {}).get("bot"))
+    return bool(event.get("type") == "app_uninstalled")
+
+
+def team_of(body: Payload) -> tuple[str, str]:
+    """The workspace the app was installed into and its enterprise; in a shared channel the author's is another."""
+    granted: Payload = next(iter(body.get("authorizations") or ()), {})
+    team = granted.get("team_id") or _id(body, "team") or body.get("team_id") or _id(body, "user", "team_id")
+    enterprise = granted.get("enterprise_id") or _id(body, "enterprise") or body.get("enterprise_id")
+    return str(team or enterprise or ""), str(enterprise or "")
+
+
+def _command(body: Payload, now: datetime) -> Arrival:
+    route = _route(body, channel=body["channel_id"], channel_name=_channel_name(body.get("channel_name")))
+    name = body["command"].removeprefix("/")
+    # A schedule needs a channel; a member's own conversation with the bot is none.
+    where = _where(route) if name == "quiz" else Where(channel=route.channel, name=route.channel_name)
+    text = unescaped(body.get("text") or "")
+    who = _who(route, body.get("user_name"))
+    return Arrival(Command(_event_id(body["trigger_id"]), now, who, where, name, text), route)
+
+
+def _pressed(body: Payload, now: datetime) -> Arrival | None:
+    pressed = body["actions"][0]
+    action = pressed.get("value")
+    if not action or str(pressed.get("action_id", "")).startswith(LINK):
+        return None
+    route = _route(body, **_place(body))
+    at = _instant(pressed.get("action_ts"), now)
+    who, event_id = _who(route, _id(body, "user", "username")), _event_id(body["trigger_id"])
+    if route.window == "form":
+        return Arrival(Submit(event_id, at, who, _where(route), action, _values(body["view"])), route)
+    return Arrival(Press(event_id, at, who, _where(route), action), route)
+
+
+def _submitted(body: Payload, now: datetime) -> Arrival:
+    route = _route(body, **_place(body))
+    action, _ = read_metadata(body["view"].get("private_metadata", ""))
+    who = _who(route, _id(body, "user", "username"))
+    values = _values(body["view"])
+    return Arrival(Submit(_event_id(body["trigger_id"]), now, who, _where(route), action, values), route)
+
+
+def _place(body: Payload) -> dict[str, str]:
+    """Where a press or a submission came from: a message, or a view that remembers what it was opened from."""
+    view = body.get("view")
+    if view:
+        _, carried = read_metadata(view.get("private_metadata", ""))
+        window = "home" if view.get("type") == "home" else str(view.get("callback_id") or "form")
+        return {**carried, "view": str(view["id"]), "window": window}
+    box, message = body.get("container") or {}, body.get("message") or {}
+    return {
+        "channel": _id(body, "channel") or str(box.get("channel_id", "")),
+        "channel_name": _channel_name(_id(body, "channel", "name")),
+        "thread": str(box.get("thread_ts") or message.get("thread_ts") or ""),
+        "own": "1" if box.get("is_ephemeral") else "",
+    }
+
+
+def _happened(body: Payload, now: datetime) -> Arrival | None:
+    event = body["event"]
+    at = _instant(event.get("event_ts") or body.get("event_time"), now)
+    match event.get("type"):
+        case "message" | "app_mention":
+            return _sent(body, event, at)
+        case "app_home_opened" if event.get("tab", "home") == "home":
+            route = _route(body, user=event["user"])
+            return Arrival(Visited(_event_id(body["event_id"]), at, _who(route), Where(channel="")), route)
+        case "member_joined_channel" if event.get("user") == _bot_user(body) and event.get("inviter"):
+            route = _route(body, user=event["inviter"], channel=event["channel"])
+            return Arrival(Added(_event_id(body["event_id"]), at, _who(route), _where(route)), route)
+        case _:
+            return None
+
+
+def _sent(body: Payload, event: Payload, at: datetime) -> Arrival | None:
+    """A message that is meant for us: written to the bot, naming it, or code beneath one of its posts."""
+    if event.get("bot_id") or event.get("subtype") not in _SPOKEN or not event.get("user"):
+        return None
+    bot = _bot_user(body)
+    text, files = spoken_text(event, bot), _python_files(event.get("files") or ())
+    direct = event.get("channel_type") == "im"
+    beneath = bool(bot) and event.get("parent_user_id") == bot
+    if not direct and event["type"] == "message" and not (beneath and (has_code(text) or files)):
+        return None
+    route = _route(
+        body,
+        user=event["user"],
+        channel=event["channel"],
+        thread=str(event.get("thread_ts") or ""),
+        direct="1" if direct else "",
+        files=write_files(files),
+    )
+    # A message that also names us comes twice, as two events; it is one message.
+    event_id = _event_id(f"{event['channel']}:{event['ts']}")
+    return Arrival(Sent(event_id, at, _who(route), _where(route), text), route)
+
+
+def _python_files(files: Iterable[Payload]) -> list[FileRef]:
+    found = []
+    for file in files:
+        name, url = str(file.get("name") or ""), file.get("url_private_download") or file.get("url_private")
+        if url and (name.endswith(".py") or file.get("filetype") == "python"):
+            found.append(FileRef(name or "answer.py", str(url), int(file.get("size") or 0)))
+    return found
+
+
+def _values(view: Payload) -> dict[str, tuple[str, ...]]:
+    """What was filled in, by field name; a field that was split over several menus is put together again."""
+    found: dict[str, tuple[str, ...]] = {}
+    for block_id, held in ((view.get("state") or {}).get("values") or {}).items():
+        name = block_id.partition(":")[0]
+        for element in held.values():
+            found[name] = (*found.get(name, ()), *_picked(element))
+    return found
+
+
+def _picked(element: Payload) -> tuple[str, ...]:
+    if element.get("selected_options") is not None:
+        return tuple(str(option["value"]) for option in element["selected_options"])
+    if element.get("selected_option") is not None:
+        return (str(element["selected_option"]["value"]),)
+    value = element.get("value")
+    return () if value is None else (str(value),)
+
+
+def _route(body: Payload, **fields: str) -> Route:
+    team, enterprise = team_of(body)
+    response_url = body.get("response_url") or next(
+        (one.get("response_url") for one in body.get("response_urls") or ()), ""
+    )
+    route = Route(
+        team=team,
+        enterprise=enterprise,
+        user=str(_id(body, "user") or body.get("user_id") or ""),
+        trigger=str(body.get("trigger_id") or ""),
+        response_url=str(response_url or ""),
+    )
+    route = dataclasses.replace(route, **{name: value for name, value in fields.items() if value})
+    return dataclasses.replace(route, direct="1") if route.channel.startswith("D") else route
+
+
+def _who(route: Route, name: object = "") -> Who:
+    named = str(name or route.user)[:_NAME_LENGTH]
+    return Who(platform="slack", workspace=route.team, member=route.user, name=named)
+
+
+def _where(route: Route) -> Where:
+    """A conversation with the bot is no channel of the quiz: there all of the workspace is meant."""
+    return Where(channel="") if route.direct else Where(channel=route.channel, name=route.channel_name)
+
+
+def _channel_name(name: object) -> str:
+    """Slack names no private channel in its payloads, but writes one of these instead."""
+    return "" if name in (None, "", "directmessage", "privategroup") else f"#{name}"
+
+
+def _bot_user(body: Payload) -> str:
+    return next((str(one["user_id"]) for one in body.get("authorizations") or () if one.get("is_bot")), "")
+
+
+def _id(body: Payload, part: str, name: str = "id") -> str:
+    held = body.get(part)
+    return str(held.get(name) or "") if isinstance(held, dict) else ""
+
+
+def _event_id(text: str) -> str:
+    return f"slack:{text}"[:200]
+
+
+def _instant(stamp: object, now: datetime) -> datetime:
+    """When Slack says it happened; never later than now, whatever its clock says."""
+    try:
+        return min(now, datetime.fromtimestamp(float(str(stamp)), UTC))
+    except ValueError:
+        return now
