@@ -1,0 +1,73 @@
+"""What happened, in order and timestamped; nothing is ever changed or taken out. The oracle reads only this."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from tests.doubles.slack.clock import Clock
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that happened, `at` real seconds after the double began."""
+
+    number: int
+    at: float
+    kind: str
+    facts: dict[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.facts.get(name)
+
+
+@dataclass
+class Log:
+    """Entries of these kinds: call, refused, limited, fault, posted, edited, ephemeral, view, home, delivered, acked,
+    late_ack, timeout, undelivered, lost, socket, token, violation, file, http.
+    """
+
+    clock: Clock
+    entries: list[Entry] = field(default_factory=list)
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def add(self, kind: str, **facts: Any) -> Entry:
+        """Append, and wake whoever waits for news."""
+        entry = Entry(len(self.entries), self.clock.real(), kind, facts)
+        self.entries.append(entry)
+        self._news.set()
+        self._news = asyncio.Event()
+        return entry
+
+    def of(self, kind: str, **facts: Any) -> Iterator[Entry]:
+        """The entries of a kind that say these facts."""
+        for entry in self.entries:
+            if entry.kind == kind and all(entry[name] == value for name, value in facts.items()):
+                yield entry
+
+    def count(self, kind: str, **facts: Any) -> int:
+        return sum(1 for _ in self.of(kind, **facts))
+
+    async def until(self, found: Callable[[], T], timeout: float, what: str = "") -> T:
+        """Wait until `found` gives something; it is asked again whenever something happens."""
+        end = self.clock.real() + timeout
+        while True:
+            news = self._news
+            if value := found():
+                return value
+            left = end - self.clock.real()
+            if left <= 0:
+                raise AssertionError(f"never {what or 'what was waited for'} in {timeout:g} s; last: {self.tail()}")
+            try:
+                await asyncio.wait_for(news.wait(), left)
+            except TimeoutError:
+                continue
+
+    def tail(self, most: int = 25) -> str:
+        """The last entries, for a failed test."""
+        lines = (f"{entry.at:8.3f} {entry.kind} {str(entry.facts)[:240]}" for entry in self.entries[-most:])
+        return "\n" + "\n".join(lines)

@@ -1,0 +1,48 @@
+"""Faults by script: what the next calls of a method, and the next events, meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tests.doubles.slack.shown import Body
+
+How = Literal["429", "500", "cut before", "cut after", "slow", "error", "fatal"]
+"""`cut after` commits and then drops the connection; `error` answers `ok: false` with `code`."""
+
+
+@dataclass
+class Fault:
+    """What the next `times` fitting calls meet."""
+
+    method: str
+    how: How
+    times: int = 1
+    seconds: float = 1.0
+    code: str = "internal_error"
+    fits: Callable[[Body], bool] = lambda args: True
+    met: int = 0
+
+
+@dataclass
+class Faults:
+    """The script; empty by default."""
+
+    waiting: list[Fault] = field(default_factory=list)
+    copies: int = 1
+    """How many times each event is delivered, whatever is acknowledged."""
+    held: list[Callable[[], None]] | None = None
+    """Where a list, events wait in it until they are released."""
+
+    def add(self, fault: Fault) -> Fault:
+        self.waiting.append(fault)
+        return fault
+
+    def take(self, method: str, args: Body) -> Fault | None:
+        """The fault this call meets."""
+        for fault in self.waiting:
+            if fault.method in (method, "*") and fault.met < fault.times and fault.fits(args):
+                fault.met += 1
+                return fault
+        return None

@@ -1,0 +1,173 @@
+"""What people see: messages, private messages and views, with the words, buttons and fields in their blocks."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+Body = dict[str, Any]
+
+INPUTS = (
+    "plain_text_input",
+    "radio_buttons",
+    "checkboxes",
+    "static_select",
+    "multi_static_select",
+    "file_input",
+    "external_select",
+    "conversations_select",
+    "channels_select",
+    "users_select",
+    "timepicker",
+    "number_input",
+)
+
+
+def walk(data: Any) -> Iterator[Body]:
+    """Every object inside, itself included."""
+    if isinstance(data, dict):
+        yield data
+        for value in data.values():
+            yield from walk(value)
+    elif isinstance(data, list):
+        for value in data:
+            yield from walk(value)
+
+
+def words_of(blocks: list[Body]) -> str:
+    """All texts of the blocks, in order."""
+    return "\n".join(part["text"] for part in walk(blocks) if isinstance(part.get("text"), str))
+
+
+def with_ids(blocks: list[Body]) -> list[Body]:
+    """The blocks as Slack keeps them: each has an id."""
+    return [{"block_id": secrets.token_hex(3), **block} for block in blocks]
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """Something to press or choose from, and the block it stands in."""
+
+    block_id: str
+    element: Body
+
+    @property
+    def label(self) -> str:
+        text = self.element.get("text")
+        return str(text["text"]) if isinstance(text, dict) else ""
+
+    @property
+    def action_id(self) -> str:
+        return str(self.element.get("action_id", ""))
+
+
+@dataclass
+class Shown:
+    """Anything with blocks."""
+
+    text: str = ""
+    blocks: list[Body] = field(default_factory=list)
+
+    @property
+    def words(self) -> str:
+        """The words of the blocks and the fallback text."""
+        return f"{words_of(self.blocks)}\n{self.text}"
+
+    @property
+    def controls(self) -> list[Control]:
+        """Buttons, menus and the like outside inputs, in order."""
+        return [
+            Control(block["block_id"], part)
+            for block in self.blocks
+            if block["type"] in ("actions", "section")
+            for part in walk(block.get("elements", block.get("accessory", [])))
+            if "type" in part and ("action_id" in part or part["type"] == "button")
+        ]
+
+    @property
+    def labels(self) -> list[str]:
+        """What the buttons say."""
+        return [control.label for control in self.controls if control.element["type"] == "button"]
+
+    def control(self, wanted: str) -> Control:
+        """The control of that action id or label."""
+        found = [control for control in self.controls if wanted in (control.action_id, control.label)]
+        assert found, f"nothing {wanted!r} to press among {[(c.label, c.action_id) for c in self.controls]}"
+        return found[0]
+
+
+@dataclass
+class Message(Shown):
+    """A message of a channel."""
+
+    team: str = ""
+    channel: str = ""
+    ts: str = ""
+    user: str = ""
+    bot_id: str = ""
+    thread_ts: str = ""
+    metadata: Body = field(default_factory=dict)
+    files: list[Body] = field(default_factory=list)
+    edited: int = 0
+    deleted: bool = False
+
+    @property
+    def ref(self) -> str:
+        return f"{self.channel}/{self.ts}"
+
+    @property
+    def key(self) -> str:
+        """The key under which a bot posted it."""
+        return str(self.metadata.get("event_payload", {}).get("key", ""))
+
+    def body(self, metadata: bool = True) -> Body:
+        """As the API and payloads give it."""
+        body: Body = {"type": "message", "ts": self.ts, "user": self.user, "text": self.text, "team": self.team}
+        extra: Body = {
+            "bot_id": self.bot_id,
+            "app_id": "A0DOUBLE" if self.bot_id else "",
+            "blocks": self.blocks,
+            "thread_ts": self.thread_ts,
+            "metadata": self.metadata if metadata else {},
+            "files": self.files,
+        }
+        return body | {name: value for name, value in extra.items() if value}
+
+
+@dataclass
+class Ephemeral(Shown):
+    """A message one person sees, until they reload."""
+
+    team: str = ""
+    channel: str = ""
+    ts: str = ""
+    user: str = ""
+    thread_ts: str = ""
+    deleted: bool = False
+
+
+@dataclass
+class View(Shown):
+    """A modal or a home page; `body` is what the app gave."""
+
+    id: str = ""
+    team: str = ""
+    user: str = ""
+    body: Body = field(default_factory=dict)
+    hash: str = ""
+    root: str = ""
+    previous: str = ""
+    open: bool = True
+    versions: int = 1
+
+    @property
+    def title(self) -> str:
+        return str(self.body.get("title", {}).get("text", ""))
+
+    @property
+    def fields(self) -> dict[str, Control]:
+        """What can be filled in, by block id."""
+        inputs = [block for block in self.blocks if block["type"] == "input"]
+        return {block["block_id"]: Control(block["block_id"], block["element"]) for block in inputs}
