@@ -1,0 +1,116 @@
+"""The bot itself, its application and commands, servers and their members."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.doubles.discord import checking
+from tests.doubles.discord.endpoint import UNKNOWN_GUILD, UNKNOWN_MEMBER, Call, Endpoint
+from tests.doubles.discord.payloads import bot_member_json, channel_json, guild_json, member_json
+from tests.doubles.discord.world import Guild, Json, snowflake
+
+if TYPE_CHECKING:
+    from tests.doubles.discord.server import Server
+
+
+async def me(server: Server, call: Call) -> Json:
+    """The bot's user."""
+    return server.world.bot_user()
+
+
+async def application(server: Server, call: Call) -> Json:
+    """The bot's application; none of the privileged intents is granted."""
+    return {
+        "id": str(server.world.application),
+        "name": "Dailygrad",
+        "icon": None,
+        "description": "",
+        "bot_public": True,
+        "bot_require_code_grant": False,
+        "verify_key": "0" * 64,
+        "flags": 0,
+        "team": None,
+        "owner": {"id": "1", "username": "owner", "discriminator": "0", "avatar": None, "public_flags": 0},
+        "summary": "",
+        "approximate_guild_count": len(server.world.guilds),
+        "integration_types_config": {"0": {}},
+        "install_params": {"scopes": ["bot", "applications.commands"], "permissions": "0"},
+    }
+
+
+async def gateway(server: Server, call: Call) -> Json:
+    """Where the gateway is, and how it wants to be met."""
+    limit = {"total": 1000, "remaining": 1000 - server.gateway.identified, "reset_after": 86_400_000}
+    return {
+        "url": server.gateway.url,
+        "shards": server.gateway.shards,
+        "session_start_limit": {**limit, "max_concurrency": 1},
+    }
+
+
+async def put_commands(server: Server, call: Call) -> list[Json]:
+    """Put these commands in the place of all there were."""
+    server.check(checking.wrong_in_commands(call.body))
+    place = int(call.match.get("guild_id", 0))
+    about: Json = {"application_id": str(server.world.application), "version": str(snowflake())}
+    if place:
+        about["guild_id"] = str(place)
+    server.world.commands[place] = [{"id": str(snowflake()), "type": 1, **command, **about} for command in call.body]
+    server.log.add("commands", guild=place, names=[command["name"] for command in call.body])
+    return server.world.commands[place]
+
+
+async def get_commands(server: Server, call: Call) -> list[Json]:
+    """The commands of the application."""
+    return server.world.commands.get(int(call.match.get("guild_id", 0)), [])
+
+
+def _guild(server: Server, call: Call) -> Guild:
+    guild = server.world.guilds.get(call.number("guild_id"))
+    if guild is None:
+        raise UNKNOWN_GUILD
+    return guild
+
+
+async def guild(server: Server, call: Call) -> Json:
+    """A server."""
+    return guild_json(server.world, _guild(server, call))
+
+
+async def guilds(server: Server, call: Call) -> list[Json]:
+    """The servers the bot is in."""
+    return [
+        {"id": str(each.id), "name": each.name, "icon": None, "owner": False, "permissions": "0", "features": []}
+        for each in server.world.guilds.values()
+    ]
+
+
+async def channels(server: Server, call: Call) -> list[Json]:
+    """The channels of a server."""
+    return [channel_json(channel) for channel in _guild(server, call).channels.values()]
+
+
+async def member(server: Server, call: Call) -> Json:
+    """A member of a server; the bot is one too."""
+    guild, wanted = _guild(server, call), call.number("user_id")
+    if wanted == server.world.application:
+        return bot_member_json(server.world)
+    if wanted not in guild.members:
+        raise UNKNOWN_MEMBER
+    return member_json(guild.members[wanted])
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/users/@me", me),
+    Endpoint("GET", "/users/@me/guilds", guilds),
+    Endpoint("GET", "/applications/@me", application),
+    Endpoint("GET", "/oauth2/applications/@me", application),
+    Endpoint("GET", "/gateway/bot", gateway),
+    Endpoint("PUT", "/applications/{application_id}/commands", put_commands),
+    Endpoint("GET", "/applications/{application_id}/commands", get_commands),
+    Endpoint("PUT", "/applications/{application_id}/guilds/{guild_id}/commands", put_commands),
+    Endpoint("GET", "/applications/{application_id}/guilds/{guild_id}/commands", get_commands),
+    Endpoint("GET", "/guilds/{guild_id}", guild),
+    Endpoint("GET", "/guilds/{guild_id}/channels", channels),
+    Endpoint("GET", "/guilds/{guild_id}/members/{user_id}", member),
+)

@@ -1,0 +1,264 @@
+"""Messages, their history, threads and direct channels, as the bot's own token makes and reads them."""
+
+from __future__ import annotations
+
+from itertools import count
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from tests.doubles.discord import checking
+from tests.doubles.discord.endpoint import (
+    BAD_FORM,
+    CLOSED,
+    EMPTY,
+    NO_ACCESS,
+    NO_PERMISSION,
+    NOT_YOURS,
+    THREAD_THERE,
+    UNKNOWN_CHANNEL,
+    UNKNOWN_MESSAGE,
+    UNKNOWN_USER,
+    Call,
+    Endpoint,
+)
+from tests.doubles.discord.payloads import channel_json, message_json
+from tests.doubles.discord.world import (
+    ATTACH,
+    EPHEMERAL,
+    HISTORY,
+    LOADING,
+    MAKE_THREADS,
+    SEND,
+    SEND_IN_THREADS,
+    THREAD,
+    V2,
+    VIEW,
+    Channel,
+    Json,
+    Message,
+    nested,
+    snowflake,
+)
+
+if TYPE_CHECKING:
+    from tests.doubles.discord.server import Server
+
+NONCE_S = 180.0
+"""docs: resources/message, enforce_nonce: "checked for uniqueness in the past few minutes"."""
+_KEPT = ("content", "embeds", "components", "flags", "allowed_mentions")
+
+
+def made(
+    server: Server, channel: Channel, body: Json, files: dict[str, bytes], *, interaction: int | None = None
+) -> Message:
+    """A new message of the bot's in the channel, checked. An ephemeral one needs its viewer set by the caller."""
+    server.check(checking.wrong_in_message(body, files=files))
+    kept = {name: body[name] for name in _KEPT if body.get(name)}
+    kept["flags"] = int(body.get("flags") or 0) & ~EPHEMERAL
+    kept["components"] = _numbered(body.get("components") or [])
+    kept["attachments"] = _attached(body, files)
+    message = Message(channel, server.world.bot_user(), kept, nonce=_nonce(body), interaction=interaction)
+    if not (kept["components"] or kept.get("content") or kept.get("embeds") or kept["attachments"] or message.loading):
+        raise EMPTY
+    return message
+
+
+def keep(server: Server, message: Message) -> Message:
+    """Let it stand in its channel from now on."""
+    message.channel.messages[message.id] = message
+    server.log.add(
+        "message",
+        ref=message.ref,
+        channel=message.channel.id,
+        viewer=message.viewer,
+        text=message.text[:200],
+        custom_ids=[part["custom_id"] for part in message.parts if "custom_id" in part],
+        nonce=message.nonce,
+        interaction=message.interaction,
+        loading=message.loading,
+    )
+    return message
+
+
+def edit(server: Server, message: Message, body: Json, files: dict[str, bytes]) -> Message:
+    """Change a message in place; one that was thinking now says something."""
+    was_v2 = bool(message.flags & V2)
+    server.check(checking.wrong_in_message(body, files=files, was_v2=was_v2))
+    if was_v2 and "flags" in body and not int(body["flags"] or 0) & V2:
+        server.violate("the flag of components V2 cannot be taken back")
+        raise BAD_FORM
+    for name in ("content", "embeds", "allowed_mentions"):
+        if name in body:
+            message.body[name] = body[name]
+    if "components" in body:
+        message.body["components"] = _numbered(body["components"] or [])
+    if "attachments" in body or files:
+        message.body["attachments"] = _attached(body, files)
+    message.body["flags"] = (message.flags | int(body.get("flags") or 0)) & ~LOADING & ~EPHEMERAL
+    message.edited = True
+    server.log.add(
+        "edited", ref=message.ref, viewer=message.viewer, text=message.text[:200], interaction=message.interaction
+    )
+    return message
+
+
+def remove(server: Server, message: Message) -> None:
+    """Take a message away."""
+    message.channel.messages.pop(message.id, None)
+    server.log.add("deleted", ref=message.ref, viewer=message.viewer, interaction=message.interaction)
+
+
+def _nonce(body: Json) -> str | None:
+    nonce = body.get("nonce")
+    return None if nonce is None else str(nonce)
+
+
+def _numbered(components: list[Json]) -> list[Json]:
+    """The components, each with an id as Discord gives those that came without."""
+    copied = [_copied(component) for component in components]
+    parts = [part for component in copied for part in nested(component)]
+    taken = {part["id"] for part in parts if part.get("id")}
+    free = (number for number in count(1) if number not in taken)
+    for part in parts:
+        part["id"] = part.get("id") or next(free)
+    return copied
+
+
+def _copied(component: Json) -> Json:
+    inner: Json = {}
+    if component.get("components"):
+        inner["components"] = [_copied(child) for child in component["components"]]
+    if "component" in component:
+        inner["component"] = _copied(component["component"])
+    return {**component, **inner}
+
+
+def _attached(body: Json, files: dict[str, bytes]) -> list[Json]:
+    described = {str(item.get("filename")): item.get("description") for item in body.get("attachments") or ()}
+    return [
+        {
+            "id": str(snowflake()),
+            "filename": name,
+            "description": described.get(name),
+            "size": len(content),
+            "content_type": "image/png" if name.endswith(".png") else "text/plain",
+            "url": f"https://cdn.example/{name}",
+            "proxy_url": f"https://cdn.example/{name}",
+        }
+        for name, content in files.items()
+    ]
+
+
+def _channel(server: Server, call: Call, needs: int = VIEW) -> Channel:
+    """The channel of the request, where the bot may do that."""
+    channel = server.world.channel(call.number("channel_id"))
+    if channel is None:
+        raise UNKNOWN_CHANNEL
+    allows = (channel.parent or channel).allows
+    if not allows & VIEW:
+        raise NO_ACCESS
+    if allows & needs != needs:
+        raise NO_PERMISSION
+    return channel
+
+
+def _message(channel: Channel, call: Call) -> Message:
+    message = channel.messages.get(call.number("message_id"))
+    if message is None or message.viewer is not None:
+        raise UNKNOWN_MESSAGE
+    return message
+
+
+async def create(server: Server, call: Call) -> Json:
+    """Make a message, or give the one made under the same nonce a few minutes ago."""
+    channel = _channel(server, call)
+    needs = (SEND_IN_THREADS if channel.type == THREAD else SEND) | (ATTACH if call.files else 0)
+    _channel(server, call, needs)
+    if channel.recipient and channel.recipient.closed:
+        raise CLOSED
+    nonce = _nonce(call.body)
+    before = server.nonces.get(nonce or "")
+    if call.body.get("enforce_nonce") and before and monotonic() - before.made < NONCE_S:
+        server.log.add("same nonce", ref=before.ref, nonce=nonce)
+        return message_json(before)
+    message = keep(server, made(server, channel, call.body, call.files))
+    if nonce:
+        server.nonces[nonce] = message
+    return message_json(message)
+
+
+async def change(server: Server, call: Call) -> Json:
+    """Edit one of the bot's messages by its id."""
+    message = _message(_channel(server, call), call)
+    if message.author["id"] != str(server.world.application):
+        raise NOT_YOURS
+    return message_json(edit(server, message, call.body, call.files))
+
+
+async def read(server: Server, call: Call) -> Json:
+    """One message."""
+    channel = _channel(server, call, HISTORY)
+    found = message_json(_message(channel, call))
+    thread = server.world.channels.get(int(found["id"]))
+    return {**found, "thread": channel_json(thread)} if thread else found
+
+
+async def delete(server: Server, call: Call) -> None:
+    """Delete one of the bot's messages."""
+    remove(server, _message(_channel(server, call), call))
+
+
+async def history(server: Server, call: Call) -> list[Json]:
+    """Messages, the newest first; without the permission to read the history there are none."""
+    channel = _channel(server, call)
+    if not (channel.parent or channel).allows & HISTORY:
+        return []
+    limit = int(call.query.get("limit", 50))
+    if not 1 <= limit <= 100:
+        raise BAD_FORM
+    found = sorted(channel.seen(), key=lambda message: message.id)
+    if before := call.query.get("before"):
+        found = [message for message in found if message.id < int(before)][-limit:]
+    elif after := call.query.get("after"):
+        found = [message for message in found if message.id > int(after)][:limit]
+    return [message_json(message) for message in reversed(found[-limit:])]
+
+
+async def start_thread(server: Server, call: Call) -> Json:
+    """The thread of a message, which bears the message's id; there is never a second."""
+    channel = _channel(server, call, MAKE_THREADS)
+    message = _message(channel, call)
+    if message.id in server.world.channels:
+        raise THREAD_THERE
+    thread = Channel(call.body["name"], id=message.id, guild=channel.guild, type=THREAD, parent=channel)
+    server.world.channels[thread.id] = thread
+    server.log.add("thread", ref=message.ref, name=thread.name)
+    assert channel.guild
+    await server.gateway.dispatch("THREAD_CREATE", {**channel_json(thread), "newly_created": True}, channel.guild.id)
+    return channel_json(thread)
+
+
+async def read_channel(server: Server, call: Call) -> Json:
+    """A channel, a thread or a direct channel."""
+    return channel_json(_channel(server, call))
+
+
+async def open_direct(server: Server, call: Call) -> Json:
+    """The direct channel with a member."""
+    member = server.world.member(int(call.body["recipient_id"]))
+    if member is None:
+        raise UNKNOWN_USER
+    return channel_json(server.world.direct(member))
+
+
+_MESSAGES = "/channels/{channel_id}/messages"
+ENDPOINTS = (
+    Endpoint("POST", _MESSAGES, create),
+    Endpoint("GET", _MESSAGES, history),
+    Endpoint("GET", _MESSAGES + "/{message_id}", read),
+    Endpoint("PATCH", _MESSAGES + "/{message_id}", change),
+    Endpoint("DELETE", _MESSAGES + "/{message_id}", delete),
+    Endpoint("POST", _MESSAGES + "/{message_id}/threads", start_thread),
+    Endpoint("GET", "/channels/{channel_id}", read_channel),
+    Endpoint("POST", "/users/@me/channels", open_direct),
+)

@@ -1,0 +1,207 @@
+"""The double's state as the JSON Discord sends of it. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.doubles.discord.world import (
+    BOT_NEEDS,
+    DM,
+    EPHEMERAL,
+    MANAGE_GUILD,
+    THREAD,
+    Channel,
+    Guild,
+    Interaction,
+    Json,
+    Member,
+    Message,
+    World,
+    instant,
+)
+
+
+def message_json(message: Message) -> Json:
+    """A message as every endpoint gives it."""
+    body = message.body
+    found: Json = {
+        "id": str(message.id),
+        "channel_id": str(message.channel.id),
+        "type": 0,
+        "author": message.author,
+        "content": body.get("content") or "",
+        "timestamp": instant(message.id),
+        "edited_timestamp": instant(message.id) if message.edited else None,
+        "tts": False,
+        "mention_everyone": False,
+        "mentions": [],
+        "mention_roles": [],
+        "attachments": body.get("attachments") or [],
+        "embeds": body.get("embeds") or [],
+        "pinned": False,
+        "flags": message.flags | (EPHEMERAL if message.viewer else 0),
+        "components": body.get("components") or [],
+    }
+    if message.nonce is not None:
+        found["nonce"] = message.nonce
+    return found
+
+
+def channel_json(channel: Channel) -> Json:
+    """A channel, a thread or a direct channel."""
+    found: Json = {"id": str(channel.id), "type": channel.type, "last_message_id": None, "flags": 0}
+    if channel.type == DM:
+        assert channel.recipient
+        return {**found, "recipients": [channel.recipient.user()]}
+    assert channel.guild
+    found |= {"guild_id": str(channel.guild.id), "name": channel.name, "rate_limit_per_user": 0, "nsfw": False}
+    if channel.type == THREAD:
+        return {**found, **_thread(channel)}
+    denied = BOT_NEEDS & ~channel.allows
+    overwrite = {"id": str(channel.guild.id), "type": 0, "allow": "0", "deny": str(denied)}
+    return {
+        **found,
+        "position": 0,
+        "parent_id": None,
+        "topic": None,
+        "permission_overwrites": [overwrite] if denied else [],
+    }
+
+
+def _thread(channel: Channel) -> Json:
+    assert channel.parent
+    return {
+        "parent_id": str(channel.parent.id),
+        "owner_id": "0",
+        "message_count": len(channel.messages),
+        "member_count": 1,
+        "total_message_sent": len(channel.messages),
+        "thread_metadata": {
+            "archived": False,
+            "auto_archive_duration": 1440,
+            "archive_timestamp": instant(channel.id),
+            "locked": False,
+            "create_timestamp": instant(channel.id),
+        },
+    }
+
+
+def member_json(member: Member, *, permissions: bool = False) -> Json:
+    """A member of a server; `permissions` as interactions carry them."""
+    found: Json = {
+        "user": member.user(),
+        "nick": None,
+        "avatar": None,
+        "roles": [],
+        "joined_at": instant(member.id),
+        "premium_since": None,
+        "deaf": False,
+        "mute": False,
+        "pending": False,
+        "flags": 0,
+        "communication_disabled_until": None,
+    }
+    return {**found, "permissions": str(member.permissions)} if permissions else found
+
+
+def bot_member_json(world: World) -> Json:
+    """The bot as a member of a server."""
+    return {
+        "user": world.bot_user(),
+        "nick": None,
+        "avatar": None,
+        "roles": [],
+        "joined_at": instant(world.application),
+        "premium_since": None,
+        "deaf": False,
+        "mute": False,
+        "pending": False,
+        "flags": 0,
+        "communication_disabled_until": None,
+    }
+
+
+def guild_json(world: World, guild: Guild) -> Json:
+    """A server as GUILD_CREATE brings it."""
+    everyone = {
+        "id": str(guild.id),
+        "name": "@everyone",
+        "color": 0,
+        "colors": {"primary_color": 0, "secondary_color": None, "tertiary_color": None},
+        "hoist": False,
+        "icon": None,
+        "unicode_emoji": None,
+        "position": 0,
+        "permissions": str(BOT_NEEDS),
+        "managed": False,
+        "mentionable": False,
+        "flags": 0,
+    }
+    owner = next((member for member in guild.members.values() if member.permissions & MANAGE_GUILD), None)
+    nothing = ("icon", "splash", "discovery_splash", "banner", "description", "vanity_url_code", "afk_channel_id")
+    return {
+        **dict.fromkeys(nothing),
+        "id": str(guild.id),
+        "name": guild.name,
+        "owner_id": str(owner.id if owner else 1),
+        "unavailable": False,
+        "large": False,
+        "member_count": len(guild.members) + 1,
+        "roles": [everyone],
+        "emojis": [],
+        "stickers": [],
+        "features": [],
+        "channels": [channel_json(channel) for channel in guild.channels.values()],
+        "threads": [],
+        "members": [bot_member_json(world)],
+        "presences": [],
+        "voice_states": [],
+        "stage_instances": [],
+        "guild_scheduled_events": [],
+        "soundboard_sounds": [],
+        "afk_timeout": 300,
+        "verification_level": 0,
+        "default_message_notifications": 0,
+        "explicit_content_filter": 0,
+        "mfa_level": 0,
+        "nsfw_level": 0,
+        "premium_tier": 0,
+        "premium_subscription_count": 0,
+        "premium_progress_bar_enabled": False,
+        "preferred_locale": "en-US",
+        "system_channel_flags": 0,
+        "joined_at": instant(guild.id),
+    }
+
+
+def interaction_json(world: World, interaction: Interaction) -> Json:
+    """INTERACTION_CREATE."""
+    guild = interaction.channel.guild
+    found: dict[str, Any] = {
+        "id": str(interaction.id),
+        "application_id": str(world.application),
+        "type": interaction.type,
+        "token": interaction.token,
+        "version": 1,
+        "data": interaction.data,
+        "channel_id": str(interaction.channel.id),
+        "channel": {**channel_json(interaction.channel), "permissions": str(interaction.member.permissions)},
+        "locale": "en-GB",
+        "app_permissions": str(interaction.channel.allows),
+        "entitlements": [],
+        "attachment_size_limit": 10 * 1024 * 1024,
+        "context": 0 if guild else 1,
+    }
+    if guild:
+        found |= {
+            "guild_id": str(guild.id),
+            "guild": {"id": str(guild.id), "locale": "en-US", "features": []},
+            "guild_locale": "en-US",
+            "member": member_json(interaction.member, permissions=True),
+            "authorizing_integration_owners": {"0": str(guild.id)},
+        }
+    else:
+        found |= {"user": interaction.member.user(), "authorizing_integration_owners": {"0": "0"}}
+    if interaction.message is not None:
+        found["message"] = message_json(interaction.message)
+    return found

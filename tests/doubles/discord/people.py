@@ -1,0 +1,214 @@
+"""What people do in front of their Discord clients, and what they see. The clients' own rules hold: nobody presses
+what is not there, types what does not fit or uses a command that was not registered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from secrets import token_urlsafe
+from time import monotonic
+from typing import Any, TypeVar
+
+from tests.doubles.discord.interactions import AUTOCOMPLETE, COMMAND, COMPONENT, SUBMIT
+from tests.doubles.discord.payloads import guild_json, interaction_json, message_json
+from tests.doubles.discord.server import Server
+from tests.doubles.discord.world import Channel, Guild, Interaction, Json, Member, Message, nested, snowflake
+
+T = TypeVar("T")
+_OPTION_TYPES = {bool: 5, int: 4, float: 10, str: 3}
+
+
+class Impossible(AssertionError):
+    """No client would let a person do this."""
+
+
+class Discord(Server):
+    """The whole double: its server and its people."""
+
+    async def press(
+        self, member: Member, message: Message, custom_id: str, *, values: tuple[str, ...] = (), age_s: float = 0.0
+    ) -> Interaction:
+        """Press a button of a message the member sees, or pick from a menu. `age_s` ago, where the news came late."""
+        if message.viewer not in (None, member.id) or message.id not in message.channel.messages:
+            raise Impossible(f"{member.name} does not see that message")
+        part = next((part for part in message.parts if part.get("custom_id") == custom_id), None)
+        if part is None or part.get("disabled"):
+            raise Impossible(f"no {custom_id} to press in {message.buttons}")
+        data: Json = {"custom_id": custom_id, "component_type": part["type"], "id": part.get("id", 1)}
+        if part["type"] != 2:
+            data["values"] = list(values)
+        return await self._happens(Interaction(COMPONENT, member, message.channel, data, message), age_s)
+
+    async def slash(
+        self, member: Member, channel: Channel, *words: str, age_s: float = 0.0, **options: Any
+    ) -> Interaction:
+        """Use a registered slash command: `slash(ann, daily, "quiz", "board", period="week")`."""
+        data = self._command_data(channel, words, options)
+        return await self._happens(Interaction(COMMAND, member, channel, data), age_s)
+
+    async def autocomplete(
+        self, member: Member, channel: Channel, *words: str, typing: str, **options: Any
+    ) -> Interaction:
+        """Type into the option `typing` of a slash command."""
+        data = self._command_data(channel, words, options)
+        for option in _leaves(data):
+            if option["name"] == typing:
+                option["focused"] = True
+        return await self._happens(Interaction(AUTOCOMPLETE, member, channel, data), 0.0)
+
+    async def pick_command(self, member: Member, message: Message, name: str) -> Interaction:
+        """Use a command from a message's menu."""
+        command = self._registered(message.channel, name, 3)
+        data = {
+            "id": command["id"],
+            "name": name,
+            "type": 3,
+            "target_id": str(message.id),
+            "resolved": {"messages": {str(message.id): message_json(message)}},
+        }
+        return await self._happens(Interaction(COMMAND, member, message.channel, data), 0.0)
+
+    async def submit_modal(
+        self, opened: Interaction, values: Mapping[str, str | tuple[str, ...]], *, age_s: float = 0.0
+    ) -> Interaction:
+        """Send off the form that an interaction was answered with; what is not named keeps what it held."""
+        if opened.modal is None:
+            raise Impossible("no form was opened")
+        filled = [_filled(component, values) for component in opened.modal["components"]]
+        known = {part["custom_id"] for component in filled for part in nested(component) if "custom_id" in part}
+        if set(values) - known:
+            raise Impossible(f"no {set(values) - known} in the form: {known}")
+        data = {"custom_id": opened.modal["custom_id"], "components": filled}
+        return await self._happens(Interaction(SUBMIT, opened.member, opened.channel, data, opened.message), age_s)
+
+    async def says(self, member: Member, channel: Channel, content: str) -> Message:
+        """Write a message; no bot hears of it without an intent of its own."""
+        message = Message(channel, member.user(), {"content": content})
+        channel.messages[message.id] = message
+        return message
+
+    async def joins(self, guild: Guild) -> None:
+        """The bot is added to a server made meanwhile."""
+        await self.gateway.dispatch("GUILD_CREATE", guild_json(self.world, guild), guild.id)
+
+    async def _happens(self, interaction: Interaction, age_s: float) -> Interaction:
+        interaction.id, interaction.token = snowflake(age_s), token_urlsafe(48)
+        interaction.born = interaction.token_born = monotonic() - age_s
+        self.world.interactions[interaction.token] = interaction
+        self.log.add(
+            "interaction",
+            interaction=interaction.id,
+            type=interaction.type,
+            member=interaction.member.id,
+            custom_id=interaction.data.get("custom_id"),
+        )
+        guild = interaction.channel.guild
+        payload = interaction_json(self.world, interaction)
+        await self.gateway.dispatch("INTERACTION_CREATE", payload, guild.id if guild else None)
+        return interaction
+
+    # What is waited for
+
+    async def until(self, condition: Callable[[], T | None], what: str, patience_s: float = 30.0) -> T:
+        """Wait until the condition gives something; it is looked at whenever something happened."""
+        return await self.log.until(condition, what, patience_s)
+
+    async def answered(self, interaction: Interaction) -> Interaction:
+        """Wait for the first response."""
+        await self.until(lambda: interaction.answer is not None, f"answered: {interaction.data}")
+        return interaction
+
+    async def settled(self, interaction: Interaction) -> Interaction:
+        """Wait until the member has something to read or to fill."""
+        await self.until(lambda: interaction.settled, f"settled: {interaction.data}")
+        return interaction
+
+    async def connected(self, count: int = 1) -> None:
+        """Wait until so many sessions listen."""
+        await self.until(lambda: self.gateway.listening >= count, f"{count} sessions listening")
+
+    # What only time does
+
+    def age_tokens(self, seconds: float) -> None:
+        """Let every interaction's token be older."""
+        for interaction in self.world.interactions.values():
+            interaction.token_born -= seconds
+
+    def forget_nonces(self) -> None:
+        """Let the few minutes pass in which nonces are remembered."""
+        self.nonces.clear()
+
+    # Commands
+
+    def _registered(self, channel: Channel, name: str, kind: int) -> Json:
+        places = [0, channel.guild.id] if channel.guild else [0]
+        for place in places:
+            for command in self.world.commands.get(place, ()):
+                if command["name"] == name and command.get("type", 1) == kind:
+                    return command
+        raise Impossible(f"/{name} is not registered")
+
+    def _command_data(self, channel: Channel, words: tuple[str, ...], options: dict[str, Any]) -> Json:
+        command = self._registered(channel, words[0], 1)
+        given = [{"name": name, "type": _OPTION_TYPES[type(value)], "value": value} for name, value in options.items()]
+        level, chain = command, []
+        for word in words[1:]:
+            level = next((o for o in level.get("options", ()) if o["name"] == word and o["type"] in (1, 2)), {})
+            if not level:
+                raise Impossible(f"/{' '.join(words)} is not registered")
+            chain.append((word, level["type"]))
+        _fit(level, options, words)
+        for word, kind in reversed(chain):
+            given = [{"name": word, "type": kind, "options": given}]
+        return {"id": command["id"], "name": words[0], "type": 1, "options": given}
+
+
+def _fit(level: Json, options: dict[str, Any], words: tuple[str, ...]) -> None:
+    """The client takes only options that are registered, and all that are required."""
+    known = {option["name"]: option for option in level.get("options", ())}
+    if set(options) - set(known):
+        raise Impossible(f"/{' '.join(words)} has no {set(options) - set(known)}")
+    missing = {name for name, option in known.items() if option.get("required")} - set(options)
+    if missing:
+        raise Impossible(f"/{' '.join(words)} needs {missing}")
+
+
+def _leaves(data: Json) -> list[Json]:
+    found: list[Json] = []
+    for option in data.get("options") or ():
+        found += _leaves(option) if "options" in option else [option]
+    return found
+
+
+def _filled(component: Json, values: Mapping[str, str | tuple[str, ...]]) -> Json:
+    """A component of a form as a client sends it back."""
+    found: Json = {"type": component["type"], "id": component.get("id", 1)}
+    if "component" in component:
+        return {**found, "component": _filled(component["component"], values)}
+    if "components" in component:
+        return {**found, "components": [_filled(child, values) for child in component["components"]]}
+    if "custom_id" not in component:
+        return found
+    name = component["custom_id"]
+    found["custom_id"] = name
+    if component["type"] == 4:
+        return {**found, "value": _typed(component, values.get(name, component.get("value", "")))}
+    picked = _picked(component, values.get(name))
+    return {**found, "value": picked[0] if picked else None} if component["type"] == 21 else {**found, "values": picked}
+
+
+def _typed(component: Json, value: str | tuple[str, ...]) -> str:
+    if not isinstance(value, str) or len(value) > component.get("max_length", 4000):
+        raise Impossible(f"{component['custom_id']} does not take {value!r}")
+    if component.get("required", True) and not value:
+        raise Impossible(f"{component['custom_id']} is required")
+    return value
+
+
+def _picked(component: Json, wanted: str | tuple[str, ...] | None) -> list[str]:
+    options = component.get("options") or []
+    if wanted is None:
+        return [option["value"] for option in options if option.get("default")]
+    picked = [wanted] if isinstance(wanted, str) else list(wanted)
+    if set(picked) - {option["value"] for option in options}:
+        raise Impossible(f"{component['custom_id']} does not offer {picked}")
+    return picked
