@@ -237,3 +237,12 @@ def test_following_completion_always_ends_in_a_known_command() -> None:
     for name in ("quiz", "quiz-admin"):
         for offer in complete(name, ""):
             assert any(" ".join(spec.path) == offer for spec in specs_of(name))
+
+
+def test_the_rest_may_be_given_by_name_whatever_was_left_out() -> None:
+    """A chat that asks for arguments one by one hands over the last without those before it."""
+    said = 'the key says "no": text:really?\n\tx = 1'
+    assert read_command("quiz", f"report text:{said}").values == {"text": said}
+    assert read_command("quiz", f"report id:grad text:{said}").values == {"id": "grad", "text": said}
+    assert read_command("quiz", "run code:x: int = 1").values == {"code": "x: int = 1"}
+    assert read_command("quiz", "run x: int = 1").values == {"code": "x: int = 1"}

@@ -107,6 +107,9 @@ class _Values:
         position = 0
         while found := _WORD.search(text, position):
             open_slots = self._open()
+            if named_rest := self._rest_named(text[found.start() :]):
+                self.values[named_rest[0]] = named_rest[1]
+                break
             if open_slots and open_slots[0].kind.rest:
                 self.values[open_slots[0].name] = text[found.start() :]
                 break
@@ -118,6 +121,12 @@ class _Values:
         if missing:
             raise CommandError(f"{missing[0].name.capitalize()} is missing. {missing[0].help} {self._usage()}")
         return self.values
+
+    def _rest_named(self, text: str) -> tuple[str, str] | None:
+        """An argument that takes the rest, given by name, though others before it may be left out: all that follows."""
+        name, colon, rest = text.partition(":")
+        takes = [one for one in self._open() if one.kind.rest and colon and one.name == name.lower()]
+        return (takes[0].name, rest.strip()) if takes and rest.strip() else None
 
     def _open(self) -> list[Argument]:
         return [one for one in self.spec.arguments if not one.named and one.name not in self.values]
