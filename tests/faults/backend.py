@@ -1,0 +1,213 @@
+"""What tests of faults stand on: the real service on a real port and PostgreSQL, and bots as processes of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import uvicorn
+
+from service.app import Service, build
+from service.client import ServiceClient
+from service.config import Settings
+from service.wire import Platform as PlatformName
+from service.wire import RoundView, ScheduleSpec, Where, Who
+
+ROOT = Path(__file__).parent.parent.parent
+BANK = ROOT / "tests" / "bot" / "fixtures" / "room.md"
+QUESTIONS = ("one-right", "two-right", "the-shape", "two-lines", "why-scale", "add-one")
+TOKEN = "a-token-only-the-tests-know"
+PATIENCE_S = 30.0
+EVERY_DAY = tuple(range(7))
+LEASE_S = 31
+"""After so long a delivery whose bot died is given to another."""
+
+
+@dataclass
+class RunningClock:
+    """The machine's clock, moved on by as much as a test wants to wait."""
+
+    ahead: timedelta = timedelta()
+
+    def __call__(self) -> datetime:
+        return datetime.now(UTC) + self.ahead
+
+    def advance(self, **delta: float) -> None:
+        """Move on by so many `days`, `hours`, `minutes`, `seconds`."""
+        self.ahead += timedelta(**delta)
+
+
+@dataclass
+class Backend:
+    """The service, reached at `url` by bots and by `client` from here. Nothing ticks but by `tick`."""
+
+    service: Service
+    client: ServiceClient
+    clock: RunningClock
+    url: str
+    database_url: str
+
+    async def tick(self) -> None:
+        """Post, close and judge whatever is due now."""
+        await self.service.tick()
+        await self.service.jobs.work_off()
+
+    async def import_bank(self, boss: Who, *only: str) -> None:
+        """Bring in the room's bank; with `only`, retire the rest of it."""
+        view = await self.client.bank_import(boss, "import", BANK.name, BANK.read_text(encoding="utf-8"), True)
+        assert view.applied, view.findings
+        for question in QUESTIONS:
+            if only and question not in only:
+                await self.client.bank_retire(boss, f"retire:{question}", question, True)
+
+    async def posts_now(self, boss: Who, *channels: Where) -> list[RoundView]:
+        """A round in each channel, its question left in the outbox."""
+        rounds = []
+        for where in channels:
+            event = f"{where.channel}:{self.clock().timestamp()}"
+            schedule = await self.client.schedule_add(boss, f"add:{event}", where, ScheduleSpec(weekdays=EVERY_DAY))
+            rounds.append(await self.client.post_now(boss, f"post:{event}", schedule.id))
+        return rounds
+
+
+@contextlib.asynccontextmanager
+async def backend_running(database_url: str) -> AsyncIterator[Backend]:
+    """A service on its own port until the block ends."""
+    clock = RunningClock()
+    settings = Settings(database_url=database_url, service_token=TOKEN)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        async with build(settings, clock).running() as service, _served(service, listener):
+            async with ServiceClient.inside(service.api, TOKEN) as client:
+                yield Backend(service, client, clock, url, database_url)
+
+
+class _Server(uvicorn.Server):
+    """Signals are pytest's."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@contextlib.asynccontextmanager
+async def _served(service: Service, listener: socket.socket) -> AsyncIterator[None]:
+    config = uvicorn.Config(
+        service.api, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=2, ws="none"
+    )
+    server = _Server(config)
+    task = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        yield
+    finally:
+        service.stopping.set()
+        server.should_exit = True
+        await task
+
+
+@dataclass
+class Bot:
+    """A `dailygrad` process and what it has printed and logged so far."""
+
+    process: asyncio.subprocess.Process
+    lines: list[str] = field(default_factory=list)
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.reader = asyncio.create_task(self._follow())
+
+    async def _follow(self) -> None:
+        assert self.process.stdout is not None
+        async for line in self.process.stdout:
+            self.lines.append(line.decode(errors="replace"))
+            self.news.set()
+        self.news.set()
+
+    @property
+    def said(self) -> str:
+        return "".join(self.lines)
+
+    async def says(self, pattern: str) -> re.Match[str]:
+        """Wait until it prints something matching."""
+        async with asyncio.timeout(PATIENCE_S):
+            while (found := re.search(pattern, self.said)) is None:
+                assert self.process.returncode is None, f"it ended before {pattern}:\n{self.said}"
+                self.news.clear()
+                await self.news.wait()
+        return found
+
+    async def kill(self) -> None:
+        """`kill -9`, wherever it is."""
+        with contextlib.suppress(ProcessLookupError):
+            self.process.kill()
+        await self._ended()
+
+    async def stop(self, patience_s: float = PATIENCE_S) -> None:
+        """SIGTERM: it ends well and without a trace of trouble."""
+        self.process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(patience_s):
+            await self._ended()
+        assert self.process.returncode == 0, self.said
+        assert "Traceback" not in self.said, self.said
+
+    async def _ended(self) -> None:
+        await self.process.wait()
+        await self.reader
+
+
+@dataclass
+class Bots:
+    """Starts bots in front of a backend. `settings` are those of every one of them."""
+
+    backend: Backend
+    folder: Path
+    settings: dict[str, str] = field(default_factory=dict)
+    started: list[Bot] = field(default_factory=list)
+
+    async def start(self, *words: str, data: str = "data", **settings: str) -> Bot:
+        """Start `dailygrad` with these words. Bots with another `data` share no journal."""
+        folder = self.folder / data
+        folder.mkdir(exist_ok=True)
+        ours = {
+            "PYTHONUNBUFFERED": "1",
+            "DAILYGRAD_SERVICE_URL": self.backend.url,
+            "DAILYGRAD_SERVICE_TOKEN": TOKEN,
+            "DAILYGRAD_DATA": str(folder),
+        }
+        bot = Bot(
+            await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "dailygrad", *words),
+                cwd=ROOT,
+                env=_surroundings() | ours | self.settings | settings,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+            )
+        )
+        self.started.append(bot)
+        return bot
+
+    async def clear(self) -> None:
+        """Kill whatever still runs."""
+        for bot in self.started:
+            await bot.kill()
+
+
+def _surroundings() -> dict[str, str]:
+    """This machine's environment without any setting of ours."""
+    ours = ("DAILYGRAD_", "DATABASE_URL", "DISCORD_", "SLACK_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+
+
+def boss_of(platform: PlatformName, workspace: str, member: str) -> Who:
+    """An admin of a workspace."""
+    return Who(platform=platform, workspace=workspace, member=member, name="Boss", admin=True)
