@@ -118,6 +118,41 @@ class Settle:
     state: str
 
 
+@dataclass(frozen=True, slots=True)
+class Today:
+    """Show what is open in this channel, or where none is named in the workspace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Set up the daily question of a channel: ask for its time."""
+
+    channel: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetupAt:
+    """The time is chosen, as hours and minutes in four digits: ask for days and zone."""
+
+    at: str
+    channel: str
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Begin a channel's schedule at that time, on the days and in the zone of the form."""
+
+    at: str
+    channel: str
+
+
+@dataclass(frozen=True, slots=True)
+class PostNow:
+    """Post a schedule's question of the day at once."""
+
+    schedule: str
+
+
 Action = (
     Open
     | Choose
@@ -133,10 +168,16 @@ Action = (
     | Privacy
     | Import
     | Settle
+    | Today
+    | Setup
+    | SetupAt
+    | Begin
+    | PostNow
 )
 
 _ANY = r"[^\x00-\x1f]*"
 _SOME = r"[^\x00-\x1f]+"
+_CLOCK = "([01][0-9]|2[0-3])[0-5][0-9]"
 _LEVEL = "(mid|senior|principal)?"
 _KIND = "(choice|value|output|code|open)"
 # A practised question's ref may be followed by what practice is kept to, see `trailing`.
@@ -161,6 +202,11 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "v": (Privacy, ("see|export|hide|show|forget|erase",)),
     "i": (Import, ("check|apply",)),
     "s": (Settle, ("[0-9]{1,18}", "dismissed|fixed")),
+    "t": (Today, ()),
+    "h": (Setup, (_SOME,)),
+    "j": (SetupAt, (_CLOCK, _SOME)),
+    "b": (Begin, (_CLOCK, _SOME)),
+    "w": (PostNow, ("[0-9]{1,18}",)),
 }
 _TAGS = {kind: tag for tag, (kind, _) in _SHAPES.items()}
 

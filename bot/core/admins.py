@@ -9,6 +9,7 @@ from typing import Any, cast
 from bot.core.cards import Card, Form
 from bot.core.commands import CommandError, Typed
 from bot.core.events import Command, Event
+from bot.core.hello import HelloDesk
 from bot.core.members import help_said
 from bot.core.wording import admin, imports, texts
 from service.client import ServiceClient
@@ -39,6 +40,7 @@ class AdminDesk:
     def __init__(self, client: ServiceClient) -> None:
         self._client = client
         self._doers: dict[tuple[str, ...], Doer] = {
+            ("setup",): self._setup,
             ("schedule", "add"): self._add,
             ("schedule", "list"): self._list,
             ("schedule", "edit"): self._edit,
@@ -75,6 +77,9 @@ class AdminDesk:
         return await self._doers[typed.spec.path](event, typed)
 
     # Schedules
+
+    async def _setup(self, event: Command, typed: Typed) -> Said:
+        return await HelloDesk(self._client).setup(event, event.where.channel)
 
     async def _add(self, event: Command, typed: Typed) -> Said:
         view = await self._client.schedule_add(event.who, event.id, event.where, _plan(typed, ScheduleSpec()))

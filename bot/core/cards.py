@@ -169,3 +169,6 @@ class Reply:
     said: Card | Form
     replaces: bool = False
     """Whether it takes the place of the private card the press came from."""
+    needless: bool = False
+    """Whether it was said before and nobody waits for it: a chat that tells again that we were added gets no second
+    hello. It need not be shown."""

@@ -42,6 +42,10 @@ class MemberDesk:
         return await self._doers[typed.spec.path[0]](event, typed)
 
     async def _today(self, event: Command, typed: Typed) -> Said:
+        return await self.today(event)
+
+    async def today(self, event: Event) -> Said:
+        """What is open here and what became of each."""
         return asking.today_card(await self._client.today(event.who, event.where), event.at)
 
     async def _answer(self, event: Command, typed: Typed) -> Said:

@@ -9,6 +9,7 @@ from bot.core.admins import AdminDesk
 from bot.core.cards import Card, Form
 from bot.core.commands import CommandError
 from bot.core.events import Event, Press, Submit
+from bot.core.hello import HelloDesk
 from bot.core.members import MemberDesk, without_fence
 from bot.core.wording import asking, revealing, texts
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
@@ -20,10 +21,11 @@ Said = Card | Form
 class PressDesk:
     """Answers presses of buttons and submitted forms."""
 
-    def __init__(self, client: ServiceClient, members: MemberDesk, admins: AdminDesk) -> None:
+    def __init__(self, client: ServiceClient, members: MemberDesk, admins: AdminDesk, hello: HelloDesk) -> None:
         self._client = client
         self._members = members
         self._admins = admins
+        self._hello = hello
 
     async def press(self, event: Press) -> Said:
         """Do what the button means. Raises BadAction, CommandError and what the client raises."""
@@ -63,6 +65,19 @@ class PressDesk:
             case actions.Settle(report, state):
                 return await self._admins.settle(event, int(report), state)
             case _:
+                return await self._set_up(event, action)
+
+    async def _set_up(self, event: Press, action: actions.Action) -> Said:
+        match action:
+            case actions.Today():
+                return await self._members.today(event)
+            case actions.Setup(channel):
+                return await self._hello.setup(event, channel)
+            case actions.SetupAt(at, channel):
+                return self._hello.plan(event, at, channel)
+            case actions.PostNow(schedule):
+                return await self._hello.post_now(event, int(schedule))
+            case _:
                 raise actions.BadAction("This button does nothing here. Type `/quiz today` for a fresh one.")
 
     async def submit(self, event: Submit) -> Said:
@@ -78,6 +93,8 @@ class PressDesk:
                 return await self._members.report(event, question or _one(event, "question"), _one(event, "text"))
             case actions.Snippet():
                 return await self._members.run_snippet(event, _code(event))
+            case actions.Begin(at, channel):
+                return await self._hello.begin(event, at, channel)
             case actions.Import(how):
                 return await self._admins.take_document(event, _one(event, "name"), _raw(event, "text"), how == "apply")
             case _:

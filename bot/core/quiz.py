@@ -10,11 +10,13 @@ from bot.core import actions
 from bot.core.actions import BadAction
 from bot.core.admins import AdminDesk
 from bot.core.cards import Card, Form, Reply
-from bot.core.commands import CommandError, read_command, specs_of
+from bot.core.commands import CommandError, read_command
 from bot.core.events import Added, Command, Event, Press, Sent, Submit, Visited
+from bot.core.hello import HelloDesk
 from bot.core.markup import escape
 from bot.core.members import MemberDesk
 from bot.core.presses import PressDesk
+from bot.core.sent import SentDesk
 from bot.core.wording import texts
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.limits import limit_words
@@ -28,18 +30,23 @@ class Quiz:
     def __init__(self, client: ServiceClient) -> None:
         self._members = MemberDesk(client)
         self._admins = AdminDesk(client)
-        self._presses = PressDesk(client, self._members, self._admins)
+        self._hello = HelloDesk(client)
+        self._sent = SentDesk(client)
+        self._presses = PressDesk(client, self._members, self._admins, self._hello)
 
     async def handle(self, event: Event) -> Reply:
         """What the one who caused `event` is told, privately. Never raises."""
         try:
+            if isinstance(event, Added):
+                hello, first = await self._hello.added(event)
+                return Reply(hello, needless=not first)
             said = await self._said(event)
         except Exception as error:  # whatever fails, the member gets an answer and the log the cause
             # It takes no card's place: what was typed or shown there is still wanted.
             return Reply(_trouble(event, error))
         return Reply(said, replaces=_is_answer(event) and isinstance(said, Card))
 
-    async def _said(self, event: Event) -> Card | Form:
+    async def _said(self, event: Command | Press | Submit | Sent | Visited) -> Card | Form:
         match event:
             case Command():
                 typed = read_command(event.name, event.text)
@@ -49,8 +56,10 @@ class Quiz:
                 return await self._presses.press(event)
             case Submit():
                 return await self._presses.submit(event)
-            case Sent() | Added() | Visited():
-                return texts.help_card(specs_of("quiz"))
+            case Sent():
+                return await self._sent.sent(event)
+            case Visited():
+                return await self._hello.visited(event)
 
 
 def _trouble(event: Event, error: Exception) -> Card:

@@ -43,6 +43,11 @@ any_action = st.one_of(
     st.builds(actions.Privacy, st.sampled_from(["see", "erase"])),
     st.builds(Import, st.sampled_from(["check", "apply"])),
     st.builds(actions.Settle, st.integers(0, 10**17).map(str), st.sampled_from(["dismissed", "fixed"])),
+    st.just(actions.Today()),
+    st.builds(actions.Setup, words),
+    st.builds(actions.SetupAt, st.sampled_from(["0000", "0930", "2359"]), words),
+    st.builds(actions.Begin, st.sampled_from(["0000", "0930", "2359"]), words),
+    st.builds(actions.PostNow, st.integers(0, 10**17).map(str)),
 )
 
 
@@ -98,6 +103,11 @@ def test_any_other_text_is_refused_or_stands_for_itself(text: str) -> None:
         (Report("q-1"), "e:q-1"),
         (Snippet(), "u"),
         (ShowBoard("week", "channel"), "l:week:channel:"),
+        (actions.Today(), "t"),
+        (actions.Setup("C012AB"), "h:C012AB"),
+        (actions.SetupAt("0930", "C012AB"), "j:0930:C012AB"),
+        (actions.Begin("0930", "a:b"), "b:0930:a:b"),
+        (actions.PostNow("3"), "w:3"),
     ],
 )
 def test_ids_stay_what_they_are_because_old_cards_are_still_pressed(action: actions.Action, text: str) -> None:
@@ -121,6 +131,11 @@ def test_ids_stay_what_they_are_because_old_cards_are_still_pressed(action: acti
         "m:poem::",
         "zz:r1",
         "u:x",
+        "t:1",
+        "h:",
+        "j:2400:C1",
+        "b:930:C1",
+        "w:x",
         "a:r12\n",
         "e:" + "q" * 99,
     ],

@@ -113,6 +113,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         Argument("action", kinds.PRIVACY, "see, export, hide, show or forget; else see."),
     ),
     _quiz("help", "This list, or more on one command.", Argument("command", kinds.REST, "A command.")),
+    _admin("setup", "A first schedule here, in three clicks."),
     _admin("schedule add", "Post a question here on a schedule.", *_PLAN),
     _admin("schedule list", "The schedules and their next questions."),
     _admin("schedule edit", "Change a schedule; what is not named stays.", _THIS_SCHEDULE, *_PLAN),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from bot.core.actions import Import, Next, Open, Snippet, Wanted, encode
 from bot.core.cards import Block, Button, Card, Code, Form, Small, Table, Text, TextField
 from bot.core.commands import Spec
@@ -61,8 +63,9 @@ def help_card(specs: tuple[Spec, ...]) -> Card:
 def _help_row(group: list[Spec]) -> tuple[str, str]:
     if len(group) == 1:
         return group[0].words, group[0].help
-    # A screenful is all that anybody reads.
-    return f"/{group[0].name} {group[0].path[0]} …", ", ".join(spec.path[1] for spec in group)
+    # A screenful is all that anybody reads, and a row of two lines makes every row two.
+    words = textwrap.shorten(", ".join(spec.path[1] for spec in group), 54, placeholder=" …")
+    return f"/{group[0].name} {group[0].path[0]} …", words
 
 
 def spec_card(spec: Spec) -> Card:
