@@ -107,11 +107,11 @@ class _Values:
         position = 0
         while found := _WORD.search(text, position):
             open_slots = self._open()
-            if named_rest := self._rest_named(text[found.start() :]):
-                self.values[named_rest[0]] = named_rest[1]
-                break
             if open_slots and open_slots[0].kind.rest:
                 self.values[open_slots[0].name] = text[found.start() :]
+                break
+            if named_rest := self._rest_named(text[found.start() :]):
+                self.values[named_rest[0]] = named_rest[1]
                 break
             self._take(found[0])
             position = found.end()
