@@ -86,9 +86,12 @@ async def backend_running(database_url: str) -> AsyncIterator[Backend]:
     settings = Settings(database_url=database_url, service_token=TOKEN)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        async with build(settings, clock).running() as service, _served(service, listener):
-            async with ServiceClient.inside(service.api, TOKEN) as client:
-                yield Backend(service, client, clock, url, database_url)
+        async with (
+            build(settings, clock).running() as service,
+            _served(service, listener),
+            ServiceClient.inside(service.api, TOKEN) as client,
+        ):
+            yield Backend(service, client, clock, url, database_url)
 
 
 class _Server(uvicorn.Server):
