@@ -61,7 +61,7 @@ def live(walls: confine.Walls, get_ready: Callable[[confine.Walls], None] | None
     confine.run_limits(run.limits, sizes[5 if device else 0], own_user=walls.namespaces, data_only=bool(device))
     if device == "cuda":
         _limit_gpu(run.limits.gpu_mb)
-    _seed(run.seed)
+    seed(run.seed)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # What was printed before the time or the memory ran out is what helps to see why.
         sys.stdout.reconfigure(line_buffering=True)
@@ -97,6 +97,7 @@ print(leaf.grad)
 
 def get_warm(device: str) -> None:
     """Go the road of an answer once, so that the pages it touches are ours before the clock runs."""
+    seed(0)
     stdout = sys.stdout
     with open(os.devnull, "w") as sys.stdout:  # noqa: PTH123 - what an answer's own open() goes through
         _Execution(Run("", _WARMING.format(device=device)), device).report()
@@ -123,11 +124,11 @@ def _send(kind: bytes, payload: bytes) -> None:
         data = data[os.write(RESULTS, data) :]
 
 
-def _seed(seed: int) -> None:
-    # Every child has the zygote's generators, bit for bit.
-    random.seed(seed)
-    np.random.seed(seed % 2**32)
-    torch.manual_seed(seed % 2**63)
+def seed(number: int) -> None:
+    """Start the generators of Python, numpy and torch anew: every child has the zygote's, bit for bit."""
+    random.seed(number)
+    np.random.seed(number % 2**32)
+    torch.manual_seed(number % 2**63)
 
 
 def _flush() -> None:

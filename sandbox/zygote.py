@@ -33,14 +33,14 @@ def serve(options: dict[str, Any]) -> NoReturn:
     from sandbox import child
 
     control = socket.socket(fileno=CONTROL)
-    _warm()
+    _warm(child.get_warm)
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
     tell(control, {"ready": {"torch": torch.__version__, "numpy": numpy.__version__}})
     Forking(control, options, child.live).forever()
 
 
-def _warm() -> None:
-    """Load what torch loads late: the first optimizer costs 1.5 s, the first backward and repr much less."""
+def _warm(as_a_child: Callable[[str], None]) -> None:
+    """Load what torch loads late: the first optimizer costs 1.5 s, the first vmap 0.5 s, others much less."""
     import torch
 
     if len(list(Path("/proc/self/task").iterdir())) != 1:
@@ -50,8 +50,10 @@ def _warm() -> None:
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     torch.nn.functional.cross_entropy(model(torch.randn(2, 4)), torch.tensor([0, 1])).backward()  # type: ignore[no-untyped-call]
     optimizer.step()
-    repr(torch.randn(2, 2))
+    torch.func.vmap(torch.func.grad(torch.sin))(torch.ones(2))
+    list(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.ones(2))))
     confine.prepare()
+    as_a_child("cpu")
     gc.collect()
     # Objects the collector never visits again stay on pages all children share.
     gc.freeze()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -54,14 +55,17 @@ def test_sources_that_were_staged_are_mounted_from_there() -> None:
 def test_banks_installed_beside_torch_are_covered_and_not_readable(tmp_path: Path) -> None:
     for name in ("torch", "questions", "service"):
         (tmp_path / name).mkdir()
+    (tmp_path / "__editable__.pth").touch()
     runtime = Runtime("/opt/py/bin/python", ("/opt/py",), (str(tmp_path),), "/srv/app/sandbox")
     words = jail.bubblewrap("bwrap", runtime, {}, ["python"])
     covered = [words[at + 1] for at, word in enumerate(words) if word == "--tmpfs"]
-    assert covered == ["/opt/dailygrad/packages0/service", "/opt/dailygrad/packages0/questions", "/tmp"]
-    assert "/opt/dailygrad/packages0/torch" in jail.readable(runtime, jailed=True)
-    assert f"{tmp_path}/torch" in jail.readable(runtime, jailed=False)
-    for jailed in (True, False):
-        assert not [path for path in jail.readable(runtime, jailed=jailed) if path.endswith(("questions", "service"))]
+    assert sorted(covered) == ["/opt/dailygrad/packages0/questions", "/opt/dailygrad/packages0/service", "/tmp"]
+    pairs = list(itertools.pairwise(words))
+    assert ("/dev/null", "/opt/dailygrad/packages0/__editable__.pth") in pairs
+    assert "/opt/dailygrad/packages0" in jail.readable(runtime, jailed=True)
+    bare = jail.readable(runtime, jailed=False)
+    assert f"{tmp_path}/torch" in bare
+    assert not [path for path in bare if path.startswith(str(tmp_path)) and not path.endswith("torch")]
 
 
 @pytest.mark.sandbox
