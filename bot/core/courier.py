@@ -122,7 +122,8 @@ class Courier:
             await self._client.outbox_sent(delivery.id, ref)
 
     async def _make(self, delivery: Delivery) -> str:
-        target = Target(delivery.workspace, delivery.channel, delivery.member, delivery.reply_to)
+        notice = delivery.body.kind == "notice"
+        target = Target(delivery.workspace, delivery.channel, delivery.member, delivery.reply_to, for_admins=notice)
         card = outbox_card(delivery.body)
         found = await self._platform.find(target, delivery.key) if delivery.uncertain else None
         return found if found is not None else await self._platform.post(target, card, delivery.key)

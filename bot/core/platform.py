@@ -19,6 +19,8 @@ class Target:
     channel: str
     member: str | None = None
     reply_to: str | None = None
+    for_admins: bool = False
+    """A notice for those who run the quiz: where its channel takes no message, another place they see will do."""
 
 
 class Refused(Exception):
