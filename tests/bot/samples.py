@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from bot.core.actions import Wanted
 from bot.core.cards import Card, Form
 from bot.core.commands import specs_of
-from bot.core.wording import admin, asking, boards, imports, outbox_card, revealing, texts
+from bot.core.wording import admin, asking, boards, hello, imports, outbox_card, revealing, texts
 from service.wire import (
     AskForm,
     AuditView,
@@ -261,7 +261,7 @@ GALLERY: dict[str, Card | Form] = {
     "rules": texts.rules_card(RULES),
     "help": texts.help_card(specs_of("quiz")),
     "help admin": texts.help_card(specs_of("quiz-admin")),
-    "help schedule add": texts.spec_card(specs_of("quiz-admin")[0]),
+    "help schedule add": texts.spec_card(next(one for one in specs_of("quiz-admin") if one.path[-1] == "add")),
     "snippet": texts.snippet_form(),
     "run": texts.run_card(RunResult(status="ok", stdout="tensor(3.)\n", wall_ms=12.3, peak_mb=40)),
     "run that waited": texts.run_card(RunResult(status="ok", stdout="1\n", wall_ms=3, queue_ms=2400, before=2)),
@@ -297,6 +297,20 @@ GALLERY: dict[str, Card | Form] = {
     "audit": admin.audit_card((AuditView(at=NOW, by="Ann", action="adjust", detail="Bob -5: unfair"),)),
     "audit none": admin.audit_card(()),
     "doctor": admin.doctor_card(CHECKS),
+    "hello": hello.hello_card("C012AB", "general *x*"),
+    "hello nowhere": hello.hello_card("", ""),
+    "setup": hello.time_card("C012AB", "general *x*", (SCHEDULE,)),
+    "setup plan": hello.plan_form("0930", "C012AB", NOW),
+    "begun": hello.begun_card(SCHEDULE, ROUND),
+    "begun without a question": hello.begun_card(SCHEDULE, "the bank is empty"),
+    "home": hello.home_card(Today(forms=(ANSWERED, ASK_CODE), zone=BERLIN), ME, NOW),
+    "home quiet": hello.home_card(Today(next_at=NEXT, zone=BERLIN), ME, NOW),
+    "handed in": hello.handed_in_card(
+        asking.recorded_card(_receipt("judging", given=Given(code="x"), closes_at=CLOSE), None, NOW), ASK_CODE
+    ),
+    "no place for code": hello.no_place_for_code_card(2),
+    "too many files": hello.too_many_files_card(("a_*b*.py", "c.py")),
+    "too many programs": hello.too_many_programs_card(3),
     "refused": texts.refused_card("the round is closed", "r12"),
     "unavailable": texts.unavailable_card(),
     "fault": texts.fault_card(),
