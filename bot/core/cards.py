@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Style = Literal["plain", "primary", "danger"]
+Shown = Literal["", "board", "weeks"]
+"""`board`: rank, name, points, answers, share right, streak. `weeks`: week, points, answers, share right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ class Table:
     numeric: tuple[int, ...] = ()
     """Columns aligned as numbers."""
     mine: int | None = None
+    shows: Shown = ""
+    """What a chat that has pictures may draw it as."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from markdown_it.token import Token
 
@@ -50,6 +51,28 @@ def parse(markdown: str) -> Document:
         return document
     note = Paragraph((Emphasis((Text(f"… {beyond:,} more characters are not shown"),)),))
     return Document((*document.blocks, note))
+
+
+def outer_parts(markdown: str) -> tuple[tuple[str, Blocks], ...]:
+    """Cut a text between its outermost blocks: each part's source and its tree, which together are the whole's.
+
+    Never raises; a text that cannot be cut without loss comes back as one part.
+    """
+    source, blocks = clean(markdown), parse(markdown).blocks
+    whole = ((source, blocks),)
+    if len(source) > MAX_SOURCE:
+        return whole
+    try:
+        tokens = parser_for(source).parse(source)
+    except Exception:  # as in `_blocks_of`, which has told the log
+        return whole
+    lines = source.splitlines(keepends=True)
+    begins = [token.map[0] for token in tokens if token.level == 0 and token.map]
+    cuts = [0, *begins[1:], len(lines)]
+    sources = ["".join(lines[start:end]) for start, end in pairwise(cuts)]
+    parts = tuple((part, parse(part).blocks) for part in sources)
+    # A link whose address stands in another part would be lost.
+    return parts if tuple(block for _, found in parts for block in found) == blocks else whole
 
 
 def _blocks_of(source: str) -> Blocks:

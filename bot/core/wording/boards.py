@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.core.actions import Next, Privacy, ShowBoard, encode, fits
 from bot.core.cards import Block, Button, Card, Code, Small, Table, Text
 from bot.core.markup import escape
@@ -25,7 +27,7 @@ def board_card(board: Board) -> Card:
     """A board, the reader's own place, and the way to the other periods."""
     blocks: list[Block] = []
     if board.rows:
-        blocks.append(board_table(board.rows, ""))
+        blocks.append(replace(board_table(board.rows, ""), shows="board"))
         left = board.total - len(board.rows)
         if left > 0:
             blocks.append(Small(f"{plural(left, 'more member', 'more members')} further down."))
