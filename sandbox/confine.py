@@ -29,7 +29,7 @@ SCRATCH = "/tmp"  # noqa: S108 - private to the run: a tmpfs of its own, mounted
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 _FILE_RIGHTS = {1: 0x1FFF, 2: 0x3FFF, 3: 0x7FFF, 4: 0x7FFF, 5: 0xFFFF}
-_EXECUTE, _WRITE, _READ, _LIST, _TRUNCATE = 1, 2, 4, 8, 1 << 14
+_EXECUTE, _WRITE, _READ, _LIST, _TRUNCATE, _CONTROL = 1, 2, 4, 8, 1 << 14, 1 << 15
 # Making plain files and directories and removing and moving them; no device, socket, pipe or link.
 _CHANGE = _WRITE | _READ | _LIST | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 13 | _TRUNCATE
 
@@ -111,11 +111,11 @@ def cover(path: str) -> None:
     linux.mount("none", path, "tmpfs", safe | linux.MS_RDONLY, "size=4k,nr_inodes=2,mode=555")
 
 
-def static_limits(disk_mb: int) -> None:
+def static_limits(disk_mb: int, open_files: int = 64) -> None:
     """The limits that hold whatever the run asks for."""
     for what, most in (
         (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_NOFILE, 64),
+        (resource.RLIMIT_NOFILE, open_files),
         (resource.RLIMIT_FSIZE, disk_mb << 20),
         (resource.RLIMIT_MEMLOCK, 0),
         (resource.RLIMIT_MSGQUEUE, 0),
@@ -151,8 +151,11 @@ def privileges() -> None:
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
 
 
-def files(readable: Sequence[str], *, writable: bool) -> bool:
-    """Landlock: reading what Python and torch need, writing in the scratch; False where the kernel has none."""
+def files(readable: Sequence[str], *, writable: bool, devices: Sequence[str] = ()) -> bool:
+    """Landlock: reading what Python and torch need, writing in the scratch; False where the kernel has none.
+
+    The `devices` may be read, written and controlled, and no others controlled where the kernel can tell (ABI 5).
+    """
     abi = linux.landlock_abi()
     if abi == 0:
         return False
@@ -162,6 +165,7 @@ def files(readable: Sequence[str], *, writable: bool) -> bool:
     try:
         _allow(ruleset, readable, _READ | _LIST | _EXECUTE, handled)
         _allow(ruleset, DEVICES, _READ | _WRITE, handled)
+        _allow(ruleset, devices, _READ | _WRITE | _CONTROL, handled)
         if writable:
             _allow(ruleset, [SCRATCH], _CHANGE, handled)
         linux.landlock_restrict(ruleset)
@@ -177,7 +181,7 @@ def _allow(ruleset: int, paths: Iterable[str], rights: int, handled: int) -> Non
         except FileNotFoundError:
             continue
         try:
-            file_only = _EXECUTE | _WRITE | _READ | _TRUNCATE
+            file_only = _EXECUTE | _WRITE | _READ | _TRUNCATE | _CONTROL
             kept = rights if Path(path).is_dir() else rights & file_only
             linux.landlock_allow(ruleset, descriptor, kept & handled)
         finally:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from sandbox import wire
 
@@ -22,6 +24,11 @@ class Device:
     """Folders of the driver's libraries that are no part of the system's."""
     index: int = 0
     """Its number for NVML."""
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Device:
+        """What `dataclasses.asdict` wrote, after a way through JSON."""
+        return cls(**{**data, "nodes": tuple(data["nodes"]), "libraries": tuple(data["libraries"])})
 
 
 CPU = Device()

@@ -11,8 +11,10 @@ import json
 import os
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from sandbox.devices import Device
 
 OURS = ("bot", "service", "questions", "dailygrad.py")
 """What an installation may have put beside torch and no answer may read: the banks hold hidden cases."""
@@ -25,7 +27,7 @@ zygote sees its neighbours then; a child does not, for its own /proc is covered 
 
 _LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/lib", "/lib64", "/lib32")
 _HOME = "/opt/dailygrad"
-_BOOT = "import json, sys; sys.path[:0] = json.loads(sys.argv[2]); from sandbox.zygote import main; main()"
+_BOOT = "import json, sys; sys.path[:0] = json.loads(sys.argv[2]); from sandbox.{} import main; main()"
 # One thread per process, and a heap that forks and hands back its pages cheaply: measured, they halve a run.
 _ENVIRONMENT = {
     "HOME": "/tmp",  # noqa: S108 - the run's own scratch
@@ -105,18 +107,31 @@ def _ours(entry: Path) -> bool:
     return entry.name in OURS or entry.name.startswith("__editable__")
 
 
-def zygote_command(runtime: Runtime, *, jailed: bool) -> list[str]:
-    """The zygote itself, as it is started inside the jail or, in the weaker tier, without one."""
+def zygote_command(runtime: Runtime, *, jailed: bool, fresh: Device | None = None) -> list[str]:
+    """The zygote itself, as it is started inside the jail or, in the weaker tier, without one.
+
+    With `fresh` it is the one whose children import torch themselves and compute on that device.
+    """
     home = _HOME if jailed else str(Path(runtime.package).parent)
     options = {"namespaces": jailed, "readable": readable(runtime, jailed=jailed)}
+    if fresh is not None:
+        options |= {"fresh": asdict(fresh), "readable": [*readable(runtime, jailed=jailed), *fresh.libraries]}
+    boot = _BOOT.format("zygote" if fresh is None else "fresh")
     packages = [inside(runtime, number, jailed=jailed) for number in range(len(runtime.packages))]
-    return [runtime.python, "-I", "-B", "-S", "-c", _BOOT, json.dumps(options), json.dumps([home, *packages])]
+    return [runtime.python, "-I", "-B", "-S", "-c", boot, json.dumps(options), json.dumps([home, *packages])]
 
 
-def environment(runtime: Runtime) -> dict[str, str]:
+def environment(runtime: Runtime, fresh: Device | None = None) -> dict[str, str]:
     """What the zygote finds in its environment, and so every answer: nothing of the caller's."""
     # The dynamic linker's cache lies in /etc, which is not in the jail; /usr/local is no default of its.
-    extra = {"LD_LIBRARY_PATH": "/usr/local/lib"} if "/usr/local/lib" in runtime.prefix else {}
+    folders = ["/usr/local/lib"] if "/usr/local/lib" in runtime.prefix else []
+    extra = {}
+    if fresh is not None and fresh.name == "cuda":
+        folders += fresh.libraries
+        # What a program compiles for a GPU it keeps to itself: there is no place that outlives it.
+        extra = {"CUDA_VISIBLE_DEVICES": fresh.uuid, "CUDA_CACHE_DISABLE": "1"}
+    if folders:
+        extra["LD_LIBRARY_PATH"] = ":".join(folders)
     return {**_ENVIRONMENT, **extra}
 
 
@@ -132,7 +147,12 @@ def _real_libraries() -> list[str]:
 
 
 def bubblewrap(
-    bwrap: str, runtime: Runtime, places: dict[str, str], command: list[str], proc: tuple[str, ...] = FRESH_PROC
+    bwrap: str,
+    runtime: Runtime,
+    places: dict[str, str],
+    command: list[str],
+    proc: tuple[str, ...] = FRESH_PROC,
+    fresh: Device | None = None,
 ) -> list[str]:
     """The whole command line. `places` says where each folder lies now, should it not be at its own path."""
     mounts: list[str] = []
@@ -150,6 +170,21 @@ def bubblewrap(
     # Without --as-pid-1 process 1 would be bwrap itself, with the caller's environment in /proc/1/environ.
     walls += ["--as-pid-1", "--cap-drop", "ALL", "--clearenv"]
     system = ["--size", "1048576", "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108
-    system += [*proc, "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/"]
-    given = [word for name, value in environment(runtime).items() for word in ("--setenv", name, value)]
+    system += [*proc, "--dev", "/dev", *_driver(fresh), "--remount-ro", "/dev", "--remount-ro", "/"]
+    given = [word for name, value in environment(runtime, fresh).items() for word in ("--setenv", name, value)]
     return [bwrap, *walls, *mounts, *system, "--chdir", "/", *given, "--", *command]
+
+
+def _driver(fresh: Device | None) -> list[str]:
+    """The device files, the driver's libraries, and /sys, which is covered before a run is taken.
+
+    What the driver tells in /proc/driver/nvidia is in any /proc.
+    """
+    if fresh is None:
+        return []
+    words = ["--ro-bind-try", "/sys", "/sys"]
+    for node in fresh.nodes:
+        words += ["--dev-bind", node, node]
+    for folder in fresh.libraries:
+        words += ["--ro-bind", folder, folder]
+    return words

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from sandbox import host, jail, linux
+from sandbox.devices import Device
 
 _NOBODY = 65534
 CONTROL = 3
@@ -52,10 +53,10 @@ def _within(path: str, places: dict[str, str]) -> str:
     return path
 
 
-def start(bwrap: str | None, parent: int) -> NoReturn:
+def start(bwrap: str | None, parent: int, fresh: Device | None = None) -> NoReturn:
     """Become the zygote, in the jail made by `bwrap` or, without one, in none."""
     runtime = jail.find_runtime()
-    command = jail.zygote_command(runtime, jailed=bwrap is not None)
+    command = jail.zygote_command(runtime, jailed=bwrap is not None, fresh=fresh)
     places: dict[str, str] = {}
     if os.getuid() == 0:
         if bwrap is not None:
@@ -67,12 +68,12 @@ def start(bwrap: str | None, parent: int) -> NoReturn:
         os.chdir("/")
     else:
         bwrap = _within(bwrap, places)
-        command = jail.bubblewrap(bwrap, runtime, places, command, host.find_proc(bwrap))
+        command = jail.bubblewrap(bwrap, runtime, places, command, host.find_proc(bwrap), fresh)
     # After the change of user, which clears it.
     linux.prctl(linux.PR_SET_PDEATHSIG, int(signal.SIGKILL))
     if os.getppid() != parent:
         os._exit(0)
-    os.execve(command[0], command, {} if bwrap is not None else jail.environment(runtime))  # noqa: S606
+    os.execve(command[0], command, {} if bwrap is not None else jail.environment(runtime, fresh))  # noqa: S606
 
 
 def main() -> NoReturn:
@@ -81,4 +82,5 @@ def main() -> NoReturn:
     if options["control"] != CONTROL:
         os.dup2(options["control"], CONTROL)
         os.close(options["control"])
-    start(options["bwrap"], options["parent"])
+    given = options["fresh"]
+    start(options["bwrap"], options["parent"], Device.read(given) if given else None)

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from sandbox import linux
 
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN, _AND = 0x20, 0x15, 0x35, 0x45, 0x06, 0x54
 _NUMBER, _ARCHITECTURE, _FIRST_LOW, _FIRST_HIGH, _SECOND_LOW = 0, 4, 16, 20, 24
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _NAMESPACES = 0x7E020080
@@ -133,6 +133,10 @@ _CHOSEN: dict[str, tuple[tuple[int, int], int, tuple[int, ...]]] = {
     # Process 0 is the caller: an answer may lower its own limits and nobody else's.
     "prlimit64": ((302, 261), _FIRST_LOW, (0,)),
 }
+# Beside a GPU. Its driver's requests are of type F, those of its unified memory plain numbers, two of them large
+# (NVIDIA's open-gpu-kernel-modules: nv-ioctl-numbers.h, uvm_ioctl.h, uvm_linux_ioctl.h).
+_PLAIN_GPU: dict[str, tuple[int, int]] = {"eventfd2": (290, 19), "get_mempolicy": (239, 236)}
+_DRIVER_TYPE, _UVM_BELOW, _UVM_LARGE = ord("F") << 8, 0x100, (0x30000001, 0x30000002)
 _TGKILL, _CLONE, _CLONE3 = (234, 131), (56, 220), (435, 435)
 
 
@@ -159,6 +163,16 @@ def _one_of(number: int, offset: int, values: Iterable[int]) -> bytes:
     return _guarded(number, body + _give(_REFUSE))
 
 
+def _driver_requests(number: int) -> bytes:
+    """ioctl, where it is of a terminal or of a GPU's driver; which files may be asked at all is Landlock's."""
+    body = _step(_LOAD, _SECOND_LOW)
+    for value in (*_TERMINAL, *_UVM_LARGE):
+        body += _step(_EQUAL, value, 0, 1) + _give(_ALLOW)
+    body += _step(_AT_LEAST, _UVM_BELOW, 1, 0) + _give(_ALLOW)
+    body += _step(_AND, 0xFF00) + _step(_EQUAL, _DRIVER_TYPE, 0, 1) + _give(_ALLOW)
+    return _guarded(number, body + _give(_REFUSE))
+
+
 def _threads_only(number: int) -> bytes:
     """clone, where it starts a thread and no namespace: memory limits hold for one process only."""
     body = _step(_LOAD, _FIRST_LOW)
@@ -167,18 +181,26 @@ def _threads_only(number: int) -> bytes:
     return _guarded(number, body + _give(_REFUSE))
 
 
-def allowed_names() -> frozenset[str]:
+def allowed_names(*, gpu: bool = False) -> frozenset[str]:
     """Every call that is allowed at all, some of them with certain arguments only."""
-    return frozenset(_PLAIN) | frozenset(_CHOSEN) | {"tgkill", "clone"}
+    return (
+        frozenset(_PLAIN) | frozenset(_CHOSEN) | {"tgkill", "clone"} | (frozenset(_PLAIN_GPU) if gpu else frozenset())
+    )
 
 
-def filter_program(machine: str, pid: int) -> bytes:
-    """The filter for a child whose own process id is `pid`: it may signal itself, as abort() does, and no one else."""
+def filter_program(machine: str, pid: int, *, gpu: bool = False) -> bytes:
+    """The filter for a child whose own process id is `pid`: it may signal itself, as abort() does, and no one else.
+
+    With `gpu` it lets through what a started CUDA driver needs beside.
+    """
     column = 0 if machine == "x86_64" else 1
     program = _step(_LOAD, _ARCHITECTURE) + _step(_EQUAL, _ARCHITECTURES[machine], 1, 0) + _give(_KILL)
     program += _step(_LOAD, _NUMBER)
     if machine == "x86_64":
         program += _step(_AT_LEAST, 0x40000000, 0, 1) + _give(_KILL)  # x32 has numbers of its own
+    if gpu:
+        program += b"".join(_guarded(numbers[column], _give(_ALLOW)) for numbers in _PLAIN_GPU.values())
+        program += _driver_requests(_CHOSEN["ioctl"][0][column])
     for numbers in _PLAIN.values():
         number = numbers[column]
         if number is not None:
