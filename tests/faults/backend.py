@@ -154,13 +154,21 @@ class Bot:
             self.process.kill()
         await self._ended()
 
-    async def stop(self, patience_s: float = PATIENCE_S) -> None:
-        """SIGTERM: it ends well and without a trace of trouble."""
+    def asked_to_stop(self) -> None:
+        """SIGTERM, and no waiting."""
         self.process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(patience_s):
+
+    async def ends_well(self) -> None:
+        """Wait for its end, without a trace of trouble."""
+        async with asyncio.timeout(PATIENCE_S):
             await self._ended()
         assert self.process.returncode == 0, self.said
         assert "Traceback" not in self.said, self.said
+
+    async def stop(self) -> None:
+        """SIGTERM: it ends well."""
+        self.asked_to_stop()
+        await self.ends_well()
 
     async def _ended(self) -> None:
         await self.process.wait()

@@ -8,6 +8,7 @@ from secrets import token_urlsafe
 from time import monotonic
 from typing import Any, TypeVar
 
+from tests.doubles.discord import checking
 from tests.doubles.discord.interactions import AUTOCOMPLETE, COMMAND, COMPONENT, SUBMIT
 from tests.doubles.discord.payloads import guild_json, interaction_json, message_json
 from tests.doubles.discord.server import Server
@@ -138,6 +139,12 @@ class Discord(Server):
         self.nonces.clear()
 
     # Commands
+
+    def register(self, commands: list[Json]) -> None:
+        """Know these commands, as after the operator's own step; they are held against Discord's rules."""
+        route = "PUT /applications/{application_id}/commands"
+        self.check([*checking.wrong_by_schema(route, commands), *checking.wrong_in_commands(commands)])
+        self.world.commands[0] = [{"id": str(snowflake()), "type": 1, **command} for command in commands]
 
     def _registered(self, channel: Channel, name: str, kind: int) -> Json:
         places = [0, channel.guild.id] if channel.guild else [0]

@@ -1,0 +1,141 @@
+"""A team on the double of Discord with the real service and the bot's process: what tests of its faults share."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import psutil
+import psycopg
+from psycopg import sql
+
+from bot.platforms.discord.registration import application_commands
+from service.store.session import libpq_url
+from service.wire import RoundView, Where, Who
+from tests.doubles.discord import Discord
+from tests.doubles.discord.world import Channel, Guild, Interaction, Member, Message
+from tests.faults.backend import Backend, Bot, Bots, boss_of
+
+CREATE = "POST /channels/{channel_id}/messages"
+RESPOND = "POST /interactions/{interaction_id}/{interaction_token}/callback"
+EDIT_ORIGINAL = "PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original"
+
+
+@dataclass
+class Team:
+    """A server with one channel and three people, and a bot that may be started and killed."""
+
+    double: Discord
+    backend: Backend
+    bots: Bots
+    guild: Guild
+    daily: Channel
+    ann: Member
+    bob: Member
+    boss: Who
+
+    async def starts(self, data: str = "data") -> Bot:
+        """Start a bot and wait until it listens."""
+        before = len(self.double.log.of("ready"))
+        bot = await self.bots.start("bot", "discord", data=data)
+        await self.double.until(lambda: len(self.double.log.of("ready")) > before or bot.process.returncode, "ready")
+        assert bot.process.returncode is None, bot.said
+        return bot
+
+    def where(self, channel: Channel) -> Where:
+        return Where(channel=str(channel.id), name=channel.name)
+
+    def who(self, member: Member) -> Who:
+        return Who(platform="discord", workspace=str(self.guild.id), member=str(member.id), name=member.name)
+
+    async def leaves(self, *channels: Channel) -> list[RoundView]:
+        """A round in each channel, its question left in the outbox."""
+        return await self.backend.posts_now(self.boss, *map(self.where, channels or (self.daily,)))
+
+    async def posted(self, channel: Channel | None = None, count: int = 1) -> Message:
+        """Wait for a channel's questions; returns the newest."""
+        channel = channel or self.daily
+        await self.double.until(lambda: len(questions(channel)) >= count, f"a question in {channel.name}")
+        return questions(channel)[-1]
+
+    async def asks(self) -> Message:
+        """A round in the channel; returns its question."""
+        await self.leaves()
+        return await self.posted()
+
+    async def opens(self, member: Member, question: Message) -> Interaction:
+        """Press a question's button; returns once the member sees the answers, or the form."""
+        pressed = await self.double.press(member, question, question.buttons["Answer"])
+        return await self.double.settled(pressed)
+
+    async def delivered(self, count: int = 1) -> None:
+        """Wait until the service knows that so many messages were sent."""
+        async with await psycopg.AsyncConnection.connect(libpq_url(self.backend.database_url), autocommit=True) as rows:
+            done = "select count(*) from outbox where state = 'sent'"
+            again = f"""
+                do $$ begin
+                    for i in 1..600 loop
+                        exit when ({done}) >= {count};
+                        perform pg_sleep(0.05);
+                    end loop;
+                end $$"""
+            await rows.execute(again.encode())
+            found = await (await rows.execute(done.encode())).fetchone()
+        assert found, "a count is a row"
+        assert found[0] >= count, self.double.log.tail()
+
+    def kept_the_rules(self) -> None:
+        """Discord has nothing to complain of."""
+        assert self.double.violations == []
+
+
+def questions(channel: Channel) -> list[Message]:
+    """The questions posted in a channel."""
+    return [message for message in channel.seen() if "Answer" in message.buttons]
+
+
+def option(private: Interaction) -> tuple[Message, str]:
+    """A private card and its first option to press."""
+    assert private.original is not None
+    pressable = [custom_id for custom_id in private.original.buttons.values() if custom_id.startswith("o:")]
+    return private.original, pressable[0]
+
+
+def private_of(team: Team, member: Member) -> list[Message]:
+    """All that a member alone sees: in the channel, and in direct messages."""
+    seen = [message for message in team.daily.seen(member) if message.viewer == member.id]
+    return seen + team.double.world.direct(member).seen(member)
+
+
+@contextlib.asynccontextmanager
+async def locked_database(backend: Backend) -> AsyncIterator[None]:
+    """Nobody can read or write any table until the block ends."""
+    async with await psycopg.AsyncConnection.connect(libpq_url(backend.database_url)) as connection:
+        rows = await connection.execute("select tablename from pg_tables where schemaname = 'public'")
+        for (table,) in await rows.fetchall():
+            await connection.execute(sql.SQL("lock table {} in access exclusive mode").format(sql.Identifier(table)))
+        yield
+        await connection.rollback()
+
+
+@contextlib.asynccontextmanager
+async def team_ready(backend: Backend, bots: Bots, *only: str, **double_settings: float) -> AsyncIterator[Team]:
+    """The team, its commands registered and its bank imported; with `only`, nothing else is asked."""
+    async with Discord(**double_settings) as double:  # type: ignore[arg-type]
+        double.register(application_commands())
+        guild = double.world.guild("Team")
+        daily, ann, bob = guild.channel("daily"), guild.member("Ann"), guild.member("Bob")
+        chief = guild.member("Boss", admin=True)
+        boss = boss_of("discord", str(guild.id), str(chief.id))
+        bots.settings |= {"DISCORD_TOKEN": double.world.token, "DISCORD_API_URL": double.url}
+        team = Team(double, backend, bots, guild, daily, ann, bob, boss)
+        await backend.client.join(boss, team.where(daily))
+        await backend.import_bank(boss, *only)
+        yield team
+        await bots.clear()
+
+
+def megabytes(bot: Bot) -> float:
+    """Memory that is the bot's alone."""
+    return float(psutil.Process(bot.process.pid).memory_full_info().uss) / 2**20

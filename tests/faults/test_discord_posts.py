@@ -1,0 +1,179 @@
+"""What the bot posts on Discord while things go wrong: every message once, none lost, each channel's in order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from itertools import pairwise
+from typing import Literal
+
+import pytest
+
+from tests.doubles.discord.faults import Cut, Fault, Hold, Status
+from tests.doubles.discord.world import BOT_NEEDS, SEND, VIEW
+from tests.faults.backend import LEASE_S, Backend, Bots
+from tests.faults.discord_faults import CREATE, Team, questions, team_ready
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture
+async def team(backend: Backend, bots: Bots) -> AsyncIterator[Team]:
+    async with team_ready(backend, bots, "one-right", "the-shape", beat_s=0.4) as team:
+        yield team
+
+
+def posted_once(team: Team, count: int) -> None:
+    """So many questions stand in the server's channels, each once, and by the log none was made and taken away."""
+    made = [
+        entry for entry in team.double.log.of("message") if any(name.startswith("a:") for name in entry["custom_ids"])
+    ]
+    assert len(made) == count, team.double.log.tail()
+    rounds = Counter(name for entry in made for name in entry["custom_ids"] if name.startswith("a:"))
+    assert set(rounds.values()) == {1}
+    assert sum(len(questions(channel)) for channel in team.guild.channels.values()) == count
+    team.kept_the_rules()
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [Status(500), Status(502, after=True), Cut(), Cut(after=True), Status(429), Status(429, scope="shared")],
+    ids=["500", "502 after it was made", "cut", "cut after it was made", "429", "429 shared"],
+)
+async def test_a_post_that_goes_wrong_is_made_once(team: Team, fault: Fault) -> None:
+    """Once: after a 500, a cut or a 429, before or after the message was made, it stands there once."""
+    team.double.faults.next(CREATE, fault)
+    await team.starts()
+    await team.leaves()
+    await team.delivered()
+    posted_once(team, 1)
+
+
+async def test_a_bot_killed_between_request_and_answer_posts_once(team: Team) -> None:
+    """Once: killed when Discord had the message and the bot not yet its answer; the next finds it in the history."""
+    killed = await team.starts()
+    team.double.faults.next(CREATE, held := Hold(after=True))
+    await team.leaves()
+    await held.reached.wait()
+    await killed.kill()
+    held.let_go()
+    team.double.forget_nonces()
+    team.backend.clock.advance(seconds=LEASE_S)
+    await team.starts()
+    await team.delivered()
+    posted_once(team, 1)
+    assert team.double.log.of("request", route="GET /channels/{channel_id}/messages")
+
+
+async def test_a_bot_killed_before_discord_had_it_posts_once(team: Team) -> None:
+    """Once: killed before Discord had the message; the next bot looks, finds nothing and makes it."""
+    killed = await team.starts()
+    team.double.faults.next(CREATE, held := Hold())
+    await team.leaves()
+    await held.reached.wait()
+    await killed.kill()
+    team.backend.clock.advance(seconds=LEASE_S)
+    await team.starts()
+    await team.delivered()
+    held.let_go()
+    posted_once(team, 1)
+
+
+@pytest.mark.parametrize("scope", ["user", "global"])
+async def test_a_limit_is_obeyed(team: Team, scope: Literal["user", "global"]) -> None:
+    """Row 18: after a 429 nothing more is asked of the channel, after a global one at all, before Retry-After ends."""
+    others = [team.guild.channel(f"room-{number}") for number in range(5)]
+    team.double.faults.next(CREATE, Status(429, retry_after=0.8, scope=scope))
+    await team.starts()
+    await team.leaves(team.daily, *others)
+    await team.delivered(6)
+    posted_once(team, 6)
+    asked = team.double.log.of("request", route=CREATE)
+    refused = next(entry for entry in asked if entry["status"] == 429)
+    soon = [entry for entry in asked if refused.at < entry["began"] < refused.at + 0.75]
+    same = [entry for entry in soon if entry["path"] == refused["path"]]
+    # What was on its way when Discord said so cannot be called back.
+    assert same == [] if scope == "user" else [entry for entry in soon if entry["began"] > refused.at + 0.1] == []
+
+
+async def test_a_channels_messages_keep_their_order(team: Team) -> None:
+    """Once: a reveal due while its question still fails comes after it, in the question's own thread."""
+    team.double.faults.next(CREATE, Cut(), times=2)
+    await team.starts()
+    await team.leaves()
+    await team.double.until(lambda: team.double.log.of("fault"), "a first attempt")
+    assert (await team.backend.client.close_now(team.boss, "close", team.where(team.daily))).closed
+    await team.delivered(2)
+    question, *rest = team.double.log.of("message")
+    assert any(name.startswith("a:") for name in question["custom_ids"])
+    assert {entry["channel"] for entry in rest} == {int(question["ref"].split("/")[1])}
+    assert len(team.double.log.of("thread")) == 1
+    posted_once(team, 1)
+
+
+@pytest.mark.parametrize("fault", ["op 7", "op 9", "op 9, gone", "drop"])
+async def test_rounds_due_while_the_gateway_breaks_are_posted_once(team: Team, fault: str) -> None:
+    """Rows 8, 9: reconnects, READY again, dropped sockets: posting goes on, nothing is said twice, clicks are heard."""
+    gateway, rooms = team.double.gateway, [team.guild.channel(f"room-{number}") for number in range(8)]
+    await team.starts()
+    await team.leaves(team.daily)
+    await team.delivered()
+    match fault:
+        case "op 7":
+            await gateway.ask_to_reconnect()
+        case "drop":
+            gateway.drop()
+        case _:
+            await gateway.invalidate(resumable=fault == "op 9")
+    await team.leaves(*rooms)
+    await team.delivered(9)
+    again = 2 if fault == "op 9, gone" else 1
+    await team.double.until(lambda: gateway.listening and len(team.double.log.of("ready")) == again, "back")
+    await team.opens(team.ann, await team.posted(rooms[0]))
+    posted_once(team, 9)
+
+
+async def test_work_never_holds_up_the_heartbeat(team: Team) -> None:
+    """Row 10: heartbeats come in time while forty rounds are posted and everybody clicks."""
+    rooms = [team.guild.channel(f"room-{number}") for number in range(40)]
+    await team.starts()
+    question = await team.asks()
+    await team.leaves(*rooms)
+    for member in [team.ann, team.bob] * 10:
+        await team.opens(member, question)
+    await team.delivered(41)
+    posted_once(team, 41)
+    beats = [entry.at for entry in team.double.log.of("heartbeat")]
+    assert max(later - earlier for earlier, later in pairwise(beats)) < 2 * team.double.gateway.beat_s + 0.2
+
+
+async def test_a_channel_that_refuses_holds_up_no_other(team: Team) -> None:
+    """Once: what may not be posted is given up and said where it can be; the other channels get theirs."""
+    shut = [
+        team.guild.channel("hidden", 0),
+        team.guild.channel("mute", BOT_NEEDS & ~SEND),
+        team.guild.channel("bare", VIEW),
+    ]
+    await team.starts()
+    await team.leaves(*shut, team.daily)
+    await team.posted(team.daily)
+    assert [questions(channel) for channel in shut] == [[], [], []]
+    assert len(team.double.log.of("refused", route=CREATE)) <= 6, "a refusal is not tried again and again"
+    team.kept_the_rules()
+
+
+async def test_sigterm_lets_what_is_under_way_arrive(team: Team) -> None:
+    """Row 20: asked to stop in the middle of a post, the bot waits for its answer and reports it; nothing is redone."""
+    bot = await team.starts()
+    team.double.faults.next(CREATE, held := Hold(after=True))
+    await team.leaves()
+    await held.reached.wait()
+    bot.asked_to_stop()
+    held.let_go()
+    await bot.ends_well()
+    await team.delivered()
+    team.double.forget_nonces()
+    await team.starts()
+    await team.leaves(team.guild.channel("room"))
+    await team.delivered(2)
+    posted_once(team, 2)

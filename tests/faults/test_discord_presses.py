@@ -1,0 +1,175 @@
+"""What people press, fill and wait for on Discord while things go wrong: acknowledged in time and answered once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.doubles.discord.faults import Status
+from tests.doubles.discord.world import Member
+from tests.faults.backend import Backend, Bots
+from tests.faults.discord_faults import (
+    EDIT_ORIGINAL,
+    RESPOND,
+    Team,
+    locked_database,
+    megabytes,
+    option,
+    private_of,
+    team_ready,
+)
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture
+async def team(backend: Backend, bots: Bots) -> AsyncIterator[Team]:
+    """A team that is asked a choice, answered by buttons."""
+    async with team_ready(backend, bots, "one-right") as team:
+        yield team
+
+
+@pytest.fixture
+async def typing_team(backend: Backend, bots: Bots) -> AsyncIterator[Team]:
+    """A team that is asked a value, answered in a form."""
+    async with team_ready(backend, bots, "the-shape") as team:
+        yield team
+
+
+def receipts(team: Team, member: Member) -> list[str]:
+    return [message.text for message in private_of(team, member) if "Change my answer" in message.buttons]
+
+
+async def test_a_click_is_acknowledged_while_the_database_is_locked(team: Team) -> None:
+    """Row 1: acknowledges before it asks the database for anything, and answers when the lock is gone."""
+    await team.starts()
+    question = await team.asks()
+    choosing = [await team.opens(member, question) for member in (team.ann, team.bob)]
+    async with locked_database(team.backend):
+        pressed = [await team.double.press(asked.member, *option(asked)) for asked in choosing]
+        opened = await team.double.press(team.ann, question, question.buttons["Answer"])
+        for interaction in (*pressed, opened):
+            await team.double.answered(interaction)
+        assert max(interaction.delay for interaction in pressed) < 0.5
+        assert opened.delay < 2.5, "a form would have to be the first response, so it waits a moment for one"
+    for interaction in (*pressed, opened):
+        await team.double.settled(interaction)
+    await team.double.until(lambda: receipts(team, team.ann) and receipts(team, team.bob), "both receipts")
+    assert not team.double.log.of("refused", code=10062)
+    team.kept_the_rules()
+
+
+async def test_news_that_comes_too_late_is_not_answered_and_the_next_is(team: Team) -> None:
+    """Row 1: drops a click whose three seconds have passed by its id, and asks Discord nothing in vain."""
+    await team.starts()
+    question = await team.asks()
+    late = await team.double.press(team.ann, question, question.buttons["Answer"], age_s=3.5)
+    await team.opens(team.ann, question)
+    assert late.answer is None
+    assert not team.double.log.of("refused", code=10062)
+    team.kept_the_rules()
+
+
+@pytest.mark.parametrize("second", ["data", "other"], ids=["one journal", "two journals"])
+async def test_two_instances_answer_each_click_once(team: Team, second: str) -> None:
+    """Row 2: two bots hear every click; the first response wins, the other goes no further, all is said once."""
+    await team.starts()
+    await team.starts(data=second)
+    question = await team.asks()
+    for member in (team.ann, team.bob):
+        opened = await team.opens(member, question)
+        chosen = await team.double.settled(await team.double.press(member, *option(opened)))
+        assert chosen.answer is not None
+    clicks = team.double.world.interactions.values()
+    assert {len(interaction.said) for interaction in clicks} <= {0, 1}
+    assert len(receipts(team, team.ann)) == len(receipts(team, team.bob)) == 1
+    assert len(team.double.log.of("response")) == len(clicks)
+    assert (await team.backend.client.today(team.who(team.ann), team.where(team.daily))).forms[0].given
+    team.kept_the_rules()
+
+
+async def test_an_answer_after_fifteen_minutes_still_comes(team: Team) -> None:
+    """Row 3: an answer whose interaction has run out goes by the bot's own token, as a direct message, once."""
+    await team.starts()
+    question = await team.asks()
+    opened = await team.opens(team.ann, question)
+    async with locked_database(team.backend):
+        pressed = await team.double.answered(await team.double.press(team.ann, *option(opened)))
+        team.double.age_tokens(901)
+    direct = team.double.world.direct(team.ann)
+    await team.double.until(lambda: direct.messages, "a direct message")
+    assert len(direct.messages) == 1
+    assert len(team.double.log.of("refused", code=50027)) <= 1
+    assert pressed.answer is not None
+    team.kept_the_rules()
+
+
+async def test_buttons_of_before_a_restart_work(team: Team) -> None:
+    """Row 4: a question's button and a private card's buttons, made by a bot that was killed, work with the next."""
+    killed = await team.starts()
+    question = await team.asks()
+    opened = await team.opens(team.ann, question)
+    await killed.kill()
+    await team.starts()
+    await team.double.settled(await team.double.press(team.ann, *option(opened)))
+    await team.double.until(lambda: receipts(team, team.ann), "a receipt")
+    await team.opens(team.bob, question)
+    team.kept_the_rules()
+
+
+async def test_nothing_is_kept_of_cards_and_dismissed_forms(typing_team: Team) -> None:
+    """Rows 5, 6: cards and forms leave nothing in the bot: memory stays flat, and the oldest form still works."""
+    team = typing_team
+    bot = await team.starts()
+    question = await team.asks()
+    opened = [await team.opens(team.ann, question) for _ in range(100)]
+    before = megabytes(bot)
+    for _ in range(300):
+        await team.opens(team.bob, question)
+    assert megabytes(bot) - before < 4
+    sent = await team.double.submit_modal(opened[0], {"text": "(3,)"})
+    await team.double.settled(sent)
+    await team.double.until(lambda: receipts(team, team.ann), "a receipt")
+    team.kept_the_rules()
+
+
+async def test_a_form_opened_before_a_restart_is_taken(typing_team: Team) -> None:
+    """Row 7: a form opened before `kill -9` and sent off after the restart is acknowledged and its answer kept."""
+    team = typing_team
+    killed = await team.starts()
+    opened = await team.opens(team.ann, await team.asks())
+    assert opened.modal is not None
+    await killed.kill()
+    await team.starts()
+    sent = await team.double.settled(await team.double.submit_modal(opened, {"text": "(3,)"}))
+    assert sent.delay < 3
+    await team.double.until(lambda: receipts(team, team.ann), "a receipt")
+    team.kept_the_rules()
+
+
+async def test_what_was_acknowledged_is_answered_after_a_crash(team: Team) -> None:
+    """Row 20: a click acknowledged and not yet answered when the bot is killed is answered by the next, once."""
+    killed = await team.starts()
+    opened = await team.opens(team.ann, await team.asks())
+    async with locked_database(team.backend):
+        pressed = await team.double.answered(await team.double.press(team.ann, *option(opened)))
+        await killed.kill()
+    await team.starts()
+    await team.double.until(lambda: receipts(team, team.ann), "a receipt")
+    assert len(receipts(team, team.ann)) == 1
+    assert pressed.answer is not None
+    team.kept_the_rules()
+
+
+async def test_an_answer_refused_once_is_given_again(team: Team) -> None:
+    """Row 18: a 429 and a 502 on the answer to a click are waited out; the member gets the answer once."""
+    await team.starts()
+    opened = await team.opens(team.ann, await team.asks())
+    team.double.faults.next(EDIT_ORIGINAL, Status(429, retry_after=0.2))
+    team.double.faults.next(EDIT_ORIGINAL, Status(502))
+    await team.double.settled(await team.double.press(team.ann, *option(opened)))
+    await team.double.until(lambda: receipts(team, team.ann), "a receipt")
+    assert len(receipts(team, team.ann)) == 1
+    assert team.double.log.of("request", route=RESPOND)
+    team.kept_the_rules()
