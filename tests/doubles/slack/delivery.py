@@ -64,7 +64,7 @@ class Post:
         log.add("delivered", id=delivery.id, what=delivery.kind, event=delivery.event_id, attempt=delivery.attempt)
         try:
             async with asyncio.timeout(ACK_S):
-                reply = await self.road.carry(delivery)
+                reply = None if self._astray(delivery) else await self.road.carry(delivery)
         except TimeoutError:
             delivery.outcome = "operation_timeout"
             log.add("timeout", id=delivery.id, what=delivery.kind, user=delivery.user, event=delivery.event_id)
@@ -77,6 +77,12 @@ class Post:
         delivery.reply, delivery.outcome = reply, "acked"
         log.add("acked", id=delivery.id, what=delivery.kind, took=delivery.took, event=delivery.event_id)
         return delivery
+
+    def _astray(self, delivery: Delivery) -> bool:
+        if delivery.kind != "events_api" or not self.faults.astray:
+            return False
+        self.faults.astray -= 1
+        return True
 
     def event(self, event_id: str, payload: Body, user: str) -> None:
         """Send an event on its way, with its retries; as often as the script of faults says."""

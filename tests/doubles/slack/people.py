@@ -133,6 +133,8 @@ class People:
         inner = message.body() | {"channel": channel.id, "channel_type": kind, "event_ts": message.ts}
         if shared:
             inner["subtype"] = "file_share"
+        if thread:
+            inner["parent_user_id"] = channel.messages[thread].user
         team = self.world.teams[user.team]
         heard = ""
         if team.bot.id in channel.members:

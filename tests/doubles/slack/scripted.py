@@ -32,6 +32,8 @@ class Faults:
     waiting: list[Fault] = field(default_factory=list)
     copies: int = 1
     """How many times each event is delivered, whatever is acknowledged."""
+    astray: int = 0
+    """How many of the next deliveries of events never reach the app."""
     held: list[Callable[[], None]] | None = None
     """Where a list, events wait in it until they are released."""
 

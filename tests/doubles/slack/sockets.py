@@ -18,12 +18,13 @@ from tests.doubles.slack.world import World
 
 @dataclass(eq=False)
 class Socket:
-    """One socket of the app. A deaf one stays open, answers no ping and delivers nothing."""
+    """One socket of the app. A deaf one stays open and delivers nothing; it may answer pings all the same."""
 
     number: int
     wire: web.WebSocketResponse
     request: web.Request
     deaf: bool = False
+    pongs: bool = True
     delivered: int = 0
     """How many deliveries went to it."""
 
@@ -76,11 +77,9 @@ class Sockets:
 
     async def _listen(self, socket: Socket) -> None:
         async for message in socket.wire:
-            if socket.deaf:
-                continue
-            if message.type is WSMsgType.PING:
+            if message.type is WSMsgType.PING and socket.pongs:
                 await socket.wire.pong(message.data)
-            elif message.type is WSMsgType.TEXT:
+            elif message.type is WSMsgType.TEXT and not socket.deaf:
                 self._acknowledged(json.loads(message.data))
 
     def _acknowledged(self, said: Body) -> None:
@@ -129,10 +128,10 @@ class Sockets:
         for socket in list(self.open):
             socket.abort()
 
-    def deafen(self) -> list[Socket]:
-        """Let every socket there is fall silent: open, no pongs, no deliveries; new ones are well."""
+    def deafen(self, *, pongs: bool = False) -> list[Socket]:
+        """Let every socket there is fall silent: open, no deliveries, pongs or none; new ones are well."""
         for socket in self.open:
-            socket.deaf = True
+            socket.deaf, socket.pongs = True, pongs
         return list(self.open)
 
     async def close(self) -> None:
