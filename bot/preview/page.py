@@ -77,9 +77,9 @@ def _web(said: Card | Form, name: str) -> Markup:
     """The web chat's own look, of its own templates, with buttons that do nothing."""
     blocks = web_environment().get_template("blocks.html").module
     parts = [Markup("<h4>{}</h4>").format(said.title), *(Markup(blocks.block(part)) for part in said.blocks)]  # type: ignore[attr-defined]  # noqa: S704 - a template's macro escapes
-    message, person = SimpleNamespace(id=name), SimpleNamespace(id=name)
+    message = SimpleNamespace(id=name)
     if isinstance(said, Form):
-        parts += [Markup(blocks.field(field, message, person)) for field in said.fields]  # type: ignore[attr-defined]  # noqa: S704 - as above
+        parts += [Markup(blocks.field(field, message, "")) for field in said.fields]  # type: ignore[attr-defined]  # noqa: S704 - as above
         labels = [(said.submit, "primary"), *((button.label, button.style) for button in said.extras)]
     else:
         labels = [(button.label, button.style) for button in said.buttons]

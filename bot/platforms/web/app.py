@@ -84,6 +84,7 @@ class WebApp:
                 "channel.html",
                 channel=CHANNEL,
                 person=person,
+                base=_base(person),
                 token=self._passes.token(person.id),
                 version=version,
                 messages=store.seen_by(person.id, CHANNEL),
@@ -106,6 +107,7 @@ class WebApp:
                 "editor.html",
                 channel=CHANNEL,
                 person=person,
+                base=_base(person),
                 token=self._passes.token(person.id),
                 version=version,
                 message=form,
@@ -124,7 +126,7 @@ class WebApp:
         token = self._passes.token(person.id)
         async for message in self._chat.follow(person.id, after):
             if not editor or _belongs(message, editor):
-                html = message_html(message, person, token, editor)
+                html = message_html(message, _base(person), token, editor)
                 yield ServerSentEvent(data=html, id=str(message.version))
 
     async def completions(self, request: Request) -> Response:
@@ -184,11 +186,12 @@ class WebApp:
         message = self._chat.store.message(number, person.id)
         assert message is not None, "what was just said to a member is there for them"
         here = _number(text_of(fields, "editor"))
-        editor = f"/m/{person.id}/form/{message.id}" if is_editor(message.said) else ""
+        base = _base(person)
+        editor = f"{base}/form/{message.id}" if is_editor(message.said) else ""
         if "application/json" in request.headers.get("accept", ""):
-            html = message_html(message, person, self._passes.token(person.id), here)
+            html = message_html(message, base, self._passes.token(person.id), here)
             return JSONResponse({"message": message.id, "html": html, "editor": editor})
-        page_of = f"/m/{person.id}/form/{here}" if here and _belongs(message, here) else f"/m/{person.id}/"
+        page_of = f"{base}/form/{here}" if here and _belongs(message, here) else f"{base}/"
         return RedirectResponse(editor or f"{page_of}#m{message.id}", 303)
 
 
@@ -232,6 +235,11 @@ async def _tell_fault(request: Request, fault: Exception) -> Response:
 def _belongs(message: Message, editor: int) -> bool:
     """Whether an editor's page shows it: its own result, and what the courier brings its member."""
     return message.answers == editor or (message.delivered and message.member is not None and message.id > editor)
+
+
+def _base(person: Person) -> str:
+    """The address under which a member's pages lie."""
+    return f"/m/{person.id}"
 
 
 def _who(person: Person) -> Who:

@@ -14,7 +14,7 @@ from bot.core.cards import Card
 from bot.core.markup import highlight_css, parse, to_html, to_html_inline
 from bot.core.markup.highlight import highlighted
 from bot.platforms.web.chat import is_editor
-from bot.platforms.web.store import BOT_NAME, Message, Person
+from bot.platforms.web.store import BOT_NAME, Message
 
 HERE = Path(__file__).parent
 
@@ -41,9 +41,10 @@ def page(template: str, **values: Any) -> str:
     return environment().get_template(template).render(**values)
 
 
-def message_html(message: Message, person: Person, token: str, editor: int = 0) -> str:
-    """One message as its reader sees it. `token` is the reader's CSRF token, `editor` the one it is shown beneath."""
-    return page("message.html", message=message, person=person, token=token, editor=editor)
+def message_html(message: Message, base: str, token: str, editor: int = 0) -> str:
+    """One message as its reader sees it, posting to the address `base`. `token` is the reader's CSRF token, `editor`
+    the one it is shown beneath."""
+    return page("message.html", message=message, base=base, token=token, editor=editor)
 
 
 def in_short(message: Message) -> str:

@@ -26,9 +26,8 @@ from bot.core.cards import (
     TextField,
 )
 from bot.platforms.web.render import code_colours, in_short, message_html
-from bot.platforms.web.store import Message, Person
+from bot.platforms.web.store import Message
 
-ANN = Person("a1", "Ann", False)
 AT = datetime(2026, 3, 2, 8, 5, tzinfo=UTC)
 
 
@@ -39,7 +38,7 @@ def message(said: Card | Form | str, member: str | None = None, reply_to: int | 
 
 def html_of(said: Card | Form | str, member: str | None = None, reply_to: int | None = None, editor: int = 0) -> str:
     """The message, without indentation, and with its one-time numbers as N."""
-    html = message_html(message(said, member, reply_to), ANN, "T", editor)
+    html = message_html(message(said, member, reply_to), "/m/a1", "T", editor)
     html = re.sub(r'(name="event" value=")[0-9a-f]{32}"', r'\1N"', html)
     html = re.sub(r">\s{2,}<", ">\n<", html)
     return "\n".join(line.strip() for line in html.splitlines() if line.strip())
@@ -162,7 +161,7 @@ def test_a_row_of_numbers_alone_is_marked_once() -> None:
 
 
 def test_code_keeps_its_lines_and_is_coloured() -> None:
-    html = body_of(message_html(message(Card("T", "", (Code("\n  x = 1 < 2"),))), ANN, "T"))
+    html = body_of(message_html(message(Card("T", "", (Code("\n  x = 1 < 2"),))), "/m/a1", "T"))
 
     assert 'aria-label="Code"><code>\n  <span class="n">x</span>' in html
     assert '<span class="o">&lt;</span>' in html
