@@ -12,6 +12,7 @@ from bot.core.cards import (
     Card,
     Code,
     Form,
+    Link,
     Options,
     PickField,
     Picture,
@@ -20,6 +21,7 @@ from bot.core.cards import (
     Text,
     TextField,
 )
+from bot.core.looks import reachable
 from bot.core.markup import escape, parse, to_plain, to_summary
 from bot.core.markup.grid import table_lines
 from bot.core.markup.layout import Piece, as_text, cells, wrap
@@ -38,13 +40,15 @@ def card_text(card: Card, width: int = 80) -> str:
         _title(card.title, width),
         *(_block(block, width) for block in card.blocks),
         buttons_text(card.buttons, width),
+        _links(card.links, width),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
 def form_text(form: Form, width: int = 80) -> str:
     """Title and blocks of a form; its fields are asked for one by one."""
-    return "\n\n".join([_title(form.title, width), *(_block(block, width) for block in form.blocks)])
+    parts = [_title(form.title, width), *(_block(block, width) for block in form.blocks), _links(form.links, width)]
+    return "\n\n".join(part for part in parts if part)
 
 
 def field_text(field: TextField | PickField, width: int = 80) -> str:
@@ -112,7 +116,7 @@ def _block(block: Block, width: int) -> str:
         case Table():
             return _table(block, width)
         case Picture(alt=alt):
-            return _flat(escape(alt), width)
+            return _flat(escape(f"[Picture: {alt}]"), width)
 
 
 def _title(plain: str, width: int) -> str:
@@ -121,6 +125,11 @@ def _title(plain: str, width: int) -> str:
 
 def _flat(markdown: str, width: int) -> str:
     return to_plain(parse(markdown), width)
+
+
+def _links(links: Sequence[Link], width: int) -> str:
+    """The pages one can open: each address on a line of its own, whole, so that a terminal can follow it."""
+    return "\n".join(f"{as_text(wrap([Piece(clean(link.label))], width))}:\n{link.url}" for link in reachable(links))
 
 
 def _indented(text: str) -> str:
