@@ -1,4 +1,4 @@
-"""Slack's views beside a form's own: a wait, a card in a window or on the home page, a form filled in as it was. Pure."""
+"""Slack's views beside a form's own: a wait, a card in a window or on the home page, a form as filled in. Pure."""
 
 from __future__ import annotations
 
