@@ -61,6 +61,7 @@ def live(walls: confine.Walls, get_ready: Callable[[confine.Walls], None] | None
     confine.run_limits(run.limits, sizes[5 if device else 0], own_user=walls.namespaces, data_only=bool(device))
     if device == "cuda":
         _limit_gpu(run.limits.gpu_mb)
+        torch.cuda.manual_seed_all(run.seed % 2**63)
     seed(run.seed)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # What was printed before the time or the memory ran out is what helps to see why.
@@ -128,7 +129,8 @@ def seed(number: int) -> None:
     """Start the generators of Python, numpy and torch anew: every child has the zygote's, bit for bit."""
     random.seed(number)
     np.random.seed(number % 2**32)
-    torch.manual_seed(number % 2**63)
+    # Not torch.manual_seed: on the way to it a parked child would meet the page faults of every kind of device.
+    torch.default_generator.manual_seed(number % 2**63)
 
 
 def _flush() -> None:
