@@ -93,7 +93,7 @@ async def answer(session: AsyncSession, caller: Caller, submitted: Submitted, no
     It counts when it was made before the close and the round's books are still open. Refused, with nothing
     changed, when it is no answer to this kind of question.
     """
-    await members.lock(session, caller.member_id)
+    caller = await members.locked(session, caller)
     asked = await _found(session, caller, submitted.ref, hold=True)
     given = _readable(asked.version.question, submitted.given)
     if asked.round is None or asked.schedule is None:

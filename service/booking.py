@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -11,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from questions.model import Question
 from service.scoring import Response, ScoringPolicy, credit, points
 from service.store import answers, outbox
+from service.store.answers import Entry
 from service.store.tables import Answer, Ledger, Round, Schedule
 from service.wire import Given, ScheduleSpec, VerdictView
 
@@ -48,22 +47,22 @@ class Book:
         share = await answers.share_right(session, round_, schedule.workspace_id)
         return cls(round_, schedule, question, share)
 
-    async def enter(self, session: AsyncSession, answer: Answer, credit: float) -> int:
-        """Book the answer's points, once per round and member whatever happens; returns the points."""
-        seconds = await self._seconds(session, answer.at)
+    async def enter(self, session: AsyncSession, entry: Entry, credit: float) -> int:
+        """Book what counts of a member, once per round and member whatever happens; returns the points."""
+        seconds = await self._seconds(session, entry.answer)
         worth = self._worth(credit, seconds)
-        key = f"round:{self._round.id}:member:{answer.member_id}"
-        await self._write(session, answer, key, "round", worth, credit, seconds)
+        key = f"round:{self._round.id}:member:{entry.member.id}"
+        await self._write(session, entry.member.id, key, "round", worth, credit, seconds)
         return worth
 
-    async def correct(self, session: AsyncSession, answer: Answer, credit: float, version_id: int) -> int:
+    async def correct(self, session: AsyncSession, entry: Entry, credit: float, version_id: int) -> int:
         """Book the difference to what stands for this member, once per version of the question; returns it.
 
         What was never booked stays so, and so does what is as right as before: a new level, or a schedule that
         scores otherwise by now, changes no round that is closed.
         """
         query = select(func.count(), func.sum(Ledger.points), func.sum(Ledger.credit)).where(
-            Ledger.round_id == self._round.id, Ledger.member_id == answer.member_id
+            Ledger.round_id == self._round.id, Ledger.member_id == entry.member.id
         )
         count, booked, credited = (await session.execute(query)).one()
         if not count:
@@ -71,9 +70,9 @@ class Book:
         share = credit - float(credited or 0)
         if abs(share) < ROUNDING:
             return 0
-        worth = self._worth(credit, await self._seconds(session, answer.at)) - int(booked)
-        key = f"regrade:{version_id}:round:{self._round.id}:member:{answer.member_id}"
-        await self._write(session, answer, key, "regrade", worth, share, None)
+        worth = self._worth(credit, await self._seconds(session, entry.answer)) - int(booked)
+        key = f"regrade:{version_id}:round:{self._round.id}:member:{entry.member.id}"
+        await self._write(session, entry.member.id, key, "regrade", worth, share, None)
         return worth
 
     def _worth(self, credit: float, seconds: float) -> int:
@@ -83,7 +82,7 @@ class Book:
     async def _write(
         self,
         session: AsyncSession,
-        answer: Answer,
+        member_id: int,
         key: str,
         reason: str,
         worth: int,
@@ -93,7 +92,7 @@ class Book:
         row = {
             "key": key,
             "workspace_id": self._schedule.workspace_id,
-            "member_id": answer.member_id,
+            "member_id": member_id,
             "round_id": self._round.id,
             "points": worth,
             "credit": credit,
@@ -103,5 +102,6 @@ class Book:
         }
         await session.execute(insert(Ledger).values(row).on_conflict_do_nothing())
 
-    async def _seconds(self, session: AsyncSession, at: datetime) -> float:
-        return max(0.0, (at - await outbox.asked_at(session, self._round)).total_seconds())
+    async def _seconds(self, session: AsyncSession, answer: Answer) -> float:
+        asked_at = await outbox.asked_at(session, self._round, answer.chat_id)
+        return max(0.0, (answer.at - asked_at).total_seconds())

@@ -96,16 +96,19 @@ async def close(session: AsyncSession, round_id: int, now: datetime) -> bool:
     await session.flush()
     absent = await answers.absent(session, round_)
     await practice.missed(session, absent, version.question_id, now)
-    await outbox.leave(
-        session,
-        f"round:{round_id}:reveal",
-        await _reveal(session, round_, schedule, version, entries, results, now),
-        workspace_id=schedule.workspace_id,
-        channel_id=schedule.channel_id,
-        round_id=round_id,
-        due_at=now,
-        give_up_at=now + outbox.PRIVATE_PATIENCE,
-    )
+    reveal = await _reveal(session, round_, schedule, version, entries, results, now)
+    for channel_id in await outbox.round_channels(session, round_id, schedule):
+        board = await leaderboard.top(session, channel_id, now)
+        await outbox.leave(
+            session,
+            outbox.round_key(round_id, "reveal", schedule, channel_id),
+            reveal.model_copy(update={"board": board}),
+            workspace_id=schedule.workspace_id,
+            channel_id=channel_id,
+            round_id=round_id,
+            due_at=now,
+            give_up_at=now + outbox.PRIVATE_PATIENCE,
+        )
     return True
 
 
@@ -123,7 +126,7 @@ async def _booked(
     for entry in entries:
         credit = await _credit(session, version, entry, now)
         if credit is not None:
-            results.append(_Result(entry, credit, await book.enter(session, entry.answer, credit)))
+            results.append(_Result(entry, credit, await book.enter(session, entry, credit)))
     return results
 
 
@@ -163,7 +166,6 @@ async def _reveal(
         wrong_texts=_wrong_texts(version, results),
         first=next((person for result, person in people if result.credit == 1), None),
         points=tuple(person for _, person in sorted(people, key=lambda pair: -pair[1].points)),
-        board=await leaderboard.top(session, schedule.channel_id, now),
         next_at=await next_instant(session, schedule, now),
         zone=spec.zone,
     )

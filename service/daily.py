@@ -126,16 +126,17 @@ async def _leave_post(
         zone=spec.zone,
     )
     catch_up = slot.instant + timedelta(minutes=spec.catch_up_minutes)
-    await outbox.leave(
-        session,
-        f"round:{round_.id}:question",
-        body,
-        workspace_id=schedule.workspace_id,
-        channel_id=schedule.channel_id,
-        round_id=round_.id,
-        due_at=now,
-        give_up_at=min(max(catch_up, now + PATIENCE), round_.closes_at),
-    )
+    for channel_id in await schedule_rows.channels_of(session, schedule):
+        await outbox.leave(
+            session,
+            outbox.round_key(round_.id, "question", schedule, channel_id),
+            body,
+            workspace_id=schedule.workspace_id,
+            channel_id=channel_id,
+            round_id=round_.id,
+            due_at=now,
+            give_up_at=min(max(catch_up, now + PATIENCE), round_.closes_at),
+        )
 
 
 async def _say_low(session: AsyncSession, schedule: Schedule, choice: Choice, now: datetime) -> None:

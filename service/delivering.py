@@ -66,7 +66,8 @@ async def claim(session: AsyncSession, platform: Platform, now: datetime, limit:
     """The first message of every queue that may be sent now, leased to the caller."""
     await give_up_overdue(session, now)
     rows = await outbox.claimable(session, platform, now, limit)
-    return tuple([await _delivery(session, row, outbox.take(row, now, LEASE)) for row in rows])
+    taken = [await _delivery(session, row, outbox.take(row, now, LEASE)) for row in rows]
+    return tuple([delivery for delivery in taken if delivery is not None])
 
 
 async def sent(session: AsyncSession, delivery: int, message_ref: str, now: datetime) -> None:
@@ -131,13 +132,18 @@ def _wait(attempt: int, retry_s: float | None) -> timedelta:
     return timedelta(seconds=min(FIRST_WAIT_S * 2.0 ** min(attempt - 1, 16), LONGEST_WAIT_S))
 
 
-async def _delivery(session: AsyncSession, row: Outbox, uncertain: bool) -> Delivery:
-    workspace, channel, member = await outbox.address(session, row)
+async def _delivery(session: AsyncSession, row: Outbox, uncertain: bool) -> Delivery | None:
+    """None where the one it is for cannot be reached in that chat any more: a channel must not hear it instead."""
+    address = await outbox.address(session, row)
+    if address is None:
+        row.state, row.claimed_until, row.error = "skipped", None, "the member is not known in this chat any more"
+        return None
+    chat, channel, member = address
     return Delivery(
         id=row.id,
         key=row.key,
-        platform=TypeAdapter(Platform).validate_python(workspace.platform),
-        workspace=workspace.external_id,
+        platform=TypeAdapter(Platform).validate_python(chat.platform),
+        workspace=chat.external_id,
         channel=channel,
         member=member,
         reply_to=await _thread(session, row),
@@ -149,11 +155,11 @@ async def _delivery(session: AsyncSession, row: Outbox, uncertain: bool) -> Deli
 
 
 async def _thread(session: AsyncSession, row: Outbox) -> str | None:
-    """The round's post, under which its reveal belongs; the queue's order has settled that post before."""
+    """The round's post in that channel, under which its reveal belongs; the queue's order has settled it before."""
     if row.kind != "reveal" or row.round_id is None:
         return None
-    post = await outbox.question_post(session, row.round_id)
-    return post.message_ref if post else None
+    posts = await outbox.question_posts(session, row.round_id)
+    return next((post.message_ref for post in posts if post.channel_id == row.channel_id), None)
 
 
 async def _give_up(session: AsyncSession, row: Outbox, now: datetime) -> None:
@@ -174,9 +180,12 @@ async def _give_up(session: AsyncSession, row: Outbox, now: datetime) -> None:
 
 
 async def _call_off(session: AsyncSession, round_id: int, error: str) -> None:
-    """A round nobody could see breaks no streak; one that was answered by /quiz today goes on."""
+    """A round nobody could see breaks no streak; one that another channel sees, or that was answered by /quiz today,
+    goes on."""
     round_ = await session.get_one(Round, round_id, with_for_update=True)
-    if round_.closed_at is None and not await answers.count(session, round_id):
+    await session.flush()
+    elsewhere = any(post.state != "skipped" for post in await outbox.question_posts(session, round_id))
+    if round_.closed_at is None and not elsewhere and not await answers.count(session, round_id):
         round_.version_id, round_.skipped = None, f"The question could not be posted: {error}"
 
 

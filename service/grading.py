@@ -23,10 +23,10 @@ from service.proving import judge_task
 from service.scoring import cases_credit
 from service.showing import key_of, view_of
 from service.smart_text import undo_smart_text
-from service.store import answers, outbox, questions, rounds
+from service.store import answers, members, outbox, questions, rounds, schedules
 from service.store.questions import Version
 from service.store.session import Sessions
-from service.store.tables import Answer, Member
+from service.store.tables import Answer
 from service.wire import CaseView, RunResult, ScheduleSpec, VerdictNote, VerdictView
 
 log = structlog.get_logger(__name__)
@@ -178,16 +178,16 @@ async def _keep(
     found = await rounds.shared(session, answer.round_id) if answer.round_id else None
     if not await answers.judge(session, answer, verdict, now, seed=seed):
         return
-    next_due = None
+    next_due, member = None, await members.became(session, answer.member_id)
     if found is None:
         next_due = await practice.reviewed(
-            session, member_id=answer.member_id, question_id=version.question_id, credit=verdict.credit, now=now
+            session, member_id=member.id, question_id=version.question_id, credit=verdict.credit, now=now
         )
     elif found[0].closed_at is not None:
-        standing = await answers.standing(session, found[0].id, answer.member_id)
-        if standing is not None and standing.id == answer.id:
+        entry = await answers.entry(session, answer.id)
+        if entry is not None:
             book = await Book.of(session, *found, version.question)
-            await book.enter(session, answer, verdict.credit)
+            await book.enter(session, entry, verdict.credit)
             newest = await questions.newest(session, version.question_id)
             if newest != version.id:  # corrected while this was waiting for its verdict
                 await defer_regrading(session, newest, version.question_id)
@@ -203,7 +203,7 @@ async def _tell(
     next_due: datetime | None,
 ) -> None:
     found = await rounds.shared(session, answer.round_id) if answer.round_id else None
-    member = await session.get_one(Member, answer.member_id)
+    member = await members.became(session, answer.member_id)
     if member.forgotten_at is not None:
         return  # while their code ran; nobody is left to tell, and the channel must not hear it
     ref = f"r{answer.round_id}" if found else f"p{answer.version_id}"
@@ -211,7 +211,7 @@ async def _tell(
     hidden = found is not None or await questions.open_in(session, member.workspace_id, version.question_id)
     note = VerdictNote(
         ref=ref,
-        question=view_of(version, ref, answer.member_id),
+        question=view_of(version, ref, member.id),
         verdict=verdict,
         closes_at=found[0].closes_at if found else None,
         key=None if hidden else key_of(version, ref),
@@ -223,8 +223,9 @@ async def _tell(
         f"verdict:{answer.id}",
         note,
         workspace_id=member.workspace_id,
-        channel_id=found[1].channel_id if found else None,
-        member_id=answer.member_id,
+        chat_id=answer.chat_id,
+        channel_id=await schedules.channel_in(session, found[1], answer.chat_id) if found else None,
+        member_id=member.id,
         round_id=answer.round_id,
         due_at=now,
         give_up_at=now + outbox.PRIVATE_PATIENCE,

@@ -33,10 +33,10 @@ async def once(
     Raises EventReused when the event was another member's, or of another call.
     """
     adapter = reply if isinstance(reply, TypeAdapter) else TypeAdapter(reply)
-    label = f"{call} {caller.member_id}"
-    key = (Inbox.workspace_id == caller.workspace_id, Inbox.event_id == event_id)
+    label = f"{call} {caller.identity_id}"
+    key = (Inbox.chat_id == caller.chat_id, Inbox.event_id == event_id)
     try:
-        if not await _claimed(session, caller.workspace_id, event_id, label, now):
+        if not await _claimed(session, caller.chat_id, event_id, label, now):
             stored = (await session.scalars(select(Inbox).where(*key))).one()
             if stored.call != label:
                 raise EventReused(event_id=event_id)
@@ -49,8 +49,8 @@ async def once(
     return done
 
 
-async def _claimed(session: AsyncSession, workspace_id: int, event_id: str, label: str, now: datetime) -> bool:
-    row: dict[str, Any] = {"workspace_id": workspace_id, "event_id": event_id, "at": now, "call": label, "reply": {}}
+async def _claimed(session: AsyncSession, chat_id: int, event_id: str, label: str, now: datetime) -> bool:
+    row: dict[str, Any] = {"chat_id": chat_id, "event_id": event_id, "at": now, "call": label, "reply": {}}
     made = await session.scalar(insert(Inbox).values(row).on_conflict_do_nothing().returning(Inbox.event_id))
     return made is not None
 

@@ -15,7 +15,7 @@ from service.ranking import Ranked, rank
 from service.scoring import rules_text
 from service.store import attendance, cards, keeping, ledger, people, seasons
 from service.store.ledger import Scope
-from service.store.members import Caller
+from service.store.members import Caller, identities
 from service.store.tables import Member
 from service.streaks import FreezePolicy
 from service.wire import Me, PrivacyView, Rules
@@ -100,10 +100,18 @@ async def _mine(session: AsyncSession, caller: Caller, scope: Scope) -> Ranked |
 async def _export(session: AsyncSession, member: Member) -> str:
     data: dict[str, Any] = {
         "member": {
-            "id": member.external_id,
             "name": member.name,
             "hidden": member.hidden,
             "joined_at": member.joined_at.isoformat(),
+            "identities": [
+                {
+                    "platform": chat.platform,
+                    "workspace": chat.external_id,
+                    "id": identity.external_id,
+                    "name": identity.name,
+                }
+                for identity, chat in await identities(session, member.id)
+            ],
         },
         "answers": await _answers(session, member.id),
         "points": [

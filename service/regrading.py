@@ -50,13 +50,13 @@ async def _one(session: AsyncSession, book: Book, entry: Entry, fixed: Version, 
     if verdict.verdict == "system error" or entry.member.forgotten_at is not None:
         return 0
     await answers.judge(session, entry.answer, verdict, now, version_id=fixed.id)
-    return await book.correct(session, entry.answer, verdict.credit, fixed.id)
+    return await book.correct(session, entry, verdict.credit, fixed.id)
 
 
 async def tell_moved(
     session: AsyncSession, round_: Round, schedule: Schedule, fixed: Version, moved: Sequence[int], now: datetime
 ) -> None:
-    """Leave the round's channel one line on the points that moved, once for a version; nothing where none did."""
+    """Tell the round's channels in one line what points moved, once for a version; nothing where none did."""
     if not moved:
         return
     gains, losses = [points for points in moved if points > 0], [-points for points in moved if points < 0]
@@ -70,12 +70,14 @@ async def tell_moved(
         f"The {what} of `{fixed.question.id}`, asked on {round_.day.isoformat()}, was corrected, and every answer to "
         f"it was judged again: {' and '.join(said)}."
     )
-    await outbox.leave(
-        session,
-        f"regraded:{round_.id}:{fixed.id}",
-        Notice(title="A question was corrected", text=text, channel_wide=True),
-        workspace_id=schedule.workspace_id,
-        channel_id=schedule.channel_id,
-        due_at=now,
-        give_up_at=now + outbox.PRIVATE_PATIENCE,
-    )
+    for channel_id in await outbox.round_channels(session, round_.id, schedule):
+        elsewhere = "" if channel_id == schedule.channel_id else f":{channel_id}"
+        await outbox.leave(
+            session,
+            f"regraded:{round_.id}:{fixed.id}{elsewhere}",
+            Notice(title="A question was corrected", text=text, channel_wide=True),
+            workspace_id=schedule.workspace_id,
+            channel_id=channel_id,
+            due_at=now,
+            give_up_at=now + outbox.PRIVATE_PATIENCE,
+        )

@@ -120,7 +120,7 @@ async def _correct(
             continue
         verdict, seed = found[entry.answer.id]
         if await answers.judge(session, entry.answer, verdict, now, seed=seed, version_id=fixed.id):
-            moved.append(await book.correct(session, entry.answer, verdict.credit, fixed.id))
+            moved.append(await book.correct(session, entry, verdict.credit, fixed.id))
     await tell_moved(session, *held, fixed, [points for points in moved if points], now)
 
 

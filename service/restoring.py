@@ -21,7 +21,7 @@ async def member_called(session: AsyncSession, caller: Caller, name: str) -> Mem
     if not found:
         raise NotFound(what=f"member {name!r}", cure="Write the name as the board shows it.")
     if len(found) > 1:
-        ids = ", ".join(str(member.external_id) for member in found)
+        ids = ", ".join(await people.ids(session, [member.id for member in found]))
         raise NotPossible(cause=f"{len(found)} members are called {name!r}: name one by the platform's id, of {ids}.")
     return found[0]
 
@@ -43,5 +43,5 @@ async def adjust(
         raise NotPossible(cause="Points need a reason: say in a few words what they are for.")
     if not 0 < abs(points) <= MOST_POINTS:
         raise NotPossible(cause=f"{points} points cannot be booked: use a number from 1 to {MOST_POINTS}, or below 0.")
-    ledger.adjust(session, caller.workspace_id, member.id, points, reason, event_id, now)
+    ledger.adjust(session, caller, member.id, points, reason, event_id, now)
     await session.flush()

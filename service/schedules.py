@@ -63,7 +63,7 @@ async def add(
 ) -> ScheduleView:
     """A schedule for the channel, from its next slot on. Refused, with a cure, for one that could never post."""
     spec = await _checked(session, caller, spec)
-    row = rows.add(session, caller.workspace_id, channel_id, spec.model_dump(mode="json"), now)
+    row = rows.add(session, caller, channel_id, spec.model_dump(mode="json"), now)
     await session.flush()
     return await _view(session, *await _found(session, caller, row.id), now)
 

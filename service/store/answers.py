@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -22,6 +22,7 @@ class Entry:
 
     answer: Answer
     member: Member
+    """Whose it is: of the answer, or the one they turned out to be."""
     verdict: VerdictRow | None
 
 
@@ -54,15 +55,16 @@ async def log(
         given=given.model_dump(mode="json"),
         name=caller.name,
         at=at,
+        chat_id=caller.chat_id,
     )
     session.add(row)
     await session.flush()
     return row
 
 
-async def let_stand(session: AsyncSession, answer: Answer) -> None:
-    """Let this answer be the one that counts in its round."""
-    values = {"round_id": answer.round_id, "member_id": answer.member_id, "answer_id": answer.id}
+async def let_stand(session: AsyncSession, answer: Answer, member_id: int | None = None) -> None:
+    """Let this answer be the one that counts in its round, of its member or of the one they turned out to be."""
+    values = {"round_id": answer.round_id, "member_id": member_id or answer.member_id, "answer_id": answer.id}
     made = insert(Standing).values(values)
     changed = made.on_conflict_do_update(
         index_elements=["round_id", "member_id"], set_={"answer_id": made.excluded.answer_id}
@@ -72,15 +74,23 @@ async def let_stand(session: AsyncSession, answer: Answer) -> None:
 
 async def entries(session: AsyncSession, round_id: int) -> Sequence[Entry]:
     """Every answer that counts in the round, the earliest first."""
-    query = (
+    return [Entry(*row) for row in await session.execute(_entries().where(Standing.round_id == round_id))]
+
+
+async def entry(session: AsyncSession, answer_id: int) -> Entry | None:
+    """The answer, where it is one that counts."""
+    row = (await session.execute(_entries().where(Standing.answer_id == answer_id))).one_or_none()
+    return None if row is None else Entry(*row)
+
+
+def _entries() -> Select[Answer, Member, VerdictRow]:
+    return (
         select(Answer, Member, VerdictRow)
         .join(Standing, Standing.answer_id == Answer.id)
-        .join(Member, Member.id == Answer.member_id)
+        .join(Member, Member.id == Standing.member_id)
         .outerjoin(VerdictRow, (VerdictRow.answer_id == Answer.id) & (VerdictRow.version_id == Answer.version_id))
-        .where(Standing.round_id == round_id)
         .order_by(Answer.at, Answer.id)
     )
-    return [Entry(*row) for row in await session.execute(query)]
 
 
 async def count(session: AsyncSession, round_id: int) -> int:

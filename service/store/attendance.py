@@ -7,6 +7,7 @@ from collections.abc import Collection
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service.store.schedules import posts_to
 from service.store.tables import Round, Schedule, Standing, StreakGrace
 from service.streaks import Attendance
 
@@ -45,7 +46,7 @@ async def schedules_of(session: AsyncSession, workspace_id: int, channel_id: int
     """The schedules whose streaks still run: those of the channel, or of the whole workspace, not removed."""
     query = select(Schedule.id).where(Schedule.workspace_id == workspace_id, Schedule.removed_at.is_(None))
     if channel_id is not None:
-        query = query.where(Schedule.channel_id == channel_id)
+        query = query.where(posts_to(channel_id))
     return list(await session.scalars(query.order_by(Schedule.id)))
 
 

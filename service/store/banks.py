@@ -13,7 +13,7 @@ from sqlalchemy.orm import aliased
 
 from questions.model import Kind, Level
 from service.choosing import Asked, Candidate
-from service.store.members import Caller
+from service.store.members import Caller, all_of
 from service.store.tables import (
     Answer,
     Bank,
@@ -226,7 +226,7 @@ async def is_met(session: AsyncSession, caller: Caller, question_id: int) -> boo
     answered = (
         select(Answer.id)
         .join(QuestionVersion, QuestionVersion.id == Answer.version_id)
-        .where(Answer.member_id == caller.member_id, QuestionVersion.question_id == question_id)
+        .where(Answer.member_id.in_(all_of(caller.member_id)), QuestionVersion.question_id == question_id)
     )
     closed = (
         select(Round.id)

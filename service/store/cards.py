@@ -14,7 +14,7 @@ from questions.model import Level
 from service.choosing import Asked
 from service.store.banks import askable, open_in_round
 from service.store.ledger import within_topic
-from service.store.members import Caller
+from service.store.members import Caller, all_of
 from service.store.tables import Answer, Card, Question, QuestionVersion
 
 LATEST = 12
@@ -50,7 +50,7 @@ async def unseen(session: AsyncSession, caller: Caller, topic: str = "", level: 
     answered = exists(
         select(Answer.id)
         .join(then, then.c.id == Answer.version_id)
-        .where(Answer.member_id == caller.member_id, then.c.question_id == Question.id)
+        .where(Answer.member_id.in_(all_of(caller.member_id)), then.c.question_id == Question.id)
     )
     has_card = exists().where(Card.member_id == caller.member_id, Card.question_id == Question.id)
     query = narrowed(askable(select(QuestionVersion.id), caller.workspace_id), topic, level, kind)
@@ -63,7 +63,7 @@ async def practised(session: AsyncSession, member_id: int) -> list[Asked]:
     rows = await session.execute(
         select(Answer.at, QuestionVersion.id, QuestionVersion.topic, QuestionVersion.level)
         .join(QuestionVersion, QuestionVersion.id == Answer.version_id)
-        .where(Answer.member_id == member_id, Answer.round_id.is_(None))
+        .where(Answer.member_id.in_(all_of(member_id)), Answer.round_id.is_(None))
         .order_by(Answer.id.desc())
         .limit(LATEST)
     )

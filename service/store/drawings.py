@@ -13,7 +13,7 @@ from sqlalchemy.orm import aliased
 
 from questions.model import Question, as_data
 from service.store.banks import has_drawings
-from service.store.members import Caller
+from service.store.members import Caller, all_of
 from service.store.tables import Answer, QuestionVersion, Round, Schedule
 from service.store.tables import Question as QuestionRow
 
@@ -80,7 +80,7 @@ async def to_practise(session: AsyncSession, member_id: int, version_id: int) ->
     """
     answered = (
         select(func.max(Answer.id))
-        .where(Answer.member_id == member_id, Answer.version_id == Drawn.id)
+        .where(Answer.member_id.in_(all_of(member_id)), Answer.version_id == Drawn.id)
         .scalar_subquery()
     )
     return await _first(session, version_id, answered.asc().nulls_first(), Drawn.drawing.desc())
@@ -99,7 +99,7 @@ async def met(session: AsyncSession, caller: Caller, version_id: int, wanted: st
         .join(Schedule, Schedule.id == Round.schedule_id)
         .where(Schedule.workspace_id == caller.workspace_id, Round.closed_at.is_not(None))
     )
-    answered = select(Answer.version_id, Answer.at).where(Answer.member_id == caller.member_id)
+    answered = select(Answer.version_id, Answer.at).where(Answer.member_id.in_(all_of(caller.member_id)))
     known = closed.union_all(answered).subquery()
     query = (
         select(QuestionVersion.id)

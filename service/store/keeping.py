@@ -6,16 +6,19 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, exists, func, select, update
+from sqlalchemy import delete, exists, func, select, union, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store.members import Caller
+from service.store.members import Caller, all_of, identities
 from service.store.session import allow_forgetting
 from service.store.tables import (
     Answer,
     Card,
+    Chat,
+    Identity,
     Inbox,
     Ledger,
+    LinkCode,
     Member,
     Outbox,
     Question,
@@ -25,7 +28,6 @@ from service.store.tables import (
     Season,
     Standing,
     VerdictRow,
-    Workspace,
 )
 from service.wire import Who
 
@@ -40,7 +42,7 @@ async def counts(session: AsyncSession, member_id: int) -> tuple[int, int, int]:
     """How many answers, bookings and cards of a member are kept."""
     tables: tuple[type[Answer] | type[Ledger] | type[Card], ...] = (Answer, Ledger, Card)
     found = [
-        await session.scalar(select(func.count()).select_from(table).where(table.member_id == member_id))
+        await session.scalar(select(func.count()).select_from(table).where(table.member_id.in_(all_of(member_id))))
         for table in tables
     ]
     return int(found[0] or 0), int(found[1] or 0), int(found[2] or 0)
@@ -53,7 +55,7 @@ async def answers(session: AsyncSession, member_id: int) -> Sequence[tuple[Answe
         .join(QuestionVersion, QuestionVersion.id == Answer.version_id)
         .join(Question, Question.id == QuestionVersion.question_id)
         .outerjoin(VerdictRow, VerdictRow.answer_id == Answer.id)
-        .where(Answer.member_id == member_id)
+        .where(Answer.member_id.in_(all_of(member_id)))
         .order_by(Answer.id, VerdictRow.id)
     )
     return [(answer, key, verdict) for answer, key, verdict in rows]
@@ -61,7 +63,8 @@ async def answers(session: AsyncSession, member_id: int) -> Sequence[tuple[Answe
 
 async def bookings(session: AsyncSession, member_id: int) -> Sequence[Ledger]:
     """Every booking, oldest first."""
-    return (await session.scalars(select(Ledger).where(Ledger.member_id == member_id).order_by(Ledger.id))).all()
+    query = select(Ledger).where(Ledger.member_id.in_(all_of(member_id))).order_by(Ledger.id)
+    return (await session.scalars(query)).all()
 
 
 async def cards(session: AsyncSession, member_id: int) -> Sequence[tuple[Card, str]]:
@@ -82,7 +85,7 @@ async def reports(session: AsyncSession, member_id: int) -> Sequence[Report]:
 
 async def hide(session: AsyncSession, member_id: int, hidden: bool) -> None:
     """Leave the member out of boards, or put them back."""
-    await session.execute(update(Member).where(Member.id == member_id).values(hidden=hidden))
+    await session.execute(update(Member).where(Member.id.in_(all_of(member_id))).values(hidden=hidden))
 
 
 async def forget(session: AsyncSession, caller: Caller, now: datetime) -> None:
@@ -97,10 +100,10 @@ async def forget(session: AsyncSession, caller: Caller, now: datetime) -> None:
     await session.execute(update(Report).where(Report.member_id == caller.member_id).values(text=""))
     await _empty_messages(session, caller)
     await _empty_archives(session, caller)
+    await _empty_codes(session, caller.member_id)
+    await session.execute(delete(Identity).where(Identity.member_id == caller.member_id))
     await session.execute(
-        update(Member)
-        .where(Member.id == caller.member_id)
-        .values(external_id=None, name=NOBODY, hidden=True, forgotten_at=now)
+        update(Member).where(Member.id.in_(all_of(caller.member_id))).values(name=NOBODY, hidden=True, forgotten_at=now)
     )
 
 
@@ -108,10 +111,10 @@ async def forgetting_reply(session: AsyncSession, who: Who, event_id: str) -> di
     """What was answered when this event made the service forget a member, whom nobody can name any more."""
     query = (
         select(Inbox.reply)
-        .join(Workspace, Workspace.id == Inbox.workspace_id)
+        .join(Chat, Chat.id == Inbox.chat_id)
         .where(
-            Workspace.platform == who.platform,
-            Workspace.external_id == who.workspace,
+            Chat.platform == who.platform,
+            Chat.external_id == who.workspace,
             Inbox.event_id == event_id,
             Inbox.call.startswith(f"{FORGET} ", autoescape=True),
         )
@@ -127,28 +130,39 @@ async def _withdraw(session: AsyncSession, member_id: int) -> None:
 
 async def _empty_log(session: AsyncSession, member_id: int) -> None:
     await allow_forgetting(session)
-    theirs = select(Answer.id).where(Answer.member_id == member_id)
+    mine = Answer.member_id.in_(all_of(member_id))
+    theirs = select(Answer.id).where(mine)
     # Options are numbers in a distribution; a text or a program can say who wrote it.
     kept: Any = func.jsonb_strip_nulls(func.jsonb_build_object("options", Answer.given["options"]))
-    await session.execute(update(Answer).where(Answer.member_id == member_id).values(name="", given=kept))
+    await session.execute(update(Answer).where(mine).values(name="", given=kept))
     await session.execute(update(VerdictRow).where(VerdictRow.answer_id.in_(theirs)).values(detail={}))
 
 
 async def _empty_messages(session: AsyncSession, caller: Caller) -> None:
-    """Private messages, and the replies kept for duplicates of the caller's events."""
+    """Private messages, and the replies kept for duplicates of the caller's events, in whichever chat."""
     private = Outbox.member_id == caller.member_id
     unsent = Outbox.state.in_(("due", "sending", "uncertain"))
     await session.execute(update(Outbox).where(private, unsent).values(state="skipped", error="the member left"))
     await session.execute(update(Outbox).where(private).values(body={"kind": "notice", "title": NOBODY, "text": ""}))
-    label = Inbox.call.endswith(f" {caller.member_id}", autoescape=True)
-    other = Inbox.call != _forget_call(caller.member_id)
-    await session.execute(delete(Inbox).where(Inbox.workspace_id == caller.workspace_id, label, other))
+    for identity, chat in await identities(session, caller.member_id):
+        label = Inbox.call.endswith(f" {identity.id}", autoescape=True)
+        other = Inbox.call != f"{FORGET} {identity.id}"
+        await session.execute(delete(Inbox).where(Inbox.chat_id == chat.id, label, other))
+
+
+async def _empty_codes(session: AsyncSession, member_id: int) -> None:
+    await session.execute(delete(LinkCode).where(LinkCode.member_id == member_id))
 
 
 async def _empty_reveals(session: AsyncSession, caller: Caller) -> None:
     """The points and boards of reveals, which name members by nothing but their name."""
-    known = select(Answer.name).where(Answer.member_id == caller.member_id)
-    names = {caller.name, *await session.scalars(known.distinct())} - {""}
+    rows = all_of(caller.member_id)
+    known = (
+        select(Answer.name).where(Answer.member_id.in_(rows)),
+        select(Member.name).where(Member.id.in_(rows)),
+        select(Identity.name).where(Identity.member_id == caller.member_id),
+    )
+    names = {caller.name, *await session.scalars(union(*known))} - {""}
     reveals = select(Outbox).where(Outbox.workspace_id == caller.workspace_id, Outbox.kind == "reveal")
     for row in await session.scalars(reveals):
         emptied = _without(row.body, names)
@@ -166,13 +180,10 @@ def _without(data: Any, names: set[str]) -> Any:
     return data
 
 
-def _forget_call(member_id: int) -> str:
-    return f"{FORGET} {member_id}"
-
-
 async def _empty_archives(session: AsyncSession, caller: Caller) -> None:
+    theirs = set(await session.scalars(all_of(caller.member_id)))
     for season in await session.scalars(select(Season).where(Season.workspace_id == caller.workspace_id)):
-        if any(row["member"] == caller.member_id for row in season.archive or ()):
+        if any(row["member"] in theirs for row in season.archive or ()):
             season.archive = [
-                {**row, "name": NOBODY} if row["member"] == caller.member_id else row for row in season.archive or ()
+                {**row, "name": NOBODY} if row["member"] in theirs else row for row in season.archive or ()
             ]

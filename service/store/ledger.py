@@ -10,6 +10,8 @@ from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.ranking import Standing
+from service.store.members import Caller
+from service.store.schedules import posts_to
 from service.store.tables import Ledger, Member, QuestionVersion, Round, Schedule
 
 
@@ -81,15 +83,19 @@ async def topic_sums(session: AsyncSession, member_id: int) -> list[tuple[str, i
 
 
 def adjust(
-    session: AsyncSession, workspace_id: int, member_id: int, points: int, reason: str, event_id: str, now: datetime
+    session: AsyncSession, caller: Caller, member_id: int, points: int, reason: str, event_id: str, now: datetime
 ) -> None:
     """Book points that belong to no round, once for the event."""
-    key = f"adjust:{workspace_id}:{event_id}"
-    session.add(Ledger(key=key, workspace_id=workspace_id, member_id=member_id, points=points, reason=reason, at=now))
+    key = f"adjust:{caller.chat_id}:{event_id}"
+    row = Ledger(key=key, workspace_id=caller.workspace_id, member_id=member_id, points=points, reason=reason, at=now)
+    session.add(row)
 
 
 def _within(scope: Scope) -> list[ColumnElement[bool]]:
-    found: list[ColumnElement[bool]] = [] if scope.hidden_too else [Member.hidden.is_(False)]
+    # Whoever turned out to be another member has their points there, and here rows that add up to nothing.
+    found: list[ColumnElement[bool]] = [Member.merged_into.is_(None)]
+    if not scope.hidden_too:
+        found.append(Member.hidden.is_(False))
     if scope.since is not None:
         found.append(Ledger.at >= scope.since)
     if scope.until is not None:
@@ -97,7 +103,7 @@ def _within(scope: Scope) -> list[ColumnElement[bool]]:
     if scope.topic:
         found.append(within_topic(scope.topic))
     if scope.channel_id is not None:
-        found.append(or_(Ledger.round_id.is_(None), Schedule.channel_id == scope.channel_id))
+        found.append(or_(Ledger.round_id.is_(None), posts_to(scope.channel_id)))
     return found
 
 

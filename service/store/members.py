@@ -1,19 +1,17 @@
-"""Workspaces, channels and members as rows: who calls, made known at their first call."""
+"""Chats, channels and members as rows: who calls, made known at their first call."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, TypeVar
 
-from sqlalchemy import select, update
+from sqlalchemy import Select, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store.tables import Channel, Member, Workspace
+from service.store.tables import Channel, Chat, Identity, Member, Workspace
 from service.wire import Where, Who
-
-Row = TypeVar("Row", Workspace, Channel, Member)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,57 +23,99 @@ class Caller:
     channel_id: int | None
     name: str
     admin: bool
+    chat_id: int
+    identity_id: int
 
 
 async def known(session: AsyncSession, who: Who, where: Where | None, now: datetime) -> Caller:
     """The caller, made known or given a new name where there is news. Writes nothing otherwise."""
-    workspace_id = await _workspace(session, who, now)
-    channel_id = await channel_known(session, workspace_id, where) if where else None
-    member_id = await _member(session, workspace_id, who, now)
-    return Caller(workspace_id, member_id, channel_id, who.name, who.admin)
+    chat = await _chat(session, who, now)
+    channel_id = await _channel(session, chat, where) if where and where.channel else None
+    identity = await _identity(session, chat, who, now)
+    return Caller(chat.workspace_id, identity.member_id, channel_id, who.name, who.admin, chat.id, identity.id)
 
 
-async def channel_known(session: AsyncSession, workspace_id: int, where: Where) -> int:
+async def locked(session: AsyncSession, caller: Caller) -> Caller:
+    """The caller, of whose answers only this transaction writes any more; as the member they turned out to be, where
+    that was found at this very moment."""
+    query = select(Member.merged_into).where(Member.id == caller.member_id).with_for_update(key_share=True)
+    merged_into = await session.scalar(query)
+    return caller if merged_into is None else await locked(session, replace(caller, member_id=merged_into))
+
+
+def all_of(member_id: int) -> Select[int]:
+    """The member's own row and those of everyone they turned out to be: what their log is written under."""
+    return select(Member.id).where(or_(Member.id == member_id, Member.merged_into == member_id))
+
+
+async def became(session: AsyncSession, member_id: int) -> Member:
+    """The member, or the one they turned out to be."""
+    query = select(func.coalesce(Member.merged_into, Member.id)).where(Member.id == member_id).scalar_subquery()
+    return (await session.scalars(select(Member).where(Member.id == query))).one()
+
+
+async def identities(session: AsyncSession, member_id: int) -> Sequence[tuple[Identity, Chat]]:
+    """A member's identities with their chats, the first one first."""
+    query = select(Identity, Chat).join(Chat, Chat.id == Identity.chat_id).where(Identity.member_id == member_id)
+    return [(identity, chat) for identity, chat in await session.execute(query.order_by(Identity.id))]
+
+
+async def _chat(session: AsyncSession, who: Who, now: datetime) -> Chat:
+    query = select(Chat).where(Chat.platform == who.platform, Chat.external_id == who.workspace)
+    row = await session.scalar(query)
+    if row is not None:
+        return row
+    workspace = Workspace(created_at=now)
+    session.add(workspace)
+    await session.flush()
+    values = {"platform": who.platform, "external_id": who.workspace, "created_at": now}
+    made = await session.scalar(
+        insert(Chat).values(workspace_id=workspace.id, **values).on_conflict_do_nothing().returning(Chat.id)
+    )
+    if made is None:  # somebody else made it at this moment, with a workspace of its own
+        await session.execute(delete(Workspace).where(Workspace.id == workspace.id))
+    return (await session.scalars(query)).one()
+
+
+async def _channel(session: AsyncSession, chat: Chat, where: Where) -> int:
     """The channel's row; an empty name keeps the name known before."""
-    row = await _one(session, Channel, workspace_id=workspace_id, external_id=where.channel)
+    query = select(Channel).where(Channel.chat_id == chat.id, Channel.external_id == where.channel)
+    row = await session.scalar(query)
     if row is None:
-        return await _made(session, Channel, workspace_id=workspace_id, external_id=where.channel, name=where.name)
+        values = {"workspace_id": chat.workspace_id, "chat_id": chat.id}
+        await session.execute(
+            insert(Channel).values(**values, external_id=where.channel, name=where.name).on_conflict_do_nothing()
+        )
+        row = (await session.scalars(query)).one()
     if where.name and where.name != row.name:
         await session.execute(update(Channel).where(Channel.id == row.id).values(name=where.name))
     return row.id
 
 
-async def lock(session: AsyncSession, member_id: int) -> None:
-    """Let one transaction at a time write this member's answers."""
-    await session.execute(select(Member.id).where(Member.id == member_id).with_for_update(key_share=True))
-
-
-async def _workspace(session: AsyncSession, who: Who, now: datetime) -> int:
-    row = await _one(session, Workspace, platform=who.platform, external_id=who.workspace)
-    if row is not None:
-        return row.id
-    return await _made(session, Workspace, platform=who.platform, external_id=who.workspace, created_at=now)
-
-
-async def _member(session: AsyncSession, workspace_id: int, who: Who, now: datetime) -> int:
-    row = await _one(session, Member, workspace_id=workspace_id, external_id=who.member)
+async def _identity(session: AsyncSession, chat: Chat, who: Who, now: datetime) -> Identity:
+    query = select(Identity).where(Identity.chat_id == chat.id, Identity.external_id == who.member)
+    row = await session.scalar(query)
     if row is None:
-        return await _made(
-            session, Member, workspace_id=workspace_id, external_id=who.member, name=who.name, joined_at=now
-        )
+        return await _met(session, chat, who, now, query)
     if row.name != who.name:
-        await session.execute(update(Member).where(Member.id == row.id).values(name=who.name))
-    return row.id
+        await session.execute(update(Identity).where(Identity.id == row.id).values(name=who.name))
+        first = select(func.min(Identity.id)).where(Identity.member_id == row.member_id).scalar_subquery()
+        await session.execute(update(Member).where(Member.id == row.member_id, first == row.id).values(name=who.name))
+    return row
 
 
-async def _one(session: AsyncSession, table: type[Row], **key: Any) -> Row | None:
-    return await session.scalar(select(table).filter_by(**key))
-
-
-async def _made(session: AsyncSession, table: type[Row], **values: Any) -> int:
-    """The id of the row, made unless someone else makes it at this moment."""
-    key = {name: values[name] for name in ("platform", "workspace_id", "external_id") if name in values}
-    await session.execute(insert(table).values(**values).on_conflict_do_nothing())
-    row = await _one(session, table, **key)
-    assert row is not None, "the conflict was with this very row, and it is committed"
-    return row.id
+async def _met(session: AsyncSession, chat: Chat, who: Who, now: datetime, query: Select[Identity]) -> Identity:
+    """A member met for the first time, unless someone else meets them at this moment."""
+    member = Member(workspace_id=chat.workspace_id, name=who.name, joined_at=now)
+    session.add(member)
+    await session.flush()
+    values = {"workspace_id": chat.workspace_id, "chat_id": chat.id, "member_id": member.id}
+    made = await session.scalar(
+        insert(Identity)
+        .values(**values, external_id=who.member, name=who.name)
+        .on_conflict_do_nothing()
+        .returning(Identity.id)
+    )
+    if made is None:
+        await session.execute(delete(Member).where(Member.id == member.id))
+    return (await session.scalars(query)).one()

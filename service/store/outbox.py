@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from service.store.tables import Channel, Member, Outbox, Round, Workspace
+from service.store.tables import Channel, Chat, Identity, Outbox, Round, Schedule
 from service.wire import Notice, QuestionPost, RevealPost, VerdictNote
 
 WAITING = ("due", "sending", "uncertain")
@@ -30,14 +30,26 @@ async def leave(
     due_at: datetime,
     give_up_at: datetime | None = None,
     member_id: int | None = None,
+    chat_id: int | None = None,
     round_id: int | None = None,
 ) -> bool:
-    """Leave a message to be made once. False where one of this key was left before; then nothing changes."""
+    """Leave a message to be made once. False where one of this key was left before, or where there is nobody to make
+    it to; then nothing changes.
+
+    A private message goes to the chat `chat_id` where the member is known there, else to where they are known first.
+    """
+    if member_id is not None:
+        chat_id = await _chat_of(session, member_id, chat_id)
+    elif channel_id is not None:
+        chat_id = await session.scalar(select(Channel.chat_id).where(Channel.id == channel_id))
+    if chat_id is None:
+        return False
     values: dict[str, Any] = {
         "key": key,
         "kind": body.kind,
         "body": body.model_dump(mode="json"),
         "workspace_id": workspace_id,
+        "chat_id": chat_id,
         "channel_id": channel_id,
         "member_id": member_id,
         "round_id": round_id,
@@ -49,12 +61,24 @@ async def leave(
     return made is not None
 
 
+def round_key(round_id: int, kind: str, schedule: Schedule, channel_id: int) -> str:
+    """The key of a round's message to a channel. At the schedule's home it names none, as before there were others."""
+    key = f"round:{round_id}:{kind}"
+    return key if channel_id == schedule.channel_id else f"{key}:{channel_id}"
+
+
+async def round_channels(session: AsyncSession, round_id: int, schedule: Schedule) -> Sequence[int]:
+    """The channels the round was put to, whatever its schedule does by now."""
+    posts = [post.channel_id for post in await question_posts(session, round_id)]
+    return [channel_id for channel_id in posts if channel_id is not None] or [schedule.channel_id]
+
+
 async def claimable(session: AsyncSession, platform: str, now: datetime, limit: int) -> Sequence[Outbox]:
     """The heads of their queues that may be made now, locked; those another courier is taking are left to it."""
     query = (
         select(Outbox)
-        .join(Workspace, Workspace.id == Outbox.workspace_id)
-        .where(Workspace.platform == platform, *_ready(now), ~_someone_before())
+        .join(Chat, Chat.id == Outbox.chat_id)
+        .where(Chat.platform == platform, *_ready(now), ~_someone_before())
         .order_by(Outbox.due_at, Outbox.id)
         .limit(limit)
         .with_for_update(of=Outbox, skip_locked=True)
@@ -78,23 +102,30 @@ async def locked(session: AsyncSession, outbox_id: int) -> Outbox | None:
     return await session.get(Outbox, outbox_id, with_for_update=True)
 
 
-async def address(session: AsyncSession, row: Outbox) -> tuple[Workspace, str, str | None]:
-    """Workspace, the channel's external id and the member's."""
-    workspace = await session.get_one(Workspace, row.workspace_id)
+async def address(session: AsyncSession, row: Outbox) -> tuple[Chat, str, str | None] | None:
+    """Chat, the channel's external id there and the member's; None for a private message whose member is not known in
+    that chat any more."""
+    chat = await session.get_one(Chat, row.chat_id)
     channel = await session.get(Channel, row.channel_id) if row.channel_id else None
-    member = await session.get(Member, row.member_id) if row.member_id else None
-    return workspace, channel.external_id if channel else "", member.external_id if member else None
+    if row.member_id is None:
+        return chat, channel.external_id if channel else "", None
+    query = select(Identity.external_id).where(Identity.chat_id == chat.id, Identity.member_id == row.member_id)
+    member = await session.scalar(query)
+    return None if member is None else (chat, channel.external_id if channel else "", member)
 
 
-async def question_post(session: AsyncSession, round_id: int) -> Outbox | None:
-    """The message that put the round's question to its channel."""
-    return await session.scalar(select(Outbox).where(Outbox.round_id == round_id, Outbox.kind == "question"))
+async def question_posts(session: AsyncSession, round_id: int) -> Sequence[Outbox]:
+    """The messages that put the round's question to its channels, the schedule's home first."""
+    query = select(Outbox).where(Outbox.round_id == round_id, Outbox.kind == "question").order_by(Outbox.id)
+    return (await session.scalars(query)).all()
 
 
-async def asked_at(session: AsyncSession, round_: Round) -> datetime:
-    """When members could first see the round's question: when its post arrived, else when it was to."""
-    post = await question_post(session, round_.id)
-    return max(round_.opens_at, post.sent_at) if post and post.sent_at else round_.opens_at
+async def asked_at(session: AsyncSession, round_: Round, chat_id: int | None = None) -> datetime:
+    """When members of the chat could first see the round's question: when a post arrived there, else anywhere, else
+    when it was to."""
+    arrived = [(post.chat_id, post.sent_at) for post in await question_posts(session, round_.id) if post.sent_at]
+    there = [at for chat, at in arrived if chat == chat_id]
+    return max(round_.opens_at, min(there or [at for _, at in arrived], default=round_.opens_at))
 
 
 def take(row: Outbox, now: datetime, lease: timedelta) -> bool:
@@ -102,6 +133,12 @@ def take(row: Outbox, now: datetime, lease: timedelta) -> bool:
     uncertain = row.state != "due"
     row.state, row.attempt, row.claimed_until = "sending", row.attempt + 1, now + lease
     return uncertain
+
+
+async def _chat_of(session: AsyncSession, member_id: int, wanted: int | None) -> int | None:
+    query = select(Identity.chat_id).where(Identity.member_id == member_id)
+    order = (Identity.chat_id == wanted).desc() if wanted is not None else Identity.id
+    return await session.scalar(query.order_by(order, Identity.id).limit(1))
 
 
 def _ready(now: datetime) -> list[ColumnElement[bool]]:
@@ -120,7 +157,7 @@ def _someone_before() -> ColumnElement[bool]:
         and_(
             before.id < Outbox.id,
             before.state.in_(WAITING),
-            before.workspace_id == Outbox.workspace_id,
+            before.chat_id == Outbox.chat_id,
             before.channel_id.is_not_distinct_from(Outbox.channel_id),
             before.member_id.is_not_distinct_from(Outbox.member_id),
             (before.kind == "notice") == (Outbox.kind == "notice"),

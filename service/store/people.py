@@ -9,7 +9,7 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store.tables import Member, Round, Schedule, StreakGrace
+from service.store.tables import Identity, Member, Round, Schedule, StreakGrace
 
 
 async def names(session: AsyncSession, workspace_id: int, member_ids: Collection[int]) -> dict[int, str]:
@@ -19,14 +19,26 @@ async def names(session: AsyncSession, workspace_id: int, member_ids: Collection
 
 
 async def called(session: AsyncSession, workspace_id: int, name: str) -> Sequence[Member]:
-    """The members of that name, in whatever case, or of that id on the platform; never the forgotten."""
+    """The members of that name in any chat, in whatever case, or of that id on a platform; never the forgotten."""
     wanted = name.strip().removeprefix("@")
+    known = select(Identity.member_id).where(
+        Identity.workspace_id == workspace_id,
+        or_(func.lower(Identity.name) == wanted.lower(), Identity.external_id == wanted),
+    )
     query = select(Member).where(
         Member.workspace_id == workspace_id,
         Member.forgotten_at.is_(None),
-        or_(func.lower(Member.name) == wanted.lower(), Member.external_id == wanted),
+        Member.merged_into.is_(None),
+        or_(func.lower(Member.name) == wanted.lower(), Member.id.in_(known)),
     )
     return (await session.scalars(query.order_by(Member.id))).all()
+
+
+async def ids(session: AsyncSession, member_ids: Collection[int]) -> Sequence[str]:
+    """The platforms' ids of these members, each one's first."""
+    first = select(func.min(Identity.id)).where(Identity.member_id.in_(member_ids)).group_by(Identity.member_id)
+    query = select(Identity.external_id).where(Identity.id.in_(first)).order_by(Identity.member_id)
+    return (await session.scalars(query)).all()
 
 
 async def one(session: AsyncSession, member_id: int) -> Member:

@@ -9,6 +9,7 @@ from sqlalchemy import Select, exists, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service.store.schedules import posts_to
 from service.store.tables import QuestionVersion, Round, Schedule, Standing
 
 
@@ -49,7 +50,7 @@ async def of_workspace(
 async def open_in(session: AsyncSession, channel_id: int, now: datetime) -> Sequence[tuple[Round, Schedule]]:
     """The channel's rounds that take answers now, oldest first."""
     query = _asked().where(
-        Schedule.channel_id == channel_id, Round.closed_at.is_(None), Round.opens_at <= now, Round.closes_at > now
+        posts_to(channel_id), Round.closed_at.is_(None), Round.opens_at <= now, Round.closes_at > now
     )
     return [(row[0], row[1]) for row in await session.execute(query.order_by(Round.opens_at, Round.id))]
 

@@ -6,11 +6,66 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, delete, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store.tables import Channel, Round, Schedule, ScheduleSkip
+from service.store.members import Caller
+from service.store.tables import Channel, Chat, Round, Schedule, ScheduleChannel, ScheduleSkip
+
+
+def posts_to(channel_id: int) -> ColumnElement[bool]:
+    """Whether `Schedule` posts to the channel, at home there or shared with it.
+
+    A channel's board, streaks and open questions are those of these schedules, wherever they were answered.
+    """
+    shared = select(ScheduleChannel.schedule_id).where(ScheduleChannel.channel_id == channel_id)
+    return or_(Schedule.channel_id == channel_id, Schedule.id.in_(shared))
+
+
+async def channels_of(session: AsyncSession, schedule: Schedule) -> Sequence[int]:
+    """Every channel the schedule posts to, its home first."""
+    query = select(ScheduleChannel.channel_id).where(ScheduleChannel.schedule_id == schedule.id)
+    query = query.order_by(ScheduleChannel.since, ScheduleChannel.channel_id)
+    return [schedule.channel_id, *await session.scalars(query)]
+
+
+async def channel_in(session: AsyncSession, schedule: Schedule, chat_id: int | None) -> int | None:
+    """The first of the schedule's channels in that chat; None where it has none there."""
+    for channel_id in await channels_of(session, schedule):
+        channel = await session.get_one(Channel, channel_id)
+        if chat_id in (None, channel.chat_id):
+            return channel_id
+    return None
+
+
+async def shared_with(session: AsyncSession, schedule_id: int) -> Sequence[tuple[Channel, str]]:
+    """The further channels of a schedule, in the order they were added, with their platforms."""
+    query = (
+        select(Channel, Chat.platform)
+        .join(ScheduleChannel, ScheduleChannel.channel_id == Channel.id)
+        .join(Chat, Chat.id == Channel.chat_id)
+        .where(ScheduleChannel.schedule_id == schedule_id)
+        .order_by(ScheduleChannel.since, ScheduleChannel.channel_id)
+    )
+    return [(channel, platform) for channel, platform in await session.execute(query)]
+
+
+async def share(session: AsyncSession, schedule: Schedule, channel_id: int, now: datetime) -> None:
+    """Have it post to this channel too; once is enough."""
+    row = {"schedule_id": schedule.id, "channel_id": channel_id, "workspace_id": schedule.workspace_id, "since": now}
+    await session.execute(insert(ScheduleChannel).values(row).on_conflict_do_nothing())
+
+
+async def unshare(session: AsyncSession, schedule: Schedule, channel_id: int) -> None:
+    """Have it no longer post to this channel, which it was shared with."""
+    mine = (ScheduleChannel.schedule_id == schedule.id, ScheduleChannel.channel_id == channel_id)
+    await session.execute(delete(ScheduleChannel).where(*mine))
+
+
+async def platform_of(session: AsyncSession, channel: Channel) -> str:
+    """The platform of the channel's chat."""
+    return (await session.scalars(select(Chat.platform).where(Chat.id == channel.chat_id))).one()
 
 
 async def workspace_of(session: AsyncSession, channel_id: int) -> int:
@@ -24,7 +79,7 @@ async def zone_of(session: AsyncSession, workspace_id: int, channel_id: int | No
         Schedule.workspace_id == workspace_id, Schedule.removed_at.is_(None)
     )
     if channel_id is not None:
-        query = query.where(Schedule.channel_id == channel_id)
+        query = query.where(posts_to(channel_id))
     return await session.scalar(query.order_by(Schedule.id).limit(1)) or "UTC"
 
 
@@ -66,8 +121,10 @@ async def round_on(session: AsyncSession, schedule_id: int, day: date) -> Round 
     return await session.scalar(select(Round).where(Round.schedule_id == schedule_id, Round.day == day))
 
 
-def add(session: AsyncSession, workspace_id: int, channel_id: int, spec: dict[str, Any], since: datetime) -> Schedule:
-    """A schedule whose slots are owed from `since` on."""
-    row = Schedule(workspace_id=workspace_id, channel_id=channel_id, spec=spec, since=since)
+def add(session: AsyncSession, caller: Caller, channel_id: int, spec: dict[str, Any], since: datetime) -> Schedule:
+    """A schedule of the caller's, whose slots are owed from `since` on."""
+    row = Schedule(
+        workspace_id=caller.workspace_id, channel_id=channel_id, spec=spec, since=since, made_by=caller.member_id
+    )
     session.add(row)
     return row

@@ -14,13 +14,13 @@ from sqlalchemy import (
     DateTime,
     ForeignKey,
     ForeignKeyConstraint,
-    Identity,
     Index,
     MetaData,
     UniqueConstraint,
     false,
     text,
 )
+from sqlalchemy import Identity as Numbered
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -45,44 +45,92 @@ class Base(DeclarativeBase):
 
 
 def _id() -> Mapped[int]:
-    return mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    return mapped_column(BigInteger, Numbered(always=True), primary_key=True)
+
+
+def _same_workspace(column: str, table: str) -> ForeignKeyConstraint:
+    """A reference that may not leave the workspace. It is looked at again only at the end of a transaction that moves
+    all of one workspace into another."""
+    return ForeignKeyConstraint(
+        [column, "workspace_id"], [f"{table}.id", f"{table}.workspace_id"], deferrable=True, initially="IMMEDIATE"
+    )
 
 
 class Workspace(Base):
-    """One Slack workspace, Discord server, web chat or console."""
+    """A team: one board, its banks, schedules and members. Reached from one chat or from several."""
 
     __tablename__ = "workspace"
-    __table_args__ = (UniqueConstraint("platform", "external_id"),)
     id: Mapped[int] = _id()
-    platform: Mapped[str]
-    external_id: Mapped[str]
     name: Mapped[str] = mapped_column(server_default="")
     created_at: Mapped[datetime]
     generated: Mapped[str] = mapped_column(server_default="use")
     """What its imports do with choices made of a document's prose: `use`, `hold` until approved, or `none`."""
 
 
-class Channel(Base):
-    __tablename__ = "channel"
-    __table_args__ = (UniqueConstraint("workspace_id", "external_id"), UniqueConstraint("id", "workspace_id"))
+class Chat(Base):
+    """One Slack workspace, Discord server, web chat or console: a way into a workspace."""
+
+    __tablename__ = "chat"
+    __table_args__ = (UniqueConstraint("platform", "external_id"), UniqueConstraint("id", "workspace_id"))
     id: Mapped[int] = _id()
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
+    platform: Mapped[str]
+    external_id: Mapped[str]
+    created_at: Mapped[datetime]
+    greeted_at: Mapped[datetime | None]
+    """When the bot said hello there."""
+
+
+class Channel(Base):
+    __tablename__ = "channel"
+    __table_args__ = (
+        _same_workspace("chat_id", "chat"),
+        UniqueConstraint("chat_id", "external_id"),
+        UniqueConstraint("id", "workspace_id"),
+    )
+    id: Mapped[int] = _id()
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
+    chat_id: Mapped[int]
     external_id: Mapped[str]
     name: Mapped[str] = mapped_column(server_default="")
 
 
 class Member(Base):
-    """A person in a workspace. Forgetting empties `external_id` and `name`, and keeps the row for the sums."""
+    """A person in a workspace. Forgetting empties `name`, takes the identities, and keeps the row for the sums."""
 
     __tablename__ = "member"
-    __table_args__ = (UniqueConstraint("workspace_id", "external_id"), UniqueConstraint("id", "workspace_id"))
+    __table_args__ = (
+        UniqueConstraint("id", "workspace_id"),
+        Index("ix_member_merged_into", "merged_into", postgresql_where=text("merged_into is not null")),
+    )
     id: Mapped[int] = _id()
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
-    external_id: Mapped[str | None]
     name: Mapped[str]
     hidden: Mapped[bool] = mapped_column(server_default=text("false"))
     joined_at: Mapped[datetime]
     forgotten_at: Mapped[datetime | None]
+    merged_into: Mapped[int | None] = mapped_column(ForeignKey("member.id"))
+    """The member this one turned out to be, never itself merged: its log stays, all else is that member's."""
+
+
+class Identity(Base):
+    """A member as one chat knows them. A member has at most one in each chat."""
+
+    __tablename__ = "identity"
+    __table_args__ = (
+        _same_workspace("chat_id", "chat"),
+        _same_workspace("member_id", "member"),
+        UniqueConstraint("chat_id", "external_id"),
+        UniqueConstraint("chat_id", "member_id"),
+        Index("ix_identity_member", "member_id"),
+    )
+    id: Mapped[int] = _id()
+    workspace_id: Mapped[int]
+    chat_id: Mapped[int]
+    member_id: Mapped[int]
+    external_id: Mapped[str]
+    name: Mapped[str]
+    """What that chat calls them. The member goes by the name of their first identity."""
 
 
 class Bank(Base):
@@ -185,15 +233,29 @@ class Schedule(Base):
     """When a channel gets its question. `spec` is `service.wire.ScheduleSpec`; the truth of posting is the round."""
 
     __tablename__ = "schedule"
-    __table_args__ = (ForeignKeyConstraint(["channel_id", "workspace_id"], ["channel.id", "channel.workspace_id"]),)
+    __table_args__ = (_same_workspace("channel_id", "channel"), UniqueConstraint("id", "workspace_id"))
     id: Mapped[int] = _id()
     workspace_id: Mapped[int]
     channel_id: Mapped[int]
+    """Where it is at home. `schedule_channel` names those it posts to besides."""
+    made_by: Mapped[int | None] = mapped_column(ForeignKey("member.id"))
+    """Whom notices about it go to."""
     spec: Mapped[dict[str, Any]]
     since: Mapped[datetime]
     """Slots up to this instant are dealt with; it moves forward with every tick, in the tick's own transaction."""
     paused_at: Mapped[datetime | None]
     removed_at: Mapped[datetime | None]
+
+
+class ScheduleChannel(Base):
+    """A further channel that a schedule posts to, of whichever chat of its workspace."""
+
+    __tablename__ = "schedule_channel"
+    __table_args__ = (_same_workspace("schedule_id", "schedule"), _same_workspace("channel_id", "channel"))
+    schedule_id: Mapped[int] = mapped_column(primary_key=True)
+    channel_id: Mapped[int] = mapped_column(primary_key=True)
+    workspace_id: Mapped[int]
+    since: Mapped[datetime]
 
 
 class ScheduleSkip(Base):
@@ -205,7 +267,7 @@ class ScheduleSkip(Base):
 
 
 class Round(Base):
-    """One question put to one channel for one slot. (schedule, day) is unique: a slot is posted once."""
+    """One question put to a schedule's channels for one slot. (schedule, day) is unique: a slot is posted once."""
 
     __tablename__ = "round"
     __table_args__ = (
@@ -230,9 +292,9 @@ class Answer(Base):
 
     __tablename__ = "answer"
     __table_args__ = (
-        UniqueConstraint("member_id", "event_id"),
+        UniqueConstraint("member_id", "chat_id", "event_id", postgresql_nulls_not_distinct=True),
         UniqueConstraint("round_id", "member_id", "number"),
-        UniqueConstraint("id", "round_id", "member_id"),
+        UniqueConstraint("id", "round_id"),
     )
     id: Mapped[int] = _id()
     member_id: Mapped[int] = mapped_column(ForeignKey("member.id"))
@@ -245,17 +307,18 @@ class Answer(Base):
     name: Mapped[str]
     """The member's name at the time: nothing is fetched to draw a board."""
     at: Mapped[datetime]
+    chat_id: Mapped[int | None] = mapped_column(ForeignKey("chat.id"))
+    """The chat it came from; None for one older than the linking of chats."""
 
 
 class Standing(Base):
-    """The answer that counts: one per (round, member), always the newest. The only mutable row about answers."""
+    """The answer that counts: one per (round, member), always the newest. The only mutable row about answers.
+
+    `member_id` may be another than the answer's: the member that one was merged into.
+    """
 
     __tablename__ = "standing"
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["answer_id", "round_id", "member_id"], ["answer.id", "answer.round_id", "answer.member_id"]
-        ),
-    )
+    __table_args__ = (ForeignKeyConstraint(["answer_id", "round_id"], ["answer.id", "answer.round_id"]),)
     round_id: Mapped[int] = mapped_column(ForeignKey("round.id"), primary_key=True)
     member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True)
     answer_id: Mapped[int]
@@ -303,7 +366,7 @@ class Ledger(Base):
     __tablename__ = "ledger"
     __table_args__ = (
         UniqueConstraint("key"),
-        ForeignKeyConstraint(["member_id", "workspace_id"], ["member.id", "member.workspace_id"]),
+        _same_workspace("member_id", "member"),
         Index("ix_ledger_board", "workspace_id", "at"),
     )
     id: Mapped[int] = _id()
@@ -333,6 +396,7 @@ class Outbox(Base):
     id: Mapped[int] = _id()
     key: Mapped[str]
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
+    chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"))
     channel_id: Mapped[int | None] = mapped_column(ForeignKey("channel.id"))
     member_id: Mapped[int | None] = mapped_column(ForeignKey("member.id"))
     round_id: Mapped[int | None] = mapped_column(ForeignKey("round.id"))
@@ -353,10 +417,11 @@ class Inbox(Base):
     """An event that was answered, with the answer, so that its duplicate gets the same one."""
 
     __tablename__ = "inbox"
-    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), primary_key=True)
+    chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"), primary_key=True)
     event_id: Mapped[str] = mapped_column(primary_key=True)
     at: Mapped[datetime]
     call: Mapped[str]
+    """What was called, and the number of the identity that called."""
     reply: Mapped[dict[str, Any]]
 
 
@@ -403,3 +468,57 @@ class Audit(Base):
     action: Mapped[str]
     detail: Mapped[dict[str, Any]]
     at: Mapped[datetime]
+
+
+class LinkCode(Base):
+    """A code that waits to be typed in another chat. Taking it deletes it; only its keyed hash is kept."""
+
+    __tablename__ = "link_code"
+    __table_args__ = (UniqueConstraint("digest"), CheckConstraint("what in ('chat', 'member')", name="what"))
+    id: Mapped[int] = _id()
+    what: Mapped[str]
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
+    chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"))
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"))
+    """Who made it."""
+    digest: Mapped[str]
+    expires_at: Mapped[datetime]
+
+
+class LinkGuess(Base):
+    """A code that was typed, right or wrong: so many are taken from a workspace in a time."""
+
+    __tablename__ = "link_guess"
+    __table_args__ = (Index("ix_link_guess_workspace", "workspace_id", "at"),)
+    id: Mapped[int] = _id()
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
+    at: Mapped[datetime]
+
+
+class InstallationRow(Base):
+    """A bot's right to act in a team, or in all of an enterprise. Both tokens are encrypted."""
+
+    __tablename__ = "installation"
+    __table_args__ = (UniqueConstraint("platform", "enterprise", "team"),)
+    id: Mapped[int] = _id()
+    platform: Mapped[str]
+    enterprise: Mapped[str]
+    team: Mapped[str]
+    about: Mapped[dict[str, Any]]
+    """What is no secret: app, bot, scopes, who installed it, names."""
+    token: Mapped[bytes | None]
+    refresh: Mapped[bytes | None]
+    expires_at: Mapped[datetime | None]
+    installed_at: Mapped[datetime]
+    leased_until: Mapped[datetime | None]
+    """Until then one caller is at refreshing it."""
+    revoked_at: Mapped[datetime | None]
+
+
+class OAuthState(Base):
+    """A state that was sent to a consent page and has not come back. Taking it deletes it."""
+
+    __tablename__ = "oauth_state"
+    digest: Mapped[str] = mapped_column(primary_key=True)
+    platform: Mapped[str]
+    expires_at: Mapped[datetime]

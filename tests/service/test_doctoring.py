@@ -156,6 +156,7 @@ async def leave(stage: Stage, caller: Caller, due: timedelta, **more: object) ->
     values = {
         "key": f"message {next(stage.numbers)}",
         "workspace_id": caller.workspace_id,
+        "chat_id": caller.chat_id,
         "channel_id": caller.channel_id,
         "kind": "notice",
         "body": {},

@@ -14,7 +14,7 @@ from service import leaderboard, members, practice, seasons
 from service.errors import NotPossible
 from service.scoring import points
 from service.store import keeping, people
-from service.store.members import Caller
+from service.store.members import Caller, identities
 from service.store.session import allow_forgetting
 from service.store.tables import Answer, Base, Card, Inbox, Member, Outbox, Season, Standing, VerdictRow
 from service.wire import Me, Who
@@ -105,7 +105,7 @@ class TestPrivacy:
         await stage.practised(bo, "views")
         view = await members.privacy(stage.session, ada, "export", stage.now)
         data: dict[str, Any] = json.loads(view.export)
-        assert data["member"]["id"] == "ada"
+        assert data["member"]["identities"] == [{"platform": "web", "workspace": "home", "id": "ada", "name": "Ada"}]
         assert [(each["question"], each["credit"]) for each in data["answers"]] == [("views", 1.0), ("grad", 0.5)]
         assert data["answers"][0]["given"]["text"] == "Ada Lovelace was here"
         assert [each["points"] for each in data["points"]] == [10, 5]
@@ -190,7 +190,8 @@ class TestForgetting:
         await members.privacy(stage.session, ada, "forget", stage.now)
         member = await stage.session.get(Member, bo.member_id)
         assert member is not None
-        assert (member.name, member.external_id) == ("Bo", "bo")
+        ((identity, _),) = await identities(stage.session, bo.member_id)
+        assert (member.name, identity.external_id) == ("Bo", "bo")
         ((answer, _, verdict),) = await keeping.answers(stage.session, bo.member_id)
         assert verdict is not None
         assert (answer.name, answer.given["text"], verdict.detail) == ("Bo", None, {"judged": "something"})
@@ -210,6 +211,7 @@ class TestForgetting:
             row = Outbox(
                 key=f"{kind} {caller.member_id}",
                 workspace_id=caller.workspace_id,
+                chat_id=caller.chat_id,
                 channel_id=caller.channel_id,
                 member_id=member_id,
                 kind=kind,
@@ -223,18 +225,16 @@ class TestForgetting:
                 not_before=stage.now,
             )
             stage.session.add(row)
-        call = f"answer {caller.member_id}"
+        call = f"answer {caller.identity_id}"
         reply = {"reply": f"Lovelace, known as {caller.name}"}
-        stage.session.add(Inbox(workspace_id=caller.workspace_id, event_id="e9", at=stage.now, call=call, reply=reply))
+        stage.session.add(Inbox(chat_id=caller.chat_id, event_id="e9", at=stage.now, call=call, reply=reply))
         await stage.session.flush()
 
 
 async def test_the_reply_to_forgetting_is_kept_for_its_duplicate(stage: Stage) -> None:
     ada = await stage.caller()
-    call = f"{keeping.FORGET} {ada.member_id}"
-    stage.session.add(
-        Inbox(workspace_id=ada.workspace_id, event_id="e1", at=stage.now, call=call, reply={"reply": {"x": 1}})
-    )
+    call = f"{keeping.FORGET} {ada.identity_id}"
+    stage.session.add(Inbox(chat_id=ada.chat_id, event_id="e1", at=stage.now, call=call, reply={"reply": {"x": 1}}))
     await members.privacy(stage.session, ada, "forget", stage.now)
     who = Who(platform="web", workspace="home", member="ada", name="Ada")
     assert await keeping.forgetting_reply(stage.session, who, "e1") == {"x": 1}

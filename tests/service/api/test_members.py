@@ -7,7 +7,7 @@ import json
 import pytest
 
 from service.client import ServiceRefused
-from service.store.tables import Answer, Member, Report
+from service.store.tables import Answer, Identity, Report
 from service.wire import QuestionPost, TopicCount
 from tests.conftest import Clock
 from tests.service.roads import DAILY, Road, choice
@@ -38,7 +38,7 @@ async def test_me_and_the_topics(road: Road, clock: Clock) -> None:
 
 async def test_the_rules_need_no_workspace(road: Road) -> None:
     assert (await road.client.rules(road.who("Ada"))).base["mid"] == 10
-    assert await road.rows(Member) == []
+    assert await road.rows(Identity) == []
 
 
 async def test_privacy_is_seen_exported_hidden_and_shown(road: Road, clock: Clock) -> None:
@@ -60,7 +60,7 @@ async def test_forgetting_is_done_once_and_its_duplicate_makes_nobody_known_agai
     first = await road.client.privacy(ada, "e1", "forget")
     assert first.forgotten
     assert await road.client.privacy(ada, "e1", "forget") == first
-    assert sorted(str(row.external_id) for row in await road.rows(Member)) == ["None", "bo", "boss"]
+    assert sorted(row.external_id for row in await road.rows(Identity)) == ["bo", "boss"]
     assert sorted(row.name for row in await road.rows(Answer)) == ["", "Bo"]
     assert [row.name for row in (await road.client.board(road.who("Bo"), DAILY)).rows] == ["Bo"]
 
