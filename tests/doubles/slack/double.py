@@ -81,17 +81,23 @@ class SlackDouble(People):
         return next(one.value for one in self.world.tokens.values() if one.team == team.id and not one.revoked)
 
     def environment(self, team: Team | None = None) -> dict[str, str]:
-        """The settings of a bot's process: Socket Mode, or signed HTTP once the app has a request URL."""
+        """The settings of a bot's process: Socket Mode, or signed HTTP once the app has a request URL.
+
+        Without a `team` the app is installed by OAuth.
+        """
         settings = {"SLACK_API_URL": self.api_url}
         if team is not None:
             settings["SLACK_BOT_TOKEN"] = self.bot_token(team)
+        else:
+            settings |= {"SLACK_CLIENT_ID": self.app.client_id, "SLACK_CLIENT_SECRET": self.app.client_secret}
         if self.app.request_url:
             return settings | {"SLACK_SIGNING_SECRET": self.app.signing_secret}
         return settings | {"SLACK_APP_TOKEN": self.app.app_token}
 
-    def by_http(self, request_url: str) -> None:
-        """Turn Socket Mode off: deliveries are posted to this address, signed."""
-        self.app.request_url = request_url
+    def by_http(self, address: str) -> None:
+        """Turn Socket Mode off: deliveries are posted, signed, to the app at this address."""
+        self.app.request_url = f"{address}/slack/events"
+        self.app.redirect_url = f"{address}/slack/oauth_redirect"
         self.post.road = self.posting
 
     # Faults

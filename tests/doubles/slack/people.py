@@ -116,7 +116,7 @@ class People:
     def event(self, team: str, inner: Body, user: str = "") -> str:
         """Send any event the app listens to; returns its id, or nothing where it does not listen."""
         name = inner["type"] if inner["type"] != "message" else f"message.{_suffix(inner['channel_type'])}"
-        if name not in self.world.app.events:
+        if not self.world.hears(team, name, private=inner.get("channel_type") == "G"):
             return ""
         id_ = f"Ev{secrets.token_hex(6).upper()}"
         self.post.event(id_, payloads.event(self.world, team, id_, inner), user)
@@ -173,6 +173,7 @@ class People:
         """Bring the app into a channel."""
         bot = self.world.teams[user.team].bot.id
         channel.members.add(bot)
+        # By the kind of the channel, as Slack grants the scope; a private channel made since 2021 says C as well.
         kind = {"channel": channel.id, "channel_type": "G" if channel.private else "C", "inviter": user.id}
         inner = {"type": "member_joined_channel", "user": bot, "team": user.team, **kind}
         return self.event(user.team, inner | {"event_ts": self.world.new_ts()}, user.id)

@@ -186,7 +186,7 @@ class Server:
         if "as" not in asked:
             return web.Response(text="<h1>Dailygrad is requesting permission</h1>", content_type="text/html")
         user = self.world.user_of(asked["as"])
-        back = URL(asked.get("redirect_uri", ""))
+        back = URL(asked.get("redirect_uri") or self.world.app.redirect_url)
         if "deny" in asked:
             raise web.HTTPFound(back.update_query(error="access_denied", state=asked.get("state", "")))
         code = api_team.new_code(self.world, self.world.teams[user.team], user, asked.get("redirect_uri", ""))

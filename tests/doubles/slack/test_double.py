@@ -358,7 +358,7 @@ async def test_bolt_by_signed_http(scene: Scene) -> None:
     await site.start()
     port = runner.addresses[0][1]
     try:
-        scene.slack.by_http(f"http://127.0.0.1:{port}/slack/events")
+        scene.slack.by_http(f"http://127.0.0.1:{port}")
         assert (await scene.slack.slash(scene.ann, scene.daily, "/quiz")).acked
         assert scene.slack.private(scene.ann)[0].text == "By HTTP."
         body, headers = scene.slack.posting.sent[0]

@@ -36,6 +36,14 @@ EVENTS = (
     "tokens_revoked",
 )
 TOKEN_LIFE_S = 43_200
+EVENT_SCOPES = {
+    "app_mention": ("app_mentions:read",),
+    "member_joined_channel": ("channels:read", "groups:read"),
+    "message.channels": ("channels:history",),
+    "message.groups": ("groups:history",),
+    "message.im": ("im:history",),
+}
+"""An event comes only to an app that was granted its scope; of the channel's kind, where there are two (docs)."""
 
 
 class ApiError(Exception):
@@ -63,6 +71,8 @@ class App:
     rotation: bool = False
     request_url: str = ""
     """Where signed requests go; empty in Socket Mode."""
+    redirect_url: str = ""
+    """Where an installer is sent back to, as the app's page names it."""
 
     def read_manifest(self, manifest: Body) -> None:
         """Take scopes, events, commands and rotation from a manifest."""
@@ -218,6 +228,13 @@ class World:
         self.refresh = {again: token for again, token in self.refresh.items() if token.team != team.id}
         self.log.add("token", what="revoked", team=team.id)
         return [token.value for token in gone]
+
+    def hears(self, team: str, event: str, private: bool = False) -> bool:
+        """Whether the app listens to such an event, and was granted the scope for it in that workspace."""
+        needed = EVENT_SCOPES.get(event, ())
+        one = needed[-1] if private else needed[0] if needed else ""
+        granted = [token.scopes for token in self.tokens.values() if token.team == team and not token.revoked]
+        return event in self.app.events and (not one or any(one in scopes for scopes in granted))
 
     def im(self, user: User) -> Channel:
         """The conversation of the app with a person."""
