@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from bot.core import actions
 from bot.core.actions import BadAction, Import, decode, encode
 from bot.core.commands import Argument, Spec, specs_of
 from bot.core.events import Command, Event, Press, Sent, Submit
@@ -203,6 +202,7 @@ def _modal(heard: Heard, pressed: Pressed, at: datetime) -> Read:
 
 
 def _path_of_form(action: str) -> tuple[str, ...]:
+    """The command that takes the same file."""
     try:
         return ("bank", "import") if isinstance(decode(action), Import) else ("answer",)
     except BadAction:
@@ -262,7 +262,7 @@ def with_files(event: Event, contents: Sequence[tuple[str, str]]) -> Event:
             return replace(event, files=tuple(contents))
         case Command():
             return replace(event, text=f"{event.text.partition(' ')[0]} {text}")
-        case Submit() if isinstance(actions.decode(event.action), Import):
+        case Submit() if _path_of_form(event.action) == ("bank", "import"):
             return replace(event, values={"name": (name,), **_named(event.values), "text": (text,)})
         case Submit():
             return replace(event, values={**event.values, "code": (text,)})

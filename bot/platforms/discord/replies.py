@@ -27,6 +27,10 @@ _ACKNOWLEDGED, _UNKNOWN = 40060, 10062
 _FIRST_RETRY_S: Final = 0.9
 
 
+TROUBLE: Final = (discord.DiscordServerError, aiohttp.ClientError, TimeoutError, OSError)
+"""On the road to Discord or there: nobody knows what arrived."""
+
+
 class NotHeard(Exception):
     """Discord knows the interaction no more: three seconds are over, or another of us let it pass."""
 
@@ -91,9 +95,7 @@ class Replies:
     async def edit(self, line: Line, card: Card, body: Body) -> None:
         """Put a body in the place of the first response, or of the message that was pressed. Raises Expired."""
         files = attached(card, body)
-        # What it showed before is gone with it.
-        shown = {**body, "flags": V2, "attachments": body.get("attachments", [])}
-        shown = renumbered(shown)
+        shown = renumbered(_in_place(body))
         try:
             await async_context.get().edit_original_interaction_response(
                 line.application,
@@ -104,7 +106,9 @@ class Replies:
                 files=files or None,
             )
         except discord.HTTPException as error:
-            raise _meaning(error) from error
+            if _is_expired(error):
+                raise Expired(str(error)) from error
+            raise
 
     async def follow(self, line: Line, card: Card, body: Body) -> None:
         """Say one more thing privately. Raises Expired."""
@@ -122,26 +126,37 @@ class Replies:
                 with_components=True,
             )
         except discord.HTTPException as error:
-            raise _meaning(error) from error
+            if _is_expired(error):
+                raise Expired(str(error)) from error
+            raise
 
     async def respond(self, line: Line, card: Card, *, replaces: bool, guild: str, channel: str) -> None:
         """Say a card as the first response, in several messages where it takes them."""
         head, *rest = parts_of_card(card, private=True, guild=guild, channel=channel)
-        await self.first(line, UPDATE if replaces else MESSAGE, head, card)
+        await self.first(line, *((UPDATE, _in_place(head)) if replaces else (MESSAGE, head)), card)
         for body in rest:
             await self.follow(line, card, body)
 
     async def say(self, line: Line, card: Card, *, edits: bool, guild: str, channel: str) -> None:
         """Say a card after the first response; with `edits` it takes the place of what stands there."""
         for number, body in enumerate(parts_of_card(card, private=True, guild=guild, channel=channel)):
-            if edits and number == 0:
-                await self.edit(line, card, body)
-            else:
-                await self.follow(line, card, body)
+            try:
+                if edits and number == 0:
+                    await self.edit(line, card, body)
+                    continue
+            except Expired:
+                # The member has put the message away; the token may still be good.
+                pass
+            await self.follow(line, card, body)
 
 
-def _meaning(error: discord.HTTPException) -> Exception:
-    return Expired(str(error)) if error.code in EXPIRED or error.status in (401, 404) else error
+def _is_expired(error: discord.HTTPException) -> bool:
+    return error.code in EXPIRED or error.status in (401, 404)
+
+
+def _in_place(body: Body) -> Body:
+    """A body that takes the place of another: who sees it cannot change, and what was shown before is gone."""
+    return {**body, "flags": V2, "attachments": body.get("attachments", [])}
 
 
 def choices(offers: list[tuple[str, str]]) -> dict[str, Any]:

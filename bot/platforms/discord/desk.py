@@ -1,0 +1,314 @@
+"""Answers what people do on Discord: journal, first response, quiz, reply. No gateway, no rendering, no wording.
+
+The first response needs no service and no database. Only where a window may have to open, which Discord takes as a
+first response alone, the service is given a second and a half; past that a private message brings the way to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+import discord
+
+from bot.core import actions
+from bot.core.actions import BadAction
+from bot.core.cards import Card, Form, Reply
+from bot.core.events import Command, Event, Press
+from bot.core.journal import Journal, Taken
+from bot.core.platform import Answer, Later, Refused, Target
+from bot.core.wording.texts import fault_card
+from bot.platforms.discord.custom_ids import placed_body
+from bot.platforms.discord.files import Fetch, FileWrong, read_file
+from bot.platforms.discord.lateness import TOO_LATE_S, Lateness, age_of
+from bot.platforms.discord.modals import fits_modal, modal
+from bot.platforms.discord.platform import DiscordPlatform
+from bot.platforms.discord.reading import (
+    COMPLETING,
+    Heard,
+    Wanted,
+    dumped,
+    loaded,
+    member_of,
+    path_of,
+    read_interaction,
+    spec_of,
+    with_files,
+)
+from bot.platforms.discord.render import EPHEMERAL
+from bot.platforms.discord.replies import (
+    CHOICES,
+    MODAL,
+    THINKING,
+    TROUBLE,
+    WORKING,
+    Expired,
+    HeardByAnother,
+    Line,
+    NotHeard,
+    Replies,
+    choices,
+)
+from bot.platforms.discord.suggesting import Suggester
+from bot.platforms.discord.texts import file_card, form_card, home_card, note_card, stranger_card
+from service.wire import Who
+
+_LOG = logging.getLogger(__name__)
+
+_WINDOW_PATIENCE_S: Final = 1.5
+# An interaction that Discord forgot when it was younger than this was answered by another of us.
+_SURELY_KNOWN_S: Final = 2.0
+
+WhoIs = Callable[[Who], Awaitable[Who | None]]
+"""A member of a server as they are there now; None when they are in it no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An event with what its reply needs."""
+
+    event: Event
+    line: Line
+    edits: bool = False
+    """Whether it came from a private card of ours, which a reply may replace."""
+    opens: bool = False
+    direct: bool = False
+    """Whether it came from a direct message, whose buttons must say their server."""
+    files: tuple[Wanted, ...] = ()
+
+    @property
+    def route(self) -> dict[str, str]:
+        """For the journal."""
+        flags = {"edits": self.edits, "opens": self.opens, "direct": self.direct}
+        marks = " ".join(name for name, flag in flags.items() if flag)
+        line = {"id": str(self.line.id), "application": str(self.line.application), "token": self.line.token}
+        return {**line, "marks": marks, "files": dumped(self.files)}
+
+    @classmethod
+    def of(cls, taken: Taken) -> Case:
+        """From the journal."""
+        marks = taken.route["marks"].split()
+        flags = {name: name in marks for name in ("edits", "opens", "direct")}
+        return cls(taken.event, Line.of(taken.route), files=loaded(taken.route["files"]), **flags)
+
+    @property
+    def place(self) -> Mapping[str, str]:
+        """The server and channel its buttons must say; empty where the message is in the server itself."""
+        where = (self.event.who.workspace, self.event.where.channel) if self.direct else ("", "")
+        return {"guild": where[0], "channel": where[1]}
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Answers interactions, each once. It keeps nothing but the journal, so any process may answer any press."""
+
+    answer: Answer
+    journal: Journal
+    replies: Replies
+    platform: DiscordPlatform
+    suggester: Suggester
+    fetch: Fetch
+    who_is: WhoIs
+    clock: Callable[[], datetime]
+    lateness: Lateness
+
+    async def hear(self, heard: Heard) -> None:
+        """Answer an interaction. Never raises, but for being cancelled: then the journal still holds it."""
+        now = self.clock()
+        late = self.lateness.of(heard.id, now)
+        line = Line(int(heard.id), int(heard.application), heard.token)
+        if heard.kind == COMPLETING:
+            await self._complete(heard, line)
+            return
+        read = read_interaction(heard, now - timedelta(seconds=late))
+        if read is None:
+            _LOG.warning("interaction %s of kind %s is none of ours", heard.id, heard.kind)
+        elif not read.event.who.workspace:
+            await self._send_home(line)
+        else:
+            case = Case(read.event, line, heard.private, read.opens, not heard.guild, read.files)
+            if self._take(case):
+                await self._settle(case, self._answer(case, late))
+
+    async def replay(self) -> None:
+        """Answer what was taken before a crash and not answered."""
+        for taken in self.journal.left():
+            if "token" not in taken.route:
+                continue
+            case = Case.of(taken)
+            _LOG.info("answering %s, which was left", case.event.id)
+            await self._settle(case, self._answer_again(case))
+
+    # Once
+
+    def _take(self, case: Case) -> bool:
+        try:
+            return self.journal.take(case.event, case.route)
+        except sqlite3.Error as error:
+            # Better answered without a record than not at all.
+            _LOG.error("the journal cannot be written: %s", error)
+            return True
+
+    async def _settle(self, case: Case, answering: Awaitable[None]) -> None:
+        try:
+            await answering
+        except HeardByAnother:
+            _LOG.info("%s was answered by another of us", case.event.id)
+        except Exception:  # whatever fails, the next interaction is answered
+            _LOG.exception("%s could not be answered", case.event.id)
+        try:
+            self.journal.done(case.event.id)
+        except sqlite3.Error as error:
+            _LOG.error("the journal cannot be written: %s", error)
+
+    # Answering
+
+    async def _answer(self, case: Case, late: float) -> None:
+        begun = asyncio.get_running_loop().time()
+        handling: asyncio.Task[Reply] | None = None
+        try:
+            if late >= TOO_LATE_S:
+                _LOG.warning("%s came %.1f s late", case.event.id, late)
+                raise NotHeard
+            if _may_open(case.event):
+                handling = asyncio.create_task(self._reply_to(case))
+                await asyncio.wait({handling}, timeout=max(0.0, _WINDOW_PATIENCE_S - late))
+                if handling.done() and await self._at_once(case, handling.result()):
+                    return
+            await self._acknowledge(case)
+            await self._say(case, await (handling or self._reply_to(case)))
+        except NotHeard:
+            waited = asyncio.get_running_loop().time() - begun
+            if max(late, age_of(str(case.line.id), self.clock())) + waited < _SURELY_KNOWN_S:
+                raise HeardByAnother from None
+            await self._say_aside(case, await (handling or self._reply_to(case)))
+        finally:
+            if handling is not None:
+                handling.cancel()
+
+    async def _answer_again(self, case: Case) -> None:
+        if age_of(str(case.line.id), self.clock()) < TOO_LATE_S:
+            try:
+                await self._acknowledge(case)
+            except (HeardByAnother, NotHeard):
+                _LOG.debug("%s was acknowledged before", case.event.id)
+        await self._say(case, await self._reply_to(case))
+
+    async def _acknowledge(self, case: Case) -> None:
+        kind, data = (WORKING, None) if case.edits else (THINKING, {"flags": EPHEMERAL})
+        try:
+            await self.replies.first(case.line, kind, data)
+        except TROUBLE as error:
+            # What was done is done all the same, and its reply finds a way.
+            _LOG.warning("%s could not be acknowledged: %r", case.event.id, error)
+
+    async def _reply_to(self, case: Case) -> Reply:
+        """What the quiz says, once the files are read and the member of a direct message is known."""
+        event = case.event
+        try:
+            event = with_files(event, [(one.name, await read_file(one, self.fetch)) for one in case.files])
+        except FileWrong as wrong:
+            return Reply(file_card(wrong.name, str(wrong)))
+        if case.direct:
+            who = await self.who_is(event.who)
+            if who is None:
+                return Reply(stranger_card())
+            event = replace(event, who=who)
+        return await self.answer(event)
+
+    async def _at_once(self, case: Case, reply: Reply) -> bool:
+        """Make the reply the first response; False when Discord would not have its window."""
+        said = reply.said
+        if isinstance(said, Card):
+            await self.replies.respond(case.line, said, replaces=case.edits and reply.replaces, **case.place)
+            return True
+        if not (case.opens or fits_modal(said)):
+            await self.replies.respond(case.line, form_card(said), replaces=False, **case.place)
+            return True
+        try:
+            await self.replies.first(case.line, MODAL, placed_body(modal(said), **case.place))
+        except discord.HTTPException as error:
+            if error.status != 400:
+                raise
+            _LOG.error("Discord refuses the window %r: %s", said.title, error)
+            return False
+        return True
+
+    async def _say(self, case: Case, reply: Reply) -> None:
+        """Reply after the first response."""
+        card = _as_card(reply.said)
+        edits = not case.edits or (reply.replaces and isinstance(reply.said, Card))
+        try:
+            await self.replies.say(case.line, card, edits=edits, **case.place)
+        except (Expired, *TROUBLE) as error:
+            _LOG.info("%s is told in another way: %r", case.event.id, error)
+            await self._say_aside(case, reply)
+        except discord.HTTPException as error:
+            _LOG.error("Discord refuses the reply %r: %s", card.title, error)
+            await self.replies.say(case.line, fault_card(), edits=not case.edits, **case.place)
+
+    async def _say_aside(self, case: Case, reply: Reply) -> None:
+        """Reply by the bot's own token: to the member alone, or else with a note that tells nothing."""
+        event = case.event
+        where = Target(event.who.workspace, event.where.channel, event.who.member)
+        try:
+            await self.platform.post(where, _as_card(reply.said), event.id)
+        except (Refused, Later) as error:
+            _LOG.info("%s takes no direct message: %s", event.who.member, error)
+            channel = Target(event.who.workspace, event.where.channel)
+            await self.platform.post(channel, note_card(event.who.name), f"{event.id}/note")
+
+    # Small answers
+
+    async def _send_home(self, line: Line) -> None:
+        try:
+            await self.replies.respond(line, home_card(), replaces=False, guild="", channel="")
+        except (NotHeard, HeardByAnother, Expired, discord.HTTPException) as error:
+            _LOG.info("a direct message was not answered: %r", error)
+
+    async def _complete(self, heard: Heard, line: Line) -> None:
+        path, options = path_of(heard.data)
+        spec = spec_of(str(heard.data.get("name", "")), path)
+        typing = next((one for one in options if one.get("focused")), {})
+        argument = next((one for one in spec.arguments if one.name == typing.get("name")), None) if spec else None
+        try:
+            offers = []
+            if spec and argument:
+                offers = await self.suggester.offers(member_of(heard), spec, argument, str(typing.get("value") or ""))
+            await self.replies.first(line, CHOICES, choices(offers))
+        except (NotHeard, HeardByAnother, discord.HTTPException) as error:
+            _LOG.info("nothing was offered: %r", error)
+
+
+def _as_card(said: Card | Form) -> Card:
+    return said if isinstance(said, Card) else form_card(said)
+
+
+_OPENING_PRESSES = (
+    actions.Open,
+    actions.Fill,
+    actions.Try,
+    actions.Next,
+    actions.NextOf,
+    actions.Report,
+    actions.Snippet,
+    actions.Import,
+)
+_OPENING_COMMANDS = ("answer", "practice", "report", "bank import")
+
+
+def _may_open(event: Event) -> bool:
+    """Whether its answer may be a window to fill in."""
+    if isinstance(event, Command):
+        return event.text == "run" or event.text.startswith(_OPENING_COMMANDS)
+    if isinstance(event, Press):
+        try:
+            return isinstance(actions.decode(event.action), _OPENING_PRESSES)
+        except BadAction:
+            return False
+    return False
