@@ -9,6 +9,7 @@ import signal
 from pathlib import Path
 
 from sandbox import host, linux
+from sandbox.gpus import Found, find_gpus
 from sandbox.supervisor import Settings, Supervisor, named_in, say
 
 
@@ -18,6 +19,7 @@ def _arguments(words: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--concurrency", type=int, default=os.cpu_count() or 1, help="runs at once")
     parser.add_argument("--user", type=int, action="append", default=[], help="a user who may send runs, besides ours")
     parser.add_argument("--weaker", action="store_true", help="no namespaces: seccomp and Landlock alone")
+    parser.add_argument("--gpus", default="all", help="GPUs for answers that ask for one: all, none, or numbers as 0,2")
     parser.add_argument("--parent", type=int, default=0, help="leave when this process, our parent, dies")
     return parser.parse_args(words)
 
@@ -33,7 +35,9 @@ async def _serve(arguments: argparse.Namespace, found: host.Host) -> None:
             return
     path = named_in(arguments.socket) if arguments.socket.is_dir() else arguments.socket
     settings = Settings(path, max(1, arguments.concurrency), users=frozenset(arguments.user))
-    await Supervisor(settings, found).serve(stop)
+    without = Found(word="none is used with --weaker: what keeps GPUs apart needs namespaces")
+    gpus = find_gpus(arguments.gpus) if found.isolation == "full" else without
+    await Supervisor(settings, found, gpus).serve(stop)
 
 
 def main(words: list[str] | None = None) -> int:

@@ -28,6 +28,7 @@ import numpy as np
 import torch
 
 from sandbox import confine, tensors, tracebacks, values, wire
+from sandbox.devices import DRIVER_MB
 from sandbox.frames import HEAD
 from sandbox.tracebacks import DRIVER, FILENAME
 from sandbox.values import Caps, Value
@@ -58,7 +59,8 @@ def live(walls: confine.Walls, get_ready: Callable[[confine.Walls], None] | None
     sizes = [int(pages) * resource.getpagesize() for pages in os.pread(statistics, 100, 0).split()]
     os.close(statistics)
     # What a GPU's driver only reserves is counted as address space, but not as data.
-    confine.run_limits(run.limits, sizes[5 if device else 0], own_user=walls.namespaces, data_only=bool(device))
+    in_use = sizes[5 if device else 0] + (DRIVER_MB << 20 if device == "cuda" else 0)
+    confine.run_limits(run.limits, in_use, own_user=walls.namespaces, data_only=bool(device))
     if device == "cuda":
         _limit_gpu(run.limits.gpu_mb)
         torch.cuda.manual_seed_all(run.seed % 2**63)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox import wire
-from sandbox.wire import Isolation, Outcome, Run
+from sandbox.wire import Device, Isolation, Outcome, Run
 
 _SLACK_SECONDS = 90.0
 
@@ -31,6 +31,10 @@ class Health:
     """Why there is no child to be had right now, if so."""
     wait_s: float = 0.0
     """How long a run that comes now can expect to wait."""
+    devices: tuple[Device, ...] = ("cpu",)
+    """Where a run may ask to compute."""
+    gpu: str = ""
+    """What GPUs there are, or why there is none, with the cure."""
 
 
 class SandboxUnreachable(ConnectionError):
@@ -75,7 +79,7 @@ class SandboxClient:
         """How the sandbox is. Raises SandboxUnreachable when nobody answers."""
         try:
             _, head, _ = await self._ask(wire.encode("health", {}), 10)
-            return Health(**{**head, "lacks": tuple(head["lacks"])})
+            return Health(**{**head, "lacks": tuple(head["lacks"]), "devices": tuple(head["devices"])})
         except (OSError, asyncio.IncompleteReadError, ValueError, KeyError, TypeError) as problem:
             raise SandboxUnreachable(f"no sandbox answers at {self.path}: {problem}; is it started?") from None
 

@@ -31,5 +31,8 @@ class Device:
         return cls(**{**data, "nodes": tuple(data["nodes"]), "libraries": tuple(data["libraries"])})
 
 
+DRIVER_MB = 1024
+"""Memory a driver may take for itself while an answer runs, beyond what it took to start: it loads kernels late."""
+
 CPU = Device()
 """No device at all: a child of its own import of torch, with the same life and walls as one on a GPU."""

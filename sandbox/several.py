@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 from sandbox.client import Health, NobodyThere, SandboxClient, SandboxUnreachable
-from sandbox.wire import Outcome, Run
+from sandbox.wire import Device, Outcome, Run
 
 _ATTEMPTS = 3
 _FIRST_BACKOFF = 0.5
@@ -67,6 +68,8 @@ class Sandboxes:
             except NobodyThere as problem:
                 outcome = Outcome(id=run.id, status="internal", detail=str(problem))
                 continue  # nothing was sent, so it is no attempt
+            if outcome.refused == "device":
+                continue  # another may have a GPU, and it cost nothing to ask
             # A member's own bound is theirs at every sandbox.
             if outcome.status != "internal" or outcome.refused == "member":
                 break
@@ -90,6 +93,8 @@ class Sandboxes:
             versions=next((health.versions for health in well if health.versions), {}),
             trouble="; ".join([*(health.trouble for health in well if health.trouble), *lost]),
             wait_s=min(health.wait_s for health in well),
+            devices=tuple(device for device in get_args(Device) if any(device in health.devices for health in well)),
+            gpu="; ".join(dict.fromkeys(health.gpu for health in well if health.gpu)),
         )
 
     async def _tried(self, known: _Known, run: Run) -> Outcome:

@@ -19,10 +19,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sandbox import wire
+from sandbox.gpus import Found
 from sandbox.host import Host
+from sandbox.lanes import GpuFailed, GpuLanes, Lane
 from sandbox.pool import Pool, ZygoteDied
 from sandbox.queueing import Queue, TurnedAway
-from sandbox.running import ChildLost, execute
+from sandbox.running import ChildLost
 from sandbox.turns import Turns
 from sandbox.wire import Outcome, Run
 
@@ -55,11 +57,13 @@ def say(text: str) -> None:
 class Supervisor:
     """The queue, the pool, and the conversation on the socket."""
 
-    def __init__(self, settings: Settings, host: Host) -> None:
+    def __init__(self, settings: Settings, host: Host, found: Found = Found()) -> None:  # noqa: B008 - frozen
         self.settings = settings
         self.host = host
         bwrap = host.bwrap if host.isolation == "full" else None
         self.pool = Pool(bwrap, min(settings.concurrency, _MOST_PARKED) + 1, settings.disk_mb, say)
+        self.cpu = Lane(self.pool)
+        self.gpus = GpuLanes(found, bwrap, settings.disk_mb, say)
         self.queue = Queue(settings.concurrency, _MOST_WAITING)
         self.turns = Turns(self.queue, time.monotonic)
         self.answering = 0
@@ -68,7 +72,7 @@ class Supervisor:
     async def serve(self, stop: asyncio.Event) -> None:
         """Listen until `stop`, end what is running, then leave no process and no socket behind."""
         listening = listen(self.settings.socket, 0o660 if self.settings.users else 0o600)
-        keeping = asyncio.create_task(self.pool.keep())
+        keeping = asyncio.create_task(self._keep())
         server = await asyncio.start_unix_server(self._accept, sock=listening)
         try:
             await stop.wait()
@@ -79,6 +83,11 @@ class Supervisor:
             await self._drain()
             keeping.cancel()
             await asyncio.gather(keeping, return_exceptions=True)
+
+    async def _keep(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.pool.keep())
+            group.create_task(self.gpus.keep())
 
     async def _drain(self) -> None:
         with contextlib.suppress(TimeoutError):
@@ -111,6 +120,7 @@ class Supervisor:
                     await writer.drain()
                 # Not before: making a child would compete with the answer.
                 await self.pool.refill()
+                await self.gpus.refill()
         except (ConnectionError, ValueError, asyncio.IncompleteReadError) as problem:
             say(f"a connection was dropped: {problem}")
         except asyncio.CancelledError:
@@ -131,20 +141,25 @@ class Supervisor:
         """The fields of a `health` frame."""
         return {
             "ready": len(self.pool.parked),
-            "running": len(self.queue.running),
-            "waiting": len(self.queue.waiting),
+            "running": len(self.queue.running) + len(self.gpus.queue.running),
+            "waiting": len(self.queue.waiting) + len(self.gpus.queue.waiting),
             "wait_s": self.queue.wait(len(self.queue.running) + len(self.queue.waiting)),
             "isolation": self.host.isolation,
             "lacks": list(self.host.lacks),
             "versions": self.pool.versions,
             "trouble": self.pool.trouble,
+            "devices": ["cpu", *(["cuda"] if self.gpus.lanes else [])],
+            "gpu": self.gpus.word,
         }
 
     async def run(self, run: Run) -> Outcome:
         """One Run, after those before it; whatever goes wrong on our side is an Outcome of status internal."""
         asked = time.monotonic()
+        turns = self.gpus.turns if run.device == "cuda" else self.turns
+        if run.device == "cuda" and (why_not := self.gpus.why_not()):
+            return replace(self._internal(run, why_not), refused="device")
         try:
-            async with self.turns.turn(run.owner, run.priority) as before:
+            async with turns.turn(run.owner, run.priority) as before:
                 return replace(await self._tried(run, asked), before=before)
         except TurnedAway as refusal:
             return replace(self._internal(run, str(refusal)), refused=refusal.why)
@@ -153,19 +168,22 @@ class Supervisor:
         # Whose run it is and what it is for is nothing the program in the child may read.
         anonymous = replace(run, owner="", priority="background")
         try:
-            return await self._in_a_child(anonymous, asked)
+            with self.gpus.lane() if run.device == "cuda" else contextlib.nullcontext(self.cpu) as lane:
+                return await self._in_a_child(lane, anonymous, asked)
+        except GpuFailed:
+            return replace(self._internal(run, self.gpus.failed()), refused="device")
         except (ZygoteDied, OSError, TimeoutError) as problem:
             return self._internal(run, f"{type(problem).__name__}: {problem}. {self.pool.trouble}")
 
-    async def _in_a_child(self, run: Run, asked: float) -> Outcome:
+    async def _in_a_child(self, lane: Lane, run: Run, asked: float) -> Outcome:
         for _ in range(_ATTEMPTS):
             async with asyncio.timeout(_MOST_QUEUE_SECONDS):
-                child = await self.pool.take(run.limits.disk_mb)
+                child = await lane.take(run.limits.disk_mb)
             try:
-                return await execute(child, run, self.host.isolation, (time.monotonic() - asked) * 1000)
+                return await lane.execute(child, run, self.host.isolation, (time.monotonic() - asked) * 1000)
             except ChildLost:
                 # It died while it was parked, and the word of it was still under way.
-                await self.pool.refill()
+                await lane.pool.refill()
             finally:
                 child.close()
         raise OSError(f"{_ATTEMPTS} children died before they took the run")
