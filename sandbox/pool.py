@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sandbox.cgroups import Group, Groups
 from sandbox.devices import Device
 from sandbox.frames import Frames
 from sandbox.usage import Meter, Usage
@@ -57,6 +58,9 @@ class Child:
     pidfd: int = -1
     start: dict[str, float] = field(default_factory=dict)
     meter: Meter | None = None
+    own_kb: int = 0
+    """Its memory that is no file when it was parked, most of it shared with its siblings."""
+    group: Group | None = None
     ended: asyncio.Future[Exit] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     def kill(self) -> None:
@@ -161,6 +165,10 @@ class Zygote:
             raise
         return zygote
 
+    def groups(self) -> list[Group]:
+        """Those of its children that live."""
+        return [child.group for child in self._living.values() if child.group is not None]
+
     async def stop(self) -> str:
         """Kill it with every child; what it had to say on stderr."""
         with contextlib.suppress(ProcessLookupError):
@@ -202,6 +210,9 @@ class Zygote:
             child = self._living.pop(message["ended"])
             if not child.ended.done():
                 child.ended.set_result(Exit(message["code"], message["cpu_ms"], message["rss_kb"]))
+            if child.group is not None:
+                # It can be slow, and nobody waits for it.
+                asyncio.get_running_loop().run_in_executor(None, child.group.remove)
 
     def _gone(self, why: str) -> None:
         if self.died.done():
@@ -255,17 +266,29 @@ async def _parked(child: Child) -> None:
             child.start = json.loads(payload)
             with contextlib.suppress(OSError):  # a /proc that hides other users' processes
                 child.meter = Meter(child.pidfd)
+                child.own_kb = child.meter.read().own_kb
             return
     raise OSError("a child died before it was parked")
+
+
+async def _removed(groups: list[Group]) -> None:
+    """Remove them as their processes go; what is left after some seconds the next supervisor clears away."""
+    for _ in range(300):
+        groups = [group for group in groups if not group.remove()]
+        if not groups:
+            return
+        await asyncio.sleep(0.01)
 
 
 class Pool:
     """Children ready to take a run, and the zygote they come from."""
 
     def __init__(
-        self, bwrap: str | None, size: int, disk_mb: int, say: Callable[[str], None], fresh: Device | None = None
-    ) -> None:
+        self, bwrap: str | None, size: int, disk_mb: int, say: Callable[[str], None],
+        fresh: Device | None = None, groups: Groups | None = None,
+    ) -> None:  # fmt: skip
         self.bwrap = bwrap
+        self._groups = groups.new() if groups else None
         self.fresh = fresh
         self.size = size
         self.disk_mb = disk_mb
@@ -309,7 +332,9 @@ class Pool:
             await asyncio.gather(filling, return_exceptions=True)
             while self.parked:
                 self.parked.pop().close()
+            left = zygote.groups()
             await zygote.stop()
+            await _removed(left)
 
     async def _fill(self, zygote: Zygote) -> None:
         pause = 0.5
@@ -317,7 +342,7 @@ class Pool:
             async with self.changed:
                 await self.changed.wait_for(lambda: len(self.parked) < self.size)
             try:
-                child = await zygote.spawn(self.disk_mb)
+                child = await self._spawned(zygote, self.disk_mb)
             except ZygoteDied:
                 return
             except (OSError, TimeoutError) as problem:
@@ -347,7 +372,22 @@ class Pool:
             await self.changed.wait_for(lambda: self.zygote is not None)
         if self.zygote is None:
             raise ZygoteDied("it died before it was asked")
-        return await self.zygote.spawn(disk_mb)
+        return await self._spawned(self.zygote, disk_mb)
+
+    async def _spawned(self, zygote: Zygote, disk_mb: int) -> Child:
+        """A fresh child, in a control group of its own where there are any."""
+        child = await zygote.spawn(disk_mb)
+        if self._groups is not None and child.meter is not None:
+            group = next(self._groups)
+            try:
+                await asyncio.to_thread(group.make, child.meter.pid)
+            except OSError as problem:
+                # The limits of the process and the watch hold without it.
+                self.say(f"a child has no control group: {problem}")
+                group.remove()
+            else:
+                child.group = group
+        return child
 
     async def refill(self) -> None:
         """Make up for what was taken: called after an answer, so as not to compete with it."""

@@ -21,6 +21,8 @@ from sandbox.pool import Child, Exit, wake
 from sandbox.wire import Isolation, Outcome, Reached, Run, Status
 
 _END_SECONDS = 10.0
+_WATCH_SECONDS = 0.02
+_WATCH_SLACK_MB = 32
 _ACCEPT_SECONDS = 30.0
 _MOST_FRAMES = 100_000
 _PIECE = 1 << 16
@@ -43,6 +45,8 @@ class _Heard:
         self.accepted = False
         """The child has taken the run; what it does until then is ours to answer for."""
         self.flooded = False
+        self.greedy = False
+        """It took more memory than it may, and not by asking."""
         self.spoiled = False
         """Something came on the results pipe that is no result, or came after the end."""
         self.taken: asyncio.Future[None] = loop.create_future()
@@ -135,8 +139,10 @@ async def execute(child: Child, run: Run, isolation: Isolation, queue_ms: float)
 
     Raises ChildLost when it died before it took the run, ZygoteDied when all went under.
     """
+    if child.group is not None:
+        child.group.limit(run.limits)
     heard = _Heard(child, run)
-    with heard.listening(), _handing_over(child, wire.encode_run(run)):
+    with heard.listening(), _watching(child, run, heard), _handing_over(child, wire.encode_run(run)):
         if await _too_late(heard.taken, _ACCEPT_SECONDS) or not heard.accepted:
             raise ChildLost("it did not take the run")
         began = time.monotonic()
@@ -155,13 +161,38 @@ async def _ended(child: Child, heard: _Heard, late: bool) -> Exit:
             child.kill()
             heard.drain()
             return Exit(0, used.cpu_ms, used.peak_kb)
-    elif not late and not heard.flooded:
+    elif not late and not heard.flooded and not heard.greedy:
         # It went by itself: let its own end be seen, not the one we would give it.
         await asyncio.wait([child.ended], timeout=1)
     child.kill()
     ended = await asyncio.wait_for(asyncio.shield(child.ended), _END_SECONDS)
     heard.drain()
     return ended
+
+
+@contextlib.contextmanager
+def _watching(child: Child, run: Run, heard: _Heard) -> Iterator[None]:
+    """Stop the run when it owns far more memory than it may.
+
+    The limit of the process counts address space. What a program makes its own of the libraries' pages, which it can
+    by making them writable, was address space before; only here and in a control group is it seen.
+    """
+    loop = asyncio.get_running_loop()
+    most_kb = child.own_kb + (run.limits.memory_mb + _WATCH_SLACK_MB) * 1024
+
+    def look() -> None:
+        used = child.usage()
+        if used is not None and used.own_kb > most_kb:
+            heard.greedy = True
+            wake(heard.stop)
+        else:
+            timers[0] = loop.call_later(_WATCH_SECONDS, look)
+
+    timers = [loop.call_later(_WATCH_SECONDS, look)]
+    try:
+        yield
+    finally:
+        timers[0].cancel()
 
 
 @contextlib.contextmanager
@@ -222,6 +253,8 @@ async def _too_late(awaited: asyncio.Future[None], seconds: float) -> bool:
 def _status(heard: _Heard, ended: Exit, run: Run, late: bool) -> tuple[Status, str]:
     if heard.flooded:
         return "output", ""
+    if heard.greedy:
+        return "memory", "it made more pages its own than it may have memory"
     if late:
         return "time", ""
     if heard.spoiled:

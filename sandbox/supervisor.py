@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sandbox import wire
+from sandbox import cgroups, wire
 from sandbox.gpus import Found
 from sandbox.host import Host
 from sandbox.lanes import GpuFailed, GpuLanes, Lane
@@ -61,7 +61,8 @@ class Supervisor:
         self.settings = settings
         self.host = host
         bwrap = host.bwrap if host.isolation == "full" else None
-        self.pool = Pool(bwrap, min(settings.concurrency, _MOST_PARKED) + 1, settings.disk_mb, say)
+        parked = min(settings.concurrency, _MOST_PARKED) + 1
+        self.pool = Pool(bwrap, parked, settings.disk_mb, say, groups=cgroups.find())
         self.cpu = Lane(self.pool)
         self.gpus = GpuLanes(found, bwrap, settings.disk_mb, say)
         self.queue = Queue(settings.concurrency, _MOST_WAITING)

@@ -32,10 +32,11 @@ class Meter:
             found = _PID.search(known.read())
         if found is None or int(found[1]) <= 0:
             raise ProcessLookupError(f"no process is behind descriptor {pidfd}")
-        pid = int(found[1])
-        self._status = os.open(f"/proc/{pid}/status", os.O_RDONLY | os.O_CLOEXEC)
+        self.pid = int(found[1])
+        """Its number as we see it."""
+        self._status = os.open(f"/proc/{self.pid}/status", os.O_RDONLY | os.O_CLOEXEC)
         # clock_getcpuclockid(3): the clock of a whole process, by its number.
-        self._clock = (~pid << 3) | 2
+        self._clock = (~self.pid << 3) | 2
 
     def read(self) -> Usage:
         """Raises OSError when the process is gone."""
