@@ -11,9 +11,12 @@ from typing import Any, Literal, get_args
 
 Kind = Literal["choice", "value", "output", "code", "open"]
 Level = Literal["mid", "senior", "principal"]
+Device = Literal["cpu", "cuda", "both"]
+"""Where an answer has to be right: `both` asks first on the CPU, and then on a GPU if the sandbox has one."""
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LEVELS: tuple[Level, ...] = get_args(Level)
+DEVICES: tuple[Device, ...] = get_args(Device)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,9 @@ class CodeTask:
     """Wall time for all cases together."""
     memory_mb: int = 512
     """Memory beyond what torch itself takes."""
+    device: Device = "cpu"
+    """Where the tensors of the cases lie when the answer is called. With `cuda` alone the reference runs on the GPU
+    too, and an answer can only be judged where there is one."""
 
 
 @dataclass(frozen=True, slots=True)

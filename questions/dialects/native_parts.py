@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from questions.blocks import Block, plain
 from questions.diagnostics import Finding
 from questions.dialects.shape import content_column, dedent
-from questions.model import CodeTask, Option, Tolerance
+from questions.model import DEVICES, CodeTask, Device, Option, Tolerance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _BOX = re.compile(r"\[(?P<mark>[ xX])\](?:[ ]+|$)")
 _ID = re.compile(r"\{(?P<id>[A-Za-z0-9][A-Za-z0-9_-]*)\}(?:[ ]+|$)")
 _LITERAL = re.compile(r"(?<!`)(`++)(?P<text>.+?)(?<!`)\1(?!`)", re.DOTALL)
+_DEVICE = re.compile(rf"device[ ]*:[ ]*(?P<value>{'|'.join(DEVICES)})")
 _LIMIT = re.compile(r"(?P<name>[a-z_]+)[ ]*:[ ]*(?P<value>[0-9][0-9_.eE+-]*)")
 _URL = re.compile(r"https?://[^\s<>)\]]+")
 _DASH = " — "
@@ -130,7 +131,11 @@ def with_limits(document: Document, draft: Draft, part: Part | None, task: CodeT
         "wall_ms": task.wall_ms,
         "memory_mb": task.memory_mb,
     }
+    device = task.device
     for text, line in bullets(document, draft, part):
+        if named := _DEVICE.fullmatch(plain(text)):
+            device = cast(Device, named["value"])
+            continue
         found = _LIMIT.fullmatch(plain(text))
         number = _number(found["value"]) if found else None
         if found is None or number is None or found["name"] not in values:
@@ -142,6 +147,7 @@ def with_limits(document: Document, draft: Draft, part: Part | None, task: CodeT
         tolerance=Tolerance(values["rtol"], values["atol"]),
         wall_ms=int(values["wall_ms"]),
         memory_mb=int(values["memory_mb"]),
+        device=device,
     )
 
 
@@ -158,7 +164,8 @@ def _bad_limit(document: Document, line: int, names: tuple[str, ...]) -> Finding
         "error",
         "this is no limit",
         document.source.span(line),
-        help=f"write a name and a number, such as `rtol: 1e-4`; the names are {', '.join(names)}",
+        help=f"write a name and a number, such as `rtol: 1e-4`; the names are {', '.join(names)}; "
+        f"or `device:` and one of {', '.join(DEVICES)}",
     )
 
 

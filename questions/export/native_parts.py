@@ -101,6 +101,8 @@ def _limits(task: CodeTask) -> Iterator[str]:
     ):
         if value != default:
             yield f"`{name}: {value!r}`"
+    if task.device != "cpu":
+        yield f"`device: {task.device}`"
 
 
 def _literal(answer: str, languages: _Languages) -> str:

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING, Any
 
-from questions.model import KINDS, LEVELS, CodeBlock, CodeTask, Option, Question, Tolerance, Wrong
+from questions.model import DEVICES, KINDS, LEVELS, CodeBlock, CodeTask, Option, Question, Tolerance, Wrong
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -60,6 +60,7 @@ _TASK = _record(
         "tolerance": _record(Tolerance, {"rtol": _number, "atol": _number}),
         "wall_ms": _count,
         "memory_mb": _count,
+        "device": lambda value: isinstance(value, str) and value in DEVICES,
     },
 )
 _SPECIAL: dict[str, Callable[[Any], bool]] = {

@@ -57,6 +57,7 @@ BROKEN = {
     "Q302 a prompt twice": ("What does it print?", "Write `square(x)`.", []),
     "Q115 two fences": ("assert True\n```\n", "assert True\n```\n\n```python\n```\n", ["Q115 152"]),
     "Q117 a limit of another kind": ("`wall_ms: 2000`", "`wall: 2000`", ["Q117 137"]),
+    "Q117 a device there is not": ("`wall_ms: 2000`", "`device: tpu`", ["Q117 137"]),
     "Q120 no address": ("- https://pytorch.org/docs/stable/tensor_view.html", "- pytorch.org", ["Q120 42"]),
     "Q121 two entries": ("def square(x): ...\n", "def square(x): ...\n\n\nclass B: ...\n", ["Q121 89"]),
 }

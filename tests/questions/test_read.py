@@ -187,6 +187,15 @@ def test_a_task_of_the_native_fixture() -> None:
     assert (task.tolerance.rtol, task.tolerance.atol) == (1e-3, 1e-7)
     assert [wrong.name for wrong in task.wrong] == ["doubles", "loses the sign rule", "returns itself"]
     assert task.cases.splitlines()[0] == "def examples():"
+    assert task.device == "cpu"
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda", "both"])
+def test_a_task_names_its_device_among_its_limits(device: str) -> None:
+    text = NATIVE.replace("`wall_ms: 2000`", f"`device: {device}`")
+    task = read_bank(text, name="native.md").bank.questions[3].task
+    assert task is not None
+    assert (task.device, task.wall_ms) == (device, 5000)
 
 
 def test_text_before_a_question_changes_no_id() -> None:

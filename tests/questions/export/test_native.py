@@ -122,6 +122,7 @@ TASKS = st.builds(
     tolerance=st.builds(Tolerance, st.sampled_from([1e-5, 0.0, 2.5e-12]), st.sampled_from([1e-7, 0.5])),
     wall_ms=st.sampled_from([5000, 1]),
     memory_mb=st.sampled_from([512, 64]),
+    device=st.sampled_from(["cpu", "cuda", "both"]),
 )
 
 
