@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import groupby
+from types import MappingProxyType
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -11,13 +14,14 @@ from markupsafe import Markup, escape
 
 from bot.core.markup.highlight import highlighted
 
-_BUTTONS = {1: "primary", 2: "plain", 3: "pressed", 4: "danger"}
+_BUTTONS = {1: "primary", 2: "plain", 3: "pressed", 4: "danger", 5: "plain"}
 _SMALL = "-# "
 
 
-def message_html(body: dict[str, Any]) -> Markup:
-    """One message."""
-    return _join(_component(component) for component in body["components"])
+def message_html(body: dict[str, Any], pngs: Sequence[bytes] = ()) -> Markup:
+    """One message; `pngs` are all the pictures of its card."""
+    shown = {one["filename"]: pngs[int(one["id"])] for one in body.get("attachments", ())}
+    return _join(_component(component, pngs=shown) for component in body["components"])
 
 
 def modal_html(body: dict[str, Any], name: str) -> Markup:
@@ -33,23 +37,37 @@ def _join(parts: Any) -> Markup:
     return Markup("\n").join(parts)
 
 
-def _component(component: dict[str, Any], name: str = "") -> Markup:
+def _component(component: dict[str, Any], name: str = "", pngs: Mapping[str, bytes] = MappingProxyType({})) -> Markup:
     match component["type"]:
         case 17:
-            inner = _join(_component(child) for child in component["components"])
+            inner = _join(_component(child, pngs=pngs) for child in component["components"])
             return Markup('<div class="dc-container">{}</div>').format(inner)
         case 10:
             return Markup('<div class="dc-text">{}</div>').format(_text(component["content"]))
         case 1:
             return Markup('<p class="dc-row">{}</p>').format(_join(map(_button, component["components"])))
+        case 12:
+            return _join(_picture(item, pngs) for item in component["items"])
         case 18:
             return _label(component, name)
     raise ValueError(f"no picture of a component of type {component['type']}")
 
 
+def _picture(item: dict[str, Any], pngs: Mapping[str, bytes]) -> Markup:
+    png = pngs[item["media"]["url"].removeprefix("attachment://")]
+    return picture_html(png, item["description"])
+
+
+def picture_html(png: bytes, alt: str) -> Markup:
+    """A picture that comes with the page."""
+    source = f"data:image/png;base64,{b64encode(png).decode()}"
+    return Markup('<img class="picture" src="{}" alt="{}">').format(source, alt)
+
+
 def _button(button: dict[str, Any]) -> Markup:
     kind = _BUTTONS[button["style"]]
-    return Markup('<button type="button" class="{}">{}</button>').format(kind, button["label"])
+    label = f"{button['label']} ↗" if "url" in button else button["label"]
+    return Markup('<button type="button" class="{}">{}</button>').format(kind, label)
 
 
 def _label(label: dict[str, Any], name: str) -> Markup:

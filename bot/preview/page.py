@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from bot.core.cards import Card, Form
 from bot.core.markup import highlight_css
+from bot.platforms.discord.render import pictures
 from bot.platforms.web.render import code_colours
 from bot.platforms.web.render import environment as web_environment
 from bot.preview import discord_html, slack_html
@@ -68,8 +69,9 @@ def _columns(scene: Scene, name: str) -> list[tuple[str, str, list[Markup]]]:
         discord = [discord_html.modal_html(body, f"{name}d") for body in found["discord"]]
         slack = [slack_html.view_html(body, f"{name}s") for body in found["slack"]]
     else:
-        discord = [discord_html.message_html(body) for body in found["discord"]]
-        slack = [slack_html.message_html(body) for body in found["slack"]]
+        pngs = pictures(said)
+        discord = [discord_html.message_html(body, pngs) for body in found["discord"]]
+        slack = [slack_html.message_html(body, pngs) for body in found["slack"]]
     return [("web", "Web", [_web(said, name)]), ("discord", "Discord", discord), ("slack", "Slack", slack)]
 
 
@@ -83,5 +85,6 @@ def _web(said: Card | Form, name: str) -> Markup:
         labels = [(said.submit, "primary"), *((button.label, button.style) for button in said.extras)]
     else:
         labels = [(button.label, button.style) for button in said.buttons]
+        labels += [(f"{link.label} ↗", "plain") for link in said.links]
     buttons = [Markup('<button type="button" class="{}">{}</button>').format(style, label) for label, style in labels]
     return Markup("\n").join([*parts, Markup('<div class="buttons">{}</div>').format(Markup("\n").join(buttons))])

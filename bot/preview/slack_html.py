@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
 from bot.core.markup.highlight import highlighted
+from bot.platforms.slack.render import pictured
+from bot.preview.discord_html import picture_html
 
 _TAGS = {"bold": "b", "italic": "i", "strike": "s", "code": "code"}
 _TYPES = {"radio_buttons": "radio", "checkboxes": "checkbox", "static_select": "radio"}
 
 
-def message_html(body: dict[str, Any]) -> Markup:
-    """One message."""
-    return _join(_block(block) for block in body["blocks"])
+def message_html(body: dict[str, Any], pngs: Sequence[bytes] = ()) -> Markup:
+    """One message; `pngs` are all the pictures of its card."""
+    shown = iter([pngs[number] for number in pictured(body)])
+    return _join(
+        picture_html(next(shown), block["alt_text"]) if block["type"] == "image" else _block(block)
+        for block in body["blocks"]
+    )
 
 
 def view_html(body: dict[str, Any], name: str) -> Markup:
@@ -87,9 +93,9 @@ def _row(cells: list[dict[str, Any]], aligns: list[str]) -> Markup:
 
 
 def _button(button: dict[str, Any]) -> Markup:
-    return Markup('<button type="button" class="{}">{}</button>').format(
-        button.get("style", "plain"), button["text"]["text"]
-    )
+    label = button["text"]["text"]
+    shown = f"{label} ↗" if "url" in button else label
+    return Markup('<button type="button" class="{}">{}</button>').format(button.get("style", "plain"), shown)
 
 
 def _input(block: dict[str, Any], id: str) -> Markup:

@@ -53,6 +53,8 @@ def _component(component: dict[str, Any]) -> list[str]:
         return [f"{component['label']}{hint}", *_component(component["component"])]
     if "options" in component:
         return ["\n".join(f"( ) {option['label']}" for option in component["options"])]
+    if component["type"] == 12:
+        return [f"[picture: {item['description']}]" for item in component["items"]]
     if component["type"] == 1:
         return ["   ".join(f"[{button['label']}]" for button in component["components"])]
     if component["type"] == 4:

@@ -1,11 +1,13 @@
 """One of everything the service says, as the bot's tests show it. The words are awkward on purpose."""
 
+import base64
 from datetime import UTC, date, datetime, time, timedelta
 
-from bot.core.actions import Wanted
-from bot.core.cards import Card, Form
+from bot.core.actions import Open, Wanted, encode
+from bot.core.cards import Button, Card, Form, Link, Text
 from bot.core.commands import specs_of
 from bot.core.wording import admin, asking, boards, hello, imports, outbox_card, revealing, texts
+from bot.pictures.illustrating import drawings_of, with_pictures
 from service.wire import (
     AskForm,
     AuditView,
@@ -44,6 +46,11 @@ from service.wire import (
     VerdictNote,
     VerdictView,
 )
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
+"""The smallest picture there is."""
 
 BERLIN = "Europe/Berlin"
 NOW = datetime(2026, 3, 5, 8, 5, tzinfo=UTC)
@@ -202,6 +209,49 @@ JUDGED = _receipt(
     "judged", ref="p5", verdict=VerdictView(verdict="wrong", credit=0), key=CHOICE_KEY, next_due=NOW + timedelta(days=3)
 )
 
+MATRIX = VALUE.model_copy(
+    update={
+        "id": "determinant",
+        "topic": "linear algebra",
+        "prompt": "With\n\n$$A = \\begin{pmatrix} 1 & 2 \\\\ 3 & 4 \\end{pmatrix}$$\n\nand $x^2 \\ge 0$, what is "
+        "`torch.det(A)`, rounded?\n\n$$\\mathcal{L} = -\\frac{1}{N} \\sum_{i=1}^{N} \\log p_\\theta(y_i \\mid x_i)$$",
+    }
+)
+NAMES = (
+    EVIL,
+    "שלום עולם",
+    "田中太郎",
+    "Zoë 👩‍💻",
+    "A name that goes on and on " * 3,
+    "مرحبا بالعالم",
+    "Ив\u200bан",
+    "$x^2$",
+)
+CROWD = tuple(
+    BoardRow(rank=place, name=name, points=1300 - 140 * place, answered=20 - place, accuracy=1 - place / 20,
+             streak=9 - place, me=place == 3)
+    for place, name in enumerate(NAMES, start=1)
+)  # fmt: skip
+CROWDED = Board(title="This week in #daily", period="week", scope="channel", rows=CROWD, total=8)
+LENGTHY = CHOICE_KEY.model_copy(
+    update={
+        "why": "| dtype | bytes |\n|---|---:|\n| `float16` | 2 |\n| `bfloat16` | 2 |\n\n"
+        + "1. first\n   - nested\n2. second\n\n"
+        + "A transposed tensor is not contiguous, and so on. " * 90
+        + "\n\n```python\n"
+        + "\n".join(f"x{number} = torch.ones({number}).t()" for number in range(90))
+        + "\n```",
+    }
+)
+
+
+def drawn(said: Card) -> Card:
+    """The card with a picture wherever there is one to draw."""
+    found = drawings_of(said)
+    assert found
+    return with_pictures(said, dict.fromkeys(found, PNG))
+
+
 GALLERY: dict[str, Card | Form] = {
     "question": outbox_card(QUESTION_POST),
     "question posted late": outbox_card(QUESTION_POST.model_copy(update={"late_minutes": 25})),
@@ -311,6 +361,18 @@ GALLERY: dict[str, Card | Form] = {
     "no place for code": hello.no_place_for_code_card(2),
     "too many files": hello.too_many_files_card(("a_*b*.py", "c.py")),
     "too many programs": hello.too_many_programs_card(3),
+    "question matrix": outbox_card(QUESTION_POST.model_copy(update={"question": MATRIX})),
+    "question matrix drawn": drawn(outbox_card(QUESTION_POST.model_copy(update={"question": MATRIX}))),
+    "ask matrix": asking.ask_said(ASK.model_copy(update={"question": MATRIX}), NOW),
+    "reveal drawn": drawn(outbox_card(REVEAL)),
+    "reveal value drawn": drawn(outbox_card(VALUE_REVEAL)),
+    "reveal lengthy": outbox_card(REVEAL.model_copy(update={"key": LENGTHY})),
+    "board crowded": boards.board_card(CROWDED),
+    "board drawn": drawn(boards.board_card(CROWDED)),
+    "pages": Card(
+        "The editor", "Write your answer with more room.", (Text("Write your answer with more room."),),
+        (Button("Answer here", encode(Open("r13")), "primary"),), (Link("Open the editor", "https://quiz.example/e/1"),),
+    ),
     "refused": texts.refused_card("the round is closed", "r12"),
     "unavailable": texts.unavailable_card(),
     "fault": texts.fault_card(),

@@ -67,6 +67,11 @@ def escaped(plain: str) -> str:
     return _starts(_escaped(" ".join(clean(plain).split())))
 
 
+def linked(label: str, url: str) -> str:
+    """Plain words, on one line, that open a page; `url` is one that may be followed."""
+    return _link(url, [Run(" ".join(clean(label).split()))])
+
+
 def fenced(source: str, language: str = "", room: int = ROOM) -> list[str]:
     """Code in one or more fences, each closed, of at most `room` characters."""
     named = language if _LANGUAGE.fullmatch(language) else ""

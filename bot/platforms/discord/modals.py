@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from bot.core.cards import Field, Form, PickField, TextField
 from bot.core.looks import line_of, long_options, reachable, short
-from bot.core.markup import escape, parse
-from bot.core.markup.discord import glued, to_discord
+from bot.core.markup import parse
+from bot.core.markup.discord import glued, linked, to_discord
 from bot.core.markup.runs import units, visible
 from bot.core.markup.safety import clean
 from bot.platforms.discord.render import CHECKS, INPUT, LABEL, RADIOS, SELECT, Body, chunks, display, parts_of
@@ -48,7 +48,7 @@ def fits_modal(form: Form) -> bool:
 
 def _form_parts(form: Form) -> list[str]:
     """What is asked. A modal has no buttons and no pictures, so pages are linked to in words, and alts are said."""
-    links = [f"-# [{escape(link.label)}](<{link.url}>)" for link in reachable(form.links)]
+    links = [f"-# {linked(link.label, link.url)}" for link in reachable(form.links)]
     parts = [part.text for block in form.blocks for part in parts_of(block) if visible(part.text)]
     return [*links, *parts]
 

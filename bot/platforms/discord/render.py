@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Link, Options, Picture, Small, Table, Text
 from bot.core.looks import bar_cells, bar_words, distinct, line_of, reachable, table_aligns, table_rows
 from bot.core.markup import escape, parse
-from bot.core.markup.discord import ROOM, escaped, fenced, framed, glued, to_discord
+from bot.core.markup.discord import ROOM, escaped, fenced, framed, glued, linked, to_discord
 from bot.core.markup.runs import units, visible
 
 Body = dict[str, Any]
@@ -40,7 +40,7 @@ def bodies(card: Card, *, private: bool = False) -> list[Body]:
     A body that shows pictures has `attachments`, each `{"id": "N", "filename": "pictureN.png", "description": …}`: its
     bytes are `pictures(card)[N]`, to be sent beside the body as the file `files[N]` of that name.
     """
-    packs = _packed([part for block in _numbered(card) for part in parts_of(block)])
+    packs = _packed(_card_parts(card))
     pressed: list[Button | Link] = [*distinct(card.buttons), *(link for link in reachable(card.links) if _fits(link))]
     rows = chunks(pressed, _MAX_BUTTONS) or [[]]
     packs += [[] for _ in rows[1:]]
@@ -64,23 +64,18 @@ class Part(NamedTuple):
     picture: int | None = None
 
 
-class _Numbered(NamedTuple):
-    number: int
-    alt: str
-
-
-def _numbered(card: Card) -> Iterator[Block | _Numbered]:
-    """The blocks, pictures as their numbers, and the links that no button can hold."""
+def _card_parts(card: Card) -> Iterator[Part]:
+    """All that is said, pictures as their numbers, and the links that no button can hold."""
     number = 0
     for block in card.blocks:
         if isinstance(block, Picture):
-            yield _Numbered(number, block.alt)
+            yield Part(line_of(block.alt, _MAX_ALT), picture=number)
             number += 1
         else:
-            yield block
+            yield from parts_of(block)
     for link in reachable(card.links):
         if not _fits(link):
-            yield Text(f"[{escape(link.label)}](<{link.url}>)")
+            yield Part(linked(link.label, link.url))
 
 
 def _fits(link: Link) -> bool:
@@ -115,8 +110,8 @@ def display(text: str) -> Body:
     return {"type": TEXT, "content": text}
 
 
-def parts_of(block: Block | _Numbered) -> list[Part]:
-    """What a block says, each part whole by itself. A picture that was not numbered is said in words."""
+def parts_of(block: Block) -> list[Part]:
+    """What a block says in words, each part whole by itself."""
     match block:
         case Text(markdown):
             return [Part(part) for part in to_discord(parse(markdown))]
@@ -132,8 +127,6 @@ def parts_of(block: Block | _Numbered) -> list[Part]:
             return [Part(part) for part in _table(block)]
         case Picture(alt=alt):
             return [Part(part) for part in to_discord(parse(escape(alt)))]
-        case _Numbered(number, alt):
-            return [Part(line_of(alt, _MAX_ALT), picture=number)]
 
 
 def _quiet(part: str) -> str:

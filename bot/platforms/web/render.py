@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from markupsafe import Markup
 
 from bot.core.cards import Card
+from bot.core.looks import reachable
 from bot.core.markup import highlight_css, parse, to_html, to_html_inline
 from bot.core.markup.highlight import highlighted
 from bot.platforms.web.chat import is_editor
@@ -32,6 +34,7 @@ def environment() -> Environment:
     found.filters.update(
         markdown=_markdown, kind=_kind, highlighted=highlighted, inline=_inline, in_short=in_short, is_editor=is_editor
     )
+    found.filters.update(reachable=reachable, png_url=_png_url, png_size=_png_size)
     found.globals.update(event_id=_event_id)
     return found
 
@@ -73,6 +76,17 @@ def _inline(text: str) -> Markup:
 
 def _kind(part: object) -> str:
     return type(part).__name__
+
+
+def _png_url(png: bytes) -> str:
+    """The picture as an address: it comes with its page, for there is no other place that keeps it."""
+    return f"data:image/png;base64,{b64encode(png).decode()}"
+
+
+def _png_size(png: bytes) -> tuple[int, int]:
+    """Width and height on the page. Our pictures have two pixels for one of the page's."""
+    width, height = (int.from_bytes(png[at : at + 4]) for at in (16, 20))
+    return -(-width // 2), -(-height // 2)
 
 
 def _event_id() -> str:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
+
+from tests.bot.rendering import beyond, shows, units
 
 LIMITS = {
     # what: (most, where Discord says so)
     "text of a message": (4000, "docs: components/reference, Components V2: sum of text displays"),
     "components of a message": (40, "docs: components/reference, nested ones counted"),
     "buttons of a row": (5, "OpenAPI: ActionRowComponentForMessageRequest"),
+    "pictures of a gallery": (10, "OpenAPI: MediaGalleryComponentForMessageRequest"),
+    "attachments": (10, "docs: resources/message, files of a request"),
+    "description of a picture": (1024, "OpenAPI: MediaGalleryItemRequest"),
+    "address of a button": (512, "OpenAPI: ButtonComponentForMessageRequest"),
     "label of a button": (80, "OpenAPI: ButtonComponentForMessageRequest"),
     "custom_id": (100, "OpenAPI: every component"),
     "title of a modal": (45, "OpenAPI: ModalInteractionCallbackRequestData"),
@@ -25,16 +31,10 @@ LIMITS = {
     "value of an option": (100, "OpenAPI: RadioGroupOptionForRequest"),
 }
 
+_within = partial(beyond, LIMITS)
+
 _CODE = re.compile(r"```.*?```|(?<!\\)(`+)(?!`).*?[^`]\1(?!`)", re.DOTALL)
 _MENTION = re.compile(r"@everyone|@here|(?<!\\)<(?:@|#|/|:|a:|t:|id:)|<[@#][!&]?\d")
-
-
-def units(text: str) -> int:
-    return len(text.encode("utf-16-le")) // 2
-
-
-def shows(text: str) -> bool:
-    return any(not c.isspace() and unicodedata.category(c) not in ("Cf", "Cc") for c in text)
 
 
 def walk(component: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -57,12 +57,6 @@ def raw_mentions(text: str) -> list[str]:
     return _MENTION.findall(_CODE.sub("", text))
 
 
-def _within(what: str, size: int, seen: object = "") -> Iterator[str]:
-    most, source = LIMITS[what]
-    if size > most:
-        yield f"{what}: {size} > {most} ({source}): {seen!r}"
-
-
 def wrong_in_message(body: dict[str, Any]) -> list[str]:
     """Everything Discord would refuse of a message, and everything we promise of one."""
     parts, texts = parts_of(body), texts_of(body)
@@ -76,11 +70,15 @@ def wrong_in_message(body: dict[str, Any]) -> list[str]:
         found.append(f"a custom_id twice: {ids}")
     for text in texts:
         found += _wrong_in_text(text)
+    attached = {one["filename"] for one in body.get("attachments", ())}
+    found += _within("attachments", len(body.get("attachments", ())))
     for part in parts:
         if part["type"] == 1:
             found += _within("buttons of a row", len(part["components"]))
         if part["type"] == 2:
             found += _wrong_in_button(part)
+        if part["type"] == 12:
+            found += _wrong_in_gallery(part, attached)
     return found
 
 
@@ -92,8 +90,25 @@ def _wrong_in_text(text: str) -> list[str]:
     return found
 
 
+def _wrong_in_gallery(part: dict[str, Any], attached: set[str]) -> list[str]:
+    found = [*_within("pictures of a gallery", len(part["items"]))]
+    for item in part["items"]:
+        found += _within("description of a picture", units(item["description"]))
+        if not shows(item["description"]):
+            found.append(f"a picture without words: {item}")
+        if item["media"]["url"].removeprefix("attachment://") not in attached:
+            found.append(f"a picture that is not attached: {item}")
+    return found
+
+
 def _wrong_in_button(part: dict[str, Any]) -> list[str]:
-    found = [*_within("label of a button", units(part["label"]), part), *_within("custom_id", len(part["custom_id"]))]
+    found = [
+        *_within("label of a button", units(part["label"]), part),
+        *_within("custom_id", len(part.get("custom_id", ""))),
+        *_within("address of a button", len(part.get("url", ""))),
+    ]
+    if ("url" in part) == ("custom_id" in part):
+        found.append(f"a button that neither opens nor does a thing, or both: {part}")
     return found if shows(part["label"]) else [*found, f"a button without a label: {part}"]
 
 

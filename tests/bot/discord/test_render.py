@@ -1,80 +1,18 @@
-"""Cards and forms as Discord's bodies: within its limits, valid by its own schema, and never more than was said."""
+"""Cards and forms as Discord's bodies: what is its own. What holds of every chat is in `test_rendering`."""
 
 from __future__ import annotations
 
-import json
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
-
 from bot.core import cards
-from bot.core.cards import Card, Code, Form, Lettered, Options, PickField, Small, Table, Text, TextField
+from bot.core.cards import Card, Code, Form, Lettered, Link, Options, PickField, Small, Table, Text, TextField
 from bot.platforms.discord import bodies, fits_modal, modal
-from tests.bot.discord.limits import parts_of, raw_mentions, texts_of, units, wrong_in_message, wrong_in_modal
-from tests.bot.hostile import ANY_MARKDOWN, MARKDOWN
-from tests.bot.samples import GALLERY
-
-SPEC = Path(__file__).parents[4] / "shared" / "specs" / "discord_openapi.json"
-CARDS = {name: said for name, said in GALLERY.items() if isinstance(said, Card)}
-FORMS = {name: said for name, said in GALLERY.items() if isinstance(said, Form)}
-with_schema = pytest.mark.skipif(
-    not SPEC.is_file(), reason="Discord's OpenAPI is not beside this repository (../shared)"
-)
-
-
-@cache
-def validator(schema: str) -> Draft202012Validator:
-    components = json.loads(SPEC.read_text(encoding="utf-8"))["components"]
-    return Draft202012Validator({"$ref": f"#/components/schemas/{schema}", "components": components})
-
-
-def card_of(*blocks: cards.Block, title: str = "Title") -> Card:
-    return Card(title, "In short.", blocks)
+from tests.bot.discord.limits import parts_of, raw_mentions, texts_of, wrong_in_message, wrong_in_modal
+from tests.bot.rendering import CARDS, FORMS, card_of, units
 
 
 def said_in(found: list[dict[str, Any]]) -> str:
     return "\n".join(text for body in found for text in texts_of(body))
-
-
-@pytest.mark.parametrize("name", CARDS)
-def test_every_card_keeps_the_limits(name: str) -> None:
-    found = bodies(CARDS[name])
-    assert [wrong for body in found for wrong in wrong_in_message(body)] == []
-    pressed = [part["custom_id"] for body in found for part in parts_of(body) if part["type"] == 2]
-    assert pressed == [button.action for button in CARDS[name].buttons]
-
-
-@pytest.mark.parametrize("name", FORMS)
-def test_every_form_keeps_the_limits_and_is_whole(name: str) -> None:
-    found = modal(FORMS[name])
-    assert wrong_in_modal(found) == []
-    assert found["custom_id"] == FORMS[name].action
-    assert fits_modal(FORMS[name])
-
-
-@with_schema
-@pytest.mark.parametrize("name", CARDS)
-def test_every_card_is_valid_by_discords_schema(name: str) -> None:
-    for body in bodies(CARDS[name]):
-        validator("MessageCreateRequest").validate(body)
-
-
-@with_schema
-@pytest.mark.parametrize("name", FORMS)
-def test_every_form_is_valid_by_discords_schema(name: str) -> None:
-    validator("ModalInteractionCallbackRequestData").validate(modal(FORMS[name]))
-
-
-@with_schema
-def test_the_schema_does_refuse_something() -> None:
-    body = bodies(CARDS["question"])[0]
-    body["components"][0]["components"][-1]["components"][0]["label"] = "x" * 81
-    assert not validator("MessageCreateRequest").is_valid(body)
 
 
 def test_a_private_message_is_seen_by_one_alone() -> None:
@@ -135,6 +73,13 @@ def test_what_cannot_be_seen_is_left_out() -> None:
     assert texts_of(body) == ["## Title", "seen"]
 
 
+def test_a_page_whose_address_is_too_long_for_a_button_is_linked_to() -> None:
+    url = "https://quiz.example/" + "x" * 600
+    (body,) = bodies(Card("t", "s", (Text("x"),), (), (Link("The editor", url),)))
+    assert f"[The editor](<{url}>)" in said_in([body])
+    assert not any(part["type"] == 2 for part in parts_of(body))
+
+
 def test_right_to_left_words_come_after_the_numbers_of_a_bar() -> None:
     bars = cards.Bars((cards.Bar("נכון מאוד", 2, 0.5, "right"),))
     assert "`█████░░░░░` 2 (50 %) right: נכון מאוד" in said_in(bodies(card_of(bars)))
@@ -174,23 +119,6 @@ def test_a_forms_other_buttons_become_a_choice_of_what_to_do() -> None:
     form = FORMS["ask code"]
     (group,) = [part for part in parts_of(modal(form)) if part.get("custom_id") == "action"]
     assert [option["value"] for option in group["options"]] == [form.action, *(b.action for b in form.extras)]
-
-
-@settings(max_examples=150, deadline=None)
-@given(ANY_MARKDOWN, MARKDOWN, st.text(max_size=60))
-def test_any_text_gives_messages_within_the_limits(text: str, other: str, plain: str) -> None:
-    table = Table(("a", plain), ((plain, plain), ("1", other)), plain)
-    option = Options((Lettered("A", other),))
-    card = Card(plain, plain, (Text(text), Small(other), Code(text), option, table, Text(other)))
-    assert [wrong for body in bodies(card) for wrong in wrong_in_message(body)] == []
-
-
-@settings(max_examples=100, deadline=None)
-@given(ANY_MARKDOWN, MARKDOWN, st.text(max_size=200), st.integers(1, 12), st.booleans())
-def test_any_text_gives_a_modal_within_the_limits(text: str, other: str, plain: str, count: int, several: bool) -> None:
-    options = tuple((f"o{n}", f"**{n}** {other}") for n in range(count))
-    fields = (PickField("options", other, options, ("o0",), several), TextField("t", other, plain, text))
-    assert wrong_in_modal(modal(Form(plain, "f:r1", fields, (Text(text),), other))) == []
 
 
 def test_the_checker_sees_what_is_wrong() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from bot.core.cards import Card, Form
 from bot.platforms import discord, slack
+from bot.platforms.discord.render import pictures
 from bot.preview import PLATFORMS, page_html, scene_data, scene_text, scenes, write_page
 from bot.preview.discord_html import message_html, modal_html
 from bot.preview.slack_html import message_html as slack_message_html
@@ -30,7 +31,7 @@ QUESTIONS: dict[str, tuple[QuestionView, Key]] = {
 class Page(HTMLParser):
     """The tags of a page, and whether each is closed."""
 
-    VOID = ("meta", "input", "hr", "br")
+    VOID = ("meta", "input", "hr", "br", "img")
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -148,8 +149,10 @@ def test_every_card_and_form_has_a_picture(name: str) -> None:
     if isinstance(said, Form):
         found = [modal_html(discord.modal(said), "a"), view_html(slack.view(said), "b")]
     else:
-        found = [message_html(body) for body in discord.bodies(said)]
-        found += [slack_message_html(body) for body in slack.bodies(said)]
+        pngs = pictures(said)
+        found = [message_html(body, pngs) for body in discord.bodies(said)]
+        found += [slack_message_html(body, pngs) for body in slack.bodies(said)]
+        assert sum(str(html).count("data:image/png;base64,") for html in found) == 2 * len(pngs)
     for html in found:
         assert Page(str(html)).opened == []
 

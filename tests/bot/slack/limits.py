@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
+
+from tests.bot.rendering import beyond, shows, units
 
 LIMITS = {
     # what: (most, where Slack says so)
@@ -25,6 +27,8 @@ LIMITS = {
     "action_id": (255, "@slack/types: Action"),
     "block_id": (255, "@slack/types: Block"),
     "value of a button": (2000, "@slack/types: Button"),
+    "address of a button": (3000, "@slack/types: Button"),
+    "alt of a picture": (2000, "@slack/types: ImageBlock"),
     "title of a view": (24, "@slack/types: ModalView"),
     "private_metadata": (3000, "@slack/types: ModalView"),
     "label of an input": (2000, "@slack/types: InputBlock"),
@@ -35,15 +39,8 @@ LIMITS = {
     "value of an option": (75, "@slack/types: PlainTextOption"),
     "indent of a list": (8, "seen: a deeper one is refused"),
 }
+_within = partial(beyond, LIMITS)
 _ENTITY = re.compile(r"&(?!amp;|lt;|gt;)|[<>]")
-
-
-def units(text: str) -> int:
-    return len(text.encode("utf-16-le")) // 2
-
-
-def shows(text: str) -> bool:
-    return any(not c.isspace() and unicodedata.category(c) not in ("Cf", "Cc") for c in text)
 
 
 def walk(data: Any) -> Iterator[dict[str, Any]]:
@@ -55,12 +52,6 @@ def walk(data: Any) -> Iterator[dict[str, Any]]:
     elif isinstance(data, list):
         for value in data:
             yield from walk(value)
-
-
-def _within(what: str, size: int, seen: object = "") -> Iterator[str]:
-    most, source = LIMITS[what]
-    if size > most:
-        yield f"{what}: {size} > {most} ({source}): {seen!r}"
 
 
 def wrong_in_message(body: dict[str, Any]) -> list[str]:
@@ -116,7 +107,12 @@ def _wrong_in_block(block: dict[str, Any]) -> Iterator[str]:
             yield from _within("elements of actions", len(block["elements"]))
             for button in block["elements"]:
                 yield from _within("text of a button", units(button["text"]["text"]), button)
-                yield from _within("value of a button", units(button["value"]), button)
+                yield from _within("value of a button", units(button.get("value", "")), button)
+                yield from _within("address of a button", units(button.get("url", "")), button)
+        case "image":
+            yield from _within("alt of a picture", units(block["alt_text"]))
+            if not shows(block["alt_text"]):
+                yield f"a picture without words: {block}"
         case "table":
             yield from _within("rows of a table", len(block["rows"]))
             yield from _within("columns of a table", max(map(len, block["rows"])))

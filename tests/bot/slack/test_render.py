@@ -1,75 +1,15 @@
-"""Cards and forms as Slack's bodies: within its limits, valid by its own types, and never more than was said."""
+"""Cards and forms as Slack's bodies: what is its own. What holds of every chat is in `test_rendering`."""
 
 from __future__ import annotations
 
 import json
-from functools import cache
-from pathlib import Path
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from jsonschema import Draft7Validator
-
-from bot.core import cards
-from bot.core.cards import Card, Code, Form, Lettered, Options, PickField, Small, Table, Text, TextField
+from bot.core.cards import Card, Code, Form, Lettered, Link, Options, PickField, Picture, Small, Table, Text, TextField
 from bot.platforms.slack import bodies, fits_view, view
-from tests.bot.hostile import ANY_MARKDOWN, MARKDOWN
-from tests.bot.samples import GALLERY
+from bot.platforms.slack.render import LINK, filed, pictured
+from tests.bot.rendering import CARDS, FORMS, card_of
+from tests.bot.samples import PNG
 from tests.bot.slack.limits import walk, wrong_in_message, wrong_in_view
-
-SPEC = Path(__file__).parents[4] / "shared" / "specs" / "slack_types_schema.json"
-CARDS = {name: said for name, said in GALLERY.items() if isinstance(said, Card)}
-FORMS = {name: said for name, said in GALLERY.items() if isinstance(said, Form)}
-with_schema = pytest.mark.skipif(not SPEC.is_file(), reason="Slack's types are not beside this repository (../shared)")
-
-
-@cache
-def validator(schema: str) -> Draft7Validator:
-    definitions = json.loads(SPEC.read_text(encoding="utf-8"))["definitions"]
-    # Documented on Slack's page of the element, and not yet in its types.
-    definitions["RichTextPreformatted"]["properties"]["language"] = {"type": "string"}
-    return Draft7Validator({"$ref": f"#/definitions/{schema}", "definitions": definitions})
-
-
-def card_of(*blocks: cards.Block, title: str = "Title") -> Card:
-    return Card(title, "In short.", blocks)
-
-
-@pytest.mark.parametrize("name", CARDS)
-def test_every_card_keeps_the_limits(name: str) -> None:
-    found = bodies(CARDS[name])
-    assert [wrong for body in found for wrong in wrong_in_message(body)] == []
-    pressed = [part for body in found for part in walk(body["blocks"]) if part.get("type") == "button"]
-    assert [button["value"] for button in pressed] == [button.action for button in CARDS[name].buttons]
-    assert [button["action_id"] for button in pressed] == [button.action for button in CARDS[name].buttons]
-
-
-@pytest.mark.parametrize("name", FORMS)
-def test_every_form_keeps_the_limits_and_is_whole(name: str) -> None:
-    found = view(FORMS[name])
-    assert wrong_in_view(found) == []
-    assert found["private_metadata"] == FORMS[name].action
-    assert fits_view(FORMS[name])
-
-
-@with_schema
-@pytest.mark.parametrize("name", CARDS)
-def test_every_card_is_valid_by_slacks_types(name: str) -> None:
-    for body in bodies(CARDS[name]):
-        validator("MessageBlocks").validate(body["blocks"])
-
-
-@with_schema
-@pytest.mark.parametrize("name", FORMS)
-def test_every_form_is_valid_by_slacks_types(name: str) -> None:
-    validator("ModalView").validate(view(FORMS[name]))
-
-
-@with_schema
-def test_the_schema_does_refuse_something() -> None:
-    blocks = bodies(CARDS["question"])[0]["blocks"]
-    assert not validator("MessageBlocks").is_valid([*blocks, {"type": "rich_text", "elments": []}])
 
 
 def test_a_members_words_are_plain_elements_and_escaped_in_the_text() -> None:
@@ -145,6 +85,22 @@ def test_what_cannot_be_seen_is_left_out() -> None:
     assert [block["type"] for block in body["blocks"]] == ["header", "rich_text"]
 
 
+def test_uploaded_files_take_the_place_of_the_pictures_numbers() -> None:
+    first, second = bodies(card_of(Picture(PNG, "one"), Code("x = 1\n" * 1800), Picture(PNG, "two")))
+    assert (pictured(first), pictured(second)) == ([0], [1])
+    files = {0: "F0A", 1: "F0B"}
+    shown = [block for body in (first, second) for block in filed(body, files)["blocks"] if block["type"] == "image"]
+    assert [block["slack_file"] for block in shown] == [{"id": "F0A"}, {"id": "F0B"}]
+    assert "[picture: one]" in first["text"]
+
+
+def test_a_press_that_only_opens_a_page_is_known_by_its_action() -> None:
+    (body,) = bodies(Card("t", "s", (), (), (Link("Open", "https://quiz.example"),)))
+    (button,) = [part for part in walk(body["blocks"]) if part.get("type") == "button"]
+    assert button["action_id"].startswith(LINK)
+    assert "[Open] (https://quiz.example)" in body["text"]
+
+
 def test_options_stand_beside_their_letters() -> None:
     rows = (Lettered("A", "plain"), Lettered("B", "```python\nx = 1\n```"), Lettered("C", ""))
     (body,) = bodies(card_of(Options(rows)))
@@ -180,23 +136,6 @@ def test_a_text_too_long_to_type_over_is_not_cut() -> None:
 def test_a_forms_other_buttons_are_buttons() -> None:
     form = FORMS["ask code"]
     assert [button["value"] for button in view(form)["blocks"][-1]["elements"]] == [b.action for b in form.extras]
-
-
-@settings(max_examples=150, deadline=None)
-@given(ANY_MARKDOWN, MARKDOWN, st.text(max_size=60))
-def test_any_text_gives_messages_within_the_limits(text: str, other: str, plain: str) -> None:
-    table = Table(("a", plain), ((plain, plain), ("1", other)), plain)
-    option = Options((Lettered("A", other),))
-    card = Card(plain, plain, (Text(text), Small(other), Code(text), option, table, Text(other)))
-    assert [wrong for body in bodies(card) for wrong in wrong_in_message(body)] == []
-
-
-@settings(max_examples=100, deadline=None)
-@given(ANY_MARKDOWN, MARKDOWN, st.text(max_size=200), st.integers(1, 12), st.booleans())
-def test_any_text_gives_a_view_within_the_limits(text: str, other: str, plain: str, count: int, several: bool) -> None:
-    options = tuple((f"o{n}", f"**{n}** {other}") for n in range(count))
-    fields = (PickField("options", other, options, ("o0",), several), TextField("t", other, plain, text))
-    assert wrong_in_view(view(Form(plain, "f:r1", fields, (Text(text),), other))) == []
 
 
 def test_the_checker_sees_what_is_wrong() -> None:

@@ -18,8 +18,10 @@ from bot.core.cards import (
     Code,
     Form,
     Lettered,
+    Link,
     Options,
     PickField,
+    Picture,
     Small,
     Table,
     Text,
@@ -27,6 +29,7 @@ from bot.core.cards import (
 )
 from bot.platforms.web.render import code_colours, in_short, message_html
 from bot.platforms.web.store import Message
+from tests.bot.samples import PNG
 
 AT = datetime(2026, 3, 2, 8, 5, tzinfo=UTC)
 
@@ -304,7 +307,29 @@ def test_any_card_can_be_shown(said: Card | Form) -> None:
 
     assert html.startswith('<article id="m7"')
     assert html.endswith("</article>")
-    assert Reader(html).tags <= OURS | PROSE
+    assert Reader(html).tags <= OURS | PROSE | {"img"}
+
+
+def test_a_picture_comes_with_the_page_and_says_what_it_shows() -> None:
+    html = html_of(Card("t", "s", (Picture(PNG, 'A "board" <b>'),)))
+    found = re.search(
+        '<img class="picture" src="data:image/png;base64,[A-Za-z0-9+/=]+" alt="(.*)" width="1" height="1">', html
+    )
+    assert found is not None
+    assert found[1] == "A &#34;board&#34; &lt;b&gt;"
+
+
+def test_a_page_is_opened_beside_the_chat_and_only_one_of_the_web() -> None:
+    links = (Link("Open <it>", "https://quiz.example/?a=1&b=2"), Link("x", "javascript:alert(1)"))
+    for said in (Card("t", "s", (), (), links), Form("t", "f:r1", (TextField("a", "A"),), links=links)):
+        html = html_of(said)
+        opened = (
+            'href="https://quiz.example/?a=1&amp;b=2" target="_blank" rel="noopener noreferrer">Open &lt;it&gt;</a>'
+        )
+        assert f'<p class="buttons"><a class="button" {opened}\n</p>' in html.replace(
+            '<p class="buttons">\n', '<p class="buttons">'
+        )
+        assert "javascript" not in html
 
 
 def test_a_message_in_short() -> None:
