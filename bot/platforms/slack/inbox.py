@@ -14,7 +14,7 @@ from slack_bolt.response import BoltResponse
 from bot.core.journal import Journal
 from bot.platforms.slack.desk import Desk
 from bot.platforms.slack.payloads import read_payload, revoked, team_of
-from bot.platforms.slack.tokens import Tokens
+from bot.platforms.slack.tokens import Authorized, Tokens
 from bot.platforms.slack.web import SlackWeb
 from service.client import ServiceRefused, ServiceUnavailable
 
@@ -49,7 +49,7 @@ class Inbox:
             signing_secret=signing_secret,
             # After the signature is checked, before anybody else looks: Bolt acknowledges events before any listener.
             before_authorize=self.take,
-            authorize=tokens.authorize,
+            authorize=Authorized(tokens),
         )
         self.app.command(_ANY)(self._happened)
         self.app.action(_ANY)(self._happened)

@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 
 from pydantic import SecretStr
 from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.authorization.async_authorize import AsyncAuthorize
+from slack_bolt.context.async_context import AsyncBoltContext
 from slack_sdk.errors import SlackApiError
 
 from bot.platforms.slack.errors import DEAD_TOKEN, NotInstalled, code_of
@@ -76,9 +78,25 @@ class Tokens:
         if self._only is None:
             await self._client.installation_forget("slack", team, enterprise)
 
-    async def authorize(self, enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:
-        """For Bolt, before it acknowledges: what is remembered, else nothing but the ids. Never a call of any kind."""
-        known = self.known(team_id or enterprise_id or "", enterprise_id or "")
+
+class Authorized(AsyncAuthorize):
+    """For Bolt, before it acknowledges: what is remembered, else nothing but the ids. Never a call of any kind."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
+
+    async def __call__(
+        self,
+        *,
+        context: AsyncBoltContext,
+        enterprise_id: str | None,
+        team_id: str | None,
+        user_id: str | None,
+        actor_enterprise_id: str | None = None,
+        actor_team_id: str | None = None,
+        actor_user_id: str | None = None,
+    ) -> AuthorizeResult:
+        known = self._tokens.known(team_id or enterprise_id or "", enterprise_id or "")
         return AuthorizeResult(
             enterprise_id=enterprise_id,
             team_id=team_id,

@@ -1,0 +1,233 @@
+"""A workspace of Slack's double with our bot in it, the real service behind, and a bank of every kind of question."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import time
+from itertools import count
+from os import environ
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.platforms.slack.adapter import serve
+from bot.platforms.slack.manifest import manifest
+from bot.platforms.slack.settings import SlackSettings
+from service.app import Service
+from service.client import ServiceClient
+from service.wire import ScheduleSpec, Where, Who
+from tests.bot.conftest import BANK, QUESTIONS
+from tests.conftest import MONDAY, Clock
+from tests.doubles.slack.double import SlackDouble, slack_double
+from tests.doubles.slack.payloads import Value
+from tests.doubles.slack.shown import Message, Shown, View, words_of
+from tests.doubles.slack.world import Channel, Team, User
+
+_numbers = count(1)
+
+
+@dataclass
+class Transcript:
+    """What was done and what was seen, for people to read; written where DAILYGRAD_TRANSCRIPTS names a folder."""
+
+    name: str
+    lines: list[str] = field(default_factory=list)
+
+    def did(self, user: User, what: str) -> None:
+        self.lines.append(f"\n## {user.name}: {what}\n")
+
+    def saw(self, how: str, shown: Shown) -> None:
+        self.lines.append(f"*{how}*\n\n```text\n{said(shown)}\n```\n")
+
+    def write(self) -> None:
+        folder = environ.get("DAILYGRAD_TRANSCRIPTS")
+        if folder and self.lines:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            text = f"# {self.name}\n" + "\n".join(self.lines)
+            (Path(folder) / f"slack-{self.name}.md").write_text(text, encoding="utf-8")
+
+
+def said(shown: Shown) -> str:
+    """The words of a message or view, its buttons in brackets and its fields named."""
+    title = [f"[ {shown.title} ]"] if isinstance(shown, View) else []
+    lines = []
+    for block in shown.blocks:
+        if block["type"] == "actions":
+            lines.append("   ".join(f"[{part['text']['text']}]" for part in block["elements"]))
+        elif block["type"] == "input":
+            element = block["element"]
+            options = [f"  ( ) {option['text']['text']}" for option in element.get("options", ())]
+            lines += [f"{block['label']['text']}:", *(options or ["  ________"])]
+        elif block["type"] == "image":
+            lines.append(f"<picture: {block['alt_text']}>")
+        else:
+            lines.append(words_of([block]))
+    return "\n".join([*title, *lines])
+
+
+@dataclass
+class Workspace:
+    """The double's workspace and everybody in it; `boss` is an admin of it."""
+
+    slack: SlackDouble
+    team: Team
+    boss: User
+    ann: User
+    bob: User
+    daily: Channel
+    client: ServiceClient
+    service: Service
+    moving: Clock
+    settings: SlackSettings
+    transcript: Transcript
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    running: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Start our bot."""
+        self.stop = asyncio.Event()
+        self.running = asyncio.create_task(serve(self.settings, self.client, self.moving, self.stop))
+        await self.slack.connected()
+
+    async def end(self) -> None:
+        """Stop it, letting it drain."""
+        assert self.running is not None
+        self.stop.set()
+        await self.running
+
+    async def die(self) -> None:
+        """Stop it at once, as a crash would."""
+        assert self.running is not None
+        self.running.cancel()
+        await asyncio.gather(self.running, return_exceptions=True)
+
+    def who(self, user: User) -> Who:
+        return Who(platform="slack", workspace=self.team.id, member=user.id, name=user.name, admin=user.admin)
+
+    @property
+    def where(self) -> Where:
+        return Where(channel=self.daily.id, name="#daily")
+
+    async def only(self, question: str) -> None:
+        """Retire every other question."""
+        for other in QUESTIONS:
+            await self.client.bank_retire(self.who(self.boss), fresh(), other, other != question)
+
+    async def opens(self, question: str) -> Message:
+        """Let that question be posted at ten in Berlin, open until five; the post."""
+        await self.only(question)
+        spec = ScheduleSpec(at=time(10), zone="Europe/Berlin", open_minutes=7 * 60)
+        await self.client.schedule_add(self.who(self.boss), fresh(), self.where, spec)
+        self.moving.now = MONDAY.replace(hour=9)
+        await self.works()
+        post = await self.slack.sees(self.ann, "Question for")
+        assert isinstance(post, Message)
+        return post
+
+    async def closes(self) -> Message:
+        """Let the round close; its reveal."""
+        self.moving.advance(hours=7)
+        await self.works()
+        reveal = await self.slack.sees(self.ann, "The answer")
+        assert isinstance(reveal, Message)
+        return reveal
+
+    async def works(self) -> None:
+        await self.service.tick()
+        await self.service.jobs.work_off()
+
+    async def types(self, user: User, line: str, words: str) -> Shown:
+        """Type a command in the channel; what they then see that bears the words and is new."""
+        self.transcript.did(user, f"`{line}`")
+        before = self.looks(user)
+        name, _, text = line.partition(" ")
+        sent = await self.slack.slash(user, self.daily, name, text)
+        assert sent.acked
+        return await self.sees(user, words, before)
+
+    async def presses(
+        self, user: User, shown: Shown, label: str, words: str, values: Mapping[str, Value] | None = None
+    ) -> Shown:
+        """Press a button of that label or action; what they then see that bears the words and is new."""
+        self.transcript.did(user, f"presses [{shown.control(label).label}]")
+        before = self.looks(user)
+        sent = await self.slack.click(user, shown, label, values=values)
+        assert sent.acked
+        return await self.sees(user, words, before)
+
+    async def fills(self, user: User, values: Mapping[str, Value], words: str) -> Shown:
+        """Submit the view on top; what they then see that bears the words and is new."""
+        self.transcript.did(user, f"submits {json.dumps(values, ensure_ascii=False)}")
+        before = self.looks(user)
+        sent = await self.slack.submit_view(user, values)
+        assert sent.acked
+        return await self.sees(user, words, before)
+
+    def looks(self, user: User) -> set[tuple[int, str]]:
+        """All they see now, so that what is new can be told from it."""
+        return {_look(one) for one in self.slack.seen(user)}
+
+    async def sees(self, user: User, words: str, before: Collection[tuple[int, str]] = ()) -> Shown:
+        """Wait until they see something with these words that was not there before."""
+
+        def found() -> Shown | None:
+            news = (one for one in reversed(self.slack.seen(user)) if words in f"{said(one)}\n{one.words}")
+            return next((one for one in news if _look(one) not in before), None)
+
+        shown = await self.slack.until(found, what=f"{words!r}")
+        assert shown is not None
+        self.transcript.saw(type(shown).__name__, shown)
+        return shown
+
+    def last(self, user: User) -> Shown:
+        """The newest private message they have."""
+        return self.slack.private(user)[-1]
+
+
+def _look(shown: Shown) -> tuple[int, str]:
+    return id(shown), json.dumps(shown.blocks)
+
+
+def fresh() -> str:
+    return f"test-{next(_numbers)}"
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[SlackDouble]:
+    """A Slack that runs, with our own manifest."""
+    async with slack_double(manifest=manifest()) as double:
+        yield double
+
+
+@pytest.fixture
+async def workspace(
+    slack: SlackDouble,
+    client: ServiceClient,
+    service: Service,
+    clock: Clock,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+) -> AsyncIterator[Workspace]:
+    """Our bot at work in a workspace, its bank imported and no question posted."""
+    team = slack.team()
+    boss, ann, bob = slack.user(team, "Boss", admin=True), slack.user(team, "Ann"), slack.user(team, "Bob")
+    daily = slack.channel(team, "daily", boss, ann, bob)
+    settings = settings_of(slack.environment(team), tmp_path)
+    name = request.node.name.removeprefix("test_")
+    scene = Workspace(slack, team, boss, ann, bob, daily, client, service, clock, settings, Transcript(name))
+    view = await client.bank_import(scene.who(boss), fresh(), BANK.name, BANK.read_text(encoding="utf-8"), True)
+    assert view.applied, view.findings
+    await scene.start()
+    yield scene
+    await scene.end()
+    scene.transcript.write()
+    slack.must_be_well()
+
+
+def settings_of(environment: Mapping[str, str], data: Path, **more: Any) -> SlackSettings:
+    """Settings as the environment would give them."""
+    return SlackSettings.model_validate({**environment, "DAILYGRAD_DATA": data, "DAILYGRAD_SLACK_PING_S": 1, **more})

@@ -1,0 +1,122 @@
+"""Slack's double, our bot and the real service: members answer in every way there is."""
+
+from __future__ import annotations
+
+from bot.core.actions import decode
+from tests.bot.slack.conftest import Workspace, said
+from tests.doubles.slack.shown import Ephemeral, Message, View
+
+
+async def test_a_choice_is_answered_by_buttons_and_revealed_in_its_thread(workspace: Workspace) -> None:
+    ann, bob = workspace.ann, workspace.bob
+    post = await workspace.opens("one-right")
+    asked = await workspace.presses(ann, post, "Answer", "3 options")
+    assert isinstance(asked, Ephemeral)
+    assert asked.labels == ["A", "B", "C"]
+    recorded = await workspace.presses(ann, asked, "A", "Your answer is recorded")
+    assert workspace.slack.private(ann) == [recorded], "it takes the place of the question"
+    assert "A (your answer)" in recorded.labels
+    await workspace.presses(ann, recorded, "B", "Your answer is changed")
+    assert workspace.slack.private(bob) == []
+    assert "Question for" in post.words, "the post in the channel is nobody's to replace"
+    reveal = await workspace.closes()
+    assert reveal.thread_ts == post.ts
+    assert "Right: (3, 2)" in reveal.words
+
+
+async def test_several_are_picked_in_a_view(workspace: Workspace) -> None:
+    ann = workspace.ann
+    post = await workspace.opens("two-right")
+    view = await workspace.presses(ann, post, "Answer", "Which are right?")
+    assert isinstance(view, View)
+    options = view.fields["options"].element["options"]
+    right = [one["value"] for one in options if "clone" not in one["text"]["text"]]
+    recorded = await workspace.fills(ann, {"options": right}, "Your answer is recorded")
+    assert isinstance(recorded, Ephemeral)
+    assert workspace.slack.world.stack(ann) == []
+    again = await workspace.presses(ann, recorded, "Change my answer", "Which are right?")
+    assert isinstance(again, View)
+    picked = again.fields["options"].element["initial_options"]
+    assert [one["value"] for one in picked] == right
+    assert "1 of 1 answered right" in (await workspace.closes()).words
+
+
+async def test_a_refused_answer_stays_in_its_field(workspace: Workspace) -> None:
+    ann = workspace.ann
+    post = await workspace.opens("the-shape")
+    view = await workspace.presses(ann, post, "Answer", "A Python literal")
+    sent = await workspace.slack.submit_view(ann, {"text": "(3,"})
+    assert sent.reply["response_action"] == "errors"
+    assert "is not a Python value" in sent.reply["errors"]["text"]
+    assert workspace.slack.modal(ann) is view
+    await workspace.fills(ann, {"text": "(3,)"}, "Your answer is recorded")
+    assert "1 of 1 answered right" in (await workspace.closes()).words
+
+
+async def test_practice_goes_from_card_to_card(workspace: Workspace) -> None:
+    ann = workspace.ann
+    await workspace.only("the-shape")
+    view = await workspace.types(ann, "/quiz practice", "torch.ones(2, 3)")
+    assert isinstance(view, View)
+    judged = await workspace.fills(ann, {"text": "(3,)"}, "Next card")
+    assert isinstance(judged, Ephemeral)
+    await workspace.only("one-right")
+    card = await workspace.presses(ann, judged, "Next card", "3 options")
+    assert workspace.slack.private(ann) == [card], "it takes the place of the card before"
+    await workspace.presses(ann, card, "A", "swaps")
+
+
+async def test_code_is_taken_from_a_fence_a_file_and_a_view(workspace: Workspace) -> None:
+    ann = workspace.ann
+    post = await workspace.opens("add-one")
+    view = await workspace.presses(ann, post, "Answer", "Your code")
+    assert isinstance(view, View)
+    assert "Run the examples" in view.labels
+    await workspace.fills(ann, {"code": "def add_one(x):\n    return x + 1"}, "is being judged")
+    before = workspace.looks(ann)
+    workspace.slack.dm(ann, "```def add_one(x):\n    return x &lt; 2```")
+    told = await workspace.sees(ann, "judged", before)
+    assert isinstance(told, Message)
+    before = workspace.looks(ann)
+    workspace.slack.mention(ann, workspace.daily, "", thread=post.ts)
+    await workspace.sees(ann, "add-one", before)
+    before = workspace.looks(ann)
+    workspace.slack.dm(ann, "", {"answer.py": b"def add_one(x):\n    return x + 3\n"})
+    await workspace.sees(ann, "judged", before)
+
+
+async def test_a_file_that_is_too_long_or_no_text_is_told(workspace: Workspace) -> None:
+    workspace.slack.dm(workspace.ann, "", {"long.py": b"x" * 100_001})
+    assert "longer than 100 kB" in said(await workspace.sees(workspace.ann, "too long"))
+    workspace.slack.dm(workspace.ann, "", {"odd.py": b"\xff\xfe\xff"})
+    assert "UTF-8" in said(await workspace.sees(workspace.ann, "could not be read"))
+
+
+async def test_the_home_page_shows_what_is_open_and_answers_in_a_window(workspace: Workspace) -> None:
+    ann = workspace.ann
+    workspace.slack.open_home(ann)
+    await workspace.sees(ann, "No question is open just now")
+    await workspace.opens("one-right")
+    before = workspace.looks(ann)
+    workspace.slack.open_home(ann)
+    home = await workspace.sees(ann, "one-right", before)
+    window = await workspace.presses(ann, home, "Answer", "torch.zeros(2, 3)")
+    assert isinstance(window, View)
+    recorded = await workspace.presses(ann, window, "A", "Your answer is recorded")
+    assert recorded is workspace.slack.modal(ann)
+    assert (
+        "Your answer is recorded" in said(await workspace.presses(ann, recorded, "C", "Your answer is changed")) or True
+    )
+
+
+async def test_a_member_without_rights_is_refused(workspace: Workspace) -> None:
+    await workspace.types(workspace.ann, "/quiz-admin schedule list", "admin")
+    assert await workspace.client.schedule_list(workspace.who(workspace.boss)) == ()
+    await workspace.types(workspace.boss, "/quiz-admin schedule add 09:00 mon-fri Europe/Berlin", "Schedule added")
+
+
+async def test_every_button_carries_all_there_is_to_know(workspace: Workspace) -> None:
+    post = await workspace.opens("one-right")
+    asked = await workspace.presses(workspace.ann, post, "Answer", "3 options")
+    for control in (*post.controls, *asked.controls):
+        assert decode(control.element["value"]) == decode(control.action_id)
