@@ -24,7 +24,8 @@ from pydantic import SecretStr
 from sqlalchemy.exc import OperationalError
 
 from bot.preview import PLATFORMS, scene_data, scene_text, scenes, write_page
-from bot.shell import DATA, WEB_PORT, bot_command, console_until_end, web_ready
+from bot.settings import DATA, WEB_PORT, LinkSettings, settings_read
+from bot.shell import bot_command, console_until_end, web_ready
 from questions.families import DrawingWrong
 from questions.model import Question
 from questions.shell import bank_at, bank_command, question_named
@@ -107,6 +108,7 @@ def run_everything(
 async def everything(data: Path, bank: Path | None, chat: Chat, port: int) -> None:
     """Start, serve until asked to stop, and stop in the reverse order."""
     stop = stop_signal()
+    links = settings_read(LinkSettings)
     started = clockwork.monotonic()
     async with contextlib.AsyncExitStack() as stack:
         # The sandbox needs some seconds to import torch; everything else starts meanwhile.
@@ -123,7 +125,7 @@ async def everything(data: Path, bank: Path | None, chat: Chat, port: int) -> No
         stack.callback(tell_about_sandbox.cancel)
         if chat is Chat.web:
             listener = stack.enter_context(listening("127.0.0.1", port))
-            address = await stack.enter_async_context(web_ready(data, client, listener))
+            address = await stack.enter_async_context(web_ready(data, client, listener, links))
         else:
             address = "chat below, /as NAME switches the member, /quit leaves"
         seconds = clockwork.monotonic() - started

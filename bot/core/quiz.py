@@ -13,6 +13,7 @@ from bot.core.cards import Card, Form, Reply
 from bot.core.commands import CommandError, read_command
 from bot.core.events import Added, Command, Event, Press, Sent, Submit, Visited
 from bot.core.hello import HelloDesk
+from bot.core.links import Links
 from bot.core.markup import escape
 from bot.core.members import MemberDesk
 from bot.core.presses import PressDesk
@@ -25,9 +26,13 @@ _LOG = logging.getLogger(__name__)
 
 
 class Quiz:
-    """Answers every event of every platform; it keeps nothing, so any process may answer any press."""
+    """Answers every event of every platform; it keeps nothing, so any process may answer any press.
 
-    def __init__(self, client: ServiceClient) -> None:
+    With `links` a code question comes with a link to the web editor.
+    """
+
+    def __init__(self, client: ServiceClient, links: Links | None = None) -> None:
+        self._links = links
         self._members = MemberDesk(client)
         self._admins = AdminDesk(client)
         self._hello = HelloDesk(client)
@@ -41,6 +46,8 @@ class Quiz:
                 hello, first = await self._hello.added(event)
                 return Reply(hello, needless=not first)
             said = await self._said(event)
+            if self._links is not None:
+                said = self._links.beside(said, event)
         except Exception as error:  # whatever fails, the member gets an answer and the log the cause
             # It takes no card's place: what was typed or shown there is still wanted.
             return Reply(_trouble(event, error))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from pathlib import Path
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -13,7 +13,7 @@ from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
@@ -23,7 +23,8 @@ from bot.core.markup.highlight import highlighted
 from bot.core.platform import Answer
 from bot.platforms.web.chat import CHANNEL, WORKSPACE, WebChat, is_editor
 from bot.platforms.web.guard import Guarded
-from bot.platforms.web.passes import Passes, Problem, cleaned, event_id, text_of
+from bot.platforms.web.linked import LinkedEditor
+from bot.platforms.web.passes import Passes, Problem, event_id, text_of, values_of
 from bot.platforms.web.render import code_colours, message_html, page
 from bot.platforms.web.store import Message, NameTaken, Person
 from service.wire import Where, Who
@@ -150,7 +151,7 @@ class WebApp:
             raise Problem(422, "Too long", said)
         if not text:
             raise Problem(422, "Nothing to send", "Type a message or a command such as /quiz help.")
-        event = event_id(request, person, fields)
+        event = event_id(request, person.id, fields)
         if not text.startswith("/"):
             message = self._chat.say(person.id, person.name, text, event)
             return self._done(request, person, fields, message)
@@ -161,16 +162,15 @@ class WebApp:
     async def press(self, request: Request) -> Response:
         person = self._passes.person(request)
         fields = await self._passes.fields(request, person.id)
-        event = event_id(request, person, fields)
+        event = event_id(request, person.id, fields)
         press = Press(event, self._chat.clock(), _who(person), WHERE, text_of(fields, "action"))
         return await self._handle(request, person, fields, press)
 
     async def submit(self, request: Request) -> Response:
         person = self._passes.person(request)
         fields = await self._passes.fields(request, person.id)
-        event = event_id(request, person, fields)
-        names = {name for name in fields if name.startswith("v:")}
-        values = {name[2:]: tuple(cleaned(str(value)) for value in fields.getlist(name)) for name in names}
+        event = event_id(request, person.id, fields)
+        values = values_of(fields)
         self._chat.keep(person.id, _number(text_of(fields, "message")), values)
         submit = Submit(event, self._chat.clock(), _who(person), WHERE, text_of(fields, "action"), values)
         return await self._handle(request, person, fields, submit)
@@ -195,28 +195,51 @@ class WebApp:
         return RedirectResponse(editor or f"{page_of}#m{message.id}", 303)
 
 
-def build(chat: WebChat, answer: Answer, complete: Complete, hosts: Collection[str] = ()) -> ASGIApp:
-    """The web chat as an ASGI app. `hosts`: the public names it is reached by, see `guard.Guarded`."""
+def build(
+    chat: WebChat, answer: Answer, complete: Complete, hosts: Collection[str] = (), linked: LinkedEditor | None = None
+) -> ASGIApp:
+    """The web chat as an ASGI app, and with it the editor that links from other chats open.
+
+    `hosts`: the public names it is reached by, see `guard.Guarded`.
+    """
     web = WebApp(chat, answer, complete)
+    routes = [
+        Route("/", web.entry),
+        Route("/join", web.join, methods=["POST"]),
+        Route("/m/{member}/", web.channel),
+        Route("/m/{member}/events", web.events),
+        Route("/m/{member}/complete", web.completions),
+        Route("/m/{member}/form/{message}", web.editor),
+        Route("/m/{member}/say", web.say, methods=["POST"]),
+        Route("/m/{member}/press", web.press, methods=["POST"]),
+        Route("/m/{member}/submit", web.submit, methods=["POST"]),
+        Route("/m/{member}/highlight", web.highlight, methods=["POST"]),
+        *(linked.routes if linked is not None else ()),
+    ]
+    return site(routes, hosts)
+
+
+def build_linked(linked: LinkedEditor, hosts: Collection[str] = ()) -> ASGIApp:
+    """The editor of links alone, for a team that chats elsewhere."""
+    return site([Route("/", _say_nothing_here), *linked.routes], hosts)
+
+
+def site(routes: Sequence[BaseRoute], hosts: Collection[str]) -> ASGIApp:
+    """An ASGI app of these routes and of what every page of ours needs, guarded."""
+    common = [
+        Route("/healthz", lambda _: PlainTextResponse("ok")),
+        Route("/highlight.css", lambda _: Response(code_colours(), media_type="text/css")),
+        Mount("/static", StaticFiles(directory=HERE / "static")),
+    ]
     app = Starlette(
-        routes=[
-            Route("/", web.entry),
-            Route("/join", web.join, methods=["POST"]),
-            Route("/healthz", lambda _: PlainTextResponse("ok")),
-            Route("/highlight.css", lambda _: Response(code_colours(), media_type="text/css")),
-            Route("/m/{member}/", web.channel),
-            Route("/m/{member}/events", web.events),
-            Route("/m/{member}/complete", web.completions),
-            Route("/m/{member}/form/{message}", web.editor),
-            Route("/m/{member}/say", web.say, methods=["POST"]),
-            Route("/m/{member}/press", web.press, methods=["POST"]),
-            Route("/m/{member}/submit", web.submit, methods=["POST"]),
-            Route("/m/{member}/highlight", web.highlight, methods=["POST"]),
-            Mount("/static", StaticFiles(directory=HERE / "static")),
-        ],
-        exception_handlers={HTTPException: _tell_problem, Exception: _tell_fault},
+        routes=[*routes, *common], exception_handlers={HTTPException: _tell_problem, Exception: _tell_fault}
     )
     return Guarded(app, hosts)
+
+
+async def _say_nothing_here(request: Request) -> Response:
+    said = "This address serves the editor of code answers. A question in your chat has the link to it."
+    return HTMLResponse(page("problem.html", title="Dailygrad", text=said))
 
 
 async def _tell_problem(request: Request, problem: Exception) -> Response:

@@ -85,9 +85,9 @@ class WebChat:
         """Keep what was typed in an editor, so that a page without scripts shows it again."""
         editor = self._own(member, message)
         if editor is not None and isinstance(editor.said, Form) and is_editor(editor.said):
-            filled = tuple(_filled(field, values) for field in editor.said.fields)
-            if filled != editor.said.fields:
-                self.store.replace(message, member, dataclasses.replace(editor.said, fields=filled))
+            fields = tuple(filled(field, values) for field in editor.said.fields)
+            if fields != editor.said.fields:
+                self.store.replace(message, member, dataclasses.replace(editor.said, fields=fields))
 
     def say(self, member: str, name: str, text: str, event: str) -> int:
         """A member's own words, for all to read, once per event."""
@@ -126,7 +126,7 @@ def _same(one: Card | Form | str, other: Form) -> bool:
     return isinstance(one, Form) and is_editor(one) and one.action == other.action
 
 
-def _filled(field: TextField | PickField, values: Values) -> TextField | PickField:
+def filled(field: TextField | PickField, values: Values) -> TextField | PickField:
     """The field with what was typed or picked, where a browser that keeps to the field's own limits could send it."""
     given = values.get(field.name, ())
     if isinstance(field, PickField):

@@ -75,12 +75,17 @@ class Passes:
 
     async def fields(self, request: Request, whose: str) -> FormData:
         """The posted fields, once it is sure that our own page sent them. Raises Problem."""
-        if not _ours(request):
-            raise Problem(403, "Not from here", "Another site sent this. Nothing was done.")
-        fields = await request.form(max_files=0, max_part_size=MAX_BODY)
-        if not secrets.compare_digest(text_of(fields, "token").encode(), self.token(whose).encode()):
-            raise Problem(403, "This page is out of date", "Load it again and repeat what you did. Nothing was done.")
-        return fields
+        return await posted(request, self.token(whose))
+
+
+async def posted(request: Request, token: str) -> FormData:
+    """The posted fields, once it is sure that our own page, which carries the token, sent them. Raises Problem."""
+    if not _ours(request):
+        raise Problem(403, "Not from here", "Another site sent this. Nothing was done.")
+    fields = await request.form(max_files=0, max_part_size=MAX_BODY)
+    if not secrets.compare_digest(text_of(fields, "token").encode(), token.encode()):
+        raise Problem(403, "This page is out of date", "Load it again and repeat what you did. Nothing was done.")
+    return fields
 
 
 def text_of(fields: FormData, name: str) -> str:
@@ -93,7 +98,13 @@ def cleaned(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "\ufffd")
 
 
-def event_id(request: Request, person: Person, fields: FormData) -> str:
+def values_of(fields: FormData) -> dict[str, tuple[str, ...]]:
+    """What was filled in, by the names of the form's fields."""
+    names = {name for name in fields if name.startswith("v:")}
+    return {name[2:]: tuple(cleaned(str(value)) for value in fields.getlist(name)) for name in names}
+
+
+def event_id(request: Request, whose: str, fields: FormData) -> str:
     """The same for the same post sent twice, and for nothing else.
 
     The page gives every form a number used once. A browser that goes back shows the old number again, so what was
@@ -103,7 +114,7 @@ def event_id(request: Request, person: Person, fields: FormData) -> str:
     if not NONCE.fullmatch(nonce):
         raise Problem(400, "This page is out of date", "Load it again and repeat what you did. Nothing was done.")
     said = sorted((name, str(value)) for name, value in fields.multi_items() if name != "token")
-    return hashlib.sha256(repr((person.id, request.url.path, said)).encode()).hexdigest()
+    return hashlib.sha256(repr((whose, request.url.path, said)).encode()).hexdigest()
 
 
 def _ours(request: Request) -> bool:

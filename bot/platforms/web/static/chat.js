@@ -101,6 +101,8 @@ function done(form, { message, html, editor }) {
   const here = editor && location.pathname === editor;
   if (here) return lookAt(document.querySelector("textarea[data-code]"));
   if (editor) return location.assign(editor);
+  const tab = document.getElementById("tab-result");
+  if (tab) tab.checked = true;
   const shown = show(html, true);
   lookAt(document.getElementById("m" + message) ?? shown);
 }
@@ -271,7 +273,7 @@ if (log) {
   localise(document);
   document.querySelectorAll("textarea[data-code]").forEach(edit);
   document.querySelectorAll("#text[data-complete]").forEach(complete);
-  listen(log.dataset.after);
+  if (log.dataset.events) listen(log.dataset.after);
   const target = document.getElementById(location.hash.slice(1));
   if (target) lookAt(target);
   else if (!newestFirst) window.scrollTo(0, document.body.scrollHeight);

@@ -1,0 +1,67 @@
+"""What a bot process is told: all or nothing of the links, secrets from files, and one sentence for what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.settings import BotSettings, LinkSettings, settings_read
+from service.process import Refused
+
+TOKEN = "a-token-long-enough"
+URL = "https://quiz.example.com"
+
+
+@pytest.fixture
+def env(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """An environment without any setting of ours."""
+    for name in ("LINK_URL", "LINK_SECRET", "LINK_SECRET_FILE", "SERVICE_TOKEN", "SERVICE_TOKEN_FILE", "WEB_PORT"):
+        monkeypatch.delenv(f"DAILYGRAD_{name}", raising=False)
+    return monkeypatch
+
+
+def test_without_settings_there_are_no_links(env: pytest.MonkeyPatch) -> None:
+    assert settings_read(LinkSettings).links is None
+
+
+def test_an_address_and_a_secret_make_links(env: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text("a-secret-from-a-file\n", encoding="utf-8")
+    env.setenv("DAILYGRAD_LINK_URL", URL)
+    env.setenv("DAILYGRAD_LINK_SECRET_FILE", str(file))
+    settings = settings_read(LinkSettings)
+    assert settings.secret == "a-secret-from-a-file"
+    assert settings.links is not None
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"LINK_URL": URL}, "DAILYGRAD_LINK_SECRET is not: links to the web editor need"),
+        ({"LINK_SECRET": TOKEN}, "DAILYGRAD_LINK_URL is not: links to the web editor need"),
+        ({"LINK_URL": URL, "LINK_SECRET": "short"}, "has 5 characters, set at least 16"),
+        ({"LINK_URL": "quiz.example.com", "LINK_SECRET": TOKEN}, "no bare address such as https://quiz.example.com"),
+        ({"LINK_URL": f"{URL}/below", "LINK_SECRET": TOKEN}, "no bare address"),
+        ({"LINK_URL": URL, "LINK_SECRET_FILE": "/no/such"}, "names /no/such, which cannot be read (No such file"),
+    ],
+)
+def test_half_a_setting_is_refused_with_its_cure(env: pytest.MonkeyPatch, given: dict[str, str], said: str) -> None:
+    for name, value in given.items():
+        env.setenv(f"DAILYGRAD_{name}", value)
+    with pytest.raises(Refused) as refused:
+        settings_read(LinkSettings)
+    assert said in str(refused.value)
+    assert TOKEN not in str(refused.value)
+
+
+def test_a_bot_needs_the_services_token(env: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="DAILYGRAD_SERVICE_TOKEN has 0 characters"):
+        settings_read(BotSettings)
+    file = tmp_path / "token"
+    file.write_text(TOKEN, encoding="utf-8")
+    env.setenv("DAILYGRAD_SERVICE_TOKEN_FILE", str(file))
+    assert settings_read(BotSettings).token == TOKEN
+    env.setenv("DAILYGRAD_WEB_PORT", "seventy")
+    with pytest.raises(Refused, match="DAILYGRAD_WEB_PORT: input should be a valid integer"):
+        settings_read(BotSettings)
