@@ -18,6 +18,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.courier import Courier
 from bot.core.events import Added
 from bot.core.journal import Journal
+from bot.core.links import Links
 from bot.core.quiz import Quiz
 from bot.platforms.slack.desk import Desk
 from bot.platforms.slack.errors import DEAD_TOKEN, code_of
@@ -89,7 +90,9 @@ class Parts:
             self.desk.begin(Arrival(event, route))
 
 
-async def serve(settings: SlackSettings, client: ServiceClient, clock: Clock, stop: asyncio.Event) -> None:
+async def serve(
+    settings: SlackSettings, client: ServiceClient, clock: Clock, stop: asyncio.Event, links: Links | None = None
+) -> None:
     """Run until `stop` is set, then finish what is in hand. Raises TokenWrong, SocketFailed, OSError."""
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     async with contextlib.AsyncExitStack() as stack:
@@ -98,7 +101,7 @@ async def serve(settings: SlackSettings, client: ServiceClient, clock: Clock, st
         if stop.is_set():
             return
         journal = stack.enter_context(contextlib.closing(Journal(settings.data / JOURNAL)))
-        parts = build(settings, client, clock, web, journal, only)
+        parts = build(settings, client, clock, web, journal, only, links)
         await run(parts, stop)
 
 
@@ -109,11 +112,12 @@ def build(
     web: SlackWeb,
     journal: Journal,
     only: Installation | None,
+    links: Links | None = None,
 ) -> Parts:
-    """The parts, put together."""
+    """The parts, put together; with `links` code questions lead to the web editor."""
     tokens = Tokens(client, clock, only)
     people = People(web, tokens, clock, settings.manager_ids)
-    desk = Desk(Quiz(client).handle, people, Replies(web, tokens), Files(web, tokens), journal)
+    desk = Desk(Quiz(client, links).handle, people, Replies(web, tokens), Files(web, tokens), journal)
     secret = settings.signing_secret.get_secret_value() if settings.signing_secret else ""
     inbox = Inbox(web, tokens, journal, desk, clock, secret)
     platform = SlackPlatform(web, tokens, clock, Pacer(time.monotonic))
