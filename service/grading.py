@@ -52,7 +52,7 @@ class _Watched:
 
     async def run(self, run: Run) -> Outcome:
         outcome = await self._sandbox.run(run)
-        if run.id.endswith("/answer"):
+        if run.id.endswith("/answer") and outcome.refused != "device":
             self.outcome = outcome
         return outcome
 
@@ -91,13 +91,13 @@ async def judge_answer(
     else:
         async with sandbox.turn(answer.member_id, priority) as turn:
             verdict = await judged_code(turn, version.question.task, code, seed)
-    if verdict.verdict == "system error" and not last:
+    # Where there is no GPU, there will be none in a minute.
+    if verdict.verdict == "system error" and not last and not verdict.note:
         raise NotJudged(f"answer {answer_id}: {verdict.message}")
     async with sessions.begin() as session:
         if verdict.verdict == "system error":
             log.error("an answer could not be judged", answer=answer_id, cause=verdict.message)
-            gently = verdict.model_copy(update={"message": GENTLY})
-            await _tell(session, answer, version, gently, clock(), None)
+            await _tell(session, answer, version, _gently(verdict), clock(), None)
         else:
             await _keep(session, answer, version, verdict, seed, clock())
 
@@ -109,7 +109,7 @@ async def try_code(sandbox: Runs, task: CodeTask, code: str) -> VerdictView:
     verdict = await judged_code(watched, visible, code, secrets.randbits(128))
     if verdict.verdict == "system error":
         log.error("code could not be tried", cause=verdict.message)
-        return verdict.model_copy(update={"message": GENTLY})
+        return _gently(verdict)
     return verdict.model_copy(update={"stdout": watched.outcome.stdout if watched.outcome else ""})
 
 
@@ -143,6 +143,11 @@ async def judged_code(sandbox: Runs | None, task: CodeTask, code: str, seed: int
     return _view(await judge_task(task, clean, watched, seed), clean, watched.outcome)
 
 
+def _gently(verdict: VerdictView) -> VerdictView:
+    """A system error as a member is told of it."""
+    return verdict.model_copy(update={"message": verdict.note or GENTLY, "note": ""})
+
+
 def _view(judgement: Judgement, clean: str, outcome: Outcome | None) -> VerdictView:
     passed = sum(case.verdict == "accepted" for case in judgement.cases)
     failure = "wrong" if judgement.verdict == "accepted" else judgement.verdict
@@ -164,6 +169,7 @@ def _view(judgement: Judgement, clean: str, outcome: Outcome | None) -> VerdictV
             for case in judgement.cases
         ),
         message=message,
+        note=judgement.note,
         judged=clean,
         wall_ms=outcome.wall_ms if outcome else 0.0,
         isolation=outcome.isolation if outcome else "full",

@@ -195,7 +195,8 @@ def _judged(
     question: Question, part: Part, program: str, judged: Judgement, holds: bool, said: str, name: str = ""
 ) -> Proved:
     # Of the reference and the cases it is the question's fault, of the sandbox ours.
-    trouble = judged.detail if judged.verdict == "system error" and "internal" in judged.detail else ""
+    ours = "internal" in judged.detail or bool(judged.note)
+    trouble = judged.detail if judged.verdict == "system error" and ours else ""
     return Proved(question.id, f"{question.id}: {name or part}", holds, said, part, program, trouble=trouble)
 
 
@@ -212,6 +213,7 @@ async def judge_task(task: CodeTask, code: str, sandbox: Runs, seed: int) -> Jud
         limits=limits,
         tolerance=Tolerance(rtol=task.tolerance.rtol, atol=task.tolerance.atol),
         seed=seed,
+        device=task.device,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from datetime import date, datetime, timedelta
 
+from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service import topics
@@ -17,8 +18,9 @@ from service.store import schedules as rows
 from service.store.members import Caller
 from service.store.questions import version
 from service.store.tables import Channel, Schedule
-from service.wire import LowView, RoundView, ScheduleSpec, ScheduleView
+from service.wire import ChannelView, LowView, Platform, RoundView, ScheduleSpec, ScheduleView
 
+PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
 SHOWN = 3
 """How many coming slots a view names."""
 
@@ -136,6 +138,39 @@ async def choice_for(session: AsyncSession, schedule: Schedule, spec: ScheduleSp
     return choose(known, history, wishes_of(spec), f"{schedule.id}:{day}", day)
 
 
+async def share(
+    session: AsyncSession, caller: Caller, schedule_id: int, channel_id: int, now: datetime
+) -> ScheduleView:
+    """Have the schedule post to this channel too, from its next slot on: one round, one board, a post and a reveal in
+    each channel."""
+    row, channel = await _found(session, caller, schedule_id)
+    if channel_id in await rows.channels_of(session, row):
+        raise NotPossible(cause=f"Schedule {schedule_id} posts to this channel already.")
+    await rows.share(session, row, channel_id, now)
+    return await _view(session, row, channel, now)
+
+
+async def unshare(
+    session: AsyncSession, caller: Caller, schedule_id: int, channel_id: int, now: datetime
+) -> ScheduleView:
+    """Have the schedule no longer post to this channel; a round that was posted there is still revealed there.
+    Refused for the only channel it has."""
+    row, channel = await _found(session, caller, schedule_id)
+    channels = await rows.channels_of(session, row)
+    if channel_id not in channels:
+        raise NotPossible(cause=f"Schedule {schedule_id} does not post to this channel.")
+    if len(channels) == 1:
+        raise NotPossible(
+            cause=f"This is the only channel of schedule {schedule_id}. To end it, use /quiz-admin schedule remove."
+        )
+    if channel_id == row.channel_id:
+        row.channel_id, channel_id = channels[1], channels[1]
+        await session.flush()
+        _, channel = await _found(session, caller, schedule_id)
+    await rows.unshare(session, row, channel_id)
+    return await _view(session, row, channel, now)
+
+
 async def remove(session: AsyncSession, caller: Caller, schedule_id: int, now: datetime) -> None:
     """Post nothing more. A round that is open still closes, and all points stay."""
     row, _ = await _found(session, caller, schedule_id)
@@ -191,6 +226,11 @@ async def _view(session: AsyncSession, row: Schedule, channel: Channel, now: dat
         channel_name=_name(channel),
         spec=spec,
         paused=row.paused_at is not None,
+        platform=PLATFORM.validate_python(await rows.platform_of(session, channel)),
+        shared=tuple(
+            ChannelView(platform=PLATFORM.validate_python(platform), channel=other.external_id, name=_name(other))
+            for other, platform in await rows.shared_with(session, row.id)
+        ),
         next=() if row.paused_at else tuple(slot.instant for slot in slots),
     )
 

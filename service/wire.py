@@ -120,6 +120,8 @@ class VerdictView(Model):
     cases: tuple[CaseView, ...] = ()
     message: str = ""
     """A sentence for the member: cause and cure."""
+    note: str = ""
+    """A sentence for the member, whatever the verdict: what it was judged without, such as a GPU."""
     judged: str = ""
     """The code that was judged, after what chat clients insert was undone."""
     stdout: str = ""

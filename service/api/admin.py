@@ -29,6 +29,7 @@ from service import (
 )
 from service.api.dependencies import Call, EventBody, TheCall, WhereBody, WhoBody
 from service.auditing import administer, admins_only
+from service.errors import NotPossible
 from service.store import banks
 from service.store.members import Caller, known
 from service.wire import (
@@ -93,6 +94,13 @@ async def changing(
         return done
 
 
+def channel_of(caller: Caller) -> int:
+    """The channel the caller speaks of; refused where they are in none."""
+    if caller.channel_id is None:
+        raise NotPossible(cause="That is about a channel: type it in the channel you mean.")
+    return caller.channel_id
+
+
 # Schedules
 
 
@@ -101,8 +109,7 @@ async def schedule_add(
     call: TheCall, who: WhoBody, event_id: EventBody, where: WhereBody, spec: SpecBody
 ) -> ScheduleView:
     async def work(session: AsyncSession, caller: Caller) -> ScheduleView:
-        assert caller.channel_id is not None, "the call says where"
-        return await schedules.add(session, caller, caller.channel_id, spec, call.now)
+        return await schedules.add(session, caller, channel_of(caller), spec, call.now)
 
     return await changing(
         call, who, event_id, "schedule add", work, ScheduleView, {"channel": where.channel, **_said(spec)}, where
