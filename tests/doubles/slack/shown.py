@@ -167,6 +167,11 @@ class View(Shown):
         return str(self.body.get("title", {}).get("text", ""))
 
     @property
+    def words(self) -> str:
+        """The title and the words of the blocks."""
+        return f"{self.title}\n{words_of(self.blocks)}"
+
+    @property
     def fields(self) -> dict[str, Control]:
         """What can be filled in, by block id."""
         inputs = [block for block in self.blocks if block["type"] == "input"]

@@ -1,0 +1,111 @@
+"""What tests of faults on Slack stand on: a workspace in a Slack of our own, the real service, and bots before it."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import psycopg
+import pytest
+
+from bot.platforms.slack.manifest import manifest
+from service.store.session import libpq_url
+from service.wire import Where, Who
+from tests.doubles.slack.double import SlackDouble, slack_double
+from tests.doubles.slack.shown import Message, Shown
+from tests.doubles.slack.world import Channel, Team, User
+from tests.faults.backend import Backend, Bot, Bots, boss_of
+
+QUICK_PING = {"DAILYGRAD_SLACK_PING_S": "0.25"}
+_LOCKED = "workspace, chat, member, identity, round, answer, inbox"
+
+
+def free_port() -> int:
+    """A port nobody listens at."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@dataclass
+class SlackScene:
+    """A workspace with an admin, a member and a channel. No bot runs until `start`."""
+
+    slack: SlackDouble
+    backend: Backend
+    bots: Bots
+    team: Team
+    ann: User
+    bob: User
+    daily: Channel
+
+    @property
+    def boss(self) -> Who:
+        return boss_of("slack", self.team.id, self.ann.id)
+
+    async def start(self, data: str = "data", **settings: str) -> Bot:
+        """A bot in Socket Mode, connected."""
+        before = len(self.slack.sockets.open)
+        bot = await self.launch(data, **settings)
+        await self.slack.connected(before + 1)
+        return bot
+
+    async def launch(self, data: str = "data", **settings: str) -> Bot:
+        """A bot that is starting."""
+        return await self.bots.start("bot", "slack", data=data, **self.slack.environment(self.team), **settings)
+
+    async def start_http(self, data: str = "data", **settings: str) -> Bot:
+        """A bot that Slack sends signed requests to."""
+        bot = await self.launch(data, DAILYGRAD_SLACK_PORT=str(self.speaks_http()), **settings)
+        await bot.says(r"taken at port")
+        return bot
+
+    def speaks_http(self) -> int:
+        """Turn Socket Mode off; the port the app is to listen at."""
+        port = free_port()
+        self.slack.by_http(f"http://127.0.0.1:{port}")
+        return port
+
+    def place(self, channel: Channel | None = None) -> Where:
+        """A channel as the service knows it."""
+        channel = channel or self.daily
+        return Where(channel=channel.id, name=channel.name)
+
+    async def asks(self, question: str = "one-right") -> Shown:
+        """Have one question posted in the channel, and wait for it."""
+        await self.backend.import_bank(self.boss, question)
+        await self.backend.posts_now(self.boss, self.place())
+        return await self.slack.sees(self.bob, "Question for ", 20)
+
+    def questions(self, channel: Channel | None = None) -> list[Message]:
+        """The questions that stand in the channel."""
+        return [one for one in self.slack.world.messages(channel or self.daily) if "Question for " in one.words]
+
+    @contextlib.asynccontextmanager
+    async def locked(self) -> AsyncIterator[None]:
+        """Nobody can read or write what belongs to members until the block ends."""
+        async with await psycopg.AsyncConnection.connect(libpq_url(self.backend.database_url)) as connection:
+            await connection.execute(f"lock table {_LOCKED} in access exclusive mode".encode())
+            yield
+            await connection.rollback()
+
+
+@contextlib.asynccontextmanager
+async def slack_scene(
+    backend: Backend, bots: Bots, *, factor: float = 1.0, limits: bool = True
+) -> AsyncIterator[SlackScene]:
+    """A scene whose Slack passes `factor` times faster."""
+    async with slack_double(factor=factor, limits=limits, manifest=manifest()) as slack:
+        team = slack.team()
+        ann, bob = slack.user(team, "Ann", admin=True), slack.user(team, "Bob")
+        yield SlackScene(slack, backend, bots, team, ann, bob, slack.channel(team, "daily", ann, bob))
+        await bots.clear()
+
+
+@pytest.fixture
+async def scene(backend: Backend, bots: Bots) -> AsyncIterator[SlackScene]:
+    """Slack at its own pace."""
+    async with slack_scene(backend, bots) as scene:
+        yield scene
