@@ -15,6 +15,9 @@ What more than returned values is judged, and how:
   the same time, needed more than a fifth of it, the machine or the question is to blame and no answer. The author
   chooses sizes at which what is too slow takes ten times the limit, and a wrong solution in the bank proves that it
   fails. No time is measured inside the answer's process, and every result still has to be right.
+- Devices by asking again: with `both`, an answer that is right on the CPU meets the same cases on a GPU, and what it
+  returns there is compared, here, with what the reference returned on the CPU. One GPU run judges it, and a reference
+  that is wrong on a GPU cannot vouch for itself. With `cuda` alone reference and answer both run there.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ import asyncio
 import hashlib
 import random
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Literal, Protocol
 
 from sandbox.comparing import Tolerance, brief
 from sandbox.judge import CaseVerdict, Judgement, judge_outcome, system_error
@@ -31,6 +34,14 @@ from sandbox.values import Caps, Value, decode, encode, split
 from sandbox.wire import MAX_BODY, Limits, Outcome, Run
 
 _MOST_CASES = 1000
+DeviceAsked = Literal["cpu", "cuda", "both"]
+NO_GPU = "Judged on the CPU: this sandbox has no GPU."
+NEEDS_GPU = (
+    "This question is judged on a GPU, and our sandbox has none right now. "
+    "It costs you nothing, and your answer is kept."
+)
+_LOADING_MS = 5000
+"""More time on a GPU, where each kernel is loaded when it is first called."""
 _STARVED = 0.25
 """Of the wall time: a program that is out of it with less CPU time has waited, perhaps for a busy machine."""
 _GENERATE = "_dailygrad_generate"
@@ -87,10 +98,12 @@ async def judge_code(
     seed: int,
     driver: str = "",
     id: str = "code",
+    device: DeviceAsked = "cpu",
 ) -> Judgement:
     """The judgement of `answer`. `seed` is fresh per grading, 128 bits; the cases are drawn from it.
 
     With a `driver` (see `Run.driver`) the entry may be a class, and what is compared is what the driver returns.
+    With `both` the verdict of the CPU stands where there is no GPU, and a note says so.
 
     A fault in the cases program or the reference is a `system error` with a detail for the operator.
     """
@@ -107,20 +120,69 @@ async def judge_code(
         return system_error(f"the cases are too large: {problem}")
     allowed = replace(limits, wall_ms=2 * limits.wall_ms) if made.growing else limits
     shared = Run(id, "", entry, packed, _derived(seed), allowed, driver)
+    first = _on_gpu(shared) if device == "cuda" else shared
     expected, got = await asyncio.gather(
-        client.run(replace(shared, id=f"{id}/reference", code=reference)),
-        _answered(client, replace(shared, id=f"{id}/answer", code=answer)),
+        client.run(replace(first, id=f"{id}/reference", code=reference)),
+        _answered(client, replace(first, id=f"{id}/answer", code=answer)),
     )
+    if "device" in (expected.refused, got.refused):
+        return replace(system_error(expected.detail or got.detail), note=NEEDS_GPU)
     fault = _reference_fault(expected, total)
     if fault:
         return system_error(fault)
-    # Megabytes may be compared: not in the loop that serves everyone else.
-    judgement = await asyncio.to_thread(
-        judge_outcome, expected.results, got, cases=total, examples=made.examples, tolerance=tolerance, order=order
+    against = _Against(expected, made, order, tolerance, limits, "case " if driver else entry)
+    judgement = await against.judged(got)
+    if device != "both" or judgement.verdict != "accepted":
+        return judgement
+    got = await _answered(client, replace(_on_gpu(shared), id=f"{id}/answer", code=answer))
+    if got.refused == "device":
+        return replace(judgement, note=NO_GPU)
+    return _both(judgement, await against.judged(got))
+
+
+@dataclass(frozen=True, slots=True)
+class _Against:
+    """What an outcome is judged against."""
+
+    expected: Outcome
+    made: _Cases
+    order: list[int]
+    tolerance: Tolerance
+    limits: Limits
+    called: str
+
+    async def judged(self, got: Outcome) -> Judgement:
+        """The judgement, its visible cases shown."""
+        # Megabytes may be compared: not in the loop that serves everyone else.
+        judgement = await asyncio.to_thread(
+            judge_outcome,
+            self.expected.results,
+            got,
+            cases=len(self.made.arguments),
+            examples=self.made.examples,
+            tolerance=self.tolerance,
+            order=self.order,
+        )
+        cases = tuple(_shown(case, self.called, self.made) for case in judgement.cases)
+        return _timed(replace(judgement, cases=cases), self.made, self.expected, self.limits)
+
+
+def _on_gpu(run: Run) -> Run:
+    limits = run.limits
+    longer = replace(limits, wall_ms=limits.wall_ms + _LOADING_MS, cpu_ms=limits.cpu_ms + _LOADING_MS)
+    return replace(run, device="cuda", limits=longer)
+
+
+def _both(cpu: Judgement, gpu: Judgement) -> Judgement:
+    """One judgement of two: the GPU's cases are numbered on behind those of the CPU, which were all right."""
+    if gpu.verdict == "system error":
+        return gpu
+    behind = tuple(
+        replace(case, index=len(cpu.cases) + case.index, message=case.message and f"on the GPU: {case.message}")
+        for case in gpu.cases
     )
-    called = "case " if driver else entry
-    judgement = replace(judgement, cases=tuple(_shown(case, called, made) for case in judgement.cases))
-    return _timed(judgement, made, expected, limits)
+    message = gpu.message and f"On the GPU: {gpu.message}"
+    return replace(gpu, cases=cpu.cases + behind, share=(cpu.share + gpu.share) / 2, message=message)
 
 
 async def _answered(client: Runs, run: Run) -> Outcome:

@@ -68,6 +68,8 @@ class Judgement:
     """For the member: why the whole program failed, such as its own traceback of a syntax error."""
     detail: str = ""
     """For the operator, of a system error."""
+    note: str = ""
+    """For the member, whatever the verdict: what it was judged without."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from sandbox.devices import Device
 from sandbox.gpus import Found
-from sandbox.nvidia import Nvml, library_of
+from sandbox.nvidia import Nvml, NvmlFailed, library_of
 from sandbox.pool import Child, Pool
 from sandbox.queueing import Queue
 from sandbox.running import execute
@@ -29,8 +29,11 @@ _MOST_END_SECONDS = 10.0
 _LOOK_SECONDS = 0.2
 
 
-class GpuFailed(OSError):
-    """No child can be had on any GPU; the message says why."""
+CANNOT = "The GPU of this sandbox cannot be used"
+
+
+class GpuFailed(Exception):
+    """No run can be carried out on the GPU; the message says why."""
 
 
 class Lane:
@@ -64,7 +67,7 @@ class GpuLane(Lane):
             while not taking.done():
                 await asyncio.wait({taking}, timeout=_LOOK_SECONDS)
                 if self.pool.trouble and not taking.done():
-                    raise GpuFailed(self.pool.trouble)
+                    raise GpuFailed(self.pool.trouble)  # its next attempt may be half a minute away
         except BaseException:
             if not taking.cancel() and not taking.exception():
                 taking.result().close()  # it came in the moment in which nobody wanted it any more
@@ -73,6 +76,7 @@ class GpuLane(Lane):
 
     async def execute(self, child: Child, run: Run, isolation: Isolation, queue_ms: float) -> Outcome:
         """As `running.execute`, under the watch; the child has ended when it returns."""
+        self._check_room(run)
         watch = Watch(child, run.limits, self._used_mb if self._nvml else None)
         watching = asyncio.create_task(watch.keep())
         try:
@@ -90,7 +94,18 @@ class GpuLane(Lane):
 
     def _used_mb(self) -> float:
         assert self._nvml is not None
-        return self._nvml.used_mb(self.device.index)
+        return self._nvml.memory_mb(self.device.index)[0]
+
+    def _check_room(self, run: Run) -> None:
+        """Whose fault a lack of memory is must be clear: a GPU that others have filled takes no run."""
+        if self._nvml is None:
+            return
+        try:
+            used, total = self._nvml.memory_mb(self.device.index)
+        except NvmlFailed as problem:
+            raise GpuFailed(str(problem)) from None
+        if total - used < min(run.limits.gpu_mb, total / 2):
+            raise GpuFailed(f"only {total - used:,.0f} MB are free on {self.device.title}")
 
 
 class GpuLanes:
@@ -116,12 +131,8 @@ class GpuLanes:
             return f"This sandbox has no GPU: {self.found.word}"
         self._wanted.set()
         if all(lane.pool.trouble and not lane.pool.parked for lane in self.lanes):
-            return self.failed()
+            return f"{CANNOT}: {self.trouble}"
         return ""
-
-    def failed(self) -> str:
-        """The trouble there is, to whoever sent a run."""
-        return f"The GPU of this sandbox cannot be used: {self.trouble}"
 
     @property
     def trouble(self) -> str:

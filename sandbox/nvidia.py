@@ -68,9 +68,10 @@ class Nvml:
         self._call("nvmlDeviceGetCount_v2", ctypes.byref(count))
         return [self._card(index) for index in range(count.value)]
 
-    def used_mb(self, index: int) -> float:
-        """Memory in use on that GPU, by whomever."""
-        return float(self._memory(self._handle(index)).used / (1 << 20))
+    def memory_mb(self, index: int) -> tuple[float, float]:
+        """Memory of that GPU in use, by whomever, and all it has."""
+        memory = self._memory(self._handle(index))
+        return float(memory.used / (1 << 20)), float(memory.total / (1 << 20))
 
     def _card(self, index: int) -> Card:
         handle, minor = self._handle(index), ctypes.c_uint()

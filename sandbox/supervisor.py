@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from sandbox import cgroups, wire
 from sandbox.gpus import Found
 from sandbox.host import Host
-from sandbox.lanes import GpuFailed, GpuLanes, Lane
+from sandbox.lanes import CANNOT, GpuFailed, GpuLanes, Lane
 from sandbox.pool import Pool, ZygoteDied
 from sandbox.queueing import Queue, TurnedAway
 from sandbox.running import ChildLost
@@ -171,8 +171,8 @@ class Supervisor:
         try:
             with self.gpus.lane() if run.device == "cuda" else contextlib.nullcontext(self.cpu) as lane:
                 return await self._in_a_child(lane, anonymous, asked)
-        except GpuFailed:
-            return replace(self._internal(run, self.gpus.failed()), refused="device")
+        except GpuFailed as problem:
+            return replace(self._internal(run, f"{CANNOT}: {problem}"), refused="device")
         except (ZygoteDied, OSError, TimeoutError) as problem:
             return self._internal(run, f"{type(problem).__name__}: {problem}. {self.pool.trouble}")
 

@@ -139,4 +139,24 @@ def test_a_member_hears_of_no_season_that_may_not_run_and_no_topic_without_a_nam
 )
 def test_a_wait_that_was_noticed_is_told_with_the_runs_before(queue_ms: float, before: int, said: str) -> None:
     card = texts.run_card(RunResult(status="ok", stdout="1", queue_ms=queue_ms, before=before))
-    assert [block.markdown for block in card.blocks if isinstance(block, Small)] == ([said] if said else [])
+    _, *small = [block.markdown for block in card.blocks if isinstance(block, Small)]
+    assert small == ([said] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        (RunResult(status="ok", cpu_ms=1234.4), "1,234 ms of CPU time · on the CPU"),
+        (RunResult(status="error", exit_code=3), "Exit code 3 · 0 ms of CPU time · on the CPU"),
+        (RunResult(status="ok", exit_code=0, device="cuda"), "0 ms of CPU time · on the GPU"),
+        (RunResult(status="crash", signal=11), "Signal 11 · 0 ms of CPU time · on the CPU"),
+    ],
+)
+def test_a_run_tells_how_it_ended_what_it_took_and_where(result: RunResult, said: str) -> None:
+    card = texts.run_card(result)
+    assert [block.markdown for block in card.blocks if isinstance(block, Small)] == [said]
+
+
+def test_what_a_verdict_was_made_without_is_told_beside_it() -> None:
+    verdict = VerdictView(verdict="accepted", credit=1.0, note="Judged on the CPU: this sandbox has no GPU.")
+    assert Small("Judged on the CPU: this sandbox has no GPU.") in revealing.verdict_blocks(verdict)

@@ -244,6 +244,8 @@ def verdict_blocks(verdict: VerdictView) -> tuple[Block, ...]:
         blocks += (Small("It printed:"), Code(verdict.stdout, ""))
     if verdict.judged:
         blocks += (Small("What was judged:"), Code(verdict.judged))
+    if verdict.note:
+        blocks.append(Small(escape(verdict.note)))
     if verdict.isolation == "weaker":
         blocks.append(Small("Run with weaker isolation than usual; `/quiz-admin doctor` says why."))
     return tuple(blocks)

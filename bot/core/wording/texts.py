@@ -95,6 +95,7 @@ def run_card(result: RunResult) -> Card:
         blocks.append(Text("It printed nothing. `print(…)` what you want to see."))
     if result.stderr:
         blocks += (Small("On the error stream:"), Code(result.stderr, ""))
+    blocks.append(Small(_run_facts(result)))
     if result.truncated:
         blocks.append(Small("The output was cut; print less to see its end."))
     if result.queue_ms >= _WORTH_TELLING_MS:
@@ -102,6 +103,13 @@ def run_card(result: RunResult) -> Card:
     if result.isolation == "weaker":
         blocks.append(Small("Run with weaker isolation than usual; `/quiz-admin doctor` says why."))
     return Card(head, f"{head}{took}. {in_brief(escape(result.stdout), 100)}".strip(), tuple(blocks))
+
+
+def _run_facts(result: RunResult) -> str:
+    """How it ended, where that is worth a word, what it computed for, and where."""
+    ended = f"Signal {result.signal}" if result.signal else f"Exit code {result.exit_code}" if result.exit_code else ""
+    where = "GPU" if result.device == "cuda" else "CPU"
+    return " · ".join(filter(None, (ended, f"{result.cpu_ms:,.0f} ms of CPU time", f"on the {where}")))
 
 
 def _before(runs: int) -> str:
