@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.core.events import Added, Command, Press, Sent, Submit, Visited
@@ -16,6 +16,8 @@ from service.wire import Where, Who
 Payload = dict[str, Any]
 
 _NAME_LENGTH = 80
+# Docs: an event is delivered again for the last time after some minutes.
+_LATE = timedelta(hours=1)
 _SPOKEN = (None, "file_share", "thread_broadcast")
 
 
@@ -212,8 +214,9 @@ def _event_id(text: str) -> str:
 
 
 def _instant(stamp: object, now: datetime) -> datetime:
-    """When Slack says it happened; never later than now, whatever its clock says."""
+    """When Slack says it happened, where that can be: it delivers late, but not by hours and not ahead of time."""
     try:
-        return min(now, datetime.fromtimestamp(float(str(stamp)), UTC))
-    except ValueError:
+        then = datetime.fromtimestamp(float(str(stamp)), UTC)
+    except (ValueError, OverflowError, OSError):
         return now
+    return then if now - _LATE <= then <= now else now

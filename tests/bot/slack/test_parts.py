@@ -1,0 +1,331 @@
+"""The Slack adapter's small parts: settings, manifest, pacing, errors, windows, hosts of files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import ClientConnectorError
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft7Validator
+from pydantic import ValidationError
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from bot.core.cards import Button, Card, Form, Picture, Table, Text, TextField
+from bot.core.commands import COMMANDS
+from bot.core.platform import Later, Refused
+from bot.platforms.slack.errors import NotInstalled, verdict_on
+from bot.platforms.slack.files import of_slack
+from bot.platforms.slack.manifest import BOT_SCOPES, WHY, main, manifest
+from bot.platforms.slack.oauth import consent_url
+from bot.platforms.slack.pacing import Pacer
+from bot.platforms.slack.pictures import in_words, pictured_at_all
+from bot.platforms.slack.platform import part_keys
+from bot.platforms.slack.render import bodies
+from bot.platforms.slack.route import Route, read_metadata
+from bot.platforms.slack.settings import Mode, SlackSettings
+from bot.platforms.slack.windows import (
+    card_view,
+    field_errors,
+    form_view,
+    home_view,
+    refilled_view,
+    said_view,
+    waiting_view,
+)
+from tests.bot.samples import GALLERY
+from tests.bot.slack.limits import wrong_in_message
+from tests.doubles.slack.rules import wrong_in_view
+
+SHARED = Path(__file__).parents[4] / "shared" / "specs" / "slack_manifest.schema.2.0.0.json"
+FOLDER = Path(__file__).parents[3] / "bot" / "platforms" / "slack"
+SOCKET = {"SLACK_APP_TOKEN": "xapp-1", "SLACK_BOT_TOKEN": "xoxb-1"}
+HTTP = {"SLACK_SIGNING_SECRET": "s", "SLACK_CLIENT_ID": "1.2", "SLACK_CLIENT_SECRET": "c"}
+
+
+# Settings
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, str]], SlackSettings]:
+    """Reads the settings in that environment alone."""
+
+    def read(names: dict[str, str]) -> SlackSettings:
+        for name, value in names.items():
+            monkeypatch.setenv(name, value)
+        return SlackSettings()
+
+    return read
+
+
+def test_the_way_follows_from_what_is_set(environment: Callable[[dict[str, str]], SlackSettings]) -> None:
+    one = environment(SOCKET)
+    assert (one.mode, one.many, one.http_port) == (Mode.socket, False, None)
+    assert "xoxb" not in repr(one)
+
+
+def test_many_workspaces_are_reached_over_http(environment: Callable[[dict[str, str]], SlackSettings]) -> None:
+    many = environment(HTTP | {"SLACK_API_URL": "https://slack-gov.com/api", "DAILYGRAD_SLACK_MANAGERS": "U1, U2 U3"})
+    assert (many.mode, many.many, many.http_port) == (Mode.http, True, 3000)
+    assert many.api_url == "https://slack-gov.com/api/"
+    assert many.manager_ids == {"U1", "U2", "U3"}
+    assert consent_url(many.api_url) == "https://slack-gov.com/oauth/v2/authorize"
+
+
+def test_a_secret_may_lie_in_a_file(environment: Callable[[dict[str, str]], SlackSettings], tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("xoxb-from-a-file\n", encoding="utf-8")
+    read = environment({"SLACK_APP_TOKEN": "xapp-1", "SLACK_BOT_TOKEN_FILE": str(tmp_path / "token")})
+    assert read.bot_token is not None
+    assert read.bot_token.get_secret_value() == "xoxb-from-a-file"
+    with pytest.raises(ValueError, match="SLACK_BOT_TOKEN_FILE names /nowhere, which cannot be read: No such file"):
+        environment({"SLACK_BOT_TOKEN_FILE": "/nowhere"})
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ({"SLACK_BOT_TOKEN": "xoxb-1"}, "neither SLACK_APP_TOKEN .* nor SLACK_SIGNING_SECRET"),
+        ({"SLACK_APP_TOKEN": "xapp-1"}, "no workspace can be reached"),
+        (SOCKET | {"SLACK_APP_TOKEN": "xoxb-1"}, "SLACK_APP_TOKEN does not begin with xapp-"),
+        (SOCKET | {"SLACK_BOT_TOKEN": "xoxp-1"}, "SLACK_BOT_TOKEN does not begin with xoxb-"),
+        (SOCKET | {"SLACK_CLIENT_ID": "1"}, "only one of SLACK_CLIENT_ID and SLACK_CLIENT_SECRET"),
+        (SOCKET | HTTP, "both SLACK_BOT_TOKEN .* and SLACK_CLIENT_ID"),
+        (SOCKET | {"SLACK_API_URL": "slack.com"}, "SLACK_API_URL is 'slack.com'"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(
+    environment: Callable[[dict[str, str]], SlackSettings], names: dict[str, str], said: str
+) -> None:
+    with pytest.raises(ValidationError, match=said):
+        environment(names)
+
+
+# The manifest
+
+
+@pytest.mark.parametrize("url", ["", "https://quiz.example.org/"])
+def test_the_manifest_is_valid(url: str) -> None:
+    if not SHARED.is_file():
+        pytest.skip("Slack's schema of manifests is not beside this repository (../shared)")
+    Draft7Validator(json.loads(SHARED.read_text(encoding="utf-8"))).validate(manifest(url))
+
+
+def test_the_manifest_names_every_command_and_why_it_wants_each_scope(capsys: pytest.CaptureFixture[str]) -> None:
+    found = manifest("https://quiz.example.org")
+    commands = found["features"]["slash_commands"]
+    assert [one["command"] for one in commands] == ["/quiz", "/quiz-admin"]
+    for spec in COMMANDS:
+        hint = next(one["usage_hint"] for one in commands if one["command"] == f"/{spec.name}")
+        assert spec.path[0] in hint.split(" | ")
+    assert set(WHY) == set(BOT_SCOPES)
+    assert {one["url"] for one in commands} == {"https://quiz.example.org/slack/events"}
+    assert not found["settings"]["socket_mode_enabled"]
+    main([])
+    assert capsys.readouterr().out == (FOLDER / "manifest.json").read_text(encoding="utf-8"), (
+        "run: python -m bot.platforms.slack.manifest > bot/platforms/slack/manifest.json"
+    )
+    with pytest.raises(SystemExit):
+        main(["--http", "quiz.example.org"])
+
+
+# Pacing
+
+
+class Ticking:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_channel_has_a_burst_and_then_one_a_second() -> None:
+    clock = Ticking()
+    pacer = Pacer(clock)
+    assert [pacer.turn("T", "C", 9) for _ in range(5)] == [0, 0, 0, 1, 2]
+    assert pacer.turn("T", "other", 9) == 0
+    clock.now += 10
+    assert [pacer.turn("T", "C", 9) for _ in range(4)] == [0, 0, 0, 1]
+
+
+def test_a_turn_too_far_away_is_not_taken() -> None:
+    pacer = Pacer(Ticking())
+    for _ in range(3):
+        pacer.turn("T", "C", 0)
+    assert [pacer.turn("T", "C", 0.5) for _ in range(3)] == [1, 1, 1]
+
+
+def test_a_workspace_rests_as_long_as_slack_says() -> None:
+    clock = Ticking()
+    pacer = Pacer(clock)
+    pacer.rest("T", 5)
+    pacer.rest("T", 2)
+    assert pacer.turn("T", "C", 9) == 5
+    assert pacer.turn("U", "C", 9) == 0
+    clock.now += 5
+    assert pacer.turn("T", "other", 9) == 0
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.floats(0, 3)), max_size=60))
+def test_no_second_ever_holds_more_than_its_share(asked: list[tuple[str, float]]) -> None:
+    clock = Ticking()
+    pacer = Pacer(clock, rate=1, burst=3)
+    posted: dict[str, list[float]] = {}
+    for channel, pause in asked:
+        clock.now += pause
+        posted.setdefault(channel, []).append(clock.now + pacer.turn("T", channel, 1000))
+    for times in posted.values():
+        for start, first in enumerate(times):
+            for more, later in enumerate(times[start:]):
+                assert more + 1 <= 3 + (later - first) + 1e-6
+
+
+def test_who_posts_no_more_is_forgotten() -> None:
+    clock = Ticking()
+    pacer = Pacer(clock)
+    for number in range(25_000):
+        clock.now += 1
+        pacer.turn("T", str(number), 0)
+    assert len(pacer._next) <= 10_001
+
+
+# Errors
+
+
+def refused(code: str, status: int = 200, headers: dict[str, str] | None = None, **more: str) -> SlackApiError:
+    data: dict[str, Any] = {"ok": False, "error": code, **more}
+    answer = AsyncSlackResponse(
+        client=None, http_verb="POST", api_url="", req_args={}, data=data, headers=headers or {}, status_code=status
+    )
+    return SlackApiError("no", answer)  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("not_in_channel", "invite it"),
+        ("is_archived", "unarchive it"),
+        ("account_inactive", "install the app again"),
+        ("channel_not_found", "does not exist, or is private"),
+    ],
+)
+def test_a_definite_no_names_cause_and_cure(code: str, said: str) -> None:
+    found = verdict_on(refused(code))
+    assert isinstance(found, Refused)
+    assert str(found).startswith(code)
+    assert said in str(found)
+
+
+def test_a_missing_scope_is_named() -> None:
+    assert "the scope chat:write" in str(verdict_on(refused("missing_scope", needed="chat:write")))
+
+
+def test_a_limit_says_when() -> None:
+    found = verdict_on(refused("ratelimited", 429, {"Retry-After": "7"}))
+    assert isinstance(found, Later)
+    assert found.seconds == 7
+    odd = verdict_on(refused("ratelimited", 429, {"Retry-After": "soon"}))
+    assert isinstance(odd, Later)
+    assert odd.seconds == 1
+
+
+def test_what_nobody_knows_stays_open() -> None:
+    for error in (refused("internal_error", 500), refused("fatal_error"), TimeoutError()):
+        assert verdict_on(error) is error
+
+
+def test_what_never_left_may_be_sent_later() -> None:
+    assert isinstance(verdict_on(ClientConnectorError(None, OSError("refused"))), Later)  # type: ignore[arg-type]
+    assert isinstance(verdict_on(NotInstalled("T1")), Refused)
+
+
+def test_a_card_of_many_messages_has_a_key_for_each() -> None:
+    assert part_keys("k", 1) == ["k"]
+    assert part_keys("k", 3) == ["k/1", "k/2", "k/3"]
+
+
+# Windows
+
+CARD = Card("A title", "In short.", (Text("Hello **you**."),), (Button("Go", "n::"),))
+FORM = Form("Your answer", "f:r12", (TextField("text", "Your answer", "before", "A hint."),))
+ROUTE = Route(team="T1", channel="C1", thread="1.1", response_url="https://r/1")
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_whatever_is_said_fits_a_window_and_the_home_page(name: str) -> None:
+    said = GALLERY[name]
+    window = said_view(said, ROUTE)
+    assert wrong_in_view(window) == ("", [])
+    assert read_metadata(window["private_metadata"])[1]["channel"] == "C1"
+    if isinstance(said, Card):
+        home = home_view(said)
+        assert home["type"] == "home"
+        assert len(home["blocks"]) <= 100
+        assert not any(block["type"] in ("table", "input") for block in home["blocks"])
+
+
+def test_a_card_in_a_window_has_its_buttons_and_nothing_to_submit() -> None:
+    window = card_view(CARD, ROUTE)
+    assert "submit" not in window
+    assert window["blocks"][-1]["elements"][0]["value"] == "n::"
+    assert wrong_in_view(waiting_view()) == ("", [])
+
+
+def test_a_refusal_stands_beneath_the_last_field() -> None:
+    assert field_errors(form_view(FORM, ROUTE), CARD) == {"response_action": "errors", "errors": {"text": "In short."}}
+    assert field_errors(card_view(CARD, ROUTE), CARD) is None
+
+
+def test_a_form_that_came_too_late_for_that_is_filled_in_as_it_was() -> None:
+    options = [{"text": {"type": "plain_text", "text": one}, "value": one} for one in "ab"]
+    picks = {
+        "type": "input",
+        "block_id": "p",
+        "label": {"type": "plain_text", "text": "Pick"},
+        "element": {"type": "checkboxes", "action_id": "p", "options": options, "initial_options": options[:1]},
+    }
+    view = form_view(FORM, ROUTE)
+    state = {"values": {"text": {"text": {"value": "mine"}}, "p": {"p": {"selected_options": options[1:]}}}}
+    payload = view | {"id": "V1", "hash": "h", "state": state, "blocks": [*view["blocks"], picks]}
+    again = refilled_view(payload, CARD)
+    assert wrong_in_view(again) == ("", [])
+    assert again["private_metadata"] == view["private_metadata"]
+    assert again["blocks"][0]["elements"][0]["text"] == "In short."
+    assert [block["element"].get("initial_value") for block in again["blocks"][-2:]] == ["mine", None]
+    assert again["blocks"][-1]["element"]["initial_options"] == options[1:]
+
+
+def test_a_picture_that_cannot_be_shown_is_said() -> None:
+    body = bodies(Card("Board", "In short.", (Picture(b"png", "Ann leads by two."), Table(("a",), (("b",),)))))[0]
+    assert pictured_at_all(body)
+    spoken = in_words(body)
+    assert not pictured_at_all(spoken)
+    assert "Ann leads by two." in json.dumps(spoken["blocks"])
+    assert wrong_in_message(spoken) == []
+
+
+# Files
+
+
+@pytest.mark.parametrize(
+    ("url", "api", "may"),
+    [
+        ("https://files.slack.com/a.py", "https://slack.com/api/", True),
+        ("https://files.slack-gov.com/a.py", "https://slack-gov.com/api/", True),
+        ("https://files.slack.com/a.py", "https://proxy.example.org/api/", True),
+        ("http://127.0.0.1:8/files/a", "http://127.0.0.1:8/api/", True),
+        ("http://127.0.0.1:9/files/a", "http://127.0.0.1:8/api/", False),
+        ("http://files.slack.com/a.py", "https://slack.com/api/", False),
+        ("https://evilslack.com/a.py", "https://slack.com/api/", False),
+        ("https://slack.com.evil.org/a.py", "https://slack.com/api/", False),
+        ("https://slack.com@evil.org/a.py", "https://slack.com/api/", False),
+        ("file:///etc/passwd", "https://slack.com/api/", False),
+    ],
+)
+def test_a_token_goes_to_slack_alone(url: str, api: str, may: bool) -> None:
+    assert of_slack(url, api) is may

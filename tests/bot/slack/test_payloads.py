@@ -1,0 +1,291 @@
+"""Slack's payloads, as they come, read as the quiz's events."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.core.events import Added, Command, Press, Sent, Submit, Visited
+from bot.platforms.slack.payloads import read_payload, revoked, team_of
+from bot.platforms.slack.route import Route, read_files, read_metadata, route_from, write_metadata
+from bot.platforms.slack.spoken import spoken_text, unescaped
+
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+STAMP = str((NOW - timedelta(seconds=2)).timestamp())
+SLASH = {
+    "command": "/quiz",
+    "text": "board week",
+    "team_id": "T1",
+    "enterprise_id": "E1",
+    "channel_id": "C1",
+    "channel_name": "daily",
+    "user_id": "U1",
+    "user_name": "ann",
+    "response_url": "https://hooks.slack.com/commands/1",
+    "trigger_id": "13.37.abc",
+}
+PRESS = {
+    "type": "block_actions",
+    "team": {"id": "T1"},
+    "user": {"id": "U1", "username": "ann", "team_id": "T1"},
+    "channel": {"id": "C1", "name": "daily"},
+    "container": {"type": "message", "message_ts": "1.2", "channel_id": "C1", "is_ephemeral": False},
+    "message": {"ts": "1.2"},
+    "trigger_id": "13.37.def",
+    "response_url": "https://hooks.slack.com/actions/1",
+    "actions": [{"type": "button", "action_id": "a:r12", "value": "a:r12", "action_ts": STAMP}],
+}
+VIEW = {
+    "id": "V1",
+    "type": "modal",
+    "callback_id": "form",
+    "private_metadata": write_metadata("f:r12", Route(channel="C1", channel_name="#daily", response_url="https://r/1")),
+    "state": {"values": {}},
+}
+SUBMISSION = {
+    "type": "view_submission",
+    "team": {"id": "T1"},
+    "user": {"id": "U1", "username": "ann"},
+    "trigger_id": "13.37.ghi",
+    "view": VIEW,
+}
+
+
+def happened(**event: Any) -> dict[str, Any]:
+    return {
+        "type": "event_callback",
+        "team_id": "T1",
+        "event_id": "Ev1",
+        "event_time": int(NOW.timestamp()),
+        "authorizations": [{"team_id": "T1", "enterprise_id": None, "user_id": "UBOT", "is_bot": True}],
+        "event": {"event_ts": STAMP, **event},
+    }
+
+
+def message(**event: Any) -> dict[str, Any]:
+    return happened(**{"type": "message", "channel": "C1", "user": "U1", "ts": "5.5", "text": "", **event})
+
+
+def test_a_command_is_what_was_typed_and_where() -> None:
+    arrival = read_payload(SLASH, NOW)
+    assert arrival is not None
+    event = arrival.event
+    assert isinstance(event, Command)
+    assert (event.id, event.name, event.text) == ("slack:13.37.abc", "quiz", "board week")
+    assert (event.who.workspace, event.who.member, event.who.name, event.who.admin) == ("T1", "U1", "ann", False)
+    assert (event.where.channel, event.where.name) == ("C1", "#daily")
+    assert arrival.route.response_url == SLASH["response_url"]
+    assert arrival.route.trigger == "13.37.abc"
+    assert route_from(arrival.route.as_dict()) == arrival.route
+
+
+@pytest.mark.parametrize("name", ["privategroup", "directmessage", ""])
+def test_a_channel_slack_does_not_name_has_no_name(name: str) -> None:
+    arrival = read_payload(SLASH | {"channel_name": name}, NOW)
+    assert arrival is not None
+    assert arrival.event.where.name == ""
+
+
+def test_a_conversation_with_the_bot_stands_for_the_whole_workspace_but_for_admins() -> None:
+    direct = read_payload(SLASH | {"channel_id": "D1", "channel_name": "directmessage"}, NOW)
+    admin = read_payload(SLASH | {"channel_id": "D1", "command": "/quiz-admin"}, NOW)
+    assert direct is not None
+    assert admin is not None
+    assert (direct.event.where.channel, direct.route.channel) == ("", "D1")
+    assert admin.event.where.channel == "D1"
+
+
+def test_a_press_bears_its_action_and_its_instant() -> None:
+    arrival = read_payload(PRESS, NOW)
+    assert arrival is not None
+    assert isinstance(arrival.event, Press)
+    assert arrival.event.action == "a:r12"
+    assert arrival.event.at == NOW - timedelta(seconds=2)
+    assert arrival.route.own == ""
+
+
+@pytest.mark.parametrize("stamp", ["junk", "1.0", str((NOW + timedelta(days=1)).timestamp()), None])
+def test_an_instant_that_cannot_be_is_now(stamp: str | None) -> None:
+    pressed = PRESS["actions"][0] | {"action_ts": stamp}  # type: ignore[index]
+    arrival = read_payload(PRESS | {"actions": [pressed]}, NOW)
+    assert arrival is not None
+    assert arrival.event.at == NOW
+
+
+def test_a_card_only_one_member_sees_may_be_replaced() -> None:
+    arrival = read_payload(PRESS | {"container": {"is_ephemeral": True, "thread_ts": "1.1"}}, NOW)
+    assert arrival is not None
+    assert (arrival.route.own, arrival.route.thread) == ("1", "1.1")
+
+
+def test_a_button_that_only_opens_a_page_says_nothing() -> None:
+    assert read_payload(PRESS | {"actions": [{"action_id": "link:0", "action_ts": STAMP}]}, NOW) is None
+
+
+def test_a_submission_bears_its_values_and_the_way_back() -> None:
+    state = {
+        "text": {"text": {"type": "plain_text_input", "value": "(3,)"}},
+        "empty": {"empty": {"type": "plain_text_input", "value": None}},
+        "one": {"one": {"type": "radio_buttons", "selected_option": {"value": "x"}}},
+        "none": {"none": {"type": "static_select", "selected_option": None}},
+        "options": {"options": {"type": "multi_static_select", "selected_options": [{"value": "a"}]}},
+        "options:2": {"options:2": {"type": "multi_static_select", "selected_options": [{"value": "z"}]}},
+    }
+    arrival = read_payload(SUBMISSION | {"view": VIEW | {"state": {"values": state}}}, NOW)
+    assert arrival is not None
+    event = arrival.event
+    assert isinstance(event, Submit)
+    assert event.action == "f:r12"
+    assert event.values == {"text": ("(3,)",), "empty": (), "one": ("x",), "none": (), "options": ("a", "z")}
+    assert (event.where.channel, event.where.name) == ("C1", "#daily")
+    assert (arrival.route.view, arrival.route.response_url) == ("V1", "https://r/1")
+
+
+def test_a_button_of_a_form_submits_what_is_filled_in() -> None:
+    state = {"values": {"code": {"code": {"type": "plain_text_input", "value": "x"}}}}
+    body = PRESS | {"view": VIEW | {"state": state}, "container": {"type": "view", "view_id": "V1"}}
+    pressed = {"action_id": "x:r12", "value": "x:r12", "action_ts": STAMP}
+    arrival = read_payload(body | {"actions": [pressed]}, NOW)
+    assert arrival is not None
+    assert isinstance(arrival.event, Submit)
+    assert (arrival.event.action, arrival.event.values) == ("x:r12", {"code": ("x",)})
+    assert arrival.route.window == "form"
+
+
+def test_a_message_to_the_bot_is_sent() -> None:
+    arrival = read_payload(message(text="hi &lt;there&gt;", channel_type="im", channel="D1"), NOW)
+    assert arrival is not None
+    assert isinstance(arrival.event, Sent)
+    assert (arrival.event.id, arrival.event.text) == ("slack:D1:5.5", "hi <there>")
+    assert (arrival.event.where.channel, arrival.route.direct) == ("", "1")
+
+
+def test_one_message_that_comes_as_two_events_is_one() -> None:
+    fence = "```x = 1```"
+    beneath = message(text=fence, channel_type="channel", thread_ts="1.1", parent_user_id="UBOT")
+    mention = happened(type="app_mention", channel="C1", user="U1", ts="5.5", text=f"<@UBOT> {fence}")
+    one, other = read_payload(beneath, NOW), read_payload(mention, NOW)
+    assert one is not None
+    assert other is not None
+    assert one.event.id == other.event.id
+    assert isinstance(other.event, Sent)
+    assert other.event.text == fence
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"text": "```x```", "channel_type": "channel"},
+        {"text": "```x```", "channel_type": "channel", "thread_ts": "1.1", "parent_user_id": "U2"},
+        {"text": "I think it is B", "channel_type": "channel", "thread_ts": "1.1", "parent_user_id": "UBOT"},
+        {"text": "x", "channel_type": "im", "bot_id": "B1"},
+        {"text": "x", "channel_type": "im", "subtype": "message_changed"},
+    ],
+)
+def test_what_people_say_to_one_another_is_not_meant_for_us(event: dict[str, Any]) -> None:
+    assert read_payload(message(**event), NOW) is None
+
+
+def test_python_files_come_along_and_others_do_not() -> None:
+    files = [
+        {"name": "a.py", "url_private": "https://files.slack.com/a", "size": 12},
+        {"name": "b.png", "url_private": "https://files.slack.com/b", "size": 12},
+        {"name": "snippet", "filetype": "python", "url_private_download": "https://files.slack.com/c"},
+        {"name": "gone.py"},
+    ]
+    arrival = read_payload(message(channel_type="im", subtype="file_share", files=files), NOW)
+    assert arrival is not None
+    assert [(file.name, file.url, file.size) for file in read_files(arrival.route.files)] == [
+        ("a.py", "https://files.slack.com/a", 12),
+        ("snippet", "https://files.slack.com/c", 0),
+    ]
+
+
+def test_the_bot_itself_joining_is_its_being_added() -> None:
+    joined = {"type": "member_joined_channel", "channel": "C1", "inviter": "U1"}
+    arrival = read_payload(happened(user="UBOT", **joined), NOW)
+    assert arrival is not None
+    assert isinstance(arrival.event, Added)
+    assert (arrival.event.who.member, arrival.event.where.channel) == ("U1", "C1")
+    assert read_payload(happened(user="U2", **joined), NOW) is None
+
+
+def test_a_visit_of_the_home_page_alone_is_one() -> None:
+    arrival = read_payload(happened(type="app_home_opened", user="U1", channel="D1", tab="home"), NOW)
+    assert arrival is not None
+    assert isinstance(arrival.event, Visited)
+    assert read_payload(happened(type="app_home_opened", user="U1", channel="D1", tab="messages"), NOW) is None
+
+
+def test_in_a_shared_channel_the_installed_workspace_counts() -> None:
+    body = happened(type="app_home_opened", user="U9") | {"team_id": "T-of-others"}
+    assert team_of(body) == ("T1", "")
+
+
+def test_removal_is_told_from_a_revoked_user() -> None:
+    assert revoked(happened(type="app_uninstalled"))
+    assert revoked(happened(type="tokens_revoked", tokens={"bot": ["UBOT"]}))
+    assert not revoked(happened(type="tokens_revoked", tokens={"oauth": ["U1"], "bot": []}))
+
+
+def test_what_is_neither_is_left_alone() -> None:
+    for body in ({}, {"type": "view_closed"}, {"type": "url_verification"}, happened(type="reaction_added")):
+        assert read_payload(body, NOW) is None
+
+
+def rich(*elements: dict[str, Any]) -> dict[str, Any]:
+    return {"text": "fallback", "blocks": [{"type": "rich_text", "elements": list(elements)}]}
+
+
+def section(*runs: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "rich_text_section", "elements": list(runs)}
+
+
+def test_code_is_read_as_it_was_typed() -> None:
+    code = 'x[:100:2] < "a" & b'
+    preformatted = {"type": "rich_text_preformatted", "elements": [{"type": "text", "text": code}]}
+    typed = rich(section({"type": "user", "user_id": "UBOT"}, {"type": "text", "text": " here:"}), preformatted)
+    assert spoken_text(typed, "UBOT") == f"here:\n```\n{code}\n```"
+    with_emoji = {"type": "rich_text_preformatted", "elements": [
+        {"type": "text", "text": "x["}, {"type": "emoji", "name": "100"}, {"type": "link", "url": "http://a.b"},
+    ]}  # fmt: skip
+    assert spoken_text(rich(with_emoji)) == "```\nx[:100:http://a.b\n```"
+
+
+def test_words_around_code_are_read_too() -> None:
+    bulleted = {"type": "rich_text_list", "elements": [section({"type": "text", "text": "one"})]}
+    quoted = {"type": "rich_text_quote", "elements": [{"type": "text", "text": "said"}]}
+    inline = section({"type": "text", "text": "x", "style": {"code": True}}, {"type": "broadcast", "range": "here"})
+    assert spoken_text(rich(bulleted, quoted, inline)) == "- one\n> said\n`x`@here"
+
+
+def test_a_message_without_blocks_is_read_by_its_text() -> None:
+    text = "<@UBOT> see <https://a.b|the page> of <#C1|daily>, <@U2> <!here> &lt;T&gt; <https://c.d>"
+    said = spoken_text({"text": text}, "UBOT")
+    assert said == "see the page of #daily, @U2 @here <T> https://c.d"
+
+
+@given(st.text())
+def test_escapes_are_undone_exactly(text: str) -> None:
+    assert unescaped(text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")) == text
+
+
+@given(st.text(max_size=100), st.text(max_size=50), st.text(max_size=20))
+def test_a_view_carries_its_way_back(action: str, url: str, name: str) -> None:
+    route = Route(channel="C1", channel_name=name, thread="1.1", response_url=url, own="1")
+    found, carried = read_metadata(write_metadata(action, route))
+    assert found == action
+    assert Route(**carried) == route
+
+
+def test_metadata_of_another_make_is_an_action() -> None:
+    assert read_metadata("f:r12") == ("f:r12", {})
+    assert read_metadata("[1]") == ("[1]", {})
+
+
+def test_metadata_always_fits() -> None:
+    assert len(write_metadata("a", Route(response_url="x" * 4000))) < 3000
