@@ -28,6 +28,7 @@ _SPAWN_SECONDS = 20.0
 _FRESH_SECONDS = 120.0
 """A child that imports torch itself needs seconds, many on a busy machine."""
 _LONGEST_PAUSE = 30.0
+_QUIET_SECONDS = 60.0
 _HOME = str(Path(__file__).resolve().parent.parent)
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from sandbox.launch import main; main()"
 
@@ -290,7 +291,9 @@ class Pool:
         self.bwrap = bwrap
         self._groups = groups.new() if groups else None
         self.fresh = fresh
+        self.least = size
         self.size = size
+        """How many are kept parked: more after a rush that found none, fewer again when it is quiet."""
         self.disk_mb = disk_mb
         self.say = say
         self.zygote: Zygote | None = None
@@ -339,8 +342,8 @@ class Pool:
     async def _fill(self, zygote: Zygote) -> None:
         pause = 0.5
         while True:
-            async with self.changed:
-                await self.changed.wait_for(lambda: len(self.parked) < self.size)
+            if not await self._wanted():
+                continue
             try:
                 child = await self._spawned(zygote, self.disk_mb)
             except ZygoteDied:
@@ -356,6 +359,18 @@ class Pool:
                 self.parked.append(child)
                 self.changed.notify_all()
 
+    async def _wanted(self) -> bool:
+        """Wait until another child is wanted; after a quiet while one fewer is, down to the least."""
+        try:
+            async with asyncio.timeout(_QUIET_SECONDS), self.changed:
+                await self.changed.wait_for(lambda: len(self.parked) < self.size)
+        except TimeoutError:
+            if self.size > self.least:
+                self.size -= 1
+                self.parked.pop().close()
+            return False
+        return True
+
     async def take(self, disk_mb: int) -> Child:
         """A child for one run; the caller closes it. Waits while there is none.
 
@@ -365,6 +380,8 @@ class Pool:
             while disk_mb == self.disk_mb:
                 await self.changed.wait_for(lambda: bool(self.parked))
                 child = self.parked.popleft()
+                if not self.parked:
+                    self.size = min(self.size + 1, 2 * self.least)
                 if not child.ended.done():
                     return child
                 child.close()  # it died while it was parked: the machine was short of memory

@@ -13,7 +13,7 @@ import pytest
 from sandbox.client import SandboxClient
 from sandbox.wire import Limits, Outcome, Run
 from tests.sandbox.attacks import exhausting, inward, kernel, outward
-from tests.sandbox.attacks.attack import ABSENT, PRELUDE, Attack
+from tests.sandbox.attacks.attack import ABSENT, Attack
 from tests.sandbox.attacks.poisoning import POISONS, Poison
 from tests.sandbox.attacks.worlds import KINDS, Free, World, each
 
@@ -142,30 +142,3 @@ for number in range(64):
         pass
 """
     assert (await client.run(Run("x", code))).stdout == "0 1 2 3 "
-
-
-LIBRARY = """
-import torch
-path = os.path.join(os.path.dirname(torch.__file__), 'lib', 'libtorch_cpu.so')
-start = ctypes.cast(ctypes.CDLL(path).aoti_torch_device_type_cpu, ctypes.c_void_p).value & ~4095
-taken = 0
-for step in (4096, -4096):
-    at = start if step > 0 else start + step
-    while libc.mprotect(ctypes.c_void_p(at), ctypes.c_size_t(4096), 7) == 0:
-        byte = ctypes.c_uint8.from_address(at)
-        byte.value = byte.value
-        at += step
-        taken += 4096
-print(taken >> 20)
-"""
-
-
-async def test_libraries_made_ones_own_are_all_the_memory_beyond_the_limit(client: SandboxClient) -> None:
-    """Known and bounded: a limit of address space does not count what was mapped before, and RLIMIT_DATA is not asked
-    once the address space is full. What can be had so is the libraries' size; leave that much room per run.
-    """
-    limits = Limits(wall_ms=20_000, cpu_ms=20_000, memory_mb=64)
-    outcome = await client.run(Run("library", PRELUDE + LIBRARY + "x = bytearray(96 << 20)", limits=limits))
-    assert outcome.status == "memory", "what is new is still limited"
-    assert 0 < int(outcome.stdout) < 700
-    assert outcome.peak_mb < int(outcome.stdout) + limits.memory_mb

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sandbox.wire import Limits
 from tests.sandbox.attacks.attack import FLEETING, SHORT, Attack
 
 _UNTIL = "import time\nend = time.monotonic() + 0.9\n"
@@ -163,4 +164,39 @@ PARSERS = [
     }.items()
 ]
 
-ATTACKS = TIME + MEMORY + PROCESSES + DISK + OUTPUT + PARSERS
+# Address space that was there before: what it becomes is not asked for, so no limit of the process sees it.
+OWNING = [
+    Attack("the libraries' pages made our own", """
+import time, torch
+class Part(ctypes.Structure):
+    _fields_ = [(n, ctypes.c_uint32) for n in ("kind", "flags")] + [
+        (n, ctypes.c_uint64) for n in ("offset", "address", "physical", "in_file", "size", "align")
+    ]
+class Library(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_uint64), ("name", ctypes.c_char_p), ("parts", ctypes.POINTER(Part)),
+                ("count", ctypes.c_uint16)]
+found = []
+def look(library, size, data):
+    one = library.contents
+    found.extend((one.base + part.address, part.size) for part in one.parts[: one.count] if part.kind == 1)
+    return 0
+visit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Library), ctypes.c_size_t, ctypes.c_void_p)
+libc.dl_iterate_phdr(visit(look), None)
+owned = 0
+for address, size in sorted(found, key=lambda part: -part[1]):
+    first = address & ~4095
+    if libc.mprotect(ctypes.c_void_p(first), ctypes.c_size_t(size + address - first), 7):
+        continue
+    for page in range(first, address + size, 4096):
+        byte = ctypes.c_char.from_address(page)
+        byte.value = byte.value
+        owned += 4096
+        if owned > 224 << 20:
+            time.sleep(0.2)  # as long as it is ours
+            breach()
+            raise SystemExit
+refused(OSError(0, f"{owned >> 20} MB are all there is"))
+""", ("memory",), Limits(wall_ms=5000, cpu_ms=5000, memory_mb=64)),
+]  # fmt: skip
+
+ATTACKS = TIME + MEMORY + OWNING + PROCESSES + DISK + OUTPUT + PARSERS
