@@ -13,6 +13,7 @@ import discord
 
 from bot.core.courier import Courier
 from bot.core.journal import Journal
+from bot.core.links import Links
 from bot.core.quiz import Quiz
 from bot.platforms.discord.client import DiscordBot, learn_gateway, point_at
 from bot.platforms.discord.desk import Desk
@@ -48,15 +49,26 @@ _FATAL: Final = {
 
 
 class Connected:
-    """A client with all that answers what it hears. `shard_count` only where it must not be asked for."""
+    """A client with all that answers what it hears.
+
+    `steady` counts seconds, for what depends on how much time passed; `shard_count` only where Discord must not be
+    asked for it.
+    """
 
     def __init__(
-        self, client: ServiceClient, journal: Journal, clock: Clock, *, shard_count: int | None = None
+        self,
+        client: ServiceClient,
+        journal: Journal,
+        clock: Clock,
+        steady: Callable[[], float],
+        *,
+        shard_count: int | None = None,
+        links: Links | None = None,
     ) -> None:
         self.bot = DiscordBot(shard_count=shard_count)
         self.replies = Replies()
         self.platform = DiscordPlatform(self.bot, clock)
-        quiz = Quiz(client)
+        quiz = Quiz(client, links)
         self.desk = Desk(
             answer=quiz.handle,
             journal=journal,
@@ -67,7 +79,7 @@ class Connected:
             fetch=lambda url: self.bot.http.get_from_cdn(url),
             who_is=self.bot.who_is,
             clock=clock,
-            lateness=Lateness(),
+            lateness=Lateness(steady),
         )
         self.greeter = Greeter(self.bot, quiz.handle, journal, self.platform, clock)
         self.bot.hear = self.desk.hear
@@ -83,7 +95,9 @@ class Connected:
         await self.replies.close()
 
 
-async def serve(settings: DiscordSettings, client: ServiceClient, clock: Clock, stop: asyncio.Event) -> None:
+async def serve(
+    settings: DiscordSettings, client: ServiceClient, clock: Clock, stop: asyncio.Event, links: Links | None = None
+) -> None:
     """Be on Discord until `stop` is set; then finish what was begun. Raises Refused for what only people can mend."""
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     point_at(settings.api_url)
@@ -93,7 +107,7 @@ async def serve(settings: DiscordSettings, client: ServiceClient, clock: Clock, 
         while not stop.is_set():
             begun = loop.time()
             try:
-                await _live(settings, client, journal, clock, stop)
+                await _live(settings, client, journal, clock, stop, links)
             except (discord.LoginFailure, discord.PrivilegedIntentsRequired, discord.ConnectionClosed) as error:
                 _refuse(error)
                 _LOG.warning("Discord closed the connection: %s", error)
@@ -115,10 +129,15 @@ def _refuse(error: Exception) -> None:
 
 
 async def _live(
-    settings: DiscordSettings, client: ServiceClient, journal: Journal, clock: Clock, stop: asyncio.Event
+    settings: DiscordSettings,
+    client: ServiceClient,
+    journal: Journal,
+    clock: Clock,
+    stop: asyncio.Event,
+    links: Links | None,
 ) -> None:
     """One connection, from login until it ends or we are asked to stop."""
-    connected = Connected(client, journal, clock)
+    connected = Connected(client, journal, clock, asyncio.get_running_loop().time, links=links)
     courier = Courier(client, connected.platform)
     try:
         await connected.bot.login(settings.bot_token)

@@ -119,13 +119,12 @@ class Desk:
 
     async def hear(self, heard: Heard) -> None:
         """Answer an interaction. Never raises, but for being cancelled: then the journal still holds it."""
-        now = self.clock()
-        late = self.lateness.of(heard.id, now)
+        late = self.lateness.of(heard.id)
         line = Line(int(heard.id), int(heard.application), heard.token)
         if heard.kind == COMPLETING:
             await self._complete(heard, line)
             return
-        read = read_interaction(heard, now - timedelta(seconds=late))
+        read = read_interaction(heard, self.clock() - timedelta(seconds=late))
         if read is None:
             _LOG.warning("interaction %s of kind %s is none of ours", heard.id, heard.kind)
         elif not read.event.who.workspace:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
@@ -14,14 +15,18 @@ _REMEMBERED: Final = 64
 
 
 class Lateness:
-    """The promptest of the last interactions stands for the difference of the clocks."""
+    """The promptest of the last interactions stands for the difference of the clocks.
 
-    def __init__(self) -> None:
+    `steady` counts seconds from whenever and is never set, unlike the time of day.
+    """
+
+    def __init__(self, steady: Callable[[], float]) -> None:
+        self._steady = steady
         self._ages: deque[float] = deque(maxlen=_REMEMBERED)
 
-    def of(self, interaction: str, now: datetime) -> float:
+    def of(self, interaction: str) -> float:
         """Seconds by which it is later than the promptest one; 0 for the first."""
-        age = age_of(interaction, now)
+        age = self._steady() - instant_ms(interaction) / 1000
         self._ages.append(age)
         return age - min(self._ages)
 

@@ -1,0 +1,174 @@
+"""Discord from a member's side: what is pressed, typed and filled in, on the real bot, service and database."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.bot.discord.simulated import Simulated, alone, fields, id_of, labels, said
+
+
+def letter_of(text: str, option: str) -> str:
+    """The letter under which a member sees an option."""
+    found = re.search(rf"\*\*([A-Z])\*\* {re.escape(option)}", text)
+    assert found, text
+    return found[1]
+
+
+async def test_a_choice_is_answered_changed_and_revealed_in_its_thread(sim: Simulated) -> None:
+    post = await sim.opens("one-right")
+    asked = await sim.ada.click(post, label="Answer")
+    assert asked.ephemeral and "Your answer" in said(asked)
+
+    wrong = letter_of(said(asked), "`(6,)`")
+    recorded = await sim.click(sim.ada, asked, wrong)
+    assert "Your answer is recorded" in said(recorded) and f"{wrong} (your answer)" in labels(recorded)
+    assert id_of(recorded) == id_of(asked), "the receipt takes the question's place"
+
+    right = letter_of(said(recorded), "`(3, 2)`")
+    changed = await sim.click(sim.ada, recorded, right)
+    assert "Your answer is changed" in said(changed) and f"{right} (your answer)" in labels(changed)
+
+    # Nobody else sees anything of it, and nothing new stands in the channel.
+    seen = [one.id for one in sim.channel.history(viewer=sim.boss)]
+    assert id_of(asked) not in seen and post.id in seen
+    assert not sim.channel.threads
+
+    await sim.closes()
+    (thread,) = sim.channel.threads
+    assert thread.id == post.id, "Discord gives a thread the id of its message"
+    reveal = said(sim.last("The answer", thread))
+    assert "`(3, 2)`" in reveal and "Ada" in reveal and "swaps" in reveal
+    late = await sim.click(sim.ada, changed, wrong)
+    assert "closed" in said(late).lower()
+
+
+async def test_several_options_are_ticked_in_a_window(sim: Simulated) -> None:
+    window = await sim.ada.click(await sim.opens("two-right"), label="Answer")
+    boxes = fields(window)["options"]
+    assert boxes["type"] == 22 and len(boxes["options"]) == 3
+    right = [one["value"] for one in boxes["options"] if "clone" not in one["label"]]
+    done = await sim.ada.submit_modal(window, {"options": right})
+    assert "Your answer is recorded" in said(done) and done.ephemeral
+    again = await sim.ada.click(sim.last("Question for "), label="Answer")
+    ticked = [one["value"] for one in fields(again)["options"]["options"] if one.get("default")]
+    assert sorted(ticked) == sorted(right)
+
+
+@pytest.mark.parametrize(
+    ("question", "typed", "shown"),
+    [
+        ("the-shape", "(3,)", "(3,)"),
+        ("two-lines", "1\n2", "1\n2"),
+        ("why-scale", "It underflows in float16.", "float16"),
+    ],
+)
+async def test_what_is_typed_in_a_window_is_recorded(sim: Simulated, question: str, typed: str, shown: str) -> None:
+    window = await sim.ada.click(await sim.opens(question), label="Answer")
+    done = await sim.ada.submit_modal(window, {"text": typed})
+    assert "Your answer is recorded" in said(done) and shown in said(done)
+    refused = await sim.ada.submit_modal(
+        await sim.ada.click(sim.last("Question for "), label="Answer"), {"text": "   "}
+    )
+    assert "Your answer is empty" in said(refused)
+
+
+async def test_code_is_handed_in_by_window_by_file_and_by_message(sim: Simulated) -> None:
+    post = await sim.opens("add-one")
+    window = await sim.ada.click(post, label="Answer")
+    assert {"code", "action"} <= set(fields(window))
+    hand_in, examples = (one["value"] for one in fields(window)["action"]["options"])
+    program = "def add_one(x):\n    return x + 1\n"
+    done = await sim.ada.submit_modal(window, {"code": program, "action": hand_in})
+    assert "Your code is being judged" in said(done)
+
+    # Running the examples leaves what was handed in alone.
+    tried = await sim.ada.submit_modal(await sim.ada.click(post, label="Answer"), {"code": program, "action": examples})
+    assert tried.ephemeral and "judged" not in said(tried)
+
+    uploaded = await sim.ada.slash(sim.channel, "quiz answer", file=("mine.py", program.encode()))
+    assert uploaded.ephemeral and said(uploaded)
+    sent = await sim.ada.send(sim.channel, f"My try:\n```py\n{program}```")
+    picked = await sim.ada.context_menu(sim.channel, "Answer with this", sent)
+    assert picked.ephemeral and said(picked)
+
+
+async def test_practice_goes_from_card_to_card(sim: Simulated) -> None:
+    card = await sim.ada.slash(sim.channel, "quiz practice", kind="choice", topic="tensors")
+    for _ in range(6):
+        assert card.modal or alone(card)
+        if card.modal:
+            values = [one["value"] for one in fields(card)["options"]["options"]]
+            card = await sim.ada.submit_modal(card, {"options": values[:1]})
+        elif "Next card" in labels(card):
+            card = await sim.click(sim.ada, card, "Next card")
+        elif "A" in labels(card):
+            card = await sim.click(sim.ada, card, "A")
+        else:
+            break
+    assert "tensors" in said(card) or "Nothing is due" in said(card)
+
+
+async def test_a_member_reports_and_a_moderator_settles(sim: Simulated) -> None:
+    await sim.opens("one-right")
+    window = await sim.ada.slash(sim.channel, "quiz report")
+    done = await sim.ada.submit_modal(window, {"text": "“Two” are right, @everyone"})
+    assert "Thank you" in said(done)
+    typed = await sim.ada.slash(sim.channel, "quiz report", id="one-right", text='It says "no": why?')
+    assert "Thank you" in said(typed)
+    queue = await sim.boss.slash(sim.channel, "quiz-admin review list")
+    assert 'It says "no": why?' in said(queue) and labels(queue)
+    listed = id_of(queue)
+    settled = await sim.click(sim.boss, queue, labels(queue)[0])
+    assert id_of(settled) == listed and "settled" in said(settled)
+
+
+async def test_a_long_reply_takes_several_messages_and_none_pings(sim: Simulated) -> None:
+    shown = await sim.boss.slash(sim.channel, "quiz-admin help")
+    assert shown.ephemeral
+    for entry in sim.env.http_requests:
+        body = entry.json if isinstance(entry.json, dict) else {}
+        message = body.get("data") if "data" in body and "type" in body else body
+        if isinstance(message, dict) and message.get("components") and "title" not in message:
+            assert message["allowed_mentions"] == {"parse": []}, entry
+
+
+async def test_an_admin_is_whoever_may_manage_the_server(sim: Simulated) -> None:
+    assert "quiz-admin audit" in sim.boss.available_commands(sim.channel)
+    assert not [one for one in sim.ada.available_commands(sim.channel) if one.startswith("quiz-admin")]
+    await sim.opens("one-right")
+    await sim.ada.slash(sim.channel, "quiz report", id="one-right", text="no")
+    queue = await sim.boss.slash(sim.channel, "quiz-admin review list")
+    assert "no" in said(queue)
+
+
+async def test_options_are_completed(sim: Simulated) -> None:
+    zones = await sim.boss.autocomplete(sim.channel, "quiz-admin schedule add", "zone", "berl")
+    assert [one["value"] for one in zones] == ["Europe/Berlin"]
+    topics = await sim.ada.autocomplete(sim.channel, "quiz practice", "topic", "ten")
+    assert [one["value"] for one in topics] == ["tensors"]
+    commands = await sim.ada.autocomplete(sim.channel, "quiz help", "command", "b")
+    assert [one["value"] for one in commands] == ["board"]
+    days = await sim.boss.autocomplete(sim.channel, "quiz-admin schedule add", "days", "")
+    assert "mon-fri" in [one["value"] for one in days]
+
+
+async def test_a_program_is_run_from_an_option_and_a_window(sim: Simulated) -> None:
+    typed = await sim.ada.slash(sim.channel, "quiz run", code="print(1)")
+    assert typed.ephemeral and said(typed)
+    window = await sim.ada.slash(sim.channel, "quiz run")
+    done = await sim.ada.submit_modal(window, {"code": "print(2)"})
+    assert done.ephemeral and said(done)
+    uploaded = await sim.ada.slash(sim.channel, "quiz run", file=("a.py", b"\xff\xfe"))
+    assert "no text in UTF-8" in said(uploaded)
+
+
+async def test_a_document_is_imported_from_a_file(sim: Simulated) -> None:
+    head = "---\nbank: ours\nlicence: MIT\n---\n\n# ours\n\n"
+    text = f"{head}## a-new-one · value · mid\n\nWhat is `1 + 1`?\n\n### Answer\n\n`2`\n".encode()
+    checked = await sim.boss.slash(sim.channel, "quiz-admin bank import", file=("ours.md", text), check=True)
+    assert "ours" in said(checked)
+    before = await sim.client.bank_list(sim.operator)
+    done = await sim.boss.slash(sim.channel, "quiz-admin bank import", file=("ours.md", text))
+    assert done.ephemeral and len(await sim.client.bank_list(sim.operator)) == len(before) + 1, said(done)

@@ -1,0 +1,110 @@
+"""What was shown before a restart still works after it, a duplicate is answered once, and nothing grows meanwhile."""
+
+from __future__ import annotations
+
+from os import environ
+from pathlib import Path
+from typing import Any
+
+from bot.core.actions import Fill, encode
+from bot.core.cards import Button, Card, Text
+from bot.core.events import Press
+from bot.core.journal import Journal
+from bot.core.platform import Target
+from service.wire import Where, Who
+from tests.bot.discord.simulated import Simulated, fields, said
+from tests.conftest import MONDAY
+
+POSTS = int(environ.get("DAILYGRAD_MANY_POSTS", "1000"))
+MODALS = int(environ.get("DAILYGRAD_MANY_MODALS", "100"))
+
+
+async def test_old_buttons_and_open_windows_work_after_a_restart(sim: Simulated) -> None:
+    post = await sim.opens("the-shape")
+    window = await sim.ada.click(post, label="Answer")
+    asked = await sim.boss.click(post, label="Answer")
+    await sim.restarts()
+    done = await sim.ada.submit_modal(window, {"text": "(3,)"})
+    assert "Your answer is recorded" in said(done)
+    again = await sim.boss.click(sim.last("Question for "), label="Answer")
+    assert fields(again)["text"]["type"] == fields(asked)["text"]["type"] == 4
+
+
+async def test_an_interaction_delivered_twice_is_answered_once(sim: Simulated) -> None:
+    post = await sim.opens("one-right")
+    asked = await sim.ada.click(post, label="Answer")
+    seen: list[Any] = []
+    parsers = sim.connected.bot._connection.parsers
+    parse = parsers["INTERACTION_CREATE"]
+
+    def noted(data: Any) -> None:
+        seen.append(data)
+        parse(data)
+
+    parsers["INTERACTION_CREATE"] = noted
+    await sim.click(sim.ada, asked, "A")
+    (data,) = seen
+    before = len(sim.env.http_requests)
+    parse(data)
+    await sim.env.settle()
+    assert len(sim.env.http_requests) == before, "the second delivery says nothing"
+
+
+async def test_what_a_crash_left_is_answered_after_it(sim: Simulated) -> None:
+    """Taken and acknowledged, then killed: the reply comes in the place of “thinking…”, once."""
+    post = await sim.opens("one-right")
+    shown = await sim.ada.slash(sim.channel, "quiz me")
+    record = shown._interaction
+    who = Who(platform="discord", workspace=sim.workspace, member=str(sim.ada.id), name="Ada")
+    event = Press("discord:crashed", sim.service.clock(), who, sim.where, "l:week:channel:")
+    line = {"id": str(record.id), "application": str(sim.env.backend.application_id), "token": record.token}
+    sim.journal.take(event, {**line, "marks": "", "files": "[]"})
+    await sim.restarts()
+    with sim.env.time_context():
+        await sim.connected.desk.replay()
+    assert "board" in said(shown).lower() or "week" in said(shown).lower(), said(shown)
+    assert sim.journal.left() == []
+    assert said(sim.last("Question for ")) == said(post)
+
+
+async def test_a_reply_that_comes_too_late_goes_to_the_member_alone(sim: Simulated) -> None:
+    """Fifteen minutes are over, so the bot's own token is used; the button there still knows its server."""
+    await sim.opens("one-right")
+    who = Who(platform="discord", workspace=sim.workspace, member=str(sim.ada.id), name="Ada")
+    event = Press("discord:17", sim.service.clock(), who, sim.where, "a:r1")
+    line = {"id": "17", "application": str(sim.env.backend.application_id), "token": "long-gone"}
+    sim.journal.take(event, {**line, "marks": "", "files": "[]"})
+    with sim.env.time_context():
+        await sim.connected.desk.replay()
+    alone = sim.ada.user.dm_channel
+    assert "Your answer" in said(alone.last_message) and sim.journal.left() == []
+    pressed = await sim.ada.user.click(alone.last_message, label="B")
+    assert "Your answer is recorded" in said(pressed)
+
+
+async def test_dismissed_windows_and_many_posts_leave_nothing_behind(sim: Simulated) -> None:
+    """The counts of everything that could grow; a window that is put away tells nobody."""
+    post = await sim.opens("the-shape")
+    for _ in range(MODALS):
+        window = await sim.ada.click(post, label="Answer")
+        assert window.modal
+    button = Button("Answer", encode(Fill("r1")))
+    platform = sim.connected.platform
+    platform._pace._gap = 0.0
+    with sim.env.time_context():
+        for number in range(POSTS):
+            card = Card(f"Post {number}", "a post", (Text(str(number)),), (button,))
+            await platform.post(Target(sim.workspace, str(sim.channel.id)), card, f"many:{number}")
+    await sim.env.settle()
+    assert sim.grown() == []
+    assert sim.journal.left() == []
+
+
+async def test_the_journal_forgets_what_is_old(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.sqlite")
+    who = Who(platform="discord", workspace="1", member="2", name="Ada")
+    for number in range(500):
+        journal.take(Press(str(number), MONDAY, who, Where(channel="3"), "a:r1"), {})
+        journal.done(str(number))
+    journal.forget(MONDAY.replace(day=3))
+    assert journal._db.execute("select count(*) from taken").fetchone() == (0,)
