@@ -1,12 +1,13 @@
-"""The commands that start a chat in front of a service: `dailygrad bot web`, `bot console` …."""
+"""The commands that start a chat in front of a service: `dailygrad bot web`, `console`, `discord`, `slack`."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import socket
 import sys
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -124,6 +125,86 @@ async def _bot_console(settings: BotSettings) -> None:
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     async with service_client(settings) as client:
         await until(stop_signal(), console_until_end(settings.data, client))
+
+
+@bot_command.command("discord")
+def bot_discord() -> None:
+    """Be on Discord, in every server the bot is added to.
+
+    Settings: DISCORD_TOKEN (or …_FILE), DISCORD_API_URL, DISCORD_APPLICATION_ID; DAILYGRAD_SERVICE_URL,
+    …SERVICE_TOKEN, …DATA, …LINK_URL, …LINK_SECRET.
+    """
+    with installed("discord"):
+        from bot.platforms.discord.adapter import serve
+        from bot.platforms.discord.settings import read_discord_settings
+    settings, ours = read_discord_settings(), settings_read(BotSettings)
+    log_to(None)
+    asyncio.run(_on(ours, lambda client, stop: serve(settings, client, now, stop, ours.links)))
+
+
+@bot_command.command("discord-sync")
+def bot_discord_sync() -> None:
+    """Tell Discord of the commands; once per release is enough. Settings: DISCORD_TOKEN, DISCORD_API_URL."""
+    with installed("discord"):
+        from bot.platforms.discord.adapter import sync_commands
+        from bot.platforms.discord.settings import read_discord_settings
+    changed = asyncio.run(sync_commands(read_discord_settings()))
+    out.print("\n".join(f"  {line}" for line in changed) or "  Discord knows every command as it is", markup=False)
+
+
+@bot_command.command("slack")
+def bot_slack() -> None:
+    """Be on Slack, by Socket Mode or by signed HTTP, as the settings say.
+
+    Settings: SLACK_BOT_TOKEN and SLACK_APP_TOKEN for Socket Mode; SLACK_SIGNING_SECRET and DAILYGRAD_SLACK_PORT for
+    HTTP; SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many workspaces; SLACK_API_URL; DAILYGRAD_SLACK_MANAGERS,
+    …SERVICE_URL, …SERVICE_TOKEN, …DATA, …LINK_URL, …LINK_SECRET. Each secret may be in a file: …_FILE.
+    """
+    with installed("slack"):
+        from bot.platforms.slack.adapter import serve
+        from bot.platforms.slack.settings import SlackSettings
+        from bot.platforms.slack.socket import SocketFailed
+        from bot.platforms.slack.tokens import TokenWrong
+    settings, ours = settings_read(SlackSettings), settings_read(BotSettings)
+    log_to(None)
+    try:
+        asyncio.run(_on(ours, lambda client, stop: serve(settings, client, now, stop, ours.links)))
+    except (SocketFailed, TokenWrong) as problem:
+        raise Refused(str(problem)) from None
+
+
+@bot_command.command("slack-manifest")
+def bot_slack_manifest(
+    http: Annotated[
+        str, typer.Option(metavar="URL", help="Where our server is reached, for signed HTTP; else Socket Mode.")
+    ] = "",
+) -> None:
+    """Print the manifest a Slack app is made from."""
+    with installed("slack"):
+        from bot.platforms.slack.manifest import manifest
+    if http and not http.startswith("https://"):
+        raise typer.BadParameter("Slack sends to addresses that begin with https://", param_hint="--http")
+    sys.stdout.write(json.dumps(manifest(http), indent=2, ensure_ascii=False) + "\n")
+
+
+@contextlib.contextmanager
+def installed(chat: str) -> Iterator[None]:
+    """For imports of what only one chat needs. Raises Refused with the cure where a package of it is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] in ("bot", "service"):
+            raise
+        raise Refused(
+            f"{chat.capitalize()} needs {missing.name}, which is not installed: pip install 'dailygrad[{chat}]'"
+        ) from None
+
+
+async def _on(settings: BotSettings, serve: Callable[[ServiceClient, asyncio.Event], Awaitable[None]]) -> None:
+    """Serve a chat until we are asked to stop."""
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    async with service_client(settings) as client:
+        await serve(client, stop_signal())
 
 
 def service_client(settings: BotSettings) -> ServiceClient:

@@ -1,0 +1,76 @@
+"""`dailygrad bot …` as it is typed: what is missing is named with its cure, and a chat needs its own packages alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+TOKEN = "a-token-the-operator-made"
+LIBRARIES = {"discord": ("discord",), "slack": ("slack_bolt", "slack_sdk", "aiohttp")}
+
+
+def typed(
+    *words: str, without: Sequence[str] = (), settings: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """The command on a machine that lacks some packages."""
+    ours = ("DAILYGRAD_", "DISCORD_", "SLACK_", "DATABASE_URL")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    program = f"import sys; sys.modules.update(dict.fromkeys({tuple(without)!r})); from dailygrad import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", program, *words],
+        cwd=ROOT,
+        env=kept | dict(settings or {}),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("chat", LIBRARIES)
+def test_a_chat_without_its_packages_says_what_to_install(chat: str) -> None:
+    done = typed("bot", chat, without=LIBRARIES[chat])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(f", which is not installed: pip install 'dailygrad[{chat}]'\n")
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_web_chat_starts_without_the_other_chats_packages() -> None:
+    without = tuple(name for names in LIBRARIES.values() for name in names)
+    settings = {"DAILYGRAD_SERVICE_TOKEN": TOKEN, "DAILYGRAD_WEB_PORT": "0"}
+    done = typed("bot", "web", "--links-only", without=without, settings=settings)
+    assert done.returncode == 2
+    assert done.stderr == ("dailygrad: there are no links to serve: set DAILYGRAD_LINK_URL and DAILYGRAD_LINK_SECRET\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "settings", "said"),
+    [
+        (("discord",), {}, "DISCORD_TOKEN is not set"),
+        (("discord-sync",), {}, "DISCORD_TOKEN is not set"),
+        (("discord",), {"DISCORD_TOKEN": "abc.def"}, "DAILYGRAD_SERVICE_TOKEN has 0 characters"),
+        (("slack",), {}, "neither SLACK_APP_TOKEN (Socket Mode) nor SLACK_SIGNING_SECRET"),
+        (("slack",), {"SLACK_APP_TOKEN": "xapp-1", "SLACK_BOT_TOKEN": "xoxb-1"}, "DAILYGRAD_SERVICE_TOKEN has 0"),
+        (("web",), {"DAILYGRAD_SERVICE_TOKEN": TOKEN, "DAILYGRAD_LINK_URL": "x"}, "DAILYGRAD_LINK_SECRET is not"),
+        (("console",), {}, "DAILYGRAD_SERVICE_TOKEN has 0 characters"),
+    ],
+)
+def test_what_was_not_set_is_said_in_one_sentence(words: tuple[str, ...], settings: dict[str, str], said: str) -> None:
+    done = typed("bot", *words, settings=settings)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("dailygrad: ")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_manifest_is_printed_for_each_way_of_reaching_slack() -> None:
+    socket, http = (json.loads(typed("bot", "slack-manifest", *way).stdout) for way in ((), ("--http", "https://q.x")))
+    assert socket["settings"]["socket_mode_enabled"] is True
+    assert http["settings"]["event_subscriptions"]["request_url"].startswith("https://q.x/")
+    assert typed("bot", "slack-manifest", "--http", "http://q.x").returncode == 2
