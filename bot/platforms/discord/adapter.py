@@ -14,6 +14,7 @@ import discord
 from bot.core.courier import Courier
 from bot.core.journal import Journal
 from bot.core.links import Links
+from bot.core.links import Links
 from bot.core.quiz import Quiz
 from bot.platforms.discord.client import DiscordBot, learn_gateway, point_at
 from bot.platforms.discord.desk import Desk
@@ -51,8 +52,8 @@ _FATAL: Final = {
 class Connected:
     """A client with all that answers what it hears.
 
-    `steady` counts seconds, for what depends on how much time passed; `shard_count` only where Discord must not be
-    asked for it.
+    `steady` counts seconds, for what depends on how much time passed; with `links` code questions lead to the web
+    editor; `shard_count` is for where Discord must not be asked for it.
     """
 
     def __init__(

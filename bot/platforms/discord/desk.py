@@ -297,6 +297,7 @@ _OPENING_PRESSES = (
     actions.Report,
     actions.Snippet,
     actions.Import,
+    actions.SetupAt,
 )
 _OPENING_COMMANDS = ("answer", "practice", "report", "bank import")
 

@@ -27,7 +27,7 @@ _BOT_ADDED: Final = 28
 
 
 class Greeter:
-    """Greets each addition once: a server that removes the bot and adds it again is greeted again."""
+    """Greets each addition once; the service knows whom it has greeted before."""
 
     def __init__(
         self,
@@ -63,6 +63,9 @@ class Greeter:
     async def _greet(self, event: Added, guild: discord.Guild) -> None:
         who = await self._adder(event.who, guild)
         reply = await self._answer(Added(event.id, event.at, who, event.where))
+        if reply.needless:
+            self._journal.done(event.id)
+            return
         card = reply.said if isinstance(reply.said, Card) else form_card(reply.said)
         alone = Target(who.workspace, event.where.channel, member=who.member)
         try:
