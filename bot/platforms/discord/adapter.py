@@ -14,7 +14,6 @@ import discord
 from bot.core.courier import Courier
 from bot.core.journal import Journal
 from bot.core.links import Links
-from bot.core.links import Links
 from bot.core.quiz import Quiz
 from bot.platforms.discord.client import DiscordBot, learn_gateway, point_at
 from bot.platforms.discord.desk import Desk
