@@ -6,6 +6,7 @@ The background is the picture's own, so it reads the same in light and dark; not
 from __future__ import annotations
 
 import io
+import unicodedata
 from functools import cache
 
 from matplotlib.axes import Axes
@@ -31,6 +32,7 @@ _FAMILIES = (
     *("Source Han Sans", "WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "Droid Sans Fallback", "Unifont"),
     *("Noto Sans Devanagari", "Noto Sans Bengali", "Noto Sans Tamil", "Noto Sans Thai", "Noto Emoji", "Symbola"),
 )
+_MARKS = 3
 _MISSING = "\N{WHITE SQUARE}"
 
 
@@ -139,12 +141,15 @@ def _characters() -> frozenset[int]:
 
 
 def drawable(text: str) -> str:
-    """The text with a square in place of each character that no font at hand can show."""
-    known = _characters()
-    return "".join(
-        grapheme if all(ord(character) in known for character in grapheme) else _MISSING
-        for grapheme in iter_graphemes(text)
-    )
+    """The text with a square in place of each character that no font at hand can show, and marks stacked up cut off."""
+    return "".join(map(_drawable, iter_graphemes(text)))
+
+
+def _drawable(grapheme: str) -> str:
+    """What people call a character, with no more marks than any script puts on one: a tower would reach other rows."""
+    marks = [place for place, character in enumerate(grapheme) if unicodedata.category(character) in ("Mn", "Me")]
+    kept = grapheme[: marks[_MARKS]] if len(marks) > _MARKS else grapheme
+    return kept if all(ord(character) in _characters() for character in kept) else _MISSING
 
 
 @cache

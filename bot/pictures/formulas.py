@@ -21,10 +21,10 @@ from bot.core.markup.tree import (
     Strong,
 )
 
-_GRID = re.compile(r"\\begin\s*\{|\\substack\b")
-_LIMITS = re.compile(r"\\(?:sum|prod|coprod|int|iint|oint|bigcup|bigcap|bigoplus|bigotimes)\b")
+_GRID = re.compile(r"\\begin\s*\{|\\substack(?![A-Za-z])")
+_LIMITS = re.compile(r"\\(?:sum|prod|coprod|int|iint|oint|bigcup|bigcap|bigoplus|bigotimes)(?![A-Za-z])")
 _UNDER = re.compile(r"\\(?:lim|max|min|sup|inf|argmax|argmin|operatorname\*\{[^{}]*\})\s*(?:\\limits\s*)?_")
-_FRACTION = re.compile(r"\\[dtc]?frac\b")
+_FRACTION = re.compile(r"\\[dtc]?frac(?![A-Za-z])")
 # What `to_unicode` leaves where there are no raised or lowered letters, and a fraction of more than a sign each.
 _FLAT_SCRIPT = re.compile(r"[\^_]\(")
 _FLAT_FRACTION = re.compile(r"\)/\(")

@@ -1,0 +1,39 @@
+"""A drawn PNG as rows of pixels, and what can be asked of them."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+Pixels = NDArray[np.uint8]
+
+PAPER, BAR, TRACK = (0xFB, 0xFB, 0xFE), (0x41, 0x57, 0xD8), (0xE6, 0xE9, 0xF4)
+
+
+def pixels_of(png: bytes) -> Pixels:
+    with Image.open(io.BytesIO(png)) as image:
+        image.load()
+        return np.asarray(image.convert("RGB"))
+
+
+def count(pixels: Pixels, colour: tuple[int, int, int]) -> int:
+    return int((pixels == colour).all(axis=2).sum())
+
+
+def longest_run(pixels: Pixels, colour: tuple[int, int, int]) -> int:
+    """The longest run of a colour in one row: how long a full bar is."""
+    best = 0
+    for row in (pixels == colour).all(axis=2):
+        edges = np.flatnonzero(np.diff(np.concatenate(([0], row.astype(np.int8), [0]))))
+        best = max(best, int((edges[1::2] - edges[::2]).max(initial=0)))
+    return best
+
+
+def margins_clear(pixels: Pixels, logical: int = 4) -> bool:
+    """Whether nothing was drawn to the very edges, where it would be cut off."""
+    edge = 2 * logical
+    strips = (pixels[:edge], pixels[-edge:], pixels[:, :edge], pixels[:, -edge:])
+    return all(bool((strip == PAPER).all()) for strip in strips)
