@@ -196,7 +196,7 @@ class Bots:
         }
         bot = Bot(
             await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "dailygrad", *words),
+                *(sys.executable, *_command(words)),
                 cwd=ROOT,
                 env=_surroundings() | ours | self.settings | settings,
                 stdin=asyncio.subprocess.DEVNULL,
@@ -211,6 +211,13 @@ class Bots:
         """Kill whatever still runs."""
         for bot in self.started:
             await bot.kill()
+
+
+def _command(words: tuple[str, ...]) -> list[str]:
+    """What Python is told. A bot's command is started without the front door, which imports the whole service."""
+    if words[0] == "bot":
+        return ["-c", "from bot.shell import bot_command; bot_command()", *words[1:]]
+    return ["-m", "dailygrad", *words]
 
 
 def _surroundings() -> dict[str, str]:

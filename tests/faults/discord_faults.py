@@ -39,8 +39,9 @@ class Team:
         """Start a bot and wait until it listens."""
         before = len(self.double.log.of("ready"))
         bot = await self.bots.start("bot", "discord", data=data)
-        await self.double.until(lambda: len(self.double.log.of("ready")) > before or bot.process.returncode, "ready")
-        assert bot.process.returncode is None, bot.said
+        bot.reader.add_done_callback(lambda _: self.double.log.add("bot ended"))
+        await self.double.until(lambda: len(self.double.log.of("ready")) > before or bot.reader.done(), "ready")
+        assert not bot.reader.done(), bot.said
         return bot
 
     def where(self, channel: Channel) -> Where:
@@ -70,9 +71,9 @@ class Team:
         return await self.double.settled(pressed)
 
     async def delivered(self, count: int = 1) -> None:
-        """Wait until the service knows that so many messages were sent."""
+        """Wait until the service knows that so many questions and reveals were sent."""
         async with await psycopg.AsyncConnection.connect(libpq_url(self.backend.database_url), autocommit=True) as rows:
-            done = "select count(*) from outbox where state = 'sent'"
+            done = "select count(*) from outbox where state = 'sent' and kind <> 'notice'"
             again = f"""
                 do $$ begin
                     for i in 1..600 loop

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.doubles.discord import checking
-from tests.doubles.discord.endpoint import UNKNOWN_GUILD, UNKNOWN_MEMBER, Call, Endpoint
+from tests.doubles.discord.endpoint import UNKNOWN_GUILD, UNKNOWN_MEMBER, UNKNOWN_USER, Call, Endpoint
 from tests.doubles.discord.payloads import bot_member_json, channel_json, guild_json, member_json
 from tests.doubles.discord.world import Guild, Json, snowflake
 
@@ -90,6 +90,14 @@ async def channels(server: Server, call: Call) -> list[Json]:
     return [channel_json(channel) for channel in _guild(server, call).channels.values()]
 
 
+async def user(server: Server, call: Call) -> Json:
+    """A person."""
+    found = server.world.member(call.number("user_id"))
+    if found is None:
+        raise UNKNOWN_USER
+    return found.user()
+
+
 async def member(server: Server, call: Call) -> Json:
     """A member of a server; the bot is one too."""
     guild, wanted = _guild(server, call), call.number("user_id")
@@ -103,6 +111,7 @@ async def member(server: Server, call: Call) -> Json:
 ENDPOINTS = (
     Endpoint("GET", "/users/@me", me),
     Endpoint("GET", "/users/@me/guilds", guilds),
+    Endpoint("GET", "/users/{user_id}", user),
     Endpoint("GET", "/applications/@me", application),
     Endpoint("GET", "/oauth2/applications/@me", application),
     Endpoint("GET", "/gateway/bot", gateway),

@@ -11,7 +11,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from tests.bot.discord.limits import units
+from bot.core.markup.runs import units
 from tests.doubles.discord.world import EPHEMERAL, LOADING, V2, Json, nested
 
 SPEC = Path(__file__).parents[4] / "shared" / "specs" / "discord_openapi.json"

@@ -117,13 +117,21 @@ async def follow_up(server: Server, call: Call) -> Json:
     """A further message; the first after a deferral takes the place of what was thinking."""
     interaction = _live(server, call)
     if interaction.answer == DEFER and interaction.original and interaction.original.loading:
-        return message_json(edit(server, interaction.original, call.body, call.files))
-    return message_json(_said(server, interaction, call.body, call.files))
+        message = edit(server, interaction.original, call.body, call.files)
+    else:
+        message = _said(server, interaction, call.body, call.files)
+    interaction.told = True
+    server.log.add("told", interaction=interaction.id)
+    return message_json(message)
 
 
 async def change_original(server: Server, call: Call) -> Json:
     """Edit the first response, or the message a component stands in."""
-    return message_json(edit(server, _original(_live(server, call)), call.body, call.files))
+    interaction = _live(server, call)
+    message = edit(server, _original(interaction), call.body, call.files)
+    interaction.told = True
+    server.log.add("told", interaction=interaction.id)
+    return message_json(message)
 
 
 async def read_original(server: Server, call: Call) -> Json:

@@ -167,6 +167,8 @@ class Interaction:
     original: Message | None = None
     modal: Json | None = None
     choices: list[Json] | None = None
+    told: bool = False
+    """Whether something was said after the first response."""
     said: list[Message] = field(default_factory=list)
     """Every message made for it, the original included."""
 
@@ -178,10 +180,8 @@ class Interaction:
 
     @property
     def settled(self) -> bool:
-        """Whether the member got something to read, a form, choices, or a changed message."""
-        if self.modal is not None or self.choices is not None:
-            return True
-        return self.original is not None and not self.original.loading and self.answer not in (None, 6)
+        """Whether the member got more than an acknowledgement: something to read, a form or choices."""
+        return self.answer not in (None, 5, 6) or self.told
 
 
 @dataclass
