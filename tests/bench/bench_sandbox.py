@@ -1,51 +1,256 @@
-"""How long a warm answer takes in the sandbox, beside a fresh interpreter, and while other members' runs wait."""
+"""The sandbox measured: a warm answer as root, as an ordinary user and in the container, beside what peers do.
+
+In one run, medians of interleaved rounds. Where the sandbox's image and an engine are there, the container takes part
+(`tests/container/with_engine.sh -- make bench` brings both).
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median, quantiles
 from time import perf_counter
+from typing import TypeVar
 
+import psutil
+
+from sandbox import embedded, jail
+from sandbox.challenge import judge_code
 from sandbox.client import SandboxClient
-from sandbox.embedded import embedded_sandbox
-from sandbox.wire import Run
+from sandbox.comparing import Tolerance
+from sandbox.wire import Limits, Run
+from tests.container.conftest import missing, running
+from tests.sandbox.attacks.worlds import EMBEDDED, become, opened
 
-SNIPPET = "import torch; x = torch.tensor(3.0, requires_grad=True); (x**2).backward(); print(x.grad)"
-RUNS = 100
-FRESH = 3
-WAITING = 50
-ROUNDS = 20
+ANSWER = "import torch\nx=torch.tensor(3.0,requires_grad=True);(x**2).backward();print(x.grad)"
+MLP = """
+import torch
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.ReLU(), torch.nn.Linear(32, 1))
+optimizer = torch.optim.Adam(model.parameters())
+x, y = torch.randn(64, 16), torch.randn(64, 1)
+for _ in range(50):
+    optimizer.zero_grad()
+    torch.nn.functional.mse_loss(model(x), y).backward()
+    optimizer.step()
+print("done")
+"""
+CASES = """
+import torch
+def examples():
+    return [(torch.ones(3, 4),)]
+def cases(rng):
+    torch.manual_seed(rng.getrandbits(60))
+    return [(torch.randn(8, 16),) for _ in range(9)]
+"""
+SOLUTION = """
+import torch
+def solve(x):
+    return torch.softmax(x - x.max(dim=-1, keepdim=True).values, dim=-1)
+"""
 FREE_RUN = "import time; began = time.monotonic()\nwhile time.monotonic() < began + 0.05: pass"
+WAITING = 50
+FIRST_ANSWERS = 20
+AT_ONCE = (1, 2, 8)
+ROUNDS = 3
+RUNS = 60
+T = TypeVar("T")
 
 
-async def warm() -> list[float]:
-    """Milliseconds from sending the code to having the whole outcome, one run at a time."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One sandbox that is measured, and who speaks to it."""
+
+    name: str
+    socket: Path
+    user: int | None = None
+    supervisor: int = 0
+    """Its process, where it is one of ours to look at."""
+
+    def ask(self, work: Callable[[SandboxClient], Awaitable[T]]) -> T:
+        """`work` done by the user that the supervisor listens to."""
+
+        def asked() -> T:
+            if self.user is not None:
+                become(self.user)
+            return asyncio.run(_ready(SandboxClient(self.socket), work))
+
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asked).result()
+
+
+async def _ready(client: SandboxClient, work: Callable[[SandboxClient], Awaitable[T]]) -> T:
+    await client.until_ready()
+    return await work(client)
+
+
+@contextlib.contextmanager
+def places() -> Iterator[list[Place]]:
+    """Every sandbox this machine can have."""
+    with contextlib.ExitStack() as stack:
+        found = []
+        root = os.getuid() == 0
+        for kind in EMBEDDED if root else EMBEDDED[:1]:
+            world = stack.enter_context(opened(kind))
+            name = "as root" if root and kind == EMBEDDED[0] else "as a user"
+            found.append(Place(name, world.path, world.user, world.process))
+        if why := missing():
+            print(f"sandbox: not measured in the container: {why}")
+        else:
+            found.append(Place("in the container", stack.enter_context(running()).client.path))
+        yield found
+
+
+async def _one(client: SandboxClient, code: str) -> float:
+    start = perf_counter()
+    outcome = await client.run(Run("bench", code))
+    took = (perf_counter() - start) * 1000
+    assert outcome.status == "ok", outcome
+    return took
+
+
+def paced(code: str, runs: int) -> Callable[[SandboxClient], Awaitable[list[float]]]:
+    """One run every 50 ms, as a chat sends them at its busiest: each one's milliseconds."""
+
+    async def work(client: SandboxClient) -> list[float]:
+        found = []
+        for _ in range(runs):
+            found.append(await _one(client, code))
+            await asyncio.sleep(0.05)
+        return found
+
+    return work
+
+
+def closed(code: str, at_once: int, runs: int) -> Callable[[SandboxClient], Awaitable[tuple[list[float], float]]]:
+    """So many at once, each followed by the next: each one's milliseconds, and runs per second."""
+
+    async def work(client: SandboxClient) -> tuple[list[float], float]:
+        found: list[float] = []
+
+        async def again_and_again() -> None:
+            while len(found) < runs:
+                found.append(await _one(client, code))
+
+        start = perf_counter()
+        await asyncio.gather(*(again_and_again() for _ in range(at_once)))
+        return found, len(found) / (perf_counter() - start)
+
+    return work
+
+
+def shown(times: list[float]) -> str:
+    """p50, p95 and p99."""
+    cuts = quantiles(times, n=100)
+    return f"p50 {median(times):6.1f}  p95 {cuts[94]:6.1f}  p99 {cuts[98]:6.1f} ms"
+
+
+def cpu_seconds(pid: int) -> float:
+    """Of a process and of all that came of it."""
+    total = 0.0
+    for process in [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            total += float(sum(process.cpu_times()[:4]))
+    return total
+
+
+def private_mb(pid: int) -> float:
+    """Memory that goes when the sandbox goes, its children's shared pages counted once."""
+    with contextlib.suppress(psutil.AccessDenied):
+        return sum(float(one.memory_full_info().pss) for one in psutil.Process(pid).children(recursive=True)) / 2**20
+    return float("nan")
+
+
+def latencies(found: list[Place]) -> None:
+    """The table of one run every 50 ms and of 1, 2 and 8 at once."""
+    pacing: dict[str, list[float]] = {place.name: [] for place in found}
+    times: dict[tuple[str, int], list[float]] = {}
+    speeds: dict[tuple[str, int], list[float]] = {}
+    cpu: dict[str, list[float]] = {place.name: [] for place in found}
+    for _ in range(ROUNDS):
+        for place in found:
+            pacing[place.name] += place.ask(paced(ANSWER, RUNS))
+            for at_once in AT_ONCE:
+                before = cpu_seconds(place.supervisor) if place.supervisor else 0.0
+                took, speed = place.ask(closed(ANSWER, at_once, RUNS * 2))
+                if place.supervisor and at_once == 2:
+                    cpu[place.name].append((cpu_seconds(place.supervisor) - before) / len(took) * 1000)
+                times.setdefault((place.name, at_once), []).extend(took)
+                speeds.setdefault((place.name, at_once), []).append(speed)
+    for place in found:
+        print(f"sandbox, {place.name:<17} every 50 ms  {shown(pacing[place.name])}")
+        for at_once in AT_ONCE:
+            took, speed = times[place.name, at_once], median(speeds[place.name, at_once])
+            print(f"sandbox, {place.name:<17} {at_once} at once    {shown(took)}  {speed:5.0f} runs/s")
+        for spent in filter(None, [cpu[place.name]]):
+            print(f"sandbox, {place.name:<17} {median(spent):.1f} ms of CPU per run, making and burying included")
+
+
+def longer(found: list[Place]) -> None:
+    """A small training, and a challenge of ten cases judged against its reference."""
+    for place in found:
+        print(f"sandbox, {place.name:<17} 50-step MLP  {shown(place.ask(paced(MLP, 20)))}")
+        print(f"sandbox, {place.name:<17} challenge    {shown(place.ask(judged))}")
+
+
+async def judged(client: SandboxClient) -> list[float]:
+    """A challenge of ten cases: generator, reference and answer in a child each, compared here."""
     found = []
-    with tempfile.TemporaryDirectory() as folder:
-        async with embedded_sandbox(Path(folder)) as sandbox:
-            for number in range(RUNS):
-                start = perf_counter()
-                outcome = await sandbox.run(Run(id=str(number), code=SNIPPET))
-                found.append((perf_counter() - start) * 1000)
-                assert outcome.stdout == "tensor(6.)\n", outcome
-                await asyncio.sleep(0.05)  # a chat's pace: the pool refills between answers
+    for number in range(30):
+        start = perf_counter()
+        judgement = await judge_code(
+            client, entry="solve", cases_program=CASES, reference=SOLUTION, answer=SOLUTION,
+            limits=Limits(), tolerance=Tolerance(), seed=number,
+        )  # fmt: skip
+        found.append((perf_counter() - start) * 1000)
+        assert judgement.verdict == "accepted", judgement
+        await asyncio.sleep(0.1)
     return found
 
 
-def fresh() -> float:
-    """The same for an interpreter started for it, as every peer does."""
-    start = perf_counter()
-    subprocess.run([sys.executable, "-c", SNIPPET], check=True, capture_output=True)
-    return (perf_counter() - start) * 1000
+def peers() -> None:
+    """What a new process for every answer costs, with as many walls."""
+    jailed = jail.find_bubblewrap()
+    commands = {"python -c": [sys.executable, "-c", ANSWER]}
+    if jailed:
+        walls = ["--ro-bind", "/", "/", "--dev", "/dev", "--unshare-all", "--die-with-parent"]
+        commands["bwrap python -c"] = [jailed[0], *walls, "--", sys.executable, "-c", ANSWER]
+    if shutil.which("docker") and not missing():
+        image = ["docker", "run", "--rm", "--network", "none", "--entrypoint", "python", "dailygrad-sandbox"]
+        commands["docker run python -c"] = [*image, "-c", ANSWER]
+    times: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(ROUNDS):
+        for name, command in commands.items():
+            start = perf_counter()
+            subprocess.run(command, check=True, capture_output=True)
+            times[name].append((perf_counter() - start) * 1000)
+    for name, took in times.items():
+        print(f"peer, {name:<20} {median(took):6.0f} ms")
 
 
-@asynccontextmanager
+def starting() -> None:
+    """From nothing to the first parked child, and what an idle sandbox holds."""
+    with tempfile.TemporaryDirectory() as folder:
+        start = perf_counter()
+        one = embedded.start(Path(folder))
+        try:
+            asyncio.run(one.client.until_ready())
+            print(f"sandbox: a child is parked {perf_counter() - start:.1f} s after the start")
+            print(f"sandbox: idle it holds {private_mb(one.process.pid):.0f} MB")
+        finally:
+            one.stop()
+
+
+@contextlib.asynccontextmanager
 async def free_runs(sandbox: SandboxClient, members: int) -> AsyncIterator[list[float]]:
     """WAITING free runs of 50 ms, each sent again when it is done or refused, meanwhile; the milliseconds they took."""
     found: list[float] = []
@@ -72,9 +277,9 @@ async def free_runs(sandbox: SandboxClient, members: int) -> AsyncIterator[list[
 async def first_answers(sandbox: SandboxClient) -> float:
     """The median of a first answer's milliseconds, among whatever else is sent meanwhile."""
     found = []
-    for _ in range(ROUNDS):
+    for _ in range(FIRST_ANSWERS):
         start = perf_counter()
-        outcome = await sandbox.run(Run("answer", SNIPPET, owner="Ada", priority="round"))
+        outcome = await sandbox.run(Run("answer", ANSWER, owner="Ada", priority="round"))
         found.append((perf_counter() - start) * 1000)
         assert outcome.stdout == "tensor(6.)\n", outcome
         await asyncio.sleep(0.05)
@@ -84,7 +289,7 @@ async def first_answers(sandbox: SandboxClient) -> float:
 async def under_load() -> dict[str, float]:
     """Medians: of a first answer, alone and among other members' free runs, and of those."""
     with tempfile.TemporaryDirectory() as folder:
-        async with embedded_sandbox(Path(folder)) as sandbox:
+        async with embedded.embedded_sandbox(Path(folder)) as sandbox:
             found = {"alone": await first_answers(sandbox)}
             async with free_runs(sandbox, members=1):
                 found["one"] = await first_answers(sandbox)
@@ -95,11 +300,11 @@ async def under_load() -> dict[str, float]:
 
 
 def main() -> None:
-    cold = median(fresh() for _ in range(FRESH))
-    times = asyncio.run(warm())
-    p99 = quantiles(times, n=100)[98]
-    print(f"sandbox: p50 {median(times):.1f} ms, p99 {p99:.1f} ms; a fresh interpreter {cold:.0f} ms")
-    print(f"sandbox: {cold / median(times):.0f} x faster than a fresh interpreter")
+    starting()
+    with places() as found:
+        latencies(found)
+        longer(found)
+    peers()
     took = asyncio.run(under_load())
     for who in ("one", "many"):
         members = "one member" if who == "one" else f"{WAITING} members"

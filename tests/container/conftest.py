@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -65,32 +66,41 @@ class Container:
         return said("docker", "inspect", "--format", template, self.name).stdout.strip()
 
 
+def missing() -> str:
+    """Why no container can be started here, if so."""
+    if shutil.which("docker") is None or said("docker", "version").returncode != 0:
+        return "no docker engine answers here"
+    if said("docker", "image", "inspect", IMAGE).returncode != 0:
+        return f"there is no image {IMAGE}: docker build -f sandbox/Dockerfile -t {IMAGE} ."
+    return "" if compose() else "no docker compose is installed here"
+
+
 @pytest.fixture(scope="session")
 def image() -> str:
     """The built image."""
-    if shutil.which("docker") is None or said("docker", "version").returncode != 0:
-        pytest.skip("no docker engine answers here")
-    if said("docker", "image", "inspect", IMAGE).returncode != 0:
-        pytest.skip(f"there is no image {IMAGE}: docker build -f sandbox/Dockerfile -t {IMAGE} .")
+    if why := missing():
+        pytest.skip(why)
     return IMAGE
 
 
 @pytest.fixture
 def started(image: str) -> Iterator[Container]:
     """A container of this test's own, healthy."""
-    yield from _up()
+    with running() as one:
+        yield one
 
 
 @pytest.fixture(scope="module")
 def container(image: str) -> Iterator[Container]:
     """A container for all tests of a file, healthy."""
-    yield from _up()
+    with running() as one:
+        yield one
 
 
-def _up() -> Iterator[Container]:
-    words = compose()
-    if words is None:
-        pytest.skip("no docker compose is installed here")
+@contextlib.contextmanager
+def running() -> Iterator[Container]:
+    """A container, healthy, for the length of the block."""
+    words = compose() or ()
     with tempfile.TemporaryDirectory(prefix="dailygrad-container-") as made:
         folder = Path(made)
         if os.getuid() == 0:

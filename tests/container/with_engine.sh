@@ -84,4 +84,5 @@ make_base
 stage=testing
 build
 compose
-"$python" -m pytest tests/container "$@"
+# `-- COMMAND` is run with the engine up in place of the tests.
+if [ "${1:-}" = -- ]; then shift && "$@"; else "$python" -m pytest tests/container "$@"; fi

@@ -1,6 +1,7 @@
 """The sandboxes that are attacked and the world without walls; each is started once, and attacked by several at once.
 
-DAILYGRAD_ATTACK_SOCKET names the socket of one more, such as a container's.
+DAILYGRAD_ATTACK_SOCKET names the socket of one more, such as a container's; DAILYGRAD_ATTACK_ONLY=given attacks that
+one alone.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from sandbox import embedded
 from sandbox.client import SandboxClient
 
 SOCKET = "DAILYGRAD_ATTACK_SOCKET"
-KINDS = ("embedded", "embedded, user", *(("given",) if SOCKET in os.environ else ()))
+EMBEDDED = ("embedded", "embedded, user")
+_ONLY = os.environ.get("DAILYGRAD_ATTACK_ONLY")
+KINDS = (_ONLY,) if _ONLY else (*EMBEDDED, *(("given",) if SOCKET in os.environ else ()))
 """Started by whoever runs the tests, root perhaps; by an ordinary user; and the one of SOCKET."""
 
 _NOBODY = 65534
@@ -44,6 +47,8 @@ class World:
     path: Path
     user: int | None = None
     """Who has to speak to it, if not we: a supervisor listens to its own user alone."""
+    process: int = 0
+    """Its supervisor, where we started it."""
 
     def sweep(self, work: Callable[[SandboxClient, T], Awaitable[S]], given: Mapping[str, T]) -> dict[str, S]:
         """`work` done for each of `given`, some at once."""
@@ -52,7 +57,7 @@ class World:
 
     def _swept(self, work: Callable[[SandboxClient, T], Awaitable[S]], given: Mapping[str, T]) -> dict[str, S]:
         if self.user is not None:
-            _become(self.user)
+            become(self.user)
         return asyncio.run(_all(SandboxClient(self.path), work, given))
 
 
@@ -69,7 +74,7 @@ async def _all(
     return dict(zip(given, await asyncio.gather(*map(one, given.values())), strict=True))
 
 
-def _become(user: int) -> None:
+def become(user: int) -> None:
     """This thread alone acts as `user` from here on: libc's own call would change every thread."""
     libc = ctypes.CDLL(None, use_errno=True)
     number = 117 if platform.machine() == "x86_64" else 147
@@ -101,7 +106,7 @@ def opened(kind: str) -> Iterator[World]:
                 os.chown(made, user, user)
         started = embedded.start(Path(made), prefix=prefix, concurrency=_AT_ONCE)
         try:
-            yield World(kind, started.socket, user)
+            yield World(kind, started.socket, user, started.process.pid)
         finally:
             started.stop()
 

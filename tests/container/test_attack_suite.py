@@ -1,0 +1,24 @@
+"""Every attack and cheat of the sandbox's own tests, against the container as compose starts it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.container.conftest import ROOT, Container
+
+pytestmark = [pytest.mark.container, pytest.mark.timeout(900)]
+
+
+def test_every_attack_and_cheat_comes_to_nothing(container: Container) -> None:
+    given = {"DAILYGRAD_ATTACK_SOCKET": str(container.client.path), "DAILYGRAD_ATTACK_ONLY": "given"}
+    words = ["-m", "pytest", "-q", "-s", "-k", "given", "tests/sandbox/test_attacks.py", "tests/sandbox/test_cheats.py"]
+    done = subprocess.run(
+        [sys.executable, *words], env={**os.environ, **given}, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    print(done.stdout)
+    assert done.returncode == 0, done.stdout[-8000:]
+    assert " passed" in done.stdout
