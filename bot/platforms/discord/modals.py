@@ -10,13 +10,15 @@ from bot.core.markup import parse
 from bot.core.markup.discord import glued, linked, to_discord
 from bot.core.markup.runs import units, visible
 from bot.core.markup.safety import clean
-from bot.platforms.discord.render import CHECKS, INPUT, LABEL, RADIOS, SELECT, Body, chunks, display, parts_of
+from bot.platforms.discord.render import CHECKS, INPUT, LABEL, RADIOS, SELECT, UPLOAD, Body, chunks, display, parts_of
 
 _MODAL_PARTS = 5
 _MODAL_ROOM = 3000
 _MAX_TYPED = 4000
 _GROUP, _SELECT = 10, 25
 _SHORT, _LONG = 45, 100
+FILE = ":file"
+"""What the name of an upload ends with: `code:file` is given for the field `code`."""
 _MORE = "-# The rest of the question stands in its message."
 
 
@@ -30,6 +32,8 @@ def modal(form: Form) -> Body:
     long = [field for field in form.fields if isinstance(field, PickField) and long_options(field, _LONG)]
     parts += [part for field in long for part in _listed(field)]
     fields = [component for field in form.fields for component in _field(field)]
+    if (upload := _upload(form)) and len(fields) + bool(form.extras) < _MODAL_PARTS - 1:
+        fields = [*map(_optional, fields), upload]
     room = _MODAL_PARTS - len(fields) - bool(form.extras)
     shown = _kept(parts) if room > 0 else []
     text = [display(glued(shown))] if shown else []
@@ -88,6 +92,22 @@ def _typed(field: TextField) -> Body:
     elif value:
         component["value"] = value
     return _labelled(field.label, hint, component)
+
+
+def _upload(form: Form) -> Body | None:
+    """A file in the place of what would be typed: of a program, or of more text than a window takes."""
+    for field in form.fields:
+        if isinstance(field, TextField) and (field.code or field.max_length > _MAX_TYPED):
+            said = "A .py file in the place of what is typed above." if field.code else "In the place of what is above."
+            upload = {"type": UPLOAD, "custom_id": f"{field.name}{FILE}", "required": False, "max_values": 1}
+            return _labelled("Or a file", said, upload)
+    return None
+
+
+def _optional(labelled: Body) -> Body:
+    """A field of a form that takes a file instead: which of them is given is seen when it is sent."""
+    component = labelled["component"]
+    return {**labelled, "component": {**component, "required": False}} if component["type"] == INPUT else labelled
 
 
 def _picks(field: PickField) -> Iterator[Body]:

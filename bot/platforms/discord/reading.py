@@ -12,6 +12,7 @@ from bot.core.actions import BadAction, Import, decode, encode
 from bot.core.commands import Argument, Spec, specs_of
 from bot.core.events import Command, Event, Press, Sent, Submit
 from bot.platforms.discord.custom_ids import Pressed, read_custom_id
+from bot.platforms.discord.modals import FILE
 from bot.platforms.discord.render import SELECT
 from service.wire import Where, Who
 
@@ -20,8 +21,6 @@ COMMAND, COMPONENT, COMPLETING, MODAL = 2, 3, 4, 5
 _TYPED, _ON_MESSAGE = 1, 3
 _SUBCOMMAND, _GROUP, _ATTACHMENT = 1, 2, 11
 
-FILE = ":file"
-"""What the name of a modal's upload ends with: `code:file` fills the field `code`."""
 LARGEST_CODE, LARGEST_DOCUMENT = 100_000, 5_000_000
 """Bytes of a program and of a document of questions that the service would take."""
 

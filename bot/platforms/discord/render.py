@@ -18,7 +18,8 @@ from bot.core.markup.runs import units, visible
 
 Body = dict[str, Any]
 
-ROW, BUTTON, SELECT, INPUT, TEXT, GALLERY, CONTAINER, LABEL, RADIOS, CHECKS = 1, 2, 3, 4, 10, 12, 17, 18, 21, 22
+ROW, BUTTON, SELECT, INPUT, TEXT, GALLERY, CONTAINER, LABEL = 1, 2, 3, 4, 10, 12, 17, 18
+UPLOAD, RADIOS, CHECKS = 19, 21, 22
 V2, EPHEMERAL = 1 << 15, 1 << 6
 ACCENT = 0x4F6BED
 
