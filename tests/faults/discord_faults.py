@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
 import psutil
@@ -85,6 +85,10 @@ class Team:
             found = await (await rows.execute(done.encode())).fetchone()
         assert found, "a count is a row"
         assert found[0] >= count, self.double.log.tail()
+
+    async def until(self, condition: Callable[[], object], what: str, patience_s: float = 25.0) -> None:
+        """Wait until the condition holds; it is looked at whenever something happened on Discord."""
+        await self.double.log.until(condition, what, patience_s)
 
     def kept_the_rules(self) -> None:
         """Discord has nothing to complain of."""

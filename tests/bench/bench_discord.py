@@ -1,0 +1,303 @@
+"""Many rounds due in the same minute on a Discord that keeps its limits: posted once, how fast, and who waits.
+
+`python -m tests.bench.bench_discord --rounds 10000 [--kill]`. The first round is made by the service; the others are
+copies of its rows, for what is measured is the way from the outbox to the chat. With `--pace` the clock of Discord's
+limits runs so many times faster than ours; the bot paces itself by its own, so more than 1 only finds its ceiling.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import psycopg
+
+from service.store import migrations
+from service.store.embedded import start_postgres
+from service.store.session import libpq_url
+from tests.doubles.discord.limits import GLOBAL_PER_S
+from tests.doubles.discord.log import Entry
+from tests.doubles.discord.world import Guild, Member, Message
+from tests.faults.backend import LEASE_S, TOKEN, Bots, backend_running, boss_of
+from tests.faults.discord_faults import Team, option, team_ready
+
+SHARED = "bench"
+_COPY = """
+    with base as (
+        select o.body, o.round_id, o.due_at, r.day, r.version_id, r.opens_at, r.closes_at, s.spec, s.since
+        from outbox o join round r on r.id = o.round_id join schedule s on s.id = r.schedule_id
+        where o.kind = 'question' limit 1
+    ), planned as (
+        insert into schedule (workspace_id, channel_id, spec, since)
+        select c.workspace_id, c.id, base.spec, base.since
+        from base, generate_series(1, %(each)s), channel c where c.name = %(name)s
+        returning id, workspace_id, channel_id
+    ), put as (
+        insert into round (schedule_id, day, version_id, opens_at, closes_at)
+        select planned.id, base.day, base.version_id, base.opens_at, base.closes_at from planned, base
+        returning id, schedule_id
+    )
+    insert into outbox (key, workspace_id, chat_id, channel_id, round_id, kind, body, due_at, not_before, give_up_at)
+    select 'round:' || put.id || ':question', c.workspace_id, c.chat_id, c.id, put.id, 'question',
+        replace(base.body::text, '"r' || base.round_id || '"', '"r' || put.id || '"')::jsonb,
+        base.due_at, base.due_at, base.due_at + interval '1 day'
+    from put join planned on planned.id = put.schedule_id join channel c on c.id = planned.channel_id, base
+"""
+_CHANNELS = """
+    insert into channel (workspace_id, chat_id, external_id, name)
+    select workspace_id, id, unnest(%(channels)s::text[]), %(name)s from chat where external_id = %(guild)s
+"""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is measured. Every so-manieth post a member opens the question and chooses."""
+
+    rounds: int = 10_000
+    guilds: int = 20
+    channels: int = 100
+    """Of each server."""
+    kill: bool = False
+    click_every: int = 10
+    seconds: float = 900.0
+
+
+@dataclass
+class Tally:
+    """An oracle of its own: it reads the double's log alone, and only what is new in it."""
+
+    read: int = 0
+    made: Counter[str] = field(default_factory=Counter)
+    times: list[float] = field(default_factory=list)
+    by_channel: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    refused: int = 0
+
+    def look(self, entries: list[Entry]) -> int:
+        """Read on; how many rounds were posted."""
+        for entry in entries[self.read :]:
+            if entry.kind == "message" and entry["viewer"] is None:
+                self._count(entry)
+            elif entry.kind == "request" and entry["status"] == 429:
+                self.refused += 1
+        self.read = len(entries)
+        return len(self.made)
+
+    def _count(self, entry: Entry) -> None:
+        for name in entry["custom_ids"]:
+            if name.startswith("a:r"):
+                self.made[name] += 1
+                self.times.append(entry.at)
+                self.by_channel[entry["channel"]].append(int(name.removeprefix("a:r")))
+
+
+@dataclass(frozen=True)
+class Report:
+    """What came of it."""
+
+    rounds: int
+    posted: int
+    twice: int
+    lost: int
+    unordered: int
+    """Channels whose rounds came in another order than they were due."""
+    seconds: float
+    away: float
+    """The longest gap between two posts: that of the restart, where the bot was killed."""
+    allowed: float
+    """Posts a second that Discord would have taken."""
+    refused: int
+    """Answers of 429."""
+    delays: tuple[float, ...]
+    """Seconds from each click to its first response, sorted."""
+    violations: tuple[str, ...]
+
+    @property
+    def share(self) -> float:
+        """Of the allowed rate, while a bot was there."""
+        return (self.posted - 1) / max(1e-9, self.seconds - self.away) / self.allowed
+
+    def delay(self, part: float) -> float:
+        """The delay that this part of the clicks did not exceed."""
+        return self.delays[min(len(self.delays) - 1, int(part * len(self.delays)))]
+
+    def __str__(self) -> str:
+        quiet = f", {self.away:.1f} s of them without a post" if self.away > 1 else ""
+        clicks = ", ".join(f"{name} {self.delay(part) * 1000:.0f} ms" for name, part in _PARTS)
+        return (
+            f"{self.rounds} rounds: {self.posted} posted, {self.twice} twice, {self.lost} lost, "
+            f"{self.unordered} channels out of order\n"
+            f"{self.seconds:.1f} s{quiet}: {self.share:.1%} of the {self.allowed:g} a second allowed, "
+            f"{self.refused} answers of 429\n"
+            f"{len(self.delays)} clicks meanwhile, to the first response: {clicks}\n"
+            f"rules broken: {len(self.violations)} {self.violations[:3]}"
+        )
+
+
+_PARTS = (("half", 0.5), ("p99", 0.99), ("longest", 1.0))
+
+
+async def prepare(team: Team, plan: Plan) -> None:
+    """Leave the rounds in the outbox, all due at the same instant."""
+    guilds = [team.double.world.guild(f"Team {number}") for number in range(plan.guilds)]
+    await team.leaves(team.daily)
+    each, more = divmod(plan.rounds, plan.guilds * plan.channels)
+    assert not more, "as many rounds in every channel"
+    async with await psycopg.AsyncConnection.connect(libpq_url(team.backend.database_url)) as rows:
+        # The first round is what the others are copied from, and none of them.
+        await rows.execute("update bank set workspace_id = null")  # everybody's, for the copies are everywhere
+        for guild in guilds:
+            await _fill(team, rows, guild, plan.channels)
+        await rows.execute(_COPY.encode(), {"each": each, "name": SHARED})
+        await rows.execute("delete from outbox where kind = 'notice' or id = (select min(id) from outbox)")
+
+
+async def _fill(team: Team, rows: psycopg.AsyncConnection, guild: Guild, channels: int) -> None:
+    made = [guild.channel(f"room-{number}") for number in range(channels)]
+    chief = guild.member("Boss", admin=True)
+    await team.backend.client.join(boss_of("discord", str(guild.id), str(chief.id)), team.where(made[0]))
+    # Joining made the first channel known.
+    await rows.execute("update channel set name = %s where external_id = %s", (SHARED, str(made[0].id)))
+    others = [str(channel.id) for channel in made[1:]]
+    await rows.execute(_CHANNELS.encode(), {"channels": others, "name": SHARED, "guild": str(guild.id)})
+
+
+async def measure(team: Team, plan: Plan) -> Report:
+    """Start a bot on what `prepare` left, and watch until everything stands there or time is up."""
+    tally, delays = Tally(), list[float]()
+    entries = team.double.log.entries
+    bot = await team.starts()
+    async with _crowd(team, plan, tally, delays):
+        if plan.kill:
+            await team.until(lambda: tally.look(entries) >= plan.rounds // 2, "half of it", plan.seconds)
+            await bot.kill()
+            # Where the service's clock is ours, the dead bot's lease is over at once; else it runs out meanwhile.
+            team.backend.clock.advance(seconds=LEASE_S)
+            await team.starts()
+        with contextlib.suppress(AssertionError):
+            await team.until(lambda: tally.look(entries) >= plan.rounds, "all of it", plan.seconds)
+    await _reported(team, plan)
+    tally.look(entries)
+    gaps = [later - earlier for earlier, later in pairwise(tally.times)]
+    return Report(
+        rounds=plan.rounds,
+        posted=len(tally.made),
+        twice=sum(count > 1 for count in tally.made.values()),
+        lost=plan.rounds - len(tally.made),
+        unordered=sum(sorted(numbers) != numbers for numbers in tally.by_channel.values()),
+        seconds=tally.times[-1] - tally.times[0],
+        away=max(gaps) if plan.kill else 0.0,
+        allowed=GLOBAL_PER_S * team.double.limits.pace,
+        refused=tally.refused,
+        delays=tuple(sorted(delays)),
+        violations=tuple(team.double.violations),
+    )
+
+
+@contextlib.asynccontextmanager
+async def _crowd(team: Team, plan: Plan, tally: Tally, delays: list[float]) -> AsyncIterator[None]:
+    """People who open questions as they come and choose an option, until the block ends."""
+    clicking: set[asyncio.Task[None]] = set()
+
+    async def watch() -> None:
+        for wanted in range(plan.click_every, plan.rounds, plan.click_every):
+            await team.until(partial(_reached, team, tally, wanted), "a post", plan.seconds)
+            task = asyncio.create_task(_click(team, _newest(team, tally), delays))
+            clicking.add(task)
+            task.add_done_callback(clicking.discard)
+
+    watching = asyncio.create_task(watch())
+    yield
+    watching.cancel()
+    await asyncio.wait([watching, *clicking], timeout=30)
+
+
+def _reached(team: Team, tally: Tally, wanted: int) -> bool:
+    return tally.look(team.double.log.entries) >= wanted
+
+
+def _newest(team: Team, tally: Tally) -> Message:
+    """The question posted last."""
+    for entry in reversed(team.double.log.entries[: tally.read]):
+        if entry.kind == "message" and entry["viewer"] is None and entry["custom_ids"]:
+            channel, number = map(int, entry["ref"].split("/"))
+            found = team.double.world.channel(channel)
+            assert found, "it was just posted"
+            return found.messages[number]
+    raise AssertionError("nothing was posted")
+
+
+async def _click(team: Team, question: Message, delays: list[float]) -> None:
+    """Somebody new opens the question and chooses; a click at a bot that was killed is made again, as people do."""
+    member = Member("Somebody")
+    opened = await team.double.press(member, question, question.buttons["Answer"])
+    try:
+        await team.double.settled(opened)
+        chosen = await team.double.answered(await team.double.press(member, *option(opened)))
+    except AssertionError:
+        return
+    delays += [opened.delay, chosen.delay]
+
+
+async def _reported(team: Team, plan: Plan) -> None:
+    """Wait until the service knows of every message."""
+    with contextlib.suppress(AssertionError):
+        await team.delivered(plan.rounds)
+
+
+@contextlib.contextmanager
+def _database() -> Iterator[str]:
+    """A migrated database, of the server DATABASE_URL names or of one started for this."""
+    if url := os.environ.get("DATABASE_URL"):
+        migrations.upgrade(url)
+        yield url
+        return
+    with tempfile.TemporaryDirectory(prefix="dailygrad-bench-") as folder:
+        Path(folder).chmod(0o711)
+        server = start_postgres(Path(folder) / "data")
+        try:
+            migrations.upgrade(server.url)
+            yield server.url
+        finally:
+            server.stop()
+
+
+async def run(url: str, plan: Plan, pace: float) -> Report:
+    """All of it with the service as a process of its own, as an operator runs it."""
+    with tempfile.TemporaryDirectory(prefix="dailygrad-bench-") as folder:
+        async with backend_running(url) as near:
+            bots = Bots(near, Path(folder))
+            served = await bots.start("serve", DATABASE_URL=url, DAILYGRAD_PORT="0", DAILYGRAD_SERVICE_TOKEN=TOKEN)
+            backend = replace(near, url=f"http://{(await served.says(r'listens on ([0-9.:]+)'))[1]}")
+            bots.backend = backend
+            async with team_ready(backend, bots, "one-right", pace=pace, check_every=25) as team:
+                await prepare(team, plan)
+                return await measure(team, plan)
+
+
+def main() -> None:
+    """Print what came of it; the exit says whether every round was posted once."""
+    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    asked.add_argument("--rounds", type=int, default=10_000)
+    asked.add_argument("--guilds", type=int, default=20)
+    asked.add_argument("--channels", type=int, default=100, help="of each server")
+    asked.add_argument("--pace", type=float, default=1.0, help="how much faster the clock of Discord's limits runs")
+    asked.add_argument("--kill", action="store_true", help="kill -9 the bot in the middle")
+    given = asked.parse_args()
+    plan = Plan(given.rounds, given.guilds, given.channels, given.kill)
+    with _database() as url:
+        report = asyncio.run(run(url, plan, given.pace))
+    print(report)
+    raise SystemExit(0 if report.posted == plan.rounds and not report.twice else 1)
+
+
+if __name__ == "__main__":
+    main()
