@@ -7,18 +7,40 @@ import logging
 import threading
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
-from bot.core.cards import Card
+from bot.core.cards import Card, Reply
+from bot.core.events import Event
+from bot.core.platform import Answer, Platform, Target
 from bot.pictures.drawings import Drawing
 from bot.pictures.illustrating import drawings_of, with_pictures
 from bot.pictures.painter import CannotDraw, CannotStart, Painter
+from service.wire import Platform as PlatformName
 
 _LOG = logging.getLogger(__name__)
 
 _WAIT_S = 6.0
 _DRAW_S = 3.0
 _KEPT = 256
+
+
+@dataclass(frozen=True, slots=True)
+class _Illustrated:
+    """A chat whose cards get their pictures on the way."""
+
+    platform: Platform
+    pictures: Pictures
+
+    @property
+    def name(self) -> PlatformName:
+        return self.platform.name
+
+    async def post(self, target: Target, card: Card, key: str) -> str:
+        return await self.platform.post(target, await self.pictures.illustrated(card), key)
+
+    async def find(self, target: Target, key: str) -> str | None:
+        return await self.platform.find(target, key)
 
 
 class Pictures:
@@ -53,6 +75,19 @@ class Pictures:
         except Exception:  # a card must be sent whatever happens to its pictures
             _LOG.warning("a card goes without its pictures", exc_info=True)
             return card
+
+    def answering(self, answer: Answer) -> Answer:
+        """The same answers, with pictures in their cards."""
+
+        async def illustrated(event: Event) -> Reply:
+            reply = await answer(event)
+            return replace(reply, said=await self.illustrated(reply.said)) if isinstance(reply.said, Card) else reply
+
+        return illustrated
+
+    def posting(self, platform: Platform) -> Platform:
+        """The same chat, with pictures in the cards that are posted there."""
+        return _Illustrated(platform, self)
 
     async def _draw(self, wanted: tuple[Drawing, ...], drawn: dict[Drawing, bytes]) -> None:
         loop = asyncio.get_running_loop()

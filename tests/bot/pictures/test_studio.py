@@ -15,14 +15,18 @@ import psutil
 import pytest
 import pytest_asyncio
 
-from bot.core.cards import Card, Picture, Table, Text
+from bot.core.cards import Card, Form, Picture, Reply, Table, Text
+from bot.core.events import Command, Event, Visited
+from bot.core.platform import Target
 from bot.core.wording import boards
 from bot.pictures import Pictures
 from bot.pictures.drawings import BoardDrawing, FormulaDrawing, Place
 from bot.pictures.painter import CannotDraw, Painter
+from service.wire import Platform, Where, Who
 from tests.bot.pictures.seeing import pixels_of
-from tests.bot.samples import CROWDED, GALLERY
+from tests.bot.samples import CROWDED, GALLERY, NOW
 
+FORM = Form("t", "f:r1", ())
 BOARD = boards.board_card(CROWDED)
 # Fine by itself, and far more of it than any formula is: it takes seconds.
 ENDLESS = FormulaDrawing(tuple(f"x_{{{n}}}^{{{n}}}" + r"+\sqrt{\sqrt{x}}" * 6 for n in range(3000)))
@@ -33,6 +37,21 @@ async def pictures() -> AsyncIterator[Pictures]:
     made = Pictures(wait_s=60, draw_s=60)
     yield made
     await made.close()
+
+
+class Notebook:
+    """A chat that writes down what is posted."""
+
+    def __init__(self) -> None:
+        self.name: Platform = "slack"
+        self.posted: list[Card] = []
+
+    async def post(self, target: Target, card: Card, key: str) -> str:
+        self.posted.append(card)
+        return f"ref {key}"
+
+    async def find(self, target: Target, key: str) -> str | None:
+        return f"found {key}"
 
 
 def painters() -> list[psutil.Process]:
@@ -150,3 +169,23 @@ def test_one_drawing_after_another_from_the_same_process() -> None:
         assert len(painters()) == 1
     finally:
         painter.close()
+
+
+async def test_answers_and_posts_get_their_pictures_on_the_way(pictures: Pictures) -> None:
+    async def answer(event: Event) -> Reply:
+        return Reply(BOARD if isinstance(event, Command) else FORM, replaces=True)
+
+    where = Who(platform="slack", workspace="T1", member="U1", name="Ann"), Where(channel="C1")
+    command = Command("e1", NOW, *where, "quiz", "board")
+    reply = await pictures.answering(answer)(command)
+    assert isinstance(reply.said, Card)
+    assert isinstance(reply.said.blocks[0], Picture)
+    assert reply.replaces
+    assert await pictures.answering(answer)(Visited("e2", NOW, *where)) == Reply(FORM, replaces=True)
+
+    chat = Notebook()
+    posting = pictures.posting(chat)
+    assert posting.name == "slack"
+    assert await posting.post(Target("T1", "C1"), BOARD, "k") == "ref k"
+    assert chat.posted == [reply.said]
+    assert await posting.find(Target("T1", "C1"), "k") == "found k"
