@@ -124,7 +124,7 @@ def build(
     socket = None
     if settings.app_token is not None:
         app_token = settings.app_token.get_secret_value()
-        socket = Watched(inbox.app, app_token, quiet_s=settings.quiet_s, ping_s=settings.ping_s)
+        socket = Watched(inbox.app, web, app_token, quiet_s=settings.quiet_s, ping_s=settings.ping_s)
     parts = Parts(
         settings, client, clock, web, tokens, journal, desk, inbox, Courier(client, platform), socket, flow=None
     )

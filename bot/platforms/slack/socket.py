@@ -8,17 +8,26 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from aiohttp import ClientError
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
+from slack_sdk.errors import SlackApiError
+
+from bot.platforms.slack.errors import retry_after
+from bot.platforms.slack.web import SlackWeb
 
 _LOG = logging.getLogger(__name__)
 
+_LOOK_S = 0.5
+# When Slack asks for a fresh connection the library makes one itself; only one that stays away is replaced.
+_GRACE_S = 1.0
 _CLOSE_S = 5.0
-_CONNECT_S = 30.0
+_CONNECT_S = 15.0
+_MOST_PAUSE_S = 30.0
+# About twenty minutes; then it is left to whoever restarts the process.
+_FAILURES = 40
 # While nothing ever comes, a quiet connection is renewed ever more seldom.
 _SELDOM = 8
-# A connection that keeps failing is left to whoever restarts the process.
-_FAILURES = 20
 
 Seconds = Callable[[], float]
 
@@ -28,15 +37,23 @@ class SocketFailed(Exception):
 
 
 class Watched:
-    """A Socket Mode connection that is made anew when it answers no ping, or has been quiet for too long.
+    """A Socket Mode connection that is made anew when it is lost, answers no ping, or has been quiet for too long.
 
     Slack sends what it could not hand over to another connection or again, so a renewal loses nothing.
     """
 
     def __init__(
-        self, app: AsyncApp, app_token: str, *, quiet_s: float, ping_s: float, seconds: Seconds = time.monotonic
+        self,
+        app: AsyncApp,
+        web: SlackWeb,
+        app_token: str,
+        *,
+        quiet_s: float,
+        ping_s: float,
+        seconds: Seconds = time.monotonic,
     ) -> None:
         self._app = app
+        self._web = web
         self._app_token = app_token
         self._quiet_s = quiet_s
         self._ping_s = ping_s
@@ -45,7 +62,6 @@ class Watched:
         self._heard = seconds()
         self._lost: float | None = None
         self._patience = 1
-        self._failures = 0
         self.renewals = 0
 
     async def run(self) -> None:
@@ -53,7 +69,7 @@ class Watched:
         try:
             await self._renew("at the start")
             while True:
-                await asyncio.sleep(min(self._ping_s, self._quiet_s / 4))
+                await asyncio.sleep(_LOOK_S)
                 if (reason := await self._why_renew()) is not None:
                     await self._renew(reason)
         finally:
@@ -70,9 +86,8 @@ class Watched:
 
     async def _why_renew(self) -> str | None:
         if not await self.connected():
-            # The library reconnects by itself; where it does not, it is taken down.
             self._lost = self._seconds() if self._lost is None else self._lost
-            return "it is not connected" if self._seconds() - self._lost > 4 * self._ping_s else None
+            return "the connection was lost" if self._seconds() - self._lost >= _GRACE_S else None
         self._lost = None
         if self.quiet_for > self._quiet_s * self._patience:
             self._patience = min(_SELDOM, 2 * self._patience)
@@ -80,20 +95,41 @@ class Watched:
         return None
 
     async def _renew(self, reason: str) -> None:
+        """Connect, however long that takes; never more often than Slack allows."""
         _LOG.info("connecting to Slack: %s", reason)
-        await self._close()
-        self.renewals += 1
+        failures = 0
+        while True:
+            await self._close()
+            pause = min(_MOST_PAUSE_S, 0.5 * 2**failures)
+            try:
+                async with asyncio.timeout(_CONNECT_S):
+                    await self._connect()
+                break
+            except SlackApiError as error:
+                pause = max(pause, retry_after(error) or 0.0)
+                _LOG.warning("Slack gives no address to connect to; next try in %g s: %s", pause, error)
+            except (ClientError, TimeoutError, OSError) as error:
+                _LOG.warning("Slack is not reached; next try in %g s: %s", pause, error or type(error).__name__)
+            failures += 1
+            if failures >= _FAILURES:
+                raise SocketFailed(f"Slack's Socket Mode could not be reached {failures} times in a row")
+            await asyncio.sleep(pause)
         self._heard, self._lost = self._seconds(), None
-        handler = AsyncSocketModeHandler(self._app, self._app_token, ping_interval=self._ping_s)
-        handler.client.message_listeners.append(self._hear)
+        self.renewals += 1
+
+    async def _connect(self) -> None:
+        # An address serves once, so each try has its own; the library would try a failed one again.
+        said = await self._web.client().apps_connections_open(app_token=self._app_token)
+        handler = AsyncSocketModeHandler(
+            self._app, self._app_token, web_client=self._web.client(), ping_interval=self._ping_s
+        )
         self._handler = handler
-        try:
-            await asyncio.wait_for(handler.connect_async(), _CONNECT_S)  # type: ignore[no-untyped-call]
-            self._failures = 0
-        except TimeoutError:
-            self._failures += 1
-            if self._failures >= _FAILURES:
-                raise SocketFailed(f"Slack's Socket Mode could not be reached {_FAILURES} times in a row") from None
+        client = handler.client
+        client.wss_uri = str(said["url"])
+        # What is lost is replaced here, in one place: two who reconnect at once use up what Slack allows.
+        client.default_auto_reconnect_enabled = client.auto_reconnect_enabled = False
+        client.message_listeners.append(self._hear)
+        await handler.connect_async()  # type: ignore[no-untyped-call]
 
     async def _hear(self, client: Any, message: dict[str, Any], raw: str | None = None) -> None:
         self._heard = self._seconds()
