@@ -153,6 +153,13 @@ class PostNow:
     schedule: str
 
 
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Link this chat, with all it has, to the workspace that the code was made in."""
+
+    code: str
+
+
 Action = (
     Open
     | Choose
@@ -168,6 +175,7 @@ Action = (
     | Privacy
     | Import
     | Settle
+    | Join
     | Today
     | Setup
     | SetupAt
@@ -202,6 +210,7 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "v": (Privacy, ("see|export|hide|show|forget|erase",)),
     "i": (Import, ("check|apply",)),
     "s": (Settle, ("[0-9]{1,18}", "dismissed|fixed")),
+    "c": (Join, ("[0-9A-Z]{8}",)),
     "t": (Today, ()),
     "h": (Setup, (_SOME,)),
     "j": (SetupAt, (_CLOCK, _SOME)),

@@ -11,7 +11,7 @@ from bot.core.commands import CommandError, Typed
 from bot.core.events import Command, Event
 from bot.core.hello import HelloDesk
 from bot.core.members import help_said
-from bot.core.wording import admin, imports, texts
+from bot.core.wording import admin, imports, linking, texts
 from service.client import ServiceClient
 from service.wire import Generated, ScheduleSpec, ScheduleView
 
@@ -47,6 +47,8 @@ class AdminDesk:
             ("schedule", "pause"): self._pause,
             ("schedule", "resume"): self._pause,
             ("schedule", "skip"): self._skip,
+            ("schedule", "share"): self._share,
+            ("schedule", "unshare"): self._share,
             ("schedule", "preview"): self._preview,
             ("schedule", "post-now"): self._post_now,
             ("schedule", "remove"): self._remove,
@@ -67,6 +69,7 @@ class AdminDesk:
             ("review", "fixed"): self._settle,
             ("member", "restore"): self._restore,
             ("member", "adjust"): self._adjust,
+            ("link",): self._link,
             ("audit",): self._audit,
             ("doctor",): self._doctor,
             ("help",): self._help,
@@ -106,6 +109,14 @@ class AdminDesk:
         view = await self._client.schedule_skip(event.who, event.id, known.id, typed.day("date"))
         return admin.schedule_card(view, "Day skipped")
 
+    async def _share(self, event: Command, typed: Typed) -> Said:
+        number = typed.number("schedule")
+        if typed.spec.path[1] == "share":
+            view = await self._client.schedule_share(event.who, event.id, event.where, number)
+            return admin.schedule_card(view, "Schedule shared")
+        view = await self._client.schedule_unshare(event.who, event.id, event.where, number)
+        return admin.schedule_card(view, "No longer shared")
+
     async def _preview(self, event: Command, typed: Typed) -> Said:
         known = await self._schedule(event, typed)
         return admin.round_card(await self._client.schedule_preview(event.who, known.id), "The next question")
@@ -125,7 +136,7 @@ class AdminDesk:
         if "schedule" in typed.values:
             found = [one for one in known if one.id == typed.number("schedule")]
         else:
-            found = [one for one in known if one.channel == event.where.channel] or list(known)
+            found = [one for one in known if _posts_to(one, event)] or list(known)
         if len(found) == 1:
             return found[0]
         numbers = ", ".join(str(one.id) for one in known)
@@ -211,6 +222,15 @@ class AdminDesk:
         await self._client.member_adjust(event.who, event.id, member, points, reason)
         return admin.adjusted_card(member, points, reason)
 
+    async def _link(self, event: Command, typed: Typed) -> Said:
+        if "code" not in typed.values:
+            return linking.chat_code_card(await self._client.chat_link(event.who, event.id))
+        return await self.join(event, typed.text("code"), sure=False)
+
+    async def join(self, event: Event, code: str, *, sure: bool) -> Said:
+        """Link this chat by a code; unless `sure`, one with a history only says what that would do."""
+        return linking.chat_linked_card(await self._client.chat_join(event.who, event.id, code, sure), code)
+
     async def _audit(self, event: Command, typed: Typed) -> Said:
         return admin.audit_card(await self._client.audit(event.who))
 
@@ -219,6 +239,11 @@ class AdminDesk:
 
     async def _help(self, event: Command, typed: Typed) -> Said:
         return help_said(typed)
+
+
+def _posts_to(view: ScheduleView, event: Event) -> bool:
+    here = (event.who.platform, event.where.channel)
+    return here in [(view.platform, view.channel), *((one.platform, one.channel) for one in view.shared)]
 
 
 def _plan(typed: Typed, known: ScheduleSpec) -> ScheduleSpec:

@@ -9,7 +9,7 @@ from bot.core.actions import Wanted
 from bot.core.cards import Card, Form
 from bot.core.commands import CommandError, Typed, read_command, specs_of
 from bot.core.events import Command, Event
-from bot.core.wording import asking, boards, revealing, texts
+from bot.core.wording import asking, boards, linking, revealing, texts
 from service.client import ServiceClient
 from service.wire import Period
 
@@ -32,6 +32,7 @@ class MemberDesk:
             "topics": self._topics,
             "explain": self._explain,
             "report": self._report,
+            "link": self._link,
             "rules": self._rules,
             "privacy": self._privacy,
             "help": self._help,
@@ -104,6 +105,11 @@ class MemberDesk:
         if not question or not text:
             raise CommandError("A report needs the question's id and a sentence that says what is wrong.")
         return texts.reported_card(await self._client.report(event.who, event.id, question, text))
+
+    async def _link(self, event: Command, typed: Typed) -> Said:
+        if "code" not in typed.values:
+            return linking.member_code_card(await self._client.link(event.who, event.id))
+        return linking.member_linked_card(await self._client.link_with(event.who, event.id, typed.text("code")))
 
     async def _rules(self, event: Command, typed: Typed) -> Said:
         return texts.rules_card(await self._client.rules(event.who))

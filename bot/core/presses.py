@@ -62,6 +62,8 @@ class PressDesk:
                 return await self._members.explain(event, question)
             case actions.Privacy(what):
                 return await self._members.privacy(event, what)
+            case actions.Join(code):
+                return await self._admins.join(event, code, sure=True)
             case actions.Settle(report, state):
                 return await self._admins.settle(event, int(report), state)
             case _:

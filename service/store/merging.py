@@ -11,6 +11,7 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service.store import people
 from service.store.tables import (
     Answer,
     Card,
@@ -149,9 +150,8 @@ async def repoint(session: AsyncSession, kept: int, gone: int) -> None:
     await session.execute(update(Schedule).where(Schedule.made_by == gone).values(made_by=kept))
     await session.execute(update(Member).where(Member.merged_into == gone).values(merged_into=kept))
     await session.execute(delete(LinkCode).where(LinkCode.member_id.in_((kept, gone))))
-    excused = select(StreakGrace.round_id, Member.id).where(StreakGrace.member_id == gone, Member.id == kept)
-    excuses = insert(StreakGrace).from_select(["round_id", "member_id"], excused)
-    await session.execute(excuses.on_conflict_do_nothing())
+    excused = await session.scalars(select(StreakGrace.round_id).where(StreakGrace.member_id == gone))
+    await people.excuse(session, kept, list(excused))
     await session.execute(delete(StreakGrace).where(StreakGrace.member_id == gone))
 
 

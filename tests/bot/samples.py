@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from bot.core.actions import Open, Wanted, encode
 from bot.core.cards import Button, Card, Form, Link, Text
 from bot.core.commands import specs_of
-from bot.core.wording import admin, asking, boards, hello, imports, outbox_card, revealing, texts
+from bot.core.wording import admin, asking, boards, hello, imports, linking, outbox_card, revealing, texts
 from bot.pictures.illustrating import drawings_of, with_pictures
 from service.wire import (
     AskForm,
@@ -16,14 +16,18 @@ from service.wire import (
     Board,
     BoardRow,
     CaseView,
+    ChannelView,
+    ChatLinked,
     Check,
     Given,
     ImportChange,
     ImportEntry,
     ImportView,
     Key,
+    LinkCode,
     LowView,
     Me,
+    MemberLinked,
     Notice,
     OptionKey,
     OptionView,
@@ -193,6 +197,19 @@ CHECKS = (
     Check(name="database", ok=True, said="PostgreSQL 18"),
     Check(name="sandbox", ok=False, said="away", cure="start it"),
 )
+SHARED = SCHEDULE.model_copy(
+    update={"shared": (ChannelView(platform="slack", channel="C1", name="#ml_quiz"),), "platform": "discord"}
+)
+LINKED = ChatLinked(
+    done=False,
+    platforms=("discord", "slack"),
+    schedules=1,
+    members=12,
+    points=340,
+    banks=1,
+    seasons=2,
+    ending="Spring *2026*",
+)
 RULES = Rules(
     base={"mid": 10, "senior": 15, "principal": 20}, speed_bonus=True, speed_share=0.2, speed_window_s=600,
     freeze_cap=2, freeze_every=10, catch_up_minutes=120,
@@ -326,8 +343,16 @@ GALLERY: dict[str, Card | Form] = {
         IMPORTED.model_copy(update={"applied": False, "errors": 1, "findings": "error: x"})
     ),
     "schedule": admin.schedule_card(SCHEDULE, "Schedule added"),
+    "schedule shared": admin.schedule_card(SHARED, "Schedule shared"),
     "schedules": admin.schedules_card((SCHEDULE, SCHEDULE.model_copy(update={"id": 4, "paused": True}))),
     "schedules none": admin.schedules_card(()),
+    "link code": linking.member_code_card(LinkCode(code="K7QM2RXN", expires_at=CLOSE)),
+    "link chat code": linking.chat_code_card(LinkCode(code="K7QM2RXN", expires_at=CLOSE)),
+    "link asked": linking.chat_linked_card(LINKED, "K7QM2RXN"),
+    "link done": linking.chat_linked_card(LINKED.model_copy(update={"done": True}), "K7QM2RXN"),
+    "linked": linking.member_linked_card(
+        MemberLinked(name="Ada *", platforms=("discord", "slack"), points=25, twice=1, cards=3, hidden=True)
+    ),
     "round": admin.round_card(ROUND, "The next question"),
     "season": admin.season_card(
         SeasonView(id=1, name="Spring", starts_at=NOW, ends_at=NEXT, archive=ROWS), "Season ended"

@@ -119,8 +119,8 @@ REFUSED = [
     (
         "quiz-admin",
         "schedule ad 09:00",
-        "`/quiz-admin schedule` goes with add, list, edit, pause, resume, skip, preview, post-now, remove. "
-        "`ad` is not among them. Did you mean `add`?",
+        "`/quiz-admin schedule` goes with add, list, edit, pause, resume, skip, share, unshare, preview, post-now, "
+        "remove. `ad` is not among them. Did you mean `add`?",
     ),
     ("quiz-admin", "member", "`/quiz-admin member` goes with restore, adjust. Say which."),
     ("quiz-admin", "schedule add 25:00", "`25:00` is no time of day. Write it as `09:00` or `17:30`."),
@@ -191,7 +191,7 @@ def test_every_command_has_help_and_admins_have_their_own() -> None:
     assert {spec.name for spec in COMMANDS if spec.admin} == {"quiz-admin"}
     assert [spec.path[0] for spec in specs_of("quiz")] == [
         *("today", "answer", "practice", "run", "board", "me"),
-        *("topics", "explain", "report", "rules", "privacy", "help"),
+        *("topics", "explain", "report", "link", "rules", "privacy", "help"),
     ]
 
 

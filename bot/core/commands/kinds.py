@@ -140,6 +140,13 @@ def _read_number(word: str) -> int:
     return int(word.lstrip("#"))
 
 
+def _read_code(word: str) -> str:
+    code = word.upper().replace("-", "")
+    if not re.fullmatch(r"[0-9A-Z]{8}", code):
+        raise Unreadable(f"{shown(word)} is no code. A code has eight letters and digits, such as `K7QM2RXN`.")
+    return code
+
+
 def _read_date(word: str) -> date:
     try:
         return date.fromisoformat(word)
@@ -171,6 +178,7 @@ COUNTRY: Final = Kind("country", lambda word: word.upper(), "DE")
 DURATION: Final = Kind("length of time", _read_duration, "8h", ("8h", "4h", "1d"))
 NUMBER: Final = Kind("number", _read_number, "3")
 DAYS_BEFORE: Final = Kind("number of days", _read_number, "365")
+CODE: Final = Kind("code", _read_code, "K7QM2RXN", own=False)
 DATE: Final = Kind("date", _read_date, "2026-03-02")
 LEVEL: Final = one_of("level", {word: word for word in ("mid", "senior", "principal")})
 LEVELS: Final = list_of("levels", ("mid", "senior", "principal"))

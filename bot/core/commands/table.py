@@ -76,6 +76,7 @@ _SCHEDULE: Final = Argument("schedule", kinds.NUMBER, "Number of the schedule; m
 _THIS_SCHEDULE: Final = Argument("schedule", kinds.NUMBER, "Number of the schedule.", required=True)
 _QUESTION: Final = Argument("id", kinds.WORD, "Id of the question, as its card shows it.", required=True)
 _BANK: Final = Argument("name", kinds.WORD, "Name of the bank; in quotes if it has spaces.", required=True)
+_CODE: Final = Argument("code", kinds.CODE, "The code from the other chat; without it you get one.")
 _REPORT: Final = Argument("report", kinds.NUMBER, "Number of the report.", required=True)
 _MEMBER: Final = Argument("name", kinds.WORD, "Name of the member; in quotes if it has spaces.", required=True)
 
@@ -106,6 +107,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         Argument("id", kinds.WORD, "Id of the question; else today's."),
         Argument("text", kinds.REST, "What is wrong."),
     ),
+    _quiz("link", "Be one member in two chats.", _CODE),
     _quiz("rules", "How points and streaks are counted."),
     _quiz(
         "privacy",
@@ -125,6 +127,8 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         _SCHEDULE,
         Argument("date", kinds.DATE, "The day, such as 2026-03-02.", required=True),
     ),
+    _admin("schedule share", "Have a schedule post to this channel too.", _THIS_SCHEDULE),
+    _admin("schedule unshare", "Have a schedule no longer post to this channel.", _THIS_SCHEDULE),
     _admin("schedule preview", "The question that would come next.", _SCHEDULE),
     _admin("schedule post-now", "Post today's question at once.", _SCHEDULE),
     _admin("schedule remove", "Remove a schedule; its rounds and points stay.", _THIS_SCHEDULE),
@@ -165,6 +169,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         Argument("points", kinds.NUMBER, "Points, such as 5 or -5.", required=True),
         Argument("reason", kinds.REST, "Why; everyone who reads the audit sees it.", required=True),
     ),
+    _admin("link", "Have two chats share one board.", _CODE),
     _admin("audit", "What admins did lately."),
     _admin("doctor", "Check that everything works."),
     _admin("help", "This list, or more on one command.", Argument("command", kinds.REST, "A command.")),

@@ -11,6 +11,7 @@ from bot.core.markup import escape
 from bot.core.wording.asking import about, question_blocks
 from bot.core.wording.words import (
     and_list,
+    chat_words,
     day_words,
     in_brief,
     instant_words,
@@ -60,6 +61,7 @@ def schedule_card(view: ScheduleView, head: str) -> Card:
     where = escape(view.channel_name or view.channel)
     blocks = (
         Text(f"Schedule {view.id} in {where}: {plan_words(view.spec)}."),
+        *_shared(view),
         Text(f"Next: {_next_words(view)}."),
         Small(
             f"A question may come again after {plural(view.spec.memory_days, 'day')}; a missed one is posted up to "
@@ -69,14 +71,24 @@ def schedule_card(view: ScheduleView, head: str) -> Card:
     return Card(head, f"{head}: schedule {view.id}. Next: {_next_words(view, 1)}.", blocks)
 
 
+def _shared(view: ScheduleView) -> tuple[Block, ...]:
+    if not view.shared:
+        return ()
+    further = and_list([f"{escape(one.name)} ({chat_words(one.platform)})" for one in view.shared])
+    return (Text(f"It posts to {further} too; answers from everywhere count in one round."),)
+
+
+def _channels(view: ScheduleView) -> str:
+    return ", ".join([view.channel_name or view.channel, *(one.name for one in view.shared)])
+
+
 def schedules_card(views: tuple[ScheduleView, ...]) -> Card:
     """All schedules of the workspace."""
     if not views:
         text = "There is no schedule. `/quiz-admin schedule add 09:00 mon-fri Europe/Berlin` makes one here."
         return Card("Schedules", "There is no schedule.", (Text(text),))
     rows = tuple(
-        (str(view.id), view.channel_name or view.channel, in_brief(plan_words(view.spec), 200), _next_words(view, 1))
-        for view in views
+        (str(view.id), _channels(view), in_brief(plan_words(view.spec), 200), _next_words(view, 1)) for view in views
     )
     summary = f"{plural(len(views), 'schedule')}."
     return Card("Schedules", summary, (Table(("Number", "Channel", "When", "Next"), rows, "", (0,)),))

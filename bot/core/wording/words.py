@@ -8,7 +8,7 @@ from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.core.markup import escape, parse, to_summary
-from service.wire import Verdict
+from service.wire import Platform, Verdict
 
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS: Final = (
@@ -27,6 +27,19 @@ VERDICTS: Final[dict[Verdict, str]] = {
     "invalid": "could not be run",
     "system error": "could not be judged, which is our fault",
 }
+
+
+_CHATS: Final[dict[Platform, str]] = {
+    "discord": "Discord",
+    "slack": "Slack",
+    "web": "the web chat",
+    "console": "the console",
+}
+
+
+def chat_words(platform: Platform) -> str:
+    """What people call a chat."""
+    return _CHATS[platform]
 
 
 def plural(count: int, one: str, many: str = "") -> str:
