@@ -69,8 +69,8 @@ class Left:
 async def settled(client: SandboxClient, parked: int) -> None:
     """Wait until as many children are parked as in the beginning, and nothing runs."""
     async with asyncio.timeout(120):
-        while (health := await client.health()).ready != parked or health.running:
-            await asyncio.sleep(0.05)  # noqa: ASYNC110 - it is another process that is waited for
+        while (health := await client.health()).ready != parked or health.running:  # noqa: ASYNC110 - of another process
+            await asyncio.sleep(0.05)
 
 
 async def endured(client: SandboxClient, pid: int) -> tuple[Left, Left, list[float], Counter[str]]:
