@@ -22,14 +22,16 @@ from __future__ import annotations
 import functools
 import json
 import os
+import shutil
 import signal
 import socket
 import struct
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from sandbox import linux, staged
-from sandbox.confine import Walls
+from sandbox.confine import SCRATCH, Walls
 from sandbox.devices import Device
 from sandbox.zygote import CONTROL, Forking, tell
 
@@ -64,6 +66,9 @@ def live(walls: Walls, device: Device) -> NoReturn:
 
     def get_ready(_: Walls) -> None:
         _warm(child, device.name)
+        # torch leaves folders for what it might compile.
+        for left in Path(SCRATCH).iterdir():
+            shutil.rmtree(left, ignore_errors=True)
         hide()
         staged.after()
 

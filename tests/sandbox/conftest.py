@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +34,30 @@ def survivor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.Sand
     started = embedded.start(tmp_path_factory.mktemp("survivor"))
     yield started
     started.stop()
+
+
+@pytest.fixture(scope="session")
+def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.Sandbox]:
+    """A sandbox that goes a GPU's road on the CPU."""
+    folder = tmp_path_factory.mktemp("rehearsal")
+    path, log = folder / "s.sock", folder / "log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.sandbox.rehearsal", str(path)],
+            cwd=Path(__file__).parents[2],
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+        )
+    started = embedded.Sandbox(process, path, log)
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+async def fresh(rehearsal: embedded.Sandbox) -> SandboxClient:
+    await rehearsal.client.until_ready()
+    return rehearsal.client
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,27 @@
+"""`python -m tests.sandbox.rehearsal SOCKET`: a supervisor whose one GPU is the CPU.
+
+Everything is as beside a GPU (queue, lane, fresh children, their walls, the watch) but CUDA itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+from sandbox import host
+from sandbox.devices import Device
+from sandbox.gpus import Found
+from sandbox.supervisor import Settings, Supervisor
+
+
+async def rehearse(path: Path) -> None:
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    device = Device(title="the CPU, for a rehearsal")
+    await Supervisor(Settings(path, 2), host.probe(weaker=False), Found((device,), device.title)).serve(stop)
+
+
+if __name__ == "__main__":
+    asyncio.run(rehearse(Path(sys.argv[1])))
