@@ -15,6 +15,7 @@ from bot.core.courier import Courier
 from bot.core.journal import Journal
 from bot.core.links import Links
 from bot.core.quiz import Quiz
+from bot.pictures import Pictures
 from bot.platforms.discord.client import DiscordBot, learn_gateway, point_at
 from bot.platforms.discord.desk import Desk
 from bot.platforms.discord.greeting import Greeter
@@ -52,7 +53,7 @@ class Connected:
     """A client with all that answers what it hears.
 
     `steady` counts seconds, for what depends on how much time passed; with `links` code questions lead to the web
-    editor; `shard_count` is for where Discord must not be asked for it.
+    editor, and with `pictures` cards have them; `shard_count` is for where Discord must not be asked for it.
     """
 
     def __init__(
@@ -64,13 +65,15 @@ class Connected:
         *,
         shard_count: int | None = None,
         links: Links | None = None,
+        pictures: Pictures | None = None,
     ) -> None:
         self.bot = DiscordBot(shard_count=shard_count)
         self.replies = Replies()
         self.platform = DiscordPlatform(self.bot, clock)
-        quiz = Quiz(client, links)
+        quiz = Quiz(client, links).handle
+        answer = pictures.answering(quiz) if pictures else quiz
         self.desk = Desk(
-            answer=quiz.handle,
+            answer=answer,
             journal=journal,
             replies=self.replies,
             platform=self.platform,
@@ -81,7 +84,7 @@ class Connected:
             clock=clock,
             lateness=Lateness(steady),
         )
-        self.greeter = Greeter(self.bot, quiz.handle, journal, self.platform, clock)
+        self.greeter = Greeter(self.bot, answer, journal, self.platform, clock)
         self.bot.hear = self.desk.hear
         self.bot.welcome = self.greeter.welcome
 
@@ -137,8 +140,9 @@ async def _live(
     links: Links | None,
 ) -> None:
     """One connection, from login until it ends or we are asked to stop."""
-    connected = Connected(client, journal, clock, asyncio.get_running_loop().time, links=links)
-    courier = Courier(client, connected.platform)
+    pictures = Pictures()
+    connected = Connected(client, journal, clock, asyncio.get_running_loop().time, links=links, pictures=pictures)
+    courier = Courier(client, pictures.posting(connected.platform))
     try:
         await connected.bot.login(settings.bot_token)
         await learn_gateway(connected.bot, settings.api_url)
@@ -153,6 +157,7 @@ async def _live(
             await connected.bot.finish(_DRAIN_S)
     finally:
         await connected.close()
+        await pictures.close()
 
 
 @contextlib.asynccontextmanager
