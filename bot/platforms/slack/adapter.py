@@ -20,6 +20,7 @@ from bot.core.events import Added
 from bot.core.journal import Journal
 from bot.core.links import Links
 from bot.core.quiz import Quiz
+from bot.pictures import Pictures
 from bot.platforms.slack.desk import Desk
 from bot.platforms.slack.errors import DEAD_TOKEN, code_of
 from bot.platforms.slack.files import Files
@@ -101,7 +102,9 @@ async def serve(
         if stop.is_set():
             return
         journal = stack.enter_context(contextlib.closing(Journal(settings.data / JOURNAL)))
-        parts = build(settings, client, clock, web, journal, only, links)
+        pictures = Pictures()
+        stack.push_async_callback(pictures.close)
+        parts = build(settings, client, clock, web, journal, only, links, pictures)
         await run(parts, stop)
 
 
@@ -113,11 +116,14 @@ def build(
     journal: Journal,
     only: Installation | None,
     links: Links | None = None,
+    pictures: Pictures | None = None,
 ) -> Parts:
-    """The parts, put together; with `links` code questions lead to the web editor."""
+    """The parts, put together; with `links` code questions lead to the web editor, with `pictures` cards have them."""
     tokens = Tokens(client, clock, only)
     people = People(web, tokens, clock, settings.manager_ids)
-    desk = Desk(Quiz(client, links).handle, people, Replies(web, tokens), Files(web, tokens), journal)
+    quiz = Quiz(client, links).handle
+    answer = pictures.answering(quiz) if pictures else quiz
+    desk = Desk(answer, people, Replies(web, tokens), Files(web, tokens), journal)
     secret = settings.signing_secret.get_secret_value() if settings.signing_secret else ""
     inbox = Inbox(web, tokens, journal, desk, clock, secret)
     platform = SlackPlatform(web, tokens, clock, Pacer(time.monotonic))
@@ -125,9 +131,8 @@ def build(
     if settings.app_token is not None:
         app_token = settings.app_token.get_secret_value()
         socket = Watched(inbox.app, web, app_token, quiet_s=settings.quiet_s, ping_s=settings.ping_s)
-    parts = Parts(
-        settings, client, clock, web, tokens, journal, desk, inbox, Courier(client, platform), socket, flow=None
-    )
+    courier = Courier(client, pictures.posting(platform) if pictures else platform)
+    parts = Parts(settings, client, clock, web, tokens, journal, desk, inbox, courier, socket, flow=None)
     if settings.many:
         parts.flow = oauth_flow(settings, web, client, tokens, parts.installed)
     return parts
