@@ -125,9 +125,10 @@ class Today:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """Set up the daily question of a channel: ask for its time."""
+    """Set up the daily question of a channel, here with its name: ask for its time."""
 
     channel: str
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +137,7 @@ class SetupAt:
 
     at: str
     channel: str
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,7 @@ class Begin:
 
     at: str
     channel: str
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +188,7 @@ Action = (
 
 _ANY = r"[^\x00-\x1f]*"
 _SOME = r"[^\x00-\x1f]+"
+_CHANNEL = r"[^\x00-\x1f:]+"
 _CLOCK = "([01][0-9]|2[0-3])[0-5][0-9]"
 _LEVEL = "(mid|senior|principal)?"
 _KIND = "(choice|value|output|code|open)"
@@ -212,9 +216,9 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "s": (Settle, ("[0-9]{1,18}", "dismissed|fixed")),
     "c": (Join, ("[0-9A-Z]{8}",)),
     "t": (Today, ()),
-    "h": (Setup, (_SOME,)),
-    "j": (SetupAt, (_CLOCK, _SOME)),
-    "b": (Begin, (_CLOCK, _SOME)),
+    "h": (Setup, (_CHANNEL, _ANY)),
+    "j": (SetupAt, (_CLOCK, _CHANNEL, _ANY)),
+    "b": (Begin, (_CLOCK, _CHANNEL, _ANY)),
     "w": (PostNow, ("[0-9]{1,18}",)),
 }
 _TAGS = {kind: tag for tag, (kind, _) in _SHAPES.items()}

@@ -82,7 +82,7 @@ class AdminDesk:
     # Schedules
 
     async def _setup(self, event: Command, typed: Typed) -> Said:
-        return await HelloDesk(self._client).setup(event, event.where.channel)
+        return await HelloDesk(self._client).setup(event, event.where)
 
     async def _add(self, event: Command, typed: Typed) -> Said:
         view = await self._client.schedule_add(event.who, event.id, event.where, _plan(typed, ScheduleSpec()))

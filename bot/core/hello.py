@@ -24,29 +24,28 @@ class HelloDesk:
     async def added(self, event: Added) -> tuple[Card, bool]:
         """The hello, and whether it is the first in this workspace."""
         first = await self._client.hello(event.who, event.where)
-        return hello.hello_card(event.where.channel, event.where.name), first
+        return hello.hello_card(event.where), first
 
     async def visited(self, event: Visited) -> Card:
         """The member's own page."""
         today = await self._client.today(event.who, NOWHERE)
         return hello.home_card(today, await self._client.me(event.who), event.at)
 
-    async def setup(self, event: Event, channel: str) -> Card:
+    async def setup(self, event: Event, where: Where) -> Card:
         """Ask for the time. Refused, by the service, for whoever may not."""
-        known = [one for one in await self._client.schedule_list(event.who) if one.channel == channel]
-        return hello.time_card(channel, _name_of(event, channel, known), tuple(known))
+        known = [one for one in await self._client.schedule_list(event.who) if one.channel == where.channel]
+        return hello.time_card(where, tuple(known))
 
-    def plan(self, event: Event, at: str, channel: str) -> Form:
+    def plan(self, event: Event, at: str, where: Where) -> Form:
         """Ask for days and zone."""
-        return hello.plan_form(at, channel, event.at)
+        return hello.plan_form(at, where, event.at)
 
-    async def begin(self, event: Submit, at: str, channel: str) -> Card:
+    async def begin(self, event: Submit, at: str, where: Where) -> Card:
         """Add the schedule and show its first question; one that is there already is shown again."""
         spec = _spec(event, at)
         for one in await self._client.schedule_list(event.who):
-            if one.channel == channel and one.spec == spec:
+            if one.channel == where.channel and one.spec == spec:
                 return hello.begun_card(one, await self._first(event.who, one), "This schedule is there")
-        where = Where(channel=channel, name=_name_of(event, channel, ()))
         view = await self._client.schedule_add(event.who, event.id, where, spec)
         return hello.begun_card(view, await self._first(event.who, view))
 
@@ -60,13 +59,6 @@ class HelloDesk:
     async def post_now(self, event: Event, schedule: int) -> Card:
         """Post the day's question at once."""
         return admin.round_card(await self._client.post_now(event.who, event.id, schedule), "Posted")
-
-
-def _name_of(event: Event, channel: str, known: list[ScheduleView] | tuple[()]) -> str:
-    """What the channel is called, as far as it is known here."""
-    if event.where.channel == channel:
-        return event.where.name
-    return next((one.channel_name for one in known), "")
 
 
 def _spec(event: Submit, at: str) -> ScheduleSpec:

@@ -13,7 +13,7 @@ from bot.core.hello import HelloDesk
 from bot.core.members import MemberDesk, without_fence
 from bot.core.wording import asking, revealing, texts
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
-from service.wire import AskForm, Given, Rating
+from service.wire import AskForm, Given, Rating, Where
 
 Said = Card | Form
 
@@ -73,10 +73,10 @@ class PressDesk:
         match action:
             case actions.Today():
                 return await self._members.today(event)
-            case actions.Setup(channel):
-                return await self._hello.setup(event, channel)
-            case actions.SetupAt(at, channel):
-                return self._hello.plan(event, at, channel)
+            case actions.Setup(channel, name):
+                return await self._hello.setup(event, Where(channel=channel, name=name))
+            case actions.SetupAt(at, channel, name):
+                return self._hello.plan(event, at, Where(channel=channel, name=name))
             case actions.PostNow(schedule):
                 return await self._hello.post_now(event, int(schedule))
             case _:
@@ -95,8 +95,8 @@ class PressDesk:
                 return await self._members.report(event, question or _one(event, "question"), _one(event, "text"))
             case actions.Snippet():
                 return await self._members.run_snippet(event, _code(event))
-            case actions.Begin(at, channel):
-                return await self._hello.begin(event, at, channel)
+            case actions.Begin(at, channel, name):
+                return await self._hello.begin(event, at, Where(channel=channel, name=name))
             case actions.Import(how):
                 return await self._admins.take_document(event, _one(event, "name"), _raw(event, "text"), how == "apply")
             case _:

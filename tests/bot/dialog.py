@@ -40,7 +40,7 @@ class Dialog:
         said = self.told[who.member]
         rows = [row for block in said.blocks if isinstance(block, Options) for row in block.rows]
         letter = next(row.letter for row in rows if row.markdown == text)
-        label = next(one.label for one in self._buttons(who) if one.label.partition(" ")[0] == letter)
+        label = next(one.label for one in self.buttons(who) if one.label.partition(" ")[0] == letter)
         return await self.presses(who, label)
 
     async def picks(self, who: Who, *texts: str) -> str:
@@ -71,11 +71,12 @@ class Dialog:
 
     def button(self, who: Who, label: str) -> Button:
         """The button of that label on what one was told last."""
-        found = [button for button in self._buttons(who) if button.label == label]
-        assert found, f"no button {label!r} among {[one.label for one in self._buttons(who)]}"
+        found = [button for button in self.buttons(who) if button.label == label]
+        assert found, f"no button {label!r} among {[one.label for one in self.buttons(who)]}"
         return found[0]
 
-    def _buttons(self, who: Who) -> tuple[Button, ...]:
+    def buttons(self, who: Who) -> tuple[Button, ...]:
+        """All of what one was told last."""
         said = self.told[who.member]
         return said.buttons if isinstance(said, Card) else said.extras
 

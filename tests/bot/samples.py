@@ -49,6 +49,7 @@ from service.wire import (
     Twin,
     VerdictNote,
     VerdictView,
+    Where,
 )
 
 PNG = base64.b64decode(
@@ -57,6 +58,7 @@ PNG = base64.b64decode(
 """The smallest picture there is."""
 
 BERLIN = "Europe/Berlin"
+GENERAL = Where(channel="C012AB", name="general *x*")
 NOW = datetime(2026, 3, 5, 8, 5, tzinfo=UTC)
 CLOSE = datetime(2026, 3, 5, 16, 0, tzinfo=UTC)
 NEXT = datetime(2026, 3, 6, 8, 0, tzinfo=UTC)
@@ -372,10 +374,10 @@ GALLERY: dict[str, Card | Form] = {
     "audit": admin.audit_card((AuditView(at=NOW, by="Ann", action="adjust", detail="Bob -5: unfair"),)),
     "audit none": admin.audit_card(()),
     "doctor": admin.doctor_card(CHECKS),
-    "hello": hello.hello_card("C012AB", "general *x*"),
-    "hello nowhere": hello.hello_card("", ""),
-    "setup": hello.time_card("C012AB", "general *x*", (SCHEDULE,)),
-    "setup plan": hello.plan_form("0930", "C012AB", NOW),
+    "hello": hello.hello_card(GENERAL),
+    "hello nowhere": hello.hello_card(Where(channel="")),
+    "setup": hello.time_card(GENERAL, (SCHEDULE,)),
+    "setup plan": hello.plan_form("0930", GENERAL, NOW),
     "begun": hello.begun_card(SCHEDULE, ROUND),
     "begun without a question": hello.begun_card(SCHEDULE, "the bank is empty"),
     "home": hello.home_card(Today(forms=(ANSWERED, ASK_CODE), zone=BERLIN), ME, NOW),

@@ -25,6 +25,7 @@ from questions.model import KINDS
 
 bare_refs = st.builds(lambda kind, number: f"{kind}{number}", st.sampled_from("rp"), st.integers(0, 10**18 - 1))
 words = st.text(st.characters(min_codepoint=32, exclude_categories=("Cs", "Cc")), min_size=1, max_size=60)
+channels = st.text(st.sampled_from("0123456789CGDab-_"), min_size=1, max_size=21)
 levels = st.sampled_from(["", "mid", "senior", "principal"])
 wishes = st.builds(Wanted, st.just("") | words, levels, st.sampled_from(["", *KINDS]))
 refs = st.builds(actions.trailing, bare_refs, wishes)
@@ -44,9 +45,9 @@ any_action = st.one_of(
     st.builds(Import, st.sampled_from(["check", "apply"])),
     st.builds(actions.Settle, st.integers(0, 10**17).map(str), st.sampled_from(["dismissed", "fixed"])),
     st.just(actions.Today()),
-    st.builds(actions.Setup, words),
-    st.builds(actions.SetupAt, st.sampled_from(["0000", "0930", "2359"]), words),
-    st.builds(actions.Begin, st.sampled_from(["0000", "0930", "2359"]), words),
+    st.builds(actions.Setup, channels, st.just("") | words),
+    st.builds(actions.SetupAt, st.sampled_from(["0000", "0930", "2359"]), channels, st.just("") | words),
+    st.builds(actions.Begin, st.sampled_from(["0000", "0930", "2359"]), channels, st.just("") | words),
     st.builds(actions.PostNow, st.integers(0, 10**17).map(str)),
 )
 
@@ -104,9 +105,9 @@ def test_any_other_text_is_refused_or_stands_for_itself(text: str) -> None:
         (Snippet(), "u"),
         (ShowBoard("week", "channel"), "l:week:channel:"),
         (actions.Today(), "t"),
-        (actions.Setup("C012AB"), "h:C012AB"),
-        (actions.SetupAt("0930", "C012AB"), "j:0930:C012AB"),
-        (actions.Begin("0930", "a:b"), "b:0930:a:b"),
+        (actions.Setup("C012AB"), "h:C012AB:"),
+        (actions.SetupAt("0930", "C012AB", "general"), "j:0930:C012AB:general"),
+        (actions.Begin("0930", "C012AB", "a:b"), "b:0930:C012AB:a:b"),
         (actions.PostNow("3"), "w:3"),
     ],
 )
@@ -133,8 +134,9 @@ def test_ids_stay_what_they_are_because_old_cards_are_still_pressed(action: acti
         "u:x",
         "t:1",
         "h:",
-        "j:2400:C1",
-        "b:930:C1",
+        "h:C1",
+        "j:2400:C1:",
+        "b:930:C1:",
         "w:x",
         "a:r12\n",
         "e:" + "q" * 99,

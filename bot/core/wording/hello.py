@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from bot.core.actions import Begin, Next, Open, PostNow, Setup, SetupAt, ShowBoard, Snippet, encode
+from bot.core.actions import Begin, Next, Open, PostNow, Setup, SetupAt, ShowBoard, Snippet, encode, fits
 from bot.core.actions import Today as ShowToday
 from bot.core.cards import Block, Button, Card, Form, PickField, Small, Table, Text, TextField
 from bot.core.markup import escape
 from bot.core.wording.admin import plan_words, schedule_card
 from bot.core.wording.asking import about, how
 from bot.core.wording.words import in_brief, instant_words, plural, until_words
-from service.wire import AskForm, Me, RoundView, ScheduleView, Today
+from service.wire import AskForm, Me, RoundView, ScheduleView, Today, Where
 
 TIMES: Final = ("0800", "0900", "1000", "1100", "1200", "1400", "1600")
 USUAL_TIME: Final = "0900"
@@ -30,16 +30,22 @@ ZONES: Final = (
     *("Europe/Helsinki", "Africa/Lagos", "Africa/Nairobi", "Europe/Istanbul", "Asia/Dubai", "Asia/Kolkata"),
     *("Asia/Bangkok", "Asia/Shanghai", "Asia/Singapore", "Asia/Tokyo", "Australia/Sydney", "Pacific/Auckland"),
 )
+_NAME_ROOM = 50
 _MOST_OPEN = 5
 """Questions a member's own page shows; a team seldom has more than one."""
 
 
-def named(channel: str, name: str) -> str:
+def _named(where: Where) -> str:
     """A channel as people call it, `#general`; Markdown. Without a name it is called this channel."""
-    return f"**#{escape(name.removeprefix('#'))}**" if name else "this channel"
+    return f"**#{escape(where.name.removeprefix('#'))}**" if where.name else "this channel"
 
 
-def hello_card(channel: str, name: str) -> Card:
+def _brief(where: Where) -> str:
+    """As much of its name as an action has room for."""
+    return where.name[:_NAME_ROOM] if fits(Begin(USUAL_TIME, where.channel, where.name[:_NAME_ROOM])) else ""
+
+
+def hello_card(where: Where) -> Card:
     """Said once, to whoever added the bot."""
     does = (
         "I post a question on machine learning on the days you say. Everybody answers privately, with a button, a few "
@@ -48,9 +54,9 @@ def hello_card(channel: str, name: str) -> Card:
     next_step = "Three clicks set it up: the channel, the time, the days."
     elsewhere = "Or type `/quiz-admin setup` in the channel that shall have it."
     setup: tuple[Button, ...] = ()
-    if channel:
-        label = f"Set it up in #{name.removeprefix('#')}"[:75] if name else "Set it up in this channel"
-        setup = (Button(label, encode(Setup(channel)), "primary"),)
+    if where.channel:
+        label = f"Set it up in #{where.name.removeprefix('#')}"[:75] if where.name else "Set it up in this channel"
+        setup = (Button(label, encode(Setup(where.channel, _brief(where))), "primary"),)
     return Card(
         "Hello, I am Dailygrad",
         "The daily quiz of your team. Three clicks set it up.",
@@ -59,25 +65,29 @@ def hello_card(channel: str, name: str) -> Card:
     )
 
 
-def time_card(channel: str, name: str, known: tuple[ScheduleView, ...]) -> Card:
+def time_card(where: Where, known: tuple[ScheduleView, ...]) -> Card:
     """The second click: the time of day. `known` are the channel's schedules, if it has any."""
-    there = tuple(Text(f"{named(channel, name)} has schedule {one.id}: {plan_words(one.spec)}.") for one in known)
+    there = tuple(Text(f"{_named(where)} has schedule {one.id}: {plan_words(one.spec)}.") for one in known)
     another = " A further one is added beside it." if known else ""
-    asked = f"At what time shall the question come to {named(channel, name)}? Days and time zone come next.{another}"
+    asked = f"At what time shall the question come to {_named(where)}? Days and time zone come next.{another}"
     other = "Another time: `/quiz-admin schedule add 09:30 mon-fri Europe/Berlin`."
     buttons = tuple(
-        Button(f"{at[:2]}:{at[2:]}", encode(SetupAt(at, channel)), "primary" if at == USUAL_TIME else "plain")
+        Button(
+            f"{at[:2]}:{at[2:]}",
+            encode(SetupAt(at, where.channel, _brief(where))),
+            "primary" if at == USUAL_TIME else "plain",
+        )
         for at in TIMES
     )
     return Card("The time", in_brief(asked, 200), (*there, Text(asked), Small(other)), buttons)
 
 
-def plan_form(at: str, channel: str, now: datetime) -> Form:
+def plan_form(at: str, where: Where, now: datetime) -> Form:
     """The third click: days and zone. Each zone says what time it is there, so that one's own is found."""
     zones = tuple((zone, f"{zone.replace('_', ' ')}: {now.astimezone(ZoneInfo(zone)):%H:%M} now") for zone in ZONES)
     return Form(
         title=f"Every question at {at[:2]}:{at[2:]}",
-        action=encode(Begin(at, channel)),
+        action=encode(Begin(at, where.channel, _brief(where))),
         fields=(
             PickField("days", "Days", DAYS, (DAYS[0][0],)),
             PickField("zone", "Time zone", zones, ("UTC",)),

@@ -1,0 +1,153 @@
+"""The bot comes to a workspace: one hello, a first schedule in three clicks, and a page for each member."""
+
+from __future__ import annotations
+
+from zoneinfo import available_timezones
+
+import pytest
+
+from bot.core.cards import Form, PickField
+from bot.core.events import Added, Press, Visited
+from service.wire import Where, Who
+from tests.bot.conftest import Room
+from tests.conftest import MakeWho
+
+NEW = Where(channel="C1", name="general")
+PAGE = Where(channel="")
+
+
+@pytest.fixture
+def ann(who: MakeWho) -> Who:
+    return who("Ann")
+
+
+def zones_of(room: Room) -> tuple[tuple[str, str], ...]:
+    """The zones offered in the form that the admin was given."""
+    form = room.told[room.boss.member]
+    assert isinstance(form, Form)
+    return next(field.options for field in form.fields if isinstance(field, PickField) and field.name == "zone")
+
+
+async def test_three_clicks_from_hello_to_the_first_question(room: Room) -> None:
+    boss = room.boss
+    hello = await room.does(Added(room.event_id(), room.clock(), boss, NEW))
+    assert hello.startswith("Hello, I am Dailygrad")
+    asked = await room.presses(boss, "Set it up in #general")
+    assert "At what time shall the question come to #general?" in asked
+    assert "Every question at 09:00" in await room.presses(boss, "09:00")
+    assert ("Europe/Berlin", "Europe/Berlin: 09:00 now") in zones_of(room)
+    begun = await room.fills(boss, days="0,1,2,3,4", zone="Europe/Berlin", other="")
+    assert "Schedule 1 in general: 09:00 (Europe/Berlin), Monday to Friday" in begun
+    assert "It begins with: " in begun
+    (schedule,) = await room.client.schedule_list(boss)
+    assert (schedule.channel, schedule.spec.weekdays, schedule.spec.zone) == ("C1", (0, 1, 2, 3, 4), "Europe/Berlin")
+    assert "Posted" in await room.presses(boss, "Post the first one now")
+    await room.carries()
+    assert room.wall.questions == ["C1"]
+
+
+async def test_hello_is_said_once_in_a_workspace(room: Room, who: MakeWho) -> None:
+    first = await room.quiz.handle(Added(room.event_id(), room.clock(), who("Eve", workspace="new"), NEW))
+    again = await room.quiz.handle(Added(room.event_id(), room.clock(), who("Eve", workspace="new"), NEW))
+    other = await room.quiz.handle(Added(room.event_id(), room.clock(), who("Mel", workspace="newer"), NEW))
+    assert [reply.needless for reply in (first, again, other)] == [False, True, False]
+
+
+async def test_hello_without_a_channel_says_where_to_go(room: Room) -> None:
+    said = await room.does(Added(room.event_id(), room.clock(), room.boss, Where(channel="")))
+    assert "/quiz-admin setup" in " ".join(said.split())
+    assert "[1] Try a question first" in said
+
+
+async def test_setup_typed_in_a_channel_begins_there(room: Room) -> None:
+    assert "come to #daily?" in await room.types(room.boss, "/quiz-admin setup")
+
+
+async def test_a_second_press_of_begin_makes_no_second_schedule(room: Room) -> None:
+    await room.types(room.boss, "/quiz-admin setup")
+    form = await room.presses(room.boss, "16:00")
+    shown = room.told[room.boss.member]
+    assert "Schedule added" in await room.fills(room.boss, days="0,2,4", zone="UTC")
+    room.told[room.boss.member] = shown
+    assert "This schedule is there" in await room.fills(room.boss, days="0,2,4", zone="UTC")
+    assert len(await room.client.schedule_list(room.boss)) == 1
+    assert "16:00" in form
+    again = await room.types(room.boss, "/quiz-admin setup")
+    assert "#daily has schedule 1: 16:00 (UTC), Monday, Wednesday and Friday" in again
+
+
+async def test_a_zone_that_was_typed_counts_and_one_that_is_none_is_refused(room: Room) -> None:
+    await room.types(room.boss, "/quiz-admin setup")
+    await room.presses(room.boss, "10:00")
+    form = room.told[room.boss.member]
+    refused = await room.fills(room.boss, days="0,1,2,3,4", zone="UTC", other="Europe/Atlantis")
+    assert refused.startswith("That did not work")
+    assert "Europe/Atlantis" in refused
+    room.told[room.boss.member] = form
+    assert "10:00 (Asia/Kathmandu)" in await room.fills(room.boss, days="0", zone="UTC", other=" Asia/Kathmandu ")
+
+
+async def test_who_is_no_admin_is_told_so_at_the_first_click(room: Room, ann: Who) -> None:
+    await room.does(Added(room.event_id(), room.clock(), room.boss, NEW))
+    action = room.button(room.boss, "Set it up in #general").action
+    said = await room.does(Press(room.event_id(), room.clock(), ann, NEW, action))
+    assert said.startswith("That did not work")
+    assert "admin" in said
+
+
+async def test_a_bank_without_questions_says_so_and_nothing_is_begun(room: Room) -> None:
+    await room.only("none")
+    await room.types(room.boss, "/quiz-admin setup")
+    await room.presses(room.boss, "09:00")
+    assert "No question of the bank fits" in await room.fills(room.boss, days="0,1,2,3,4", zone="UTC")
+    assert await room.client.schedule_list(room.boss) == ()
+
+
+async def test_a_schedule_that_has_no_question_left_is_kept_and_says_what_is_missing(room: Room) -> None:
+    await room.types(room.boss, "/quiz-admin setup")
+    await room.presses(room.boss, "09:00")
+    form = room.told[room.boss.member]
+    await room.fills(room.boss, days="0,1,2,3,4", zone="UTC")
+    await room.only("none")
+    room.told[room.boss.member] = form
+    said = await room.fills(room.boss, days="0,1,2,3,4", zone="UTC")
+    assert "This schedule is there" in said
+    assert "There is no first question yet: " in said
+
+
+async def test_a_members_page_leads_everywhere(room: Room, ann: Who) -> None:
+    empty = await room.does(Visited(room.event_id(), room.clock(), ann, PAGE))
+    assert "No question is open just now." in empty
+    await room.opens("one-right")
+    page = await room.does(Visited(room.event_id(), room.clock(), ann, PAGE))
+    assert "What does torch.zeros(2, 3).t().shape give? 3 options; one is right." in page.replace("\n", " ")
+    assert "0 rounds; best 0" in page
+    await room.presses(ann, "Answer")
+    await room.chooses(ann, "`(3, 2)`")
+    page = await room.does(Visited(room.event_id(), room.clock(), ann, PAGE))
+    assert "You have answered it." in page
+    assert "Change my answer" in page
+    ways = {
+        "Practise": "All done",
+        "Board of the week": "[2] Week (shown)",
+        "Board of all time": "[5] All time (shown)",
+        "Run a snippet": "Your program",
+        "Today": "Today's question",
+    }
+    for label, said in ways.items():
+        await room.does(Visited(room.event_id(), room.clock(), ann, PAGE))
+        assert said in await room.presses(ann, label)
+
+
+async def test_every_zone_offered_is_one_and_fits_every_select(room: Room) -> None:
+    await room.types(room.boss, "/quiz-admin setup")
+    await room.presses(room.boss, "09:00")
+    assert len(zones_of(room)) <= 25
+    assert {zone for zone, _ in zones_of(room)} <= available_timezones()
+
+
+async def test_a_channel_of_any_name_can_be_set_up(room: Room) -> None:
+    long = Where(channel="1234567890123456789", name="é:" * 50)
+    await room.does(Added(room.event_id(), room.clock(), room.boss, long))
+    label = next(button.label for button in room.buttons(room.boss) if button.label.startswith("Set it up in #é:"))
+    assert "#é:é:é:" in await room.presses(room.boss, label)
