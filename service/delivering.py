@@ -44,21 +44,22 @@ async def claim_or_wait(
 ) -> tuple[Delivery, ...]:
     """What may be sent on that platform now, leased to the caller; waits up to `wait_s` for something to do.
 
-    Once `stopping` says so it waits no longer than a second more.
+    Once `stopping` says so it waits no longer than a second more, and takes nothing: nobody is there to carry it.
     """
     found = await _claim(sessions, platform, clock, limit)
     if found or wait_s <= 0:
         return found
     async with await AsyncConnection.connect(database_url, autocommit=True) as connection:
         await connection.execute("listen dailygrad_outbox")
-        # Once more, now that nothing can come unheard.
-        found = await _claim(sessions, platform, clock, limit)
-        while not found and wait_s > 0 and not stopping():
+        while not stopping():
+            # At first once more, now that nothing can come unheard.
+            found = await _claim(sessions, platform, clock, limit)
+            if found or wait_s <= 0:
+                break
             pause = min(wait_s, LOOK_S)
             async for _ in connection.notifies(timeout=pause, stop_after=1):
                 pass
             wait_s -= pause
-            found = await _claim(sessions, platform, clock, limit)
     return found
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Body
+from fastapi import APIRouter, Body, Request
 
 from service import delivering
 from service.api.dependencies import TheCall
@@ -19,15 +20,31 @@ Id = Annotated[int, Body(embed=True, ge=1)]
 @router.post("/outbox/claim")
 async def outbox_claim(
     call: TheCall,
+    request: Request,
     platform: Annotated[Platform, Body(embed=True)],
     limit: Annotated[int, Body(embed=True, ge=1, le=100)] = 20,
     wait_s: Annotated[float, Body(embed=True, ge=0, le=30)] = 0,
 ) -> tuple[Delivery, ...]:
     parts = call.parts
     url = libpq_url(parts.database_url)
-    return await delivering.claim_or_wait(
-        parts.sessions, url, platform, parts.clock, limit=limit, wait_s=wait_s, stopping=parts.stopping.is_set
-    )
+    # What a courier that was killed had asked for would be kept from the next one for a whole lease.
+    hung_up = asyncio.create_task(_hung_up(request))
+
+    def stopping() -> bool:
+        return parts.stopping.is_set() or hung_up.done()
+
+    try:
+        return await delivering.claim_or_wait(
+            parts.sessions, url, platform, parts.clock, limit=limit, wait_s=wait_s, stopping=stopping
+        )
+    finally:
+        hung_up.cancel()
+
+
+async def _hung_up(request: Request) -> None:
+    """Ends when whoever asked is gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 @router.post("/outbox/sent")

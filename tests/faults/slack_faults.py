@@ -49,7 +49,12 @@ class SlackScene:
         """A bot in Socket Mode, connected."""
         before = len(self.slack.sockets.open)
         bot = await self.launch(data, **settings)
-        await self.slack.connected(before + 1)
+
+        def there() -> bool:
+            return len(self.slack.sockets.open) > before or bot.process.returncode is not None
+
+        await self.slack.until(there, 60, "a socket")
+        assert bot.process.returncode is None, bot.said
         return bot
 
     async def launch(self, data: str = "data", **settings: str) -> Bot:

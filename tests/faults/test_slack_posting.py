@@ -43,7 +43,10 @@ async def test_a_killed_bots_message_is_found_and_not_made_again(scene: SlackSce
     await bot.kill()
     scene.backend.clock.advance(seconds=LEASE_S)
     await scene.start()
+    again = scene.slack.log.clock.real()
     await outbox_settled(scene)
+    # What the dead bot had asked for is given to nobody: that would cost another lease.
+    assert scene.slack.log.clock.real() - again < LEASE_S / 2
     assert len(scene.questions()) == 1
     scene.slack.must_be_well()
 
