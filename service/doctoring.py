@@ -79,7 +79,8 @@ async def _sandbox(sandbox: Sandbox | None) -> Check:
     if health.trouble:
         return Check(name="sandbox", ok=False, said=f"{said}; {health.trouble}", cure="read the sandbox's log")
     lacks = "; ".join(health.lacks)
-    return _check("sandbox", health.isolation == "full", said + (lacks and f"; {lacks}"), "mend what is named")
+    said += (lacks and f"; {lacks}") + (health.gpu and f"; GPU: {health.gpu}")
+    return _check("sandbox", health.isolation == "full", said, "mend what is named")
 
 
 async def _bank(session: AsyncSession, caller: Caller) -> Check:

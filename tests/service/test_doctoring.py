@@ -110,6 +110,11 @@ class TestSandbox:
         check = await ask(ready=0, versions={}, trouble="torch cannot be imported")
         assert (check.ok, check.said) == (False, "0 children ready, isolation full; torch cannot be imported")
 
+    async def test_what_gpu_there_is_or_why_none_is_told(self, ask: Callable[..., Awaitable[Check]]) -> None:
+        check = await ask(devices=["cpu"], gpu="no NVIDIA driver is loaded")
+        assert check.ok
+        assert check.said.endswith(", torch 2.13.0; GPU: no NVIDIA driver is loaded")
+
     async def test_nobody_at_the_socket(self, stage: Stage, tmp_path: Path) -> None:
         checks = await examined(stage, await stage.caller(), SandboxClient(tmp_path / "none.sock"))
         assert not checks["sandbox"].ok

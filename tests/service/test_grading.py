@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from questions.model import Device
+from sandbox.challenge import NEEDS_GPU, NO_GPU
 from sandbox.client import Health, SandboxClient, SandboxUnreachable
 from sandbox.wire import Outcome, Run
 from service import grading
@@ -14,9 +17,9 @@ from service.app import build
 from service.client import ServiceRefused
 from service.config import Settings
 from service.store.tables import Answer, Card, Ledger, VerdictRow
-from service.wire import Given, RevealPost
+from service.wire import Given, QuestionPost, RevealPost
 from tests.conftest import MONDAY, Clock
-from tests.service.roads import DAILY, Road, choice, code_asked, road_with, verdict_notes
+from tests.service.roads import DAILY, Road, choice, code, code_asked, road_with, verdict_notes
 
 RIGHT = Given(code="def double(x):\n    return 2 * x\n")
 WRONG = Given(code="def double(x):\n    return x + 1\n")
@@ -120,6 +123,32 @@ async def test_practised_and_late_code_is_told_with_its_key(
         assert note.key is not None and "2 * x" in note.key.answer
         (card,) = await road.rows(Card)
         assert note.next_due == card.due
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("device", "verdict", "message", "note"),
+    [("both", "accepted", "", NO_GPU), ("cuda", "system error", NEEDS_GPU, "")],
+)
+async def test_without_a_gpu_the_cpu_s_verdict_stands_or_it_is_told_at_once_and_costs_nothing(
+    settings: Settings, clock: Clock, sandbox: SandboxClient, device: Device, verdict: str, message: str, note: str
+) -> None:
+    if "cuda" in (await sandbox.until_ready()).devices:
+        pytest.skip("this machine has a GPU")
+    async with build(settings, clock, sandbox).running() as service:
+        road = road_with(service)
+        asked = code()
+        assert asked.task is not None
+        await road.bank(replace(asked, task=replace(asked.task, device=device)))
+        await road.schedule()
+        clock.now = NINE
+        ref = next(body.ref for body in await road.ticked() if isinstance(body, QuestionPost))
+        await road.answer(ref, RIGHT, "Ada")
+        await service.jobs.work_off()
+        (told,) = await verdict_notes(road)
+        found = told.verdict
+        assert (found.verdict, found.message, found.note) == (verdict, message, note)
+        assert len(await road.rows(VerdictRow)) == (1 if verdict == "accepted" else 0)
 
 
 @pytest.mark.parametrize("is_there", [True, False])
