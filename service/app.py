@@ -21,6 +21,7 @@ from service.jobs import DRAWING, Jobs, make_jobs
 from service.schedule import Leader, ticking
 from service.store import drawings, migrations
 from service.store.session import Sessions, make_engine, make_sessions
+from service.vault import Vault
 
 
 @dataclass(frozen=True)
@@ -86,5 +87,8 @@ def build(settings: Settings, clock: Clock, sandbox: Sandbox | None = None) -> S
         await rejudging.regrade_code(sessions, fair, version_id, clock, last=last)
 
     jobs = make_jobs(settings.database_url, judge, draw, regrade)
-    parts = Parts(sessions, settings.database_url, clock, settings.token, fair, jobs, migrations.newest(), Event())
+    vault = Vault(settings.token_keys)
+    parts = Parts(
+        sessions, settings.database_url, clock, settings.token, fair, jobs, migrations.newest(), vault, Event()
+    )
     return Service(settings, clock, engine, sessions, fair, jobs, make_api(parts), parts.stopping)

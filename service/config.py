@@ -11,6 +11,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
+from service.vault import HOW, Vault
+
 SHORTEST_TOKEN = 16
 
 
@@ -28,6 +30,10 @@ class Settings(BaseSettings):
     service_token: SecretStr | None = Field(default=None, validate_default=False)
     """What bots must show. Either this or `service_token_file`."""
     service_token_file: Path | None = None
+    token_key: SecretStr | None = None
+    """What the tokens of installations are encrypted with; several apart by commas, the newest first, while keys are
+    changed. Either this or `token_key_file`; without one no installation is kept."""
+    token_key_file: Path | None = None
     sandbox_socket: Path | None = None
     """The sandbox's unix socket, or a folder of them, or several of both with `:` between; without one, code questions
     wait."""
@@ -56,6 +62,25 @@ class Settings(BaseSettings):
             )
         return self
 
+    @model_validator(mode="after")
+    def _has_sound_keys(self) -> Self:
+        keys = self.token_keys
+        try:
+            Vault(keys)
+        except ValueError:
+            raise ValueError(
+                f"DAILYGRAD_TOKEN_KEY: it holds something that is no key; each must be the output of {HOW}"
+            ) from None
+        return self
+
+    @property
+    def token_keys(self) -> tuple[str, ...]:
+        """The keys of `token_key`, the newest first; none where none was set."""
+        given = self.token_key.get_secret_value() if self.token_key is not None else ""
+        if self.token_key is None and self.token_key_file is not None:
+            given = _read("DAILYGRAD_TOKEN_KEY_FILE", self.token_key_file)
+        return tuple(given.replace(",", " ").split())
+
     @property
     def sandbox_places(self) -> tuple[Path, ...]:
         """Every socket or folder of sockets that `sandbox_socket` names."""
@@ -69,13 +94,16 @@ class Settings(BaseSettings):
             return self.service_token.get_secret_value()
         if self.service_token_file is None:
             return ""
-        try:
-            return self.service_token_file.read_text(encoding="utf-8").strip()
-        except OSError as error:
-            raise ValueError(
-                f"DAILYGRAD_SERVICE_TOKEN_FILE: {self.service_token_file} cannot be read ({error.strerror}); "
-                "check its path and its owner"
-            ) from error
+        return _read("DAILYGRAD_SERVICE_TOKEN_FILE", self.service_token_file)
+
+
+def _read(variable: str, path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise ValueError(
+            f"{variable}: {path} cannot be read ({error.strerror}); check its path and its owner"
+        ) from error
 
 
 def read_settings(**given: Any) -> Settings:

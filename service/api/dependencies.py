@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.fairness import FairSandbox
 from service.jobs import Jobs
 from service.store.session import Sessions
+from service.vault import Vault
 from service.wire import EventId, Ref, Where, Who
 
 Clock = Callable[[], datetime]
@@ -32,6 +33,7 @@ class Parts:
     sandbox: FairSandbox | None
     jobs: Jobs
     newest_revision: str
+    vault: Vault
     stopping: Event
     """Set when the process is about to end, so that no call waits any longer."""
 
