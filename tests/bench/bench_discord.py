@@ -278,7 +278,7 @@ async def run(url: str, plan: Plan, pace: float) -> Report:
             served = await bots.start("serve", DATABASE_URL=url, DAILYGRAD_PORT="0", DAILYGRAD_SERVICE_TOKEN=TOKEN)
             backend = replace(near, url=f"http://{(await served.says(r'listens on ([0-9.:]+)'))[1]}")
             bots.backend = backend
-            async with team_ready(backend, bots, "one-right", pace=pace, check_every=25) as team:
+            async with team_ready(backend, bots, many=40, pace=pace, check_every=25) as team:
                 await prepare(team, plan)
                 return await measure(team, plan)
 

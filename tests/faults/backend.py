@@ -69,6 +69,11 @@ class Backend:
             if only and question not in only:
                 await self.client.bank_retire(boss, f"retire:{question}", question, True)
 
+    async def import_many(self, boss: Who, count: int) -> None:
+        """Bring in a bank of so many choices, of which a workspace asks none twice at a time."""
+        view = await self.client.bank_import(boss, "import", "many.md", many_questions(count), True)
+        assert view.applied, view.findings
+
     async def posts_now(self, boss: Who, *channels: Where) -> list[RoundView]:
         """A round in each channel, its question left in the outbox."""
         rounds = []
@@ -77,6 +82,13 @@ class Backend:
             schedule = await self.client.schedule_add(boss, f"add:{event}", where, ScheduleSpec(weekdays=EVERY_DAY))
             rounds.append(await self.client.post_now(boss, f"post:{event}", schedule.id))
         return rounds
+
+
+def many_questions(count: int) -> str:
+    """A bank of choices, all different."""
+    head = "---\nbank: many\ntitle: Many\nlicence: MIT\n---\n\n# sums\n"
+    asked = "\n## sum-{n} · choice · mid\n\nWhat is {n} + {n}?\n\n- [x] `{twice}`\n- [ ] `{more}` — one too many\n"
+    return head + "".join(asked.format(n=n, twice=2 * n, more=2 * n + 1) for n in range(1, count + 1))
 
 
 @contextlib.asynccontextmanager

@@ -125,8 +125,10 @@ async def locked_database(backend: Backend) -> AsyncIterator[None]:
 
 
 @contextlib.asynccontextmanager
-async def team_ready(backend: Backend, bots: Bots, *only: str, **double_settings: float) -> AsyncIterator[Team]:
-    """The team, its commands registered and its bank imported; with `only`, nothing else is asked."""
+async def team_ready(
+    backend: Backend, bots: Bots, *only: str, many: int = 0, **double_settings: float
+) -> AsyncIterator[Team]:
+    """The team, its commands registered. It is asked `only` these of the room's bank, or `many` sums."""
     async with Discord(**double_settings) as double:  # type: ignore[arg-type]
         double.register(application_commands())
         guild = double.world.guild("Team")
@@ -136,7 +138,7 @@ async def team_ready(backend: Backend, bots: Bots, *only: str, **double_settings
         bots.settings |= {"DISCORD_TOKEN": double.world.token, "DISCORD_API_URL": double.url}
         team = Team(double, backend, bots, guild, daily, ann, bob, boss)
         await backend.client.join(boss, team.where(daily))
-        await backend.import_bank(boss, *only)
+        await (backend.import_many(boss, many) if many else backend.import_bank(boss, *only))
         yield team
         await bots.clear()
 
