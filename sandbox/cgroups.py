@@ -10,7 +10,7 @@ import contextlib
 import itertools
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sandbox.wire import Limits
@@ -63,12 +63,12 @@ class Groups:
     memory: Path
     pids: Path
     unified: bool
+    _numbers: Iterator[int] = field(default_factory=itertools.count, compare=False, repr=False)
 
-    def new(self) -> Iterator[Group]:
-        """Groups that are not made yet, each with a name of its own."""
-        for number in itertools.count():
-            name = f"{_OURS}{os.getpid()}-{number}"
-            yield Group(self.memory / name, self.pids / name, self.unified)
+    def new(self) -> Group:
+        """One that is not made yet, with a name of its own. Any thread may ask."""
+        name = f"{_OURS}{os.getpid()}-{next(self._numbers)}"
+        return Group(self.memory / name, self.pids / name, self.unified)
 
 
 def find(root: Path = ROOT, membership: Path = _MEMBERSHIP) -> Groups | None:
@@ -112,7 +112,7 @@ def _works(groups: Groups) -> bool:
         for left in folder.glob(f"{_OURS}*-*"):
             with contextlib.suppress(OSError):  # another supervisor's, with a child in it
                 left.rmdir()
-    trial = next(groups.new())
+    trial = groups.new()
     try:
         for folder in trial.folders:
             folder.mkdir()

@@ -22,6 +22,7 @@ from sandbox.cgroups import Group, Groups
 from sandbox.devices import Device
 from sandbox.frames import Frames
 from sandbox.usage import Meter, Usage
+from sandbox.wire import Limits
 
 START_SECONDS = 120.0
 _SPAWN_SECONDS = 20.0
@@ -61,6 +62,7 @@ class Child:
     meter: Meter | None = None
     own_kb: int = 0
     """Its memory that is no file when it was parked, most of it shared with its siblings."""
+    groups: Groups | None = None
     group: Group | None = None
     ended: asyncio.Future[Exit] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
@@ -76,6 +78,20 @@ class Child:
             return self.meter.read() if self.meter else None
         except OSError:
             return None
+
+    def hold(self, limits: Limits) -> None:
+        """Put it into a control group with those limits, where there are any. Slow: for a thread.
+
+        The group goes when the child has ended. Where it cannot be had, the other limits hold alone.
+        """
+        if self.groups is None or self.meter is None:
+            return
+        self.group = self.groups.new()
+        try:
+            self.group.make(self.meter.pid)
+            self.group.limit(limits)
+        except OSError:
+            self.group.remove()
 
     def close(self) -> None:
         """Kill it and let go of its descriptors."""
@@ -289,7 +305,7 @@ class Pool:
         fresh: Device | None = None, groups: Groups | None = None,
     ) -> None:  # fmt: skip
         self.bwrap = bwrap
-        self._groups = groups.new() if groups else None
+        self._groups = groups
         self.fresh = fresh
         self.least = size
         self.size = size
@@ -392,18 +408,8 @@ class Pool:
         return await self._spawned(self.zygote, disk_mb)
 
     async def _spawned(self, zygote: Zygote, disk_mb: int) -> Child:
-        """A fresh child, in a control group of its own where there are any."""
         child = await zygote.spawn(disk_mb)
-        if self._groups is not None and child.meter is not None:
-            group = next(self._groups)
-            try:
-                await asyncio.to_thread(group.make, child.meter.pid)
-            except OSError as problem:
-                # The limits of the process and the watch hold without it.
-                self.say(f"a child has no control group: {problem}")
-                group.remove()
-            else:
-                child.group = group
+        child.groups = self._groups
         return child
 
     async def refill(self) -> None:

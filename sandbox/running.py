@@ -139,8 +139,6 @@ async def execute(child: Child, run: Run, isolation: Isolation, queue_ms: float)
 
     Raises ChildLost when it died before it took the run, ZygoteDied when all went under.
     """
-    if child.group is not None:
-        child.group.limit(run.limits)
     heard = _Heard(child, run)
     with heard.listening(), _watching(child, run, heard), _handing_over(child, wire.encode_run(run)):
         if await _too_late(heard.taken, _ACCEPT_SECONDS) or not heard.accepted:
@@ -172,7 +170,7 @@ async def _ended(child: Child, heard: _Heard, late: bool) -> Exit:
 
 @contextlib.contextmanager
 def _watching(child: Child, run: Run, heard: _Heard) -> Iterator[None]:
-    """Stop the run when it owns far more memory than it may.
+    """Stop the run when it owns far more memory than it may; one that lasts gets a control group as well.
 
     The limit of the process counts address space. What a program makes its own of the libraries' pages, which it can
     by making them writable, was address space before; only here and in a control group is it seen.
@@ -188,7 +186,12 @@ def _watching(child: Child, run: Run, heard: _Heard) -> Iterator[None]:
         else:
             timers[0] = loop.call_later(_WATCH_SECONDS, look)
 
-    timers = [loop.call_later(_WATCH_SECONDS, look)]
+    def hold() -> None:
+        # Not at once: joining a group takes the kernel longer than most answers run.
+        loop.run_in_executor(None, child.hold, run.limits)
+        look()
+
+    timers = [loop.call_later(_WATCH_SECONDS, hold)]
     try:
         yield
     finally:

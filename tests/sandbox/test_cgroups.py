@@ -48,6 +48,8 @@ def test_both_hierarchies_are_told_apart(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir(parents=True)
     older = cgroups.find(tmp_path, said(tmp_path, OLDER))
     assert older == cgroups.Groups(tmp_path / "memory/some/place", tmp_path / "pids", unified=False)
+    assert older is not None
+    assert older.new() != older.new()
     hierarchy(tmp_path / "new", "cpu memory pids\n")
     newer = cgroups.find(tmp_path / "new", said(tmp_path, "0::/user.slice\n"))
     assert newer is not None
@@ -72,7 +74,7 @@ from sandbox.wire import Limits
 groups = cgroups.find()
 if groups is None:
     raise SystemExit(77)
-group = next(groups.new())
+group = groups.new()
 with subprocess.Popen([sys.executable, "-c", {GREEDY!r}], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
     group.make(process.pid)
     group.limit(Limits(memory_mb=64))
