@@ -30,8 +30,8 @@ _BY_HAND = {
 }
 
 
-def wrong_in_message(args: Body) -> tuple[str, list[str]]:
-    """The API's error for a message and the reasons; both empty where it is well."""
+def wrong_in_message(args: Body, types: bool = True) -> tuple[str, list[str]]:
+    """The API's error for a message and the reasons; both empty where it is well. `types` takes some milliseconds."""
     text, blocks = str(args.get("text") or ""), args.get("blocks") or []
     if not text and not blocks:
         return "no_text", ["neither text nor blocks"]
@@ -39,7 +39,8 @@ def wrong_in_message(args: Body) -> tuple[str, list[str]]:
         return "msg_too_long", [f"text of {len(text)} characters"]
     if len(json.dumps(blocks, separators=(",", ":"), ensure_ascii=False)) > BLOCKS_LENGTH:
         return "msg_blocks_too_long", [f"blocks of {len(json.dumps(blocks))} characters"]
-    if wrong := [*_counted(blocks, MESSAGE_BLOCKS), *_tables(blocks), *_wrong_in_blocks("MessageBlocks", blocks)]:
+    wrong = [*_counted(blocks, MESSAGE_BLOCKS), *_tables(blocks), *_by_hand(blocks), *_twice(blocks)]
+    if wrong := wrong + (_by_types("MessageBlocks", blocks) if types else []):
         return "invalid_blocks", wrong
     return _wrong_metadata(args.get("metadata"))
 
@@ -59,13 +60,8 @@ def wrong_in_view(view: Any) -> tuple[str, list[str]]:
         wrong.append("an input without submit")
     if any(block.get("type") in ("table", "markdown") for block in blocks):
         wrong.append("a block that stands in messages alone")
-    wrong += _wrong_in_blocks("ModalView" if modal else "HomeView", view, blocks)
+    wrong += [*_by_hand(blocks), *_twice(blocks), *_by_types("ModalView" if modal else "HomeView", view)]
     return ("invalid_arguments", wrong) if wrong else ("", [])
-
-
-def _wrong_in_blocks(schema: str, whole: Any, blocks: list[Body] | None = None) -> list[str]:
-    blocks = whole if blocks is None else blocks
-    return [*_by_hand(blocks), *_twice(blocks), *_by_types(schema, whole)]
 
 
 def _counted(blocks: list[Body], most: int) -> Iterator[str]:

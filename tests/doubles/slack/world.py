@@ -189,6 +189,9 @@ class World:
     ephemerals: list[Ephemeral] = field(default_factory=list)
     files: dict[str, Body] = field(default_factory=dict)
     contents: dict[str, bytes] = field(default_factory=dict)
+    check_every: int = 1
+    """Every so-manieth message is held against Slack's types, which takes some milliseconds."""
+    bodies: int = 0
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def new_id(self, letter: str) -> str:

@@ -1,0 +1,76 @@
+"""Thousands of rounds due at once, as rows: the first is the service's own, the others are copies of it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import psycopg
+
+from service.store import migrations
+from service.store.embedded import start_postgres
+
+NAME = "bench"
+"""The name of every channel that gets rounds."""
+_COPY = """
+    with base as (
+        select o.body, o.round_id, o.due_at, r.day, r.version_id, r.opens_at, r.closes_at, s.spec, s.since
+        from outbox o join round r on r.id = o.round_id join schedule s on s.id = r.schedule_id
+        where o.kind = 'question' limit 1
+    ), planned as (
+        insert into schedule (workspace_id, channel_id, spec, since)
+        select c.workspace_id, c.id, base.spec, base.since
+        from base, generate_series(1, %(each)s), channel c where c.name = %(name)s
+        returning id, workspace_id, channel_id
+    ), put as (
+        insert into round (schedule_id, day, version_id, opens_at, closes_at)
+        select planned.id, base.day, base.version_id, base.opens_at, base.closes_at from planned, base
+        returning id, schedule_id
+    )
+    insert into outbox (key, workspace_id, chat_id, channel_id, round_id, kind, body, due_at, not_before, give_up_at)
+    select 'round:' || put.id || ':question', c.workspace_id, c.chat_id, c.id, put.id, 'question',
+        replace(base.body::text, '"r' || base.round_id || '"', '"r' || put.id || '"')::jsonb,
+        base.due_at, base.due_at, base.due_at + interval '1 day'
+    from put join planned on planned.id = put.schedule_id join channel c on c.id = planned.channel_id, base
+"""
+_CHANNELS = """
+    insert into channel (workspace_id, chat_id, external_id, name)
+    select workspace_id, id, unnest(%(channels)s::text[]), %(name)s from chat where external_id = %(team)s
+"""
+
+
+async def shared(rows: psycopg.AsyncConnection, channel: str) -> None:
+    """Let a channel that is known get rounds, and the bank be everybody's, for the copies are everywhere."""
+    await rows.execute("update bank set workspace_id = null")
+    await rows.execute("update channel set name = %s where external_id = %s", (NAME, channel))
+
+
+async def more_channels(rows: psycopg.AsyncConnection, team: str, channels: Sequence[str]) -> None:
+    """Make channels of a workspace known."""
+    await rows.execute(_CHANNELS.encode(), {"channels": list(channels), "name": NAME, "team": team})
+
+
+async def copied(rows: psycopg.AsyncConnection, each: int) -> None:
+    """So many copies of the first round in every channel; of the first itself nothing is to be posted."""
+    await rows.execute(_COPY.encode(), {"each": each, "name": NAME})
+    await rows.execute("delete from outbox where kind = 'notice' or id = (select min(id) from outbox)")
+
+
+@contextlib.contextmanager
+def database() -> Iterator[str]:
+    """A migrated database, of the server DATABASE_URL names or of one started for this."""
+    if url := os.environ.get("DATABASE_URL"):
+        migrations.upgrade(url)
+        yield url
+        return
+    with tempfile.TemporaryDirectory(prefix="dailygrad-bench-") as folder:
+        Path(folder).chmod(0o711)
+        server = start_postgres(Path(folder) / "data")
+        try:
+            migrations.upgrade(server.url)
+            yield server.url
+        finally:
+            server.stop()
