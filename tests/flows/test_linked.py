@@ -140,7 +140,7 @@ async def test_two_tabs_of_a_browser_are_two_drafts_and_the_last_that_was_handed
             clock.advance(seconds=1)
         assert await desk.given() == WRONG
         await second.page.reload()
-        await expect(second.page.locator("textarea[data-code]")).to_have_value(RIGHT.rstrip("\n"))
+        await expect(second.page.locator("textarea[data-code]")).to_have_value(RIGHT)
         assert second.complaints == []
 
 

@@ -28,7 +28,8 @@ function show(html, mine = false) {
   const message = holder.content.firstElementChild;
   const old = document.getElementById(message.id);
   // The answer to a post and the stream both bring it; whichever comes later changes nothing.
-  if (old && Number(old.dataset.version) >= Number(message.dataset.version)) return old;
+  const twice = log.dataset.events && old && Number(old.dataset.version) >= Number(message.dataset.version);
+  if (twice) return old;
   localise(message);
   document.getElementById("empty")?.remove();
   const atEnd = window.innerHeight + window.scrollY > document.body.scrollHeight - 200;
