@@ -1,6 +1,6 @@
 # Two commands matter: `make run` and `make test`. Each sets up everything it needs.
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench lock clean
+.PHONY: help run test test-gpu check bench lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,6 +16,7 @@ help:
 	@echo "make run             start Dailygrad on this machine: PostgreSQL, service, sandbox, web chat"
 	@echo "make run BANK=PATH   the same with the questions of a file or folder"
 	@echo "make test            run every test that can run here"
+	@echo "make test-gpu        run the tests that need a GPU, and torch for CUDA (a plain install from PyPI has it)"
 	@echo "make check           format, lint, types, import rules, the shipped bank"
 	@echo "make bench           measure speed against named peers and limits"
 	@echo "make lock            pin the newest versions of all dependencies"
@@ -26,6 +27,11 @@ run: $(VENV)/.run-ready
 
 test: $(VENV)/.dev-ready
 	@$(BIN)/python -m pytest $(TESTS)
+
+# What shows what is wrong comes first; a machine without a GPU is told why all are skipped.
+test-gpu: $(VENV)/.dev-ready
+	@$(BIN)/dailygrad doctor || true
+	@$(BIN)/python -m pytest -m gpu tests/sandbox $(TESTS)
 
 check: $(VENV)/.dev-ready
 	$(BIN)/ruff format --check $(CODE)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import yaml
+
 from sandbox import seccomp
 
 PROFILE = json.loads((Path(seccomp.__file__).parent / "seccomp.json").read_text())
@@ -59,7 +61,30 @@ def test_what_is_not_named_is_refused() -> None:
 
 
 def test_all_that_a_child_may_call_can_be_called_in_the_container() -> None:
-    assert seccomp.allowed_names() <= allowed()
+    assert seccomp.allowed_names(gpu=True) <= allowed()
+
+
+def test_the_sandbox_with_a_gpu_is_as_hard_as_the_other() -> None:
+    services = yaml.safe_load((Path(seccomp.__file__).parents[1] / "docker-compose.yml").read_text())["services"]
+    usual, gpu = services["sandbox"], services["sandbox-gpu"]
+    assert gpu["profiles"] == ["gpu"]
+    for line in (
+        "user",
+        "network_mode",
+        "read_only",
+        "cap_drop",
+        "security_opt",
+        "init",
+        "runtime",
+        "command",
+        "volumes",
+    ):
+        assert gpu[line] == usual[line]
+    assert usual["cap_drop"] == ["ALL"] and usual["network_mode"] == "none" and usual["read_only"] is True
+    (device,) = gpu["deploy"]["resources"]["reservations"]["devices"]
+    assert (device["driver"], device["capabilities"]) == ("nvidia", ["gpu"])
+    # Graphics and display are no answer's business.
+    assert gpu["environment"] == {"NVIDIA_DRIVER_CAPABILITIES": "compute,utility"}
 
 
 def test_sockets_are_unix_or_netlink_and_clone3_makes_libc_fall_back() -> None:

@@ -16,6 +16,7 @@ from sandbox.client import SandboxClient
 from sandbox.comparing import Tolerance
 from sandbox.devices import CPU, Device
 from sandbox.embedded import Sandbox
+from sandbox.fresh import POISONS
 from sandbox.judge import Judgement
 from sandbox.several import Sandboxes
 from sandbox.wire import Limits, Outcome, Run
@@ -148,6 +149,36 @@ def test_a_device_is_read_as_it_was_written() -> None:
     card = Device("cuda", "Double 0, 24 GB", "GPU-0", ("/dev/nvidia0",), ("/lib/driver",), 3)
     for device in (CPU, card, replace(card, nodes=())):
         assert Device.read(loads(dumps(asdict(device)))) == device
+
+
+HARMLESS = """
+import os, torch
+if torch.version.cuda:
+    print("for CUDA")
+    raise SystemExit
+for program in {programs!r}:
+    try:
+        exec(program)
+    except Exception as problem:
+        # Without a GPU there is nothing they could do; that they are programs at all is seen here.
+        assert not isinstance(problem, (SyntaxError, NameError)), program
+    pid = os.fork()
+    if pid == 0:
+        leaf = torch.ones(1, requires_grad=True)
+        leaf.sum().backward()
+        os._exit(int(torch.cuda._is_in_bad_fork() or leaf.grad.item() != 1.0))
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
+
+def test_what_poisons_a_fork_beside_a_gpu_does_nothing_to_the_zygote_of_the_cpu() -> None:
+    program = HARMLESS.format(programs=POISONS)
+    environment = {"CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-W", "ignore", "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=150, env=environment, check=False)
+    if done.stdout == "for CUDA\n":
+        pytest.skip("this torch is built for CUDA: tests/sandbox/test_gpu.py shows what they do there")
+    assert done.stdout.split() == ["0"] * len(POISONS), done.stderr
 
 
 def test_nothing_of_the_road_to_a_gpu_imports_torch() -> None:
