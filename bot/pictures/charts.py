@@ -6,7 +6,7 @@ from bot.pictures.canvas import MARGIN, QUIET, WIDTH, Canvas, fitted, width_of
 from bot.pictures.drawings import MOST_PLACES, BoardDrawing, DistributionDrawing, Place, ProgressDrawing
 
 _INSIDE = WIDTH - 2 * MARGIN
-_TITLE = 48
+_TITLE, _EDGE = 48, 10
 _PLACE, _RANK = 46, 34
 _CHOICE = 50
 _WEEK, _LABEL, _NUMBERS = 30, 62, 150
@@ -15,13 +15,12 @@ _WEEK, _LABEL, _NUMBERS = 30, 62, 150
 def draw_board(drawing: BoardDrawing) -> bytes:
     """A row for each place: rank, name, points with their bar, the share right and the streak."""
     places = drawing.places[:MOST_PLACES]
-    canvas = Canvas(_TITLE + _PLACE * len(places) + 8)
-    canvas.text(MARGIN, 31, fitted(drawing.title, _INSIDE, 17, True), 17, bold=True)
+    canvas = Canvas(2 * _EDGE + _PLACE * len(places))
     most = max((place.points for place in places), default=0)
     # Bars are compared by their lengths, so all have the same track.
     track = _INSIDE - _RANK - max((width_of(_about(place), 12) for place in places), default=0) - 10
     for row, place in enumerate(places):
-        _draw_place(canvas, _TITLE + row * _PLACE, place, place.points / most if most > 0 else 0, track)
+        _draw_place(canvas, _EDGE + row * _PLACE, place, place.points / most if most > 0 else 0, track)
     return canvas.png()
 
 

@@ -20,9 +20,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class BoardDrawing:
-    """A board's top; at most `MOST_PLACES` rows are drawn."""
+    """A board's top; at most `MOST_PLACES` rows are drawn. Its title stands above it in the card."""
 
-    title: str
     places: tuple[Place, ...]
 
 

@@ -86,8 +86,7 @@ def _piece_box(mathtext: str, size: float) -> _Box:
         parsed = _parser().parse(f"${mathtext}$", 72, formula_font(size))
     except ValueError as error:
         raise BadFormula(str(error).strip().splitlines()[-1]) from error
-    width, height, depth = logical(parsed.width), logical(parsed.height), logical(parsed.depth)
-    return _Box(width, height, depth)
+    return _Box(logical(parsed.width), logical(parsed.height - parsed.depth), logical(parsed.depth))
 
 
 @cache

@@ -30,6 +30,8 @@ from bot.pictures.formulas import formulas_in, reads_badly
 
 _MOST_CHOICES = 10
 _NAME, _LABEL = 60, 80
+_LTR = "\N{LEFT-TO-RIGHT MARK}"
+"""After a stranger's words: what follows them stays where it is, though they run from right to left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +81,15 @@ def _board(table: Table, title: str) -> _Part:
     )
     rest = f" … and {len(table.rows) - MOST_PLACES} more" if len(table.rows) > MOST_PLACES else ""
     said = [
-        f"rank {place.rank}, {place.name}{' (you)' if place.mine else ''}: {place.points:,} points, "
+        f"rank {place.rank}, {place.name}{_LTR}{' (you)' if place.mine else ''}: {place.points:,} points, "
         f"{place.right} right, streak {place.streak}"
         for place in places
     ]
-    line = " · ".join(f"{place.rank}. {escape(place.name)} {place.points:,}" for place in places)
+    line = " · ".join(f"{place.rank}. {escape(place.name)}{_LTR} {place.points:,}" for place in places)
     heading = line_of(title, 150)
     return _Part(
         (table,),
-        BoardDrawing(heading, places),
+        BoardDrawing(places),
         f"{heading}. {'; '.join(said)}.",
         below=(Small(f"Points: {line}{rest}"),),
     )
@@ -96,7 +98,7 @@ def _board(table: Table, title: str) -> _Part:
 def _distribution(bars: Bars) -> _Part:
     choices = tuple(Choice(short(row.label, _LABEL), row.count, row.share, row.mark) for row in bars.rows)
     line = " · ".join(map(_bar_line, bars.rows))
-    said = [f"{_numbers(row)} {short(row.label, _LABEL)}" for row in bars.rows]
+    said = [f"{_numbers(row)} {short(row.label, _LABEL)}{_LTR}" for row in bars.rows]
     return _Part((bars,), DistributionDrawing(choices), f"Answers: {'; '.join(said)}", below=(Small(line),))
 
 
@@ -106,7 +108,7 @@ def _numbers(row: Bar) -> str:
 
 def _bar_line(row: Bar) -> str:
     numbers, label = bar_words(row)
-    return f"{numbers} {escape(label)}"
+    return f"{numbers} {escape(label)}{_LTR}"
 
 
 def _progress(table: Table) -> _Part:

@@ -24,8 +24,8 @@ def place(name: str = "Ann", points: int = 10, mine: bool = False) -> Place:
     return Place("1", name, points, "100 %", "7", mine)
 
 
-def board(*places: Place, title: str = "This week") -> bytes:
-    return draw_board(BoardDrawing(title, places))
+def board(*places: Place) -> bytes:
+    return draw_board(BoardDrawing(places))
 
 
 def test_the_same_board_gives_the_same_bytes() -> None:
@@ -43,7 +43,7 @@ def test_a_board_has_ten_places_at_most_and_is_twice_as_large_as_it_is_shown() -
 def test_a_bar_is_as_long_as_its_points() -> None:
     whole = longest_run(pixels_of(board(place(points=100))), BAR)
     pixels = pixels_of(board(place(points=100), place("Bob", 25)))
-    second = pixels[2 * (48 + 46 + 20) : 2 * (48 + 46 + 34)]
+    second = pixels[2 * (10 + 46 + 20) : 2 * (10 + 46 + 34)]
     assert longest_run(pixels, BAR) == whole
     assert longest_run(second, BAR) == pytest.approx(whole / 4, abs=2)
 
@@ -62,9 +62,9 @@ def test_the_readers_row_stands_in_a_frame_and_is_named() -> None:
 
 
 @settings(max_examples=12, deadline=None)
-@given(NAMES, NAMES, st.integers(-(10**6), 10**7), st.booleans())
-def test_whoever_they_are_nothing_is_drawn_over_the_edge(name: str, title: str, points: int, mine: bool) -> None:
-    assert margins_clear(pixels_of(board(place(name, points, mine), title=title)))
+@given(NAMES, st.integers(-(10**6), 10**7), st.booleans())
+def test_whoever_they_are_nothing_is_drawn_over_the_edge(name: str, points: int, mine: bool) -> None:
+    assert margins_clear(pixels_of(board(place(name, points, mine))))
 
 
 @settings(max_examples=50, deadline=None)

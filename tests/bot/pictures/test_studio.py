@@ -164,7 +164,7 @@ async def test_a_table_that_is_no_board_after_all_costs_no_card(
 def test_one_drawing_after_another_from_the_same_process() -> None:
     painter = Painter(30.0)
     try:
-        found = [painter.drawn(BoardDrawing(str(n), (Place("1", "Ann", n, "1 %", "1"),))) for n in range(3)]
+        found = [painter.drawn(BoardDrawing((Place("1", "Ann", n, "1 %", "1"),))) for n in range(3)]
         assert len(set(found)) == 3
         assert len(painters()) == 1
     finally:
