@@ -53,8 +53,12 @@ class DiscordBot(discord.AutoShardedClient):
         await self._meet(guild, True)
 
     async def on_guild_available(self, guild: discord.Guild) -> None:
-        # Discord says so at every start, and it is all that is said of a server joined while we were away.
         await self._meet(guild, False)
+
+    async def on_shard_ready(self, shard_id: int) -> None:
+        # Said at every start and after every lost session: all that is heard of servers joined while we were away.
+        for guild in [guild for guild in self.guilds if guild.shard_id == shard_id and not guild.unavailable]:
+            await self._meet(guild, False)
 
     async def on_error(self, event_method: str, /, *args: Any, **kwargs: Any) -> None:
         _LOG.exception("%s failed", event_method)

@@ -15,7 +15,7 @@ from typing import Any
 import discord
 import simcord
 from simcord.actors import MemberActor
-from simcord.builders import ChannelHandle, GuildHandle
+from simcord.builders import ChannelHandle, GuildHandle, UserHandle
 from simcord.results import InteractionResult, ResponseMessage
 
 from bot.core.courier import Courier
@@ -76,6 +76,11 @@ class Simulated:
 
     async def opens(self, question: str) -> discord.Message:
         """Post that question at ten in Berlin, open until five; returns the post."""
+        await self.starts(question)
+        return self.last("Question for ")
+
+    async def starts(self, question: str) -> None:
+        """Let that question be due, and carry what comes of it."""
         for other in QUESTIONS:
             await self.client.bank_retire(self.operator, f"retire-{question}-{other}", other, other != question)
         spec = ScheduleSpec(at=time(10), zone="Europe/Berlin", open_minutes=7 * 60)
@@ -83,7 +88,6 @@ class Simulated:
         self.moving.now = MONDAY.replace(hour=9)
         await self.service.tick()
         await self.carries()
-        return self.last("Question for ")
 
     def last(self, title: str, channel: ChannelHandle | None = None) -> discord.Message:
         """The newest message of a channel with a title that begins so."""
@@ -105,6 +109,16 @@ class Simulated:
             while count := await courier.once():
                 carried += count
         return carried
+
+    def line(self, shown: InteractionResult) -> dict[str, str]:
+        """What the journal keeps to answer an interaction by."""
+        record, application = shown._interaction, str(self.env.backend.application_id)
+        return {"id": str(record.id), "application": application, "token": record.token}
+
+    def notes_addition(self, by: UserHandle) -> None:
+        """Put into the server's audit log who added the bot."""
+        kind, bot = discord.AuditLogAction.bot_add.value, self.env.backend.bot_user.id
+        self.env.backend.record_audit_log(self.guild.id, kind, target_id=bot, user_id=by.id)
 
     async def restarts(self) -> None:
         """Put a new bot, which knows nothing, in the place of the one there is."""

@@ -87,6 +87,12 @@ async def test_code_is_handed_in_by_window_by_file_and_by_message(sim: Simulated
     tried = await sim.ada.submit_modal(await sim.ada.click(post, label="Answer"), {"code": program, "action": examples})
     assert tried.ephemeral and "judged" not in said(tried)
 
+    window = await sim.ada.click(post, label="Answer")
+    upload = {"code": "", "code:file": ("mine.py", program.encode()), "action": hand_in}
+    assert "Your code is being judged" in said(await sim.ada.submit_modal(window, upload))
+    window = await sim.ada.click(post, label="Answer")
+    assert "There is no code" in said(await sim.ada.submit_modal(window, {"code": "", "action": hand_in}))
+
     uploaded = await sim.ada.slash(sim.channel, "quiz answer", file=("mine.py", program.encode()))
     assert uploaded.ephemeral and said(uploaded)
     sent = await sim.ada.send(sim.channel, f"My try:\n```py\n{program}```")

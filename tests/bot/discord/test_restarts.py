@@ -54,11 +54,9 @@ async def test_what_a_crash_left_is_answered_after_it(sim: Simulated) -> None:
     """Taken and acknowledged, then killed: the reply comes in the place of “thinking…”, once."""
     post = await sim.opens("one-right")
     shown = await sim.ada.slash(sim.channel, "quiz me")
-    record = shown._interaction
     who = Who(platform="discord", workspace=sim.workspace, member=str(sim.ada.id), name="Ada")
     event = Press("discord:crashed", sim.service.clock(), who, sim.where, "l:week:channel:")
-    line = {"id": str(record.id), "application": str(sim.env.backend.application_id), "token": record.token}
-    sim.journal.take(event, {**line, "marks": "", "files": "[]"})
+    sim.journal.take(event, {**sim.line(shown), "marks": "", "files": "[]"})
     await sim.restarts()
     with sim.env.time_context():
         await sim.connected.desk.replay()

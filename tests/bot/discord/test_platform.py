@@ -1,0 +1,190 @@
+"""Posting to Discord: found again by what only we put there, threads started once, and refusals with a cure.
+
+Nonces, 429 and 5xx are not simulated here; they are tested on the wire in `tests/faults`.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import discord
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.core.actions import Open, encode
+from bot.core.cards import Button, Card, Picture, Text
+from bot.core.platform import Later, Refused, Target
+from bot.platforms.discord import bodies
+from bot.platforms.discord.messages import Marks, ids_of, keyed, nonce_of, part_keys
+from bot.platforms.discord.platform import DiscordPlatform
+from bot.platforms.discord.refusals import verdict_on
+from tests.bot.discord.simulated import Simulated, said
+from tests.bot.samples import PNG
+
+CARD = Card("Question for Monday", "A question.", (Text("What?"),), (Button("Answer", encode(Open("r1"))),))
+LONG = Card("Long", "Long.", tuple(Text(f"{n} " * 900) for n in "abcde"), (Button("Answer", encode(Open("r1"))),))
+
+
+def platform_of(sim: Simulated) -> DiscordPlatform:
+    """One that knows nothing, as after a restart; its clock is Discord's."""
+    return DiscordPlatform(sim.connected.bot, sim.env.now)
+
+
+async def test_a_post_is_found_by_any_other_process(sim: Simulated) -> None:
+    target = Target(sim.workspace, str(sim.channel.id))
+    ref = await platform_of(sim).post(target, CARD, "post:1")
+    for number in range(130):
+        await sim.ada.send(sim.channel, f"chatter {number}")
+    assert ref == f"{sim.channel.id}/{sim.last('Question for Monday').id}"
+    assert await platform_of(sim).find(target, "post:1") == ref
+    assert await platform_of(sim).find(target, "post:2") is None
+
+
+async def test_what_is_older_than_a_day_is_not_looked_for(sim: Simulated) -> None:
+    target = Target(sim.workspace, str(sim.channel.id))
+    await platform_of(sim).post(target, CARD, "post:1")
+    for number in range(100):
+        await sim.ada.send(sim.channel, f"chatter {number}")
+    later = DiscordPlatform(sim.connected.bot, lambda: sim.env.now() + timedelta(hours=40))
+    assert await later.find(target, "post:1") is None
+
+
+async def test_of_a_card_partly_made_the_rest_is_made(sim: Simulated) -> None:
+    target = Target(sim.workspace, str(sim.channel.id))
+    count = len(bodies(LONG))
+    assert count > 2
+    first = platform_of(sim)
+    ref = await first.post(target, LONG, "long:1")
+    made = [one for one in sim.channel.history() if said(one)]
+    assert len(made) == count and ref == f"{sim.channel.id}/{made[0].id}"
+    assert await platform_of(sim).find(target, "long:1") == ref
+
+    with sim.env.time_context():
+        await sim.connected.bot.http.delete_message(sim.channel.id, made[1].id)
+    second = platform_of(sim)
+    assert await second.find(target, "long:1") is None, "one is missing"
+    assert await second.post(target, LONG, "long:1") == ref
+    assert len([one for one in sim.channel.history() if said(one)]) == count
+    assert await platform_of(sim).find(target, "long:1") == ref
+    assert second._partial == {}
+
+
+async def test_a_thread_is_started_once_and_found_by_the_second_start(sim: Simulated) -> None:
+    post = await platform_of(sim).post(Target(sim.workspace, str(sim.channel.id)), CARD, "post:1")
+    beneath = Target(sim.workspace, str(sim.channel.id), reply_to=post)
+    one = await platform_of(sim).post(beneath, Card("The answer", "It."), "reveal:1")
+    other = await platform_of(sim).post(beneath, Card("More", "More."), "more:1")
+    (thread,) = sim.channel.threads
+    assert one.split("/")[0] == other.split("/")[0] == str(thread.id) == post.split("/")[1]
+    assert await platform_of(sim).find(beneath, "reveal:1") == one
+
+
+async def test_where_no_thread_can_be_the_answer_quotes_its_question(sim: Simulated) -> None:
+    post = await platform_of(sim).post(Target(sim.workspace, str(sim.channel.id)), CARD, "post:1")
+    await sim.connected.bot.http.delete_message(sim.channel.id, int(post.split("/")[1]))
+    beneath = Target(sim.workspace, str(sim.channel.id), reply_to=post)
+    ref = await platform_of(sim).post(beneath, Card("The answer", "It."), "reveal:1")
+    assert ref.startswith(f"{sim.channel.id}/") and not sim.channel.threads
+    assert await platform_of(sim).find(beneath, "reveal:1") == ref
+
+
+async def test_a_note_to_one_member_is_seen_by_them_alone(sim: Simulated) -> None:
+    target = Target(sim.workspace, str(sim.channel.id), member=str(sim.ada.id))
+    ref = await platform_of(sim).post(target, CARD, "note:1")
+    alone = sim.ada.user.dm_channel.last_message
+    assert alone is not None and ref == f"{sim.ada.user.dm_channel.id}/{alone.id}"
+    assert await platform_of(sim).find(target, "note:1") == ref
+
+
+async def test_pictures_are_sent_beside_their_message(sim: Simulated) -> None:
+    card = Card("The board", "A board.", (Text("See:"), Picture(PNG, "Ada leads with 9 points")))
+    await platform_of(sim).post(Target(sim.workspace, str(sim.channel.id)), card, "board:1")
+    post = sim.last("The board")
+    (attachment,) = post.attachments
+    assert attachment.description == "Ada leads with 9 points"
+    assert await attachment.read() == PNG
+
+
+async def test_a_channel_that_takes_nothing_gives_the_admins_a_cure(sim: Simulated) -> None:
+    """The notice cannot stand in that channel either: it goes to the server's owner."""
+    shut = sim.guild.create_text_channel(
+        "shut", overwrites={sim.guild.default_role: discord.PermissionOverwrite(send_messages=False)}
+    )
+    await sim.env.settle()
+    with pytest.raises(Refused, match=r"may not write there: open Server Settings"):
+        await platform_of(sim).post(Target(sim.workspace, str(shut.id)), CARD, "post:1")
+    notice = Card("The daily question could not be posted", "Why.", (Text("Cure."),))
+    await platform_of(sim).post(Target(sim.workspace, str(shut.id), for_admins=True), notice, "gave-up:1")
+    assert "could not be posted" in said(sim.guild.owner.dm_channel.last_message)
+
+
+async def test_a_question_that_cannot_be_posted_is_told_to_whoever_can_mend_it(sim: Simulated) -> None:
+    """From the service's outbox to the owner, with nothing of it lost on the road."""
+    deny = discord.PermissionOverwrite(send_messages=False)
+    sim.channel = sim.guild.create_text_channel("quiet", overwrites={sim.guild.default_role: deny})
+    await sim.env.settle()
+    await sim.starts("one-right")
+    told = "\n".join(said(one) for one in sim.guild.owner.dm_channel.history())
+    assert "The daily question could not be posted" in told and "Send Messages" in told
+
+
+@pytest.mark.parametrize(
+    ("channel", "said"),
+    [("999", "no such channel any more"), ("general", "is no channel of Discord")],
+)
+async def test_a_channel_that_is_not_there_is_refused(sim: Simulated, channel: str, said: str) -> None:
+    with pytest.raises(Refused, match=said):
+        await platform_of(sim).post(Target(sim.workspace, channel), CARD, "post:1")
+
+
+class Answered:
+    """As much of a response as an error of discord.py reads."""
+
+    def __init__(self, status: int, wait: str) -> None:
+        self.status, self.reason, self.headers = status, "Because", {"Retry-After": wait}
+
+
+def error_of(status: int, code: int = 0, wait: str = "") -> discord.HTTPException:
+    kind = {403: discord.Forbidden, 404: discord.NotFound, 500: discord.DiscordServerError}
+    made: Any = kind.get(status, discord.HTTPException)
+    error: discord.HTTPException = made(Answered(status, wait), {"code": code, "message": "No"})
+    return error
+
+
+@pytest.mark.parametrize("code", [10003, 10004, 10008, 50001, 50007, 50013, 50278])
+def test_what_is_refused_for_good_has_a_cure(code: int) -> None:
+    verdict = verdict_on(error_of(403 if code >= 50000 else 404, code))
+    assert isinstance(verdict, Refused) and f"({code})" in str(verdict) and ": " in str(verdict)
+    assert "doctor" not in str(verdict)
+
+
+def test_a_busy_chat_says_when() -> None:
+    verdict = verdict_on(error_of(429, wait="3.5"))
+    assert isinstance(verdict, Later) and verdict.seconds == 3.5
+    assert isinstance(verdict_on(error_of(400, 20028)), Later), "slow mode"
+    assert isinstance(verdict_on(error_of(401)), Later), "the token is being changed"
+    assert isinstance(verdict_on(error_of(403)), Later), "something before Discord"
+
+
+def test_what_may_have_arrived_is_left_open() -> None:
+    for error in (error_of(500), TimeoutError(), OSError(104, "reset")):
+        assert verdict_on(error) is error
+
+
+@given(st.text(min_size=1, max_size=300))
+def test_a_key_is_short_and_its_own(key: str) -> None:
+    assert len(nonce_of(key)) == 24 and nonce_of(key) != nonce_of(key + "x")
+    first, second = ids_of(key, 3)
+    assert 0 < first < 2**31 and 0 < second < 2**31 and first != second
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 40])
+def test_every_part_is_known_by_its_place(count: int) -> None:
+    marks = Marks("post:1")
+    body = bodies(CARD)[0]
+    for number, part in enumerate(part_keys("post:1", count), start=1):
+        assert marks.read(keyed(body, part, count)) == (number, count)
+    assert marks.read(keyed(body, "post:2")) is None
+    assert marks.read({"components": []}) is None and marks.read({}) is None
