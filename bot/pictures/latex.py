@@ -150,9 +150,12 @@ def _split(source: str, mark: str) -> list[str]:
 
 
 def _piece(source: str) -> tuple[Piece, ...]:
+    source = source.strip()
+    if source.startswith(("^", "_")):
+        # The power of what stands before, which is a grid: a piece of its own, with nothing to stand at.
+        inside, end = _argument(source, 1)
+        return (Piece(f"{{}}{source[0]}{{{_written(inside, 1)}}}"), *_piece(source[end:]))
     written = _written(source, 0).strip()
-    # A script needs something to stand at; after a grid that is nothing.
-    written = f"{{}}{written}" if written.startswith(("^", "_")) else written
     return (Piece(written),) if written else ()
 
 

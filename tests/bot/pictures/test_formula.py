@@ -89,6 +89,11 @@ def test_a_grid_is_read_with_its_cells_and_fences() -> None:
     assert grid.rows == (((Piece("a"),), (Piece("b"),)), ((Piece("c"),), (Piece(r"\dfrac{1}{2}"),)))
 
 
+def test_the_power_of_a_grid_is_a_piece_of_its_own_and_what_follows_stands_on_the_line() -> None:
+    ((_, *rest),) = lines_of(r"\begin{pmatrix} a \end{pmatrix}^{-1}, x")
+    assert rest == [Piece("{}^{-1}"), Piece(", x")]
+
+
 def test_the_fences_around_an_array_are_its_own() -> None:
     ((grid,),) = lines_of(r"\left\{\begin{array}{ll} 1 & 2 \end{array}\right.")
     assert isinstance(grid, Grid)
