@@ -171,6 +171,14 @@ def test_a_workspace_rests_as_long_as_slack_says() -> None:
     assert pacer.turn("T", "other", 9) == 0
 
 
+def test_a_workspace_has_a_pace_of_its_own() -> None:
+    clock = Ticking()
+    pacer = Pacer(clock)
+    waits = [pacer.turn("T", str(number), 9) for number in range(40)]
+    assert waits == pytest.approx([0.0] * 30 + [number / 5 for number in range(1, 11)], abs=1e-9)
+    assert pacer.turn("U", "0", 9) == 0
+
+
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.floats(0, 3)), max_size=60))
 def test_no_second_ever_holds_more_than_its_share(asked: list[tuple[str, float]]) -> None:
     clock = Ticking()
@@ -191,7 +199,7 @@ def test_who_posts_no_more_is_forgotten() -> None:
     for number in range(25_000):
         clock.now += 1
         pacer.turn("T", str(number), 0)
-    assert len(pacer._next) <= 10_001
+    assert len(pacer._channels._next) <= 10_001
 
 
 # Errors

@@ -1,0 +1,218 @@
+"""Posting to Slack's double as the courier does: once, in parts, with pictures, and found again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import pytest
+from aiohttp import ClientError
+from pydantic import SecretStr
+from slack_sdk.errors import SlackApiError
+
+from bot.core.cards import Card, Code, Picture, Text
+from bot.core.platform import Later, Refused, Target
+from bot.platforms.slack.pacing import Pacer
+from bot.platforms.slack.people import CannotTell, People
+from bot.platforms.slack.platform import PartlyPosted, SlackPlatform
+from bot.platforms.slack.tokens import Tokens, TokenWrong, the_only
+from bot.platforms.slack.web import SlackWeb
+from service.client import ServiceClient
+from service.wire import Who
+from tests.conftest import Clock
+from tests.doubles.slack.double import SlackDouble
+from tests.doubles.slack.scripted import How
+from tests.doubles.slack.shown import Message
+from tests.doubles.slack.world import Channel, Team, User
+
+CARD = Card("A title", "In short.", (Text("Hello **you**."),))
+LONG = Card("A long one", "In short.", tuple(Code(f"{number}\n" * 1500) for number in range(8)))
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
+
+
+@dataclass
+class Post:
+    """A platform on a workspace of the double; nothing of the service is called."""
+
+    slack: SlackDouble
+    team: Team
+    ann: User
+    daily: Channel
+    web: SlackWeb
+    tokens: Tokens
+    platform: SlackPlatform
+    clock: Clock
+
+    @property
+    def target(self) -> Target:
+        return Target(self.team.id, self.daily.id)
+
+    @property
+    def there(self) -> list[Message]:
+        return self.slack.world.messages(self.daily)
+
+
+@pytest.fixture
+async def post(slack: SlackDouble, clock: Clock) -> AsyncIterator[Post]:
+    team = slack.team()
+    ann = slack.user(team, "Ann", admin=True)
+    daily = slack.channel(team, "daily", ann)
+    slack.limits.on = False
+    async with SlackWeb(slack.api_url) as web, ServiceClient.over_http("http://127.0.0.1:9", "nobody") as nobody:
+        tokens = Tokens(nobody, clock, await the_only(web, SecretStr(slack.bot_token(team))))
+        platform = SlackPlatform(web, tokens, clock, Pacer(lambda: 0.0, rate=1000, burst=1000))
+        yield Post(slack, team, ann, daily, web, tokens, platform, clock)
+
+
+async def test_a_post_is_found_by_its_key(post: Post) -> None:
+    assert await post.platform.find(post.target, "k") is None
+    ref = await post.platform.post(post.target, CARD, "k")
+    assert ref == post.there[0].ref
+    assert await post.platform.find(post.target, "k") == ref
+    assert await post.platform.find(post.target, "k/1") is None
+    post.slack.must_be_well()
+
+
+async def test_a_reply_stands_in_the_thread_and_is_found_there(post: Post) -> None:
+    ref = await post.platform.post(post.target, CARD, "k")
+    beneath = Target(post.team.id, post.daily.id, reply_to=ref)
+    reply = await post.platform.post(beneath, CARD, "r")
+    assert post.there[1].thread_ts == post.there[0].ts
+    assert await post.platform.find(beneath, "r") == reply
+
+
+async def test_a_private_post_goes_to_the_members_own_conversation(post: Post) -> None:
+    target = Target(post.team.id, post.daily.id, member=post.ann.id)
+    ref = await post.platform.post(target, CARD, "k")
+    assert post.there == []
+    assert [one.ref for one in post.slack.world.messages(post.slack.world.im(post.ann))] == [ref]
+    assert await post.platform.find(target, "k") == ref
+    assert post.slack.log.count("call", method="conversations.open") == 1
+
+
+async def test_a_long_card_is_posted_in_parts(post: Post) -> None:
+    ref = await post.platform.post(post.target, LONG, "k")
+    keys = [one.key for one in post.there]
+    assert keys == [f"k/{number}" for number in range(1, len(keys) + 1)]
+    assert len(keys) > 1
+    assert await post.platform.find(post.target, "k") == ref == post.there[0].ref
+    post.slack.must_be_well()
+
+
+@pytest.mark.parametrize("how", ["cut before", "cut after"])
+async def test_after_half_a_post_only_the_rest_is_made(post: Post, how: How) -> None:
+    await post.platform.post(post.target, LONG, "whole")
+    parts = len(post.there)
+    fault = post.slack.fail("chat.postMessage", how)
+    fault.fits = lambda args: "k/2" in str(args["metadata"])
+    with pytest.raises(ClientError):
+        await post.platform.post(post.target, LONG, "k")
+    assert await post.platform.find(post.target, "k") is None
+    assert await post.platform.post(post.target, LONG, "k") == await post.platform.find(post.target, "k")
+    found = sorted(one.key for one in post.there if one.key.startswith("k/"))
+    assert found == [f"k/{number}" for number in range(1, parts + 1)]
+
+
+async def test_a_limit_in_the_midst_of_a_card_is_looked_into_first(post: Post) -> None:
+    post.slack.limits.on = True
+    post.slack.limits.channel_burst, post.slack.limits.channel_rate = 1, 0.001
+    with pytest.raises(PartlyPosted):
+        await post.platform.post(post.target, LONG, "k")
+    assert len(post.there) == 1
+    post.slack.limits.on = False
+    assert await post.platform.find(post.target, "k") is None
+
+
+async def test_a_limit_at_the_start_says_when(post: Post) -> None:
+    post.slack.fail("chat.postMessage", "429", seconds=3)
+    with pytest.raises(Later) as caught:
+        await post.platform.post(post.target, CARD, "k")
+    assert caught.value.seconds >= 3
+    assert post.there == []
+
+
+async def test_a_picture_is_uploaded_and_shown_with_its_words(post: Post) -> None:
+    card = Card("Board", "In short.", (Picture(PNG, "Ann leads by two."), Text("Well done.")))
+    await post.platform.post(post.target, card, "k")
+    images = [block for block in post.there[0].blocks if block["type"] == "image"]
+    assert [image["alt_text"] for image in images] == ["Ann leads by two."]
+    assert post.slack.world.contents[images[0]["slack_file"]["id"]] == PNG
+    post.slack.must_be_well()
+
+
+async def test_a_picture_that_cannot_be_uploaded_is_said_in_words(post: Post) -> None:
+    post.slack.fail("files.getUploadURLExternal", "error", code="missing_scope")
+    card = Card("Board", "In short.", (Picture(PNG, "Ann leads by two."),))
+    await post.platform.post(post.target, card, "k")
+    assert "Ann leads by two." in post.there[0].words
+    assert all(block["type"] != "image" for block in post.there[0].blocks)
+
+
+async def test_a_picture_slack_still_looks_at_is_waited_for(post: Post) -> None:
+    post.slack.fail("chat.postMessage", "error", code="invalid_blocks")
+    await post.platform.post(post.target, Card("Board", "In short.", (Picture(PNG, "Alt."),)), "k")
+    assert [block["type"] for block in post.there[0].blocks].count("image") == 1
+    assert len(post.there) == 1
+
+
+async def test_what_slack_will_never_take_is_refused_with_the_cure(post: Post) -> None:
+    shut = post.slack.channel(post.team, "shut", post.ann, private=True, bot=False)
+    with pytest.raises(Refused, match="/invite"):
+        await post.platform.post(Target(post.team.id, shut.id), CARD, "k")
+    with pytest.raises(Refused, match="not installed in the workspace"):
+        await post.platform.post(Target("T-other", "C1"), CARD, "k")
+    post.slack.uninstall(post.team)
+    with pytest.raises(Refused, match="install the app again"):
+        await post.platform.post(post.target, CARD, "k")
+
+
+async def test_what_nobody_knows_is_left_open(post: Post) -> None:
+    post.slack.fail("chat.postMessage", "500")
+    with pytest.raises(SlackApiError):
+        await post.platform.post(post.target, CARD, "k")
+
+
+async def test_a_slack_that_is_away_is_tried_later(clock: Clock, post: Post) -> None:
+    async with SlackWeb("http://127.0.0.1:9/api/") as away:
+        platform = SlackPlatform(away, post.tokens, clock, Pacer(lambda: 0.0))
+        with pytest.raises(Later):
+            await platform.post(post.target, CARD, "k")
+
+
+async def test_a_wrong_token_is_named_at_the_start(post: Post) -> None:
+    with pytest.raises(TokenWrong, match="SLACK_BOT_TOKEN"):
+        await the_only(post.web, SecretStr("xoxb-wrong"))
+
+
+def who(user: User) -> Who:
+    return Who(platform="slack", workspace=user.team, member=user.id, name=user.id)
+
+
+async def test_people_are_asked_about_seldom(post: Post) -> None:
+    people = People(post.web, post.tokens, post.clock, managers=())
+    bob = post.slack.user(post.team, "Bob")
+    for _ in range(3):
+        assert (await people.known(who(post.ann))).admin
+        assert not (await people.known(who(bob), admin_matters=True)).admin
+    assert post.slack.log.count("call", method="users.info") == 2
+    post.clock.advance(minutes=6)
+    assert (await people.known(who(post.ann))).name == "Ann"
+    assert post.slack.log.count("call", method="users.info") == 3
+
+
+async def test_a_manager_is_an_admin_whatever_slack_says(post: Post) -> None:
+    bob = post.slack.user(post.team, "Bob")
+    people = People(post.web, post.tokens, post.clock, managers={bob.id})
+    post.slack.fail("users.info", "error", times=3, code="missing_scope")
+    assert (await people.known(who(bob), admin_matters=True)).admin
+    assert not (await people.known(who(post.ann))).admin
+    with pytest.raises(CannotTell, match="users:read"):
+        await people.known(who(post.ann), admin_matters=True)
+
+
+async def test_known_rights_outlive_a_moment_without_slack(post: Post) -> None:
+    people = People(post.web, post.tokens, post.clock, managers=())
+    await people.known(who(post.ann), admin_matters=True)
+    post.clock.advance(minutes=6)
+    post.slack.fail("users.info", "500")
+    assert (await people.known(who(post.ann), admin_matters=True)).admin
