@@ -31,6 +31,7 @@ from service.wire import (
     Me,
     MemberLinked,
     Period,
+    Place,
     PrivacyView,
     Rating,
     Receipt,
@@ -317,6 +318,10 @@ class ServiceClient:
     async def outbox_claim(self, platform: str, limit: int = 20, wait_s: float = 0) -> tuple[Delivery, ...]:
         """Messages to make now, at most one per channel at a time so that order is kept. Waits up to `wait_s`."""
         return await self._call("outbox/claim", tuple[Delivery, ...], platform=platform, limit=limit, wait_s=wait_s)
+
+    async def outbox_places(self, platform: str) -> tuple[Place, ...]:
+        """Every channel of the platform that a schedule posts to, for whoever checks that it can be posted to."""
+        return await self._call("outbox/places", tuple[Place, ...], platform=platform)
 
     async def outbox_sent(self, delivery: int, message_ref: str) -> None:
         await self._call("outbox/sent", type(None), delivery=delivery, message_ref=message_ref)

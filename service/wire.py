@@ -645,6 +645,14 @@ class Delivery(Model):
     body: Body
 
 
+class Place(Model):
+    """A channel that a schedule posts to, as the platform knows it."""
+
+    workspace: str
+    channel: str
+    name: str = ""
+
+
 class Failure(Model):
     """Why a refused call was refused; `code` is stable, `message` is for people."""
 

@@ -9,8 +9,9 @@ from fastapi import APIRouter, Body, Request
 
 from service import delivering
 from service.api.dependencies import TheCall
+from service.store import schedules
 from service.store.session import libpq_url
-from service.wire import Delivery, Platform
+from service.wire import Delivery, Place, Platform
 
 router = APIRouter()
 
@@ -45,6 +46,13 @@ async def _hung_up(request: Request) -> None:
     """Ends when whoever asked is gone."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
+
+
+@router.post("/outbox/places")
+async def outbox_places(call: TheCall, platform: Annotated[Platform, Body(embed=True)]) -> tuple[Place, ...]:
+    async with call.transaction() as session:
+        found = await schedules.places(session, platform)
+        return tuple(Place(workspace=chat, channel=channel, name=name) for chat, channel, name in found)
 
 
 @router.post("/outbox/sent")

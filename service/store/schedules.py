@@ -51,6 +51,20 @@ async def shared_with(session: AsyncSession, schedule_id: int) -> Sequence[tuple
     return [(channel, platform) for channel, platform in await session.execute(query)]
 
 
+async def places(session: AsyncSession, platform: str) -> Sequence[tuple[str, str, str]]:
+    """Every channel of the platform that a schedule posts to: its chat's id, its own, its name."""
+    shared = select(ScheduleChannel.channel_id).join(Schedule, Schedule.id == ScheduleChannel.schedule_id)
+    at_home = select(Schedule.channel_id).where(Schedule.removed_at.is_(None))
+    query = (
+        select(Chat.external_id, Channel.external_id, Channel.name)
+        .join(Channel, Channel.chat_id == Chat.id)
+        .where(Chat.platform == platform)
+        .where(or_(Channel.id.in_(at_home), Channel.id.in_(shared.where(Schedule.removed_at.is_(None)))))
+        .order_by(Chat.id, Channel.id)
+    )
+    return [(chat, channel, name) for chat, channel, name in await session.execute(query)]
+
+
 async def share(session: AsyncSession, schedule: Schedule, channel_id: int, now: datetime) -> None:
     """Have it post to this channel too; once is enough."""
     row = {"schedule_id": schedule.id, "channel_id": channel_id, "workspace_id": schedule.workspace_id, "since": now}
