@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox import wire
+from sandbox.talking import Talk
 from sandbox.wire import Device, Isolation, Outcome, Run
 
 _SLACK_SECONDS = 90.0
@@ -69,7 +70,7 @@ class SandboxClient:
             if kind != "outcome":
                 raise ValueError(f"a frame of kind {kind!r}")
             return wire.read_outcome(head, body)
-        except (OSError, asyncio.IncompleteReadError, ValueError) as problem:
+        except (OSError, ValueError) as problem:
             # Both can only come of connecting.
             absent = isinstance(problem, ConnectionRefusedError | FileNotFoundError)
             kind_of = NobodyThere if absent else SandboxUnreachable
@@ -80,7 +81,7 @@ class SandboxClient:
         try:
             _, head, _ = await self._ask(wire.encode("health", {}), 10)
             return Health(**{**head, "lacks": tuple(head["lacks"]), "devices": tuple(head.get("devices", ("cpu",)))})
-        except (OSError, asyncio.IncompleteReadError, ValueError, KeyError, TypeError) as problem:
+        except (OSError, ValueError, KeyError, TypeError) as problem:
             raise SandboxUnreachable(f"no sandbox answers at {self.path}: {problem}; is it started?") from None
 
     async def until_ready(self, seconds: float = 120.0) -> Health:
@@ -101,13 +102,21 @@ class SandboxClient:
         raise SandboxUnreachable(f"no child was ready within {seconds:.0f} s: {last or 'still starting'}")
 
     async def _ask(self, frame: bytes, seconds: float) -> tuple[str, dict[str, Any], bytes]:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[tuple[str, dict[str, Any], bytes]] = loop.create_future()
+
+        def heard(*frame: Any) -> None:
+            if not answer.done():
+                answer.set_result(frame)
+
+        def ended(why: str) -> None:
+            if not answer.done():
+                answer.set_exception(ConnectionResetError(why or "it hung up without an answer"))
+
         async with asyncio.timeout(seconds):
-            reader, writer = await asyncio.open_unix_connection(self.path)
+            transport, talk = await loop.create_unix_connection(lambda: Talk(heard, ended), str(self.path))
             try:
-                writer.write(frame)
-                await writer.drain()
-                length = wire.header_length(await reader.readexactly(4))
-                kind, head, body = wire.read_header(await reader.readexactly(length))
-                return kind, head, await reader.readexactly(body)
+                talk.send(frame)
+                return await answer
             finally:
-                writer.close()
+                transport.abort()

@@ -13,10 +13,10 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Awaitable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from sandbox import cgroups, wire
 from sandbox.gpus import Found
@@ -25,6 +25,7 @@ from sandbox.lanes import CANNOT, GpuFailed, GpuLanes, Lane
 from sandbox.pool import Pool, ZygoteDied
 from sandbox.queueing import Queue, TurnedAway
 from sandbox.running import ChildLost
+from sandbox.talking import Heard, Talk
 from sandbox.turns import Turns
 from sandbox.wire import Outcome, Run
 
@@ -34,7 +35,6 @@ _ATTEMPTS = 10
 _MOST_QUEUE_SECONDS = 60.0
 _DRAIN_SECONDS = 8.0
 """What is running when we are told to stop may take so long to end; `docker stop` waits ten."""
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,8 @@ class Supervisor:
         """Listen until `stop`, end what is running, then leave no process and no socket behind."""
         listening = listen(self.settings.socket, 0o660 if self.settings.users else 0o600)
         keeping = asyncio.create_task(self._keep())
-        server = await asyncio.start_unix_server(self._accept, sock=listening)
+        loop = asyncio.get_running_loop()
+        server = await loop.create_unix_server(lambda: _Conversation(self).talk, sock=listening)
         try:
             await stop.wait()
         finally:
@@ -107,29 +108,17 @@ class Supervisor:
             if not self.answering:
                 self.idle.set()
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def reply(self, talk: Talk, kind: str, head: dict[str, Any], body: bytes) -> None:
+        """Answer one frame, and make up for what it took."""
         try:
-            if (user := _peer(writer)) not in self.settings.users | {os.getuid()}:
-                say(f"user {user} was turned away")
-                return
-            while (frame := await _read_frame(reader)) is not None:
-                with self._at_work():
-                    answer = await _unless_closed(self._answer(*frame), reader)
-                    if answer is None:
-                        return
-                    writer.write(answer)
-                    await writer.drain()
-                # Not before: making a child would compete with the answer.
-                await self.pool.refill()
-                await self.gpus.refill()
-        except (ConnectionError, ValueError, asyncio.IncompleteReadError) as problem:
+            with self._at_work():
+                talk.send(await self._answer(kind, head, body))
+        except ValueError as problem:
             say(f"a connection was dropped: {problem}")
-        except asyncio.CancelledError:
-            return  # we are stopping; asyncio would print a traceback for a handler that says so
-        finally:
-            writer.close()
-            with contextlib.suppress(ConnectionError):
-                await writer.wait_closed()
+            talk.transport.abort()
+        # Not before the answer is sent: making a child would compete with it.
+        await self.pool.refill()
+        await self.gpus.refill()
 
     async def _answer(self, kind: str, head: dict[str, Any], body: bytes) -> bytes:
         if kind == "health":
@@ -237,28 +226,37 @@ def _clear(path: Path) -> None:
             raise OSError("another sandbox listens there already")
 
 
-def _peer(writer: asyncio.StreamWriter) -> int:
-    """The user at the other end."""
-    known = writer.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-    return int(struct.unpack("=iII", known)[1])
+class _Conversation:
+    """One connection: one frame at a time is answered, and hanging up ends the work on it."""
+
+    def __init__(self, supervisor: Supervisor) -> None:
+        self.supervisor = supervisor
+        self.work: asyncio.Task[None] | None = None
+        self.talk = _Known(supervisor.settings.users | {os.getuid()}, self._heard, self._ended)
+
+    def _heard(self, kind: str, head: dict[str, Any], body: bytes) -> None:
+        if self.work is not None and not self.work.done():
+            raise ValueError("a frame came before the one before it was answered")
+        self.work = asyncio.create_task(self.supervisor.reply(self.talk, kind, head, body))
+
+    def _ended(self, why: str) -> None:
+        if why:
+            say(f"a connection was dropped: {why}")
+        if self.work is not None:
+            self.work.cancel()
 
 
-async def _read_frame(reader: asyncio.StreamReader) -> tuple[str, dict[str, Any], bytes] | None:
-    try:
-        prefix = await reader.readexactly(4)
-    except asyncio.IncompleteReadError:
-        return None
-    kind, head, length = wire.read_header(await reader.readexactly(wire.header_length(prefix)))
-    return kind, head, await reader.readexactly(length)
+class _Known(Talk):
+    """Hears only these users."""
 
+    def __init__(self, users: frozenset[int], heard: Heard, ended: Callable[[str], None]) -> None:
+        super().__init__(heard, ended)
+        self._users = users
 
-async def _unless_closed(work: Awaitable[_T], reader: asyncio.StreamReader) -> _T | None:
-    """The result of `work`; None, and the work cancelled, when the other end hangs up first."""
-    working = asyncio.ensure_future(work)
-    # The other end sends nothing before it has our answer: all that can be read is the end.
-    closed = asyncio.create_task(reader.read(1))
-    await asyncio.wait((working, closed), return_when=asyncio.FIRST_COMPLETED)
-    hung_up = closed.done() and not working.done()
-    (working if hung_up else closed).cancel()
-    await asyncio.gather(working, closed, return_exceptions=True)
-    return None if hung_up else working.result()
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        known = transport.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        user = int(struct.unpack("=iII", known)[1])
+        if user not in self._users:
+            say(f"user {user} was turned away")
+            self.transport.abort()

@@ -126,7 +126,7 @@ async def test_a_run_is_tried_three_times_and_then_told_as_lost(tmp_path: Path) 
         at(tmp_path / "d.sock", lost) as d,
     ):
         outcome = await Sandboxes([tmp_path]).run(Run("1", ""))
-        assert outcome.status == "internal" and ".sock: IncompleteReadError" in outcome.detail
+        assert outcome.status == "internal" and ".sock: ConnectionResetError" in outcome.detail
         assert sorted(map(len, (a.runs, b.runs, c.runs, d.runs))) == [0, 1, 1, 1]
 
 
