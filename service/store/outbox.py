@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, exists, or_, select
+from sqlalchemy import ColumnElement, and_, exists, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
@@ -74,12 +74,22 @@ async def round_channels(session: AsyncSession, round_id: int, schedule: Schedul
 
 
 async def claimable(session: AsyncSession, platform: str, now: datetime, limit: int) -> Sequence[Outbox]:
-    """The heads of their queues that may be made now, locked; those another courier is taking are left to it."""
-    query = (
-        select(Outbox)
+    """The heads of their queues that may be made now, locked; those another courier is taking are left to it.
+
+    The chats take turns: one with thousands of channels, and the platform's limit on it, holds up no other.
+    """
+    turn = func.row_number().over(partition_by=Outbox.chat_id, order_by=(Outbox.due_at, Outbox.id)).label("turn")
+    heads = (
+        select(Outbox.id, turn)
         .join(Chat, Chat.id == Outbox.chat_id)
         .where(Chat.platform == platform, *_ready(now), ~_someone_before())
-        .order_by(Outbox.due_at, Outbox.id)
+        .subquery()
+    )
+    query = (
+        select(Outbox)
+        .join(heads, heads.c.id == Outbox.id)
+        .where(*_ready(now))
+        .order_by(heads.c.turn, Outbox.due_at, Outbox.id)
         .limit(limit)
         .with_for_update(of=Outbox, skip_locked=True)
     )

@@ -85,8 +85,8 @@ class Report:
     seconds: float
     away: float
     """The longest gap between two posts: that of the restart, where the bot was killed."""
-    allowed: float
-    """Posts that Slack would have taken in that time."""
+    ideal: float
+    """Seconds in which Slack would have taken them all."""
     limited: int
     """Answers of 429."""
     acks: tuple[float, ...]
@@ -96,8 +96,8 @@ class Report:
 
     @property
     def share(self) -> float:
-        """Of what was allowed."""
-        return self.posted / max(1.0, self.allowed)
+        """Of the rate that was allowed, while a bot was there."""
+        return self.ideal / max(1e-9, self.seconds - self.away)
 
     def ack(self, part: float) -> float:
         return oracle.share_of(list(self.acks), part)
@@ -109,7 +109,7 @@ class Report:
             f"{self.rounds} rounds: {self.posted} posted, {self.twice} twice, {self.rounds - self.posted} lost, "
             f"{self.unordered} channels out of order\n"
             f"{self.seconds:.1f} s{quiet}: {self.posted / max(0.001, self.seconds - self.away):.1f} a second, "
-            f"{self.share:.1%} of what was allowed, {self.limited} answers of 429\n"
+            f"{self.share:.1%} of the rate allowed, {self.limited} answers of 429\n"
             f"{len(self.acks)} clicks meanwhile, to the acknowledgement: {clicks}; {self.unanswered} not in time\n"
             f"rules broken: {self.violations}"
         )
@@ -175,7 +175,6 @@ async def measure(hosted: Hosted, plan: Plan) -> Report:
     gaps = [later - earlier for earlier, later in pairwise(tally.times)]
     seconds, away = tally.times[-1] - tally.times[0], max(gaps) if plan.kill else 0.0
     limits = hosted.slack.limits
-    at_once = min(limits.team_burst, plan.rounds / plan.teams)
     return Report(
         rounds=plan.rounds,
         posted=len(tally.made),
@@ -183,7 +182,7 @@ async def measure(hosted: Hosted, plan: Plan) -> Report:
         unordered=sum(sorted(numbers) != numbers for numbers in tally.by_channel.values()),
         seconds=seconds,
         away=away,
-        allowed=min(plan.rounds, plan.teams * (at_once + limits.team_rate * plan.factor * (seconds - away))),
+        ideal=(plan.rounds / plan.teams - limits.team_burst) / (limits.team_rate * plan.factor),
         limited=log.count("limited", method="chat.postMessage"),
         acks=tuple(sorted(oracle.ack_times(log, "interactive"))),
         unanswered=len(oracle.unanswered(log)),

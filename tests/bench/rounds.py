@@ -35,6 +35,7 @@ _COPY = """
         replace(base.body::text, '"r' || base.round_id || '"', '"r' || put.id || '"')::jsonb,
         base.due_at, base.due_at, base.due_at + interval '1 day'
     from put join planned on planned.id = put.schedule_id join channel c on c.id = planned.channel_id, base
+    order by put.id
 """
 _CHANNELS = """
     insert into channel (workspace_id, chat_id, external_id, name)

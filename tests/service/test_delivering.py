@@ -205,6 +205,21 @@ async def test_other_platforms_get_nothing(road: Road, clock: Clock) -> None:
     assert await road.client.outbox_claim("slack") == ()
 
 
+async def test_a_chat_with_many_channels_holds_up_no_other(road: Road, clock: Clock, sessions: Sessions) -> None:
+    async with sessions.begin() as session:
+        for workspace, channels in (("large", 5), ("small", 1)):
+            who = WHO.model_copy(update={"workspace": workspace})
+            for number in range(channels):
+                caller = await known(session, who, Where(channel=f"{workspace}-{number}"), clock.now)
+                body = Notice(title="News", text="Of all kinds.")
+                made = {"workspace_id": caller.workspace_id, "channel_id": caller.channel_id, "due_at": clock.now}
+                assert await outbox.leave(session, f"{workspace}:{number}", body, **made)  # type: ignore[arg-type]
+    first = await road.client.outbox_claim("web", limit=2)
+    rest = await road.client.outbox_claim("web", limit=20)
+    assert [each.channel for each in first] == ["large-0", "small-0"]
+    assert [each.channel for each in rest] == [f"large-{number}" for number in range(1, 5)]
+
+
 async def test_a_waiting_courier_is_woken(road: Road, clock: Clock, settings: Settings) -> None:
     await road.bank(choice())
     await road.schedule()

@@ -9,7 +9,7 @@ RATE = 1.0
 """Messages a second and channel (docs: rate limits of chat.postMessage)."""
 BURST = 3
 TEAM_RATE = 5.0
-"""Messages a second and workspace. Slack says "several hundred per minute" and no number; this is the least it can mean."""
+"""Messages a second and workspace. Slack says "several hundred per minute" and no number; this is the least that is."""
 TEAM_BURST = 30
 _MANY = 10_000
 
