@@ -84,8 +84,12 @@ class Theirs:
         if form := await self.client.practice(self.who, THEIRS, "tensors"):
             await self.client.answer(self.who, THEIRS, event, form.ref, Given(options=("a",)), MONDAY)
 
+    async def share(self, event: str) -> None:
+        aside = Where(channel=f"{TELLTALE}-aside", name=f"#{TELLTALE}-aside")
+        await self.client.schedule_share(self.who, event, aside, self.schedule)
 
-DOINGS = ("import_", "post", "answer", "close", "season", "adjust", "complain", "retire", "practise")
+
+DOINGS = ("import_", "post", "answer", "close", "season", "adjust", "complain", "retire", "practise", "share")
 
 LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "today": lambda they, who: they.client.today(who, OURS),
@@ -121,6 +125,8 @@ LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "adjust theirs": lambda they, who: they.client.member_adjust(who, "look adjust", TELLTALE, 5, "mine"),
     "audit": lambda they, who: they.client.audit(who),
     "doctor": lambda they, who: they.client.doctor(who),
+    "share theirs": lambda they, who: they.client.schedule_share(who, "look share", OURS, they.schedule),
+    "unshare theirs": lambda they, who: they.client.schedule_unshare(who, "look unshare", THEIRS, they.schedule),
 }
 NUMBERED = re.compile(r"\b(schedule|report|question) r?\d+")
 
