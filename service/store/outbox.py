@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import aliased
 
 from service.store.tables import Channel, Chat, Identity, Outbox, Round, Schedule
 from service.wire import Notice, QuestionPost, RevealPost, VerdictNote
@@ -78,18 +77,24 @@ async def claimable(session: AsyncSession, platform: str, now: datetime, limit: 
 
     The chats take turns: one with thousands of channels, and the platform's limit on it, holds up no other.
     """
-    turn = func.row_number().over(partition_by=Outbox.chat_id, order_by=(Outbox.due_at, Outbox.id)).label("turn")
-    heads = (
-        select(Outbox.id, turn)
+    # One pass over what waits: to ask of each message whether one is before it compares them all with each other.
+    place = func.row_number().over(partition_by=_queue(), order_by=Outbox.id).label("place")
+    waiting = (
+        select(Outbox.id, Outbox.chat_id, Outbox.due_at, place, and_(*_ready(now)).label("ready"))
         .join(Chat, Chat.id == Outbox.chat_id)
-        .where(Chat.platform == platform, *_ready(now), ~_someone_before())
+        .where(Chat.platform == platform, Outbox.state.in_(WAITING))
         .subquery()
     )
+    row = waiting.c
+    turn = func.row_number().over(partition_by=row.chat_id, order_by=(row.due_at, row.id)).label("turn")
+    heads = select(row.id, row.due_at, turn).where(row.place == 1, row.ready).subquery()
+    # More than are wanted, for another courier may be taking some of them.
+    first = select(heads).order_by(heads.c.turn, heads.c.due_at, heads.c.id).limit(4 * limit).subquery()
     query = (
         select(Outbox)
-        .join(heads, heads.c.id == Outbox.id)
+        .join(first, first.c.id == Outbox.id)
         .where(*_ready(now))
-        .order_by(heads.c.turn, Outbox.due_at, Outbox.id)
+        .order_by(first.c.turn, Outbox.due_at, Outbox.id)
         .limit(limit)
         .with_for_update(of=Outbox, skip_locked=True)
     )
@@ -156,20 +161,11 @@ def _ready(now: datetime) -> list[ColumnElement[bool]]:
     return [Outbox.state.in_(WAITING), Outbox.not_before <= now, free]
 
 
-def _someone_before() -> ColumnElement[bool]:
-    """Whether an older message of the same queue still waits.
+def _queue() -> list[ColumnElement[Any]]:
+    """What tells queues apart: a message waits for the older ones of its own.
 
     A channel's public messages are one queue, each member's private ones another; notices to admins go on the
     side, so that they can say what holds the queue up.
     """
-    before = aliased(Outbox)
-    return exists().where(
-        and_(
-            before.id < Outbox.id,
-            before.state.in_(WAITING),
-            before.chat_id == Outbox.chat_id,
-            before.channel_id.is_not_distinct_from(Outbox.channel_id),
-            before.member_id.is_not_distinct_from(Outbox.member_id),
-            (before.kind == "notice") == (Outbox.kind == "notice"),
-        )
-    )
+    columns = (Outbox.chat_id, Outbox.channel_id, Outbox.member_id)
+    return [*(column.expression for column in columns), Outbox.kind == "notice"]
