@@ -25,7 +25,7 @@ from sqlalchemy.exc import OperationalError
 
 from bot.preview import PLATFORMS, scene_data, scene_text, scenes, write_page
 from bot.settings import DATA, WEB_PORT, LinkSettings, settings_read
-from bot.shell import bot_command, console_until_end, web_ready
+from bot.shell import bot_command, chat_findings, console_until_end, web_ready
 from questions.families import DrawingWrong
 from questions.model import Question
 from questions.shell import bank_at, bank_command, question_named
@@ -236,16 +236,30 @@ async def _drawn(family: Question, count: int) -> tuple[Question, ...]:
 # What works here
 
 
+class Patient(StrEnum):
+    """What the doctor can examine beside this machine."""
+
+    discord = "discord"
+    slack = "slack"
+
+
 @command.command()
 def doctor(
+    chat: Annotated[
+        Patient | None, typer.Argument(help="A chat's setup: discord or slack, with the settings of its bot.")
+    ] = None,
     data: Annotated[Path, typer.Option(envvar="DAILYGRAD_DATA", help="Where everything is kept.")] = DATA,
 ) -> None:
-    """Say what works on this machine, and how to mend the rest. Exit status 1 if something does not."""
-    found = [*machine_checks(data), *database_checks()]
+    """Say what works on this machine or in a chat, and how to mend the rest. Exit status 1 if something does not."""
+    if chat is None:
+        found = [*machine_checks(data), *database_checks()]
+    else:
+        found = [(one.good, one.said, one.cure) for one in asyncio.run(chat_findings(chat.value))]
     for good, said, cure in found:
-        out.print("ok     " if good else "[bold]broken[/bold] ", said, sep="", soft_wrap=True)
+        out.print("ok     " if good else "[bold]broken[/bold] ", end="")
+        out.print(said, markup=False, soft_wrap=True)
         if cure:
-            out.print(f"       cure: {cure}", markup=False, soft_wrap=True)
+            out.print(f"       {'note' if good else 'cure'}: {cure}", markup=False, soft_wrap=True)
     raise SystemExit(0 if all(good for good, _, _ in found) else 1)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
@@ -17,6 +18,7 @@ from bot.core.commands import suggest
 from bot.core.courier import Courier
 from bot.core.links import hosts_of
 from bot.core.quiz import Quiz
+from bot.doctor.findings import Finding
 from bot.platforms import console as console_chat
 from bot.platforms import web as web_chat
 from bot.settings import BotSettings, LinkSettings, settings_read
@@ -185,6 +187,36 @@ def bot_slack_manifest(
     if http and not http.startswith("https://"):
         raise typer.BadParameter("Slack sends to addresses that begin with https://", param_hint="--http")
     sys.stdout.write(json.dumps(manifest(http), indent=2, ensure_ascii=False) + "\n")
+
+
+async def chat_findings(chat: str) -> list[Finding]:
+    """What `dailygrad doctor discord` or `doctor slack` found. Raises Refused where the chat's packages are missing."""
+    with installed(chat):
+        if chat == "discord":
+            from bot.doctor.discord import examine_discord
+            from bot.platforms.discord.settings import read_discord_settings
+        else:
+            from bot.doctor.slack import examine_slack
+            from bot.platforms.slack.settings import SlackSettings
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            service = await stack.enter_async_context(service_client(settings_read(BotSettings)))
+        except Refused as refused:
+            service, wrong = None, [Finding(False, f"settings: {refused}")]
+        else:
+            wrong = []
+        try:
+            if chat == "discord":
+                found = examine_discord(read_discord_settings(), service, now)
+            else:
+                found = examine_slack(settings_read(SlackSettings), service, now, config_token=_config_token())
+            return [*wrong, *[finding async for finding in found]]
+        except Refused as refused:
+            return [Finding(False, f"settings: {refused}"), *wrong]
+
+
+def _config_token() -> str:
+    return os.environ.get("SLACK_CONFIG_TOKEN", "").strip()
 
 
 @contextlib.contextmanager

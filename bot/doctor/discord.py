@@ -1,0 +1,209 @@
+"""Examines a Discord bot from outside: token, clock, application, commands, servers, permissions per channel."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import httpx
+
+from bot.doctor.findings import Finding, Untold, clock_finding, place_name, places_of
+from bot.platforms.discord.registration import application_commands, changes
+from bot.platforms.discord.settings import DiscordSettings
+from service.client import ServiceClient
+from service.wire import Place
+
+Body = dict[str, Any]
+
+# The bits: docs, topics/permissions.
+NEEDED: Final[Mapping[str, int]] = {
+    "View Channels": 1 << 10,
+    "Send Messages": 1 << 11,
+    "Embed Links": 1 << 14,
+    "Attach Files": 1 << 15,
+    "Read Message History": 1 << 16,
+    "Create Public Threads": 1 << 35,
+    "Send Messages in Threads": 1 << 38,
+}
+"""What the bot does in a channel: posts, shows pictures, looks whether a post arrived, reveals in a thread."""
+PERMISSIONS: Final = sum(NEEDED.values())
+_ADMINISTRATOR: Final = 1 << 3
+_ALL: Final = -1
+_PAGE: Final = 200
+_FEW_STARTS: Final = 20
+_ROLE, _MEMBER = 0, 1
+
+
+def install_link(application: str) -> str:
+    """The page on which a server's manager adds the bot, with exactly the permissions it needs."""
+    asked = {"client_id": application, "scope": "bot applications.commands", "permissions": str(PERMISSIONS)}
+    return f"https://discord.com/oauth2/authorize?{urlencode(asked)}"
+
+
+async def examine_discord(
+    settings: DiscordSettings,
+    service: ServiceClient | None,
+    clock: Callable[[], datetime],
+    transport: httpx.AsyncBaseTransport | None = None,
+) -> AsyncIterator[Finding]:
+    """Every check, the first that fails for good the last. `transport` for tests and proxies of one's own."""
+    headers = {"Authorization": f"Bot {settings.bot_token}"}
+    async with httpx.AsyncClient(
+        base_url=settings.api_url, headers=headers, timeout=15, transport=transport, trust_env=True
+    ) as http:
+        discord = _Discord(http)
+        try:
+            async for finding in _examined(discord, settings, service, clock):
+                yield finding
+        except Untold as untold:
+            yield untold.finding
+
+
+class _Discord:
+    """The few reads a doctor needs. Raises Untold where nothing can be learnt."""
+
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self._http = http
+        self.date: str | None = None
+
+    async def get(self, path: str, **query: str) -> Any:
+        """What is there; None where it is not, or may not be seen."""
+        try:
+            answer = await self._http.get(path, params=query)
+        except httpx.HTTPError as error:
+            said = f"reach: {self._http.base_url} does not answer ({str(error) or type(error).__name__})"
+            cure = "check the network, a proxy (HTTPS_PROXY) and DISCORD_API_URL"
+            raise Untold(Finding(False, said, cure)) from None
+        self.date = answer.headers.get("date", self.date)
+        if answer.status_code == 401:
+            cure = "copy it anew: developer portal, Bot, Reset Token; give it to DISCORD_TOKEN without the word Bot"
+            raise Untold(Finding(False, "token: Discord does not accept it", cure))
+        if answer.status_code in (403, 404):
+            return None
+        if answer.status_code == 429:
+            raise Untold(Finding(False, "limits: Discord asks to wait", f"try again in {_seconds(answer)} s"))
+        if not answer.is_success:
+            raise Untold(Finding(False, f"reach: Discord answered {answer.status_code} to {path}", "try again later"))
+        return answer.json()
+
+
+def _seconds(answer: httpx.Response) -> str:
+    return str(answer.headers.get("retry-after", "some"))
+
+
+async def _examined(
+    discord: _Discord, settings: DiscordSettings, service: ServiceClient | None, clock: Callable[[], datetime]
+) -> AsyncIterator[Finding]:
+    me = await discord.get("/users/@me") or {}
+    yield Finding(True, f"token: it is {me.get('username')}'s")
+    if (skewed := clock_finding(discord.date, clock())) is not None:
+        yield skewed
+    application = await discord.get("/applications/@me") or {}
+    for finding in application_findings(application, settings.application_id):
+        yield finding
+    yield gateway_finding(await discord.get("/gateway/bot") or {})
+    id = str(application.get("id", me.get("id")))
+    yield commands_finding(await discord.get(f"/applications/{id}/commands") or [])
+    guilds = await _guilds(discord)
+    link = install_link(id)
+    named = ", ".join(str(guild["name"]) for guild in guilds[:5]) + (" …" if len(guilds) > 5 else "")
+    yield Finding(bool(guilds), f"servers: {named or 'the bot is in none'}", "" if guilds else "open the install link")
+    yield Finding(True, f"install link: {link}")
+    places, known = await places_of(service, "discord")
+    yield known
+    for place in places:
+        yield await _place_finding(discord, place, str(me.get("id")), link)
+
+
+def application_findings(application: Body, wished: int | None) -> Iterable[Finding]:
+    """What the developer portal has that keeps the bot from working."""
+    id = str(application.get("id"))
+    page = f"https://discord.com/developers/applications/{id}"
+    if wished is not None and str(wished) != id:
+        yield Finding(
+            False,
+            f"application: DISCORD_APPLICATION_ID is {wished}, the token's is {id}",
+            "unset it: the token says it",
+        )
+    if application.get("bot_require_code_grant"):
+        cure = f"switch Requires OAuth2 Code Grant off: {page}/bot"
+        yield Finding(False, "application: servers cannot add it by a link", cure)
+    if application.get("interactions_endpoint_url"):
+        cure = f"empty Interactions Endpoint URL: {page}/information"
+        yield Finding(False, "application: clicks and commands are sent to an address and never to this bot", cure)
+    if not application.get("bot_public", True):
+        yield Finding(True, "application: private, so only its owner can add it to servers", f"Public Bot: {page}/bot")
+    yield Finding(True, "intents: servers alone, which needs no leave")
+
+
+def gateway_finding(gateway: Body) -> Finding:
+    """Whether the bot may still connect today."""
+    limit = gateway.get("session_start_limit") or {}
+    left, shards = limit.get("remaining", 1), gateway.get("shards", 1)
+    said = f"gateway: {left} of {limit.get('total', '?')} connections left today, {shards} shard{'s' * (shards != 1)}"
+    if left < _FEW_STARTS:
+        hours = limit.get("reset_after", 0) / 3_600_000
+        return Finding(False, said, f"find what restarts it: Discord resets a token at none; more in {hours:.0f} hours")
+    return Finding(True, said)
+
+
+def commands_finding(known: list[Body]) -> Finding:
+    """Whether Discord knows the commands of this version."""
+    changed = changes(known, application_commands())
+    if not changed:
+        return Finding(True, "commands: Discord knows them as they are")
+    return Finding(False, f"commands: not of this version ({', '.join(changed)})", "dailygrad bot discord-sync")
+
+
+async def _guilds(discord: _Discord) -> list[Body]:
+    found: list[Body] = []
+    while True:
+        more = {"after": str(found[-1]["id"])} if found else {}
+        page = await discord.get("/users/@me/guilds", limit=str(_PAGE), **more) or []
+        found += page
+        if len(page) < _PAGE:
+            return found
+
+
+async def _place_finding(discord: _Discord, place: Place, me: str, link: str) -> Finding:
+    """Whether the bot can do its work in a scheduled channel."""
+    name = place_name(place)
+    guild = await discord.get(f"/guilds/{place.workspace}")
+    if guild is None:
+        cure = f"add it again ({link}), or remove the schedule"
+        return Finding(False, f"{name}: the bot is no longer in its server {place.workspace}", cure)
+    channel = await discord.get(f"/channels/{place.channel}")
+    if channel is None:
+        cure = "let the bot's role View Channel there; if the channel is gone, remove its schedule"
+        return Finding(False, f"{name} ({guild['name']}): the bot cannot see it", cure)
+    member = await discord.get(f"/guilds/{place.workspace}/members/{me}") or {}
+    held = permissions(guild, channel, member, me)
+    missing = [words for words, bit in NEEDED.items() if not held & bit]
+    if missing:
+        cure = f"Edit Channel, Permissions, the bot's role: allow {', '.join(missing)}; or add it again: {link}"
+        return Finding(False, f"{name} ({guild['name']}): missing {', '.join(missing)}", cure)
+    return Finding(True, f"{name} ({guild['name']}): every permission is there")
+
+
+def permissions(guild: Body, channel: Body, member: Body, me: str) -> int:
+    """What the bot may do in a channel, as Discord reckons it: docs, topics/permissions, Permission Overwrites."""
+    everyone = str(guild["id"])
+    roles = {everyone, *map(str, member.get("roles", []))}
+    held = 0
+    for role in guild.get("roles", []):
+        if str(role["id"]) in roles:
+            held |= int(role["permissions"])
+    if held & _ADMINISTRATOR or str(guild.get("owner_id")) == me:
+        return _ALL
+    overwrites = channel.get("permission_overwrites", [])
+    mine = [[one for one in overwrites if str(one["id"]) == everyone]]
+    mine.append([one for one in overwrites if one["type"] == _ROLE and str(one["id"]) in roles - {everyone}])
+    mine.append([one for one in overwrites if one["type"] == _MEMBER and str(one["id"]) == me])
+    for level in mine:
+        for one in level:
+            held &= ~int(one["deny"])
+        for one in level:
+            held |= int(one["allow"])
+    return held

@@ -1,0 +1,220 @@
+"""What the doctor says of a Discord bot, asked of a Discord on real sockets."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.doctor.discord import (
+    NEEDED,
+    PERMISSIONS,
+    application_findings,
+    examine_discord,
+    gateway_finding,
+    install_link,
+    permissions,
+)
+from bot.doctor.findings import Finding, clock_finding
+from bot.platforms.discord.registration import application_commands
+from bot.platforms.discord.settings import DiscordSettings
+from service.client import ServiceClient
+from tests.bot.doctor.conftest import MakeSchedule
+from tests.doubles.discord.server import Server
+from tests.doubles.discord.world import BOT_NEEDS, SEND_IN_THREADS, VIEW, Guild
+
+AT = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
+
+
+@dataclass
+class Clinic:
+    server: Server
+    guild: Guild
+    client: ServiceClient | None
+    clock: Callable[[], datetime]
+
+    async def findings(self, **settings: object) -> list[Finding]:
+        given = {"DISCORD_TOKEN": self.server.world.token, "DISCORD_API_URL": self.server.url, **settings}
+        return [one async for one in examine_discord(DiscordSettings.model_validate(given), self.client, self.clock)]
+
+    async def broken(self, **settings: object) -> list[Finding]:
+        return [one for one in await self.findings(**settings) if not one.good]
+
+
+@pytest.fixture
+async def clinic(client: ServiceClient, present: Callable[[], datetime]) -> AsyncIterator[Clinic]:
+    """A bot that is well: in a server, its commands known."""
+    async with Server() as server:
+        server.world.commands[0] = [
+            {"id": str(number), **command, "version": "1"} for number, command in enumerate(application_commands())
+        ]
+        yield Clinic(server, server.world.guild("Team"), client, present)
+        assert server.violations == []
+
+
+async def test_a_bot_that_is_well(clinic: Clinic, schedules: MakeSchedule) -> None:
+    channel = clinic.guild.channel("daily")
+    await schedules("discord", str(clinic.guild.id), str(channel.id), "#daily")
+    found = await clinic.findings()
+    assert [one.said for one in found if not one.good] == []
+    said = "\n".join(one.said for one in found)
+    for part in ("token: it is ", "clock: within 60 s", "intents: servers alone", "gateway: 1000 of 1000", "Team"):
+        assert part in said
+    assert "commands: Discord knows them as they are" in said
+    assert "#daily (Team): every permission is there" in said
+
+
+async def test_the_install_link_asks_for_what_is_needed_and_no_more(clinic: Clinic) -> None:
+    link = next(one.said for one in await clinic.findings() if one.said.startswith("install link: "))
+    asked = parse_qs(urlsplit(link.removeprefix("install link: ")).query)
+    assert asked == {
+        "client_id": [str(clinic.server.world.application)],
+        "scope": ["bot applications.commands"],
+        "permissions": [str(PERMISSIONS)],
+    }
+    # The double refuses what the bot does without these.
+    assert PERMISSIONS == BOT_NEEDS
+    assert install_link("7").startswith("https://discord.com/oauth2/authorize?client_id=7&")
+
+
+async def test_a_token_that_is_none_is_all_there_is_to_say(clinic: Clinic) -> None:
+    (only,) = await clinic.findings(DISCORD_TOKEN="another-token")
+    assert only == Finding(
+        False,
+        "token: Discord does not accept it",
+        "copy it anew: developer portal, Bot, Reset Token; give it to DISCORD_TOKEN without the word Bot",
+    )
+
+
+async def test_a_discord_that_is_away(clinic: Clinic) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/api/v10"
+        (only,) = await clinic.findings(DISCORD_API_URL=url)
+    assert only.said.startswith("reach: ")
+    assert "DISCORD_API_URL" in only.cure
+
+
+async def test_commands_of_another_version_are_named(clinic: Clinic) -> None:
+    clinic.server.world.commands[0] = [
+        {**clinic.server.world.commands[0][0], "description": "Old."},
+        {"id": "9", "type": 1, "name": "older", "description": "Gone."},
+    ]
+    (only,) = await clinic.broken()
+    assert only.said.startswith("commands: not of this version (added /quiz-admin, ")
+    assert "changed /quiz" in only.said and "removed /older" in only.said
+    assert only.cure == "dailygrad bot discord-sync"
+
+
+async def test_what_is_missing_in_a_channel_is_named_with_its_cure(clinic: Clinic, schedules: MakeSchedule) -> None:
+    quiet = clinic.guild.channel("quiet", BOT_NEEDS & ~SEND_IN_THREADS)
+    hidden = clinic.guild.channel("hidden", BOT_NEEDS & ~VIEW)
+    for channel in (quiet, hidden):
+        await schedules("discord", str(clinic.guild.id), str(channel.id), f"#{channel.name}")
+    await schedules("discord", str(clinic.guild.id), "12345", "#gone")
+    await schedules("discord", "98765", "1", "#elsewhere")
+    said = {one.said: one.cure for one in await clinic.broken()}
+    assert "#quiet (Team): missing Send Messages in Threads" in said
+    assert "allow Send Messages in Threads" in said["#quiet (Team): missing Send Messages in Threads"]
+    assert "#gone (Team): the bot cannot see it" in said
+    assert "#elsewhere: the bot is no longer in its server 98765" in said
+    assert any(line.startswith("#hidden (Team): ") for line in said)
+    assert len(said) == 4
+
+
+async def test_a_bot_in_no_server_and_without_a_service(clinic: Clinic) -> None:
+    clinic.server.world.guilds.clear()
+    clinic.client = None
+    assert [one.said for one in await clinic.broken()] == [
+        "servers: the bot is in none",
+        "service: it is not named, so the scheduled channels are not known",
+    ]
+
+
+async def test_a_service_that_is_away_is_said(clinic: Clinic) -> None:
+    async with ServiceClient.over_http("http://127.0.0.1:9", "token") as away:
+        clinic.client = away
+        (only,) = await clinic.broken()
+    assert only.said.startswith("service: it does not answer")
+    assert "dailygrad serve" in only.cure
+
+
+async def test_a_clock_that_is_wrong(clinic: Clinic, present: Callable[[], datetime]) -> None:
+    clinic.clock = lambda: present() - timedelta(minutes=5)
+    (only,) = await clinic.broken()
+    assert "behind the chat" in only.said
+    assert "NTP" in only.cure
+
+
+async def test_another_application_than_was_named(clinic: Clinic) -> None:
+    (only,) = await clinic.broken(DISCORD_APPLICATION_ID="7")
+    assert only.said.startswith("application: DISCORD_APPLICATION_ID is 7, the token's is ")
+
+
+def test_what_the_portal_has_against_us() -> None:
+    found = application_findings(
+        {"id": "7", "bot_require_code_grant": True, "interactions_endpoint_url": "https://x", "bot_public": False}, None
+    )
+    said = [(one.good, one.said) for one in found]
+    assert said == [
+        (False, "application: servers cannot add it by a link"),
+        (False, "application: clicks and commands are sent to an address and never to this bot"),
+        (True, "application: private, so only its owner can add it to servers"),
+        (True, "intents: servers alone, which needs no leave"),
+    ]
+
+
+def test_few_connections_left_are_a_warning_in_time() -> None:
+    limit = {"total": 1000, "remaining": 3, "reset_after": 7_200_000}
+    found = gateway_finding({"shards": 2, "session_start_limit": limit})
+    assert not found.good
+    assert found.said == "gateway: 3 of 1000 connections left today, 2 shards"
+    assert "more in 2 hours" in found.cure
+
+
+@pytest.mark.parametrize("date", [None, "", "yesterday", "Mon, 02 Mar 2026 08:00:00"])
+def test_a_date_that_cannot_be_read_says_nothing_of_the_clock(date: str | None) -> None:
+    assert clock_finding(date, AT) is None
+
+
+# Permissions, as Discord's documents reckon them
+
+ROLES = st.integers(0, (1 << 40) - 1).map(lambda bits: bits & ~8)
+
+
+def guild_of(everyone: int, role: int = 0) -> dict[str, object]:
+    roles = [{"id": "1", "permissions": str(everyone)}, {"id": "2", "permissions": str(role)}]
+    return {"id": "1", "owner_id": "99", "roles": roles}
+
+
+def overwrite(id: str, kind: int, allow: int = 0, deny: int = 0) -> dict[str, object]:
+    return {"id": id, "type": kind, "allow": str(allow), "deny": str(deny)}
+
+
+@given(ROLES, ROLES)
+def test_roles_add_up_and_another_role_does_nothing(everyone: int, role: int) -> None:
+    assert permissions(guild_of(everyone, role), {}, {"roles": ["2"]}, "7") == everyone | role
+    assert permissions(guild_of(everyone, role), {}, {"roles": []}, "7") == everyone
+
+
+@given(ROLES, ROLES, ROLES)
+def test_the_nearest_word_counts(everyone: int, allow: int, deny: int) -> None:
+    channel = {"permission_overwrites": [overwrite("7", 1, allow, deny), overwrite("1", 0, deny=allow)]}
+    held = permissions(guild_of(everyone), channel, {"roles": []}, "7")
+    assert held == (everyone & ~allow & ~deny) | allow
+
+
+def test_an_administrator_and_the_owner_may_do_everything() -> None:
+    channel = {"permission_overwrites": [overwrite("1", 0, deny=PERMISSIONS)]}
+    for held in (
+        permissions(guild_of(8), channel, {"roles": []}, "7"),
+        permissions(guild_of(0), channel, {"roles": []}, "99"),
+    ):
+        assert all(held & bit for bit in NEEDED.values())
+    assert not permissions(guild_of(PERMISSIONS), channel, {"roles": []}, "7") & PERMISSIONS
