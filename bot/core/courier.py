@@ -14,8 +14,9 @@ from service.wire import Delivery
 
 _LOG = logging.getLogger(__name__)
 
-# Channels served at the same time, and messages of one claim.
-_AT_ONCE = 20
+# Channels served at the same time, and messages of one claim: enough that a chat that takes fifty a second waits for
+# none while the next are claimed.
+_AT_ONCE = 40
 # On the way out: a claim that waits for something to come holds nothing and may be dropped; a post under way may not.
 _LAST_CLAIM_S = 0.5
 _LAST_POSTS_S = 15.0

@@ -10,52 +10,24 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import os
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
+import psutil
 import psycopg
 
-from service.store import migrations
-from service.store.embedded import start_postgres
 from service.store.session import libpq_url
+from tests.bench import rounds
 from tests.doubles.discord.limits import GLOBAL_PER_S
 from tests.doubles.discord.log import Entry
-from tests.doubles.discord.world import Guild, Member, Message
+from tests.doubles.discord.world import Member, Message
 from tests.faults.backend import LEASE_S, TOKEN, Bots, backend_running, boss_of
 from tests.faults.discord_faults import Team, option, team_ready
-
-SHARED = "bench"
-_COPY = """
-    with base as (
-        select o.body, o.round_id, o.due_at, r.day, r.version_id, r.opens_at, r.closes_at, s.spec, s.since
-        from outbox o join round r on r.id = o.round_id join schedule s on s.id = r.schedule_id
-        where o.kind = 'question' limit 1
-    ), planned as (
-        insert into schedule (workspace_id, channel_id, spec, since)
-        select c.workspace_id, c.id, base.spec, base.since
-        from base, generate_series(1, %(each)s), channel c where c.name = %(name)s
-        returning id, workspace_id, channel_id
-    ), put as (
-        insert into round (schedule_id, day, version_id, opens_at, closes_at)
-        select planned.id, base.day, base.version_id, base.opens_at, base.closes_at from planned, base
-        returning id, schedule_id
-    )
-    insert into outbox (key, workspace_id, chat_id, channel_id, round_id, kind, body, due_at, not_before, give_up_at)
-    select 'round:' || put.id || ':question', c.workspace_id, c.chat_id, c.id, put.id, 'question',
-        replace(base.body::text, '"r' || base.round_id || '"', '"r' || put.id || '"')::jsonb,
-        base.due_at, base.due_at, base.due_at + interval '1 day'
-    from put join planned on planned.id = put.schedule_id join channel c on c.id = planned.channel_id, base
-"""
-_CHANNELS = """
-    insert into channel (workspace_id, chat_id, external_id, name)
-    select workspace_id, id, unnest(%(channels)s::text[]), %(name)s from chat where external_id = %(guild)s
-"""
 
 
 @dataclass(frozen=True)
@@ -116,6 +88,8 @@ class Report:
     """Posts a second that Discord would have taken."""
     refused: int
     """Answers of 429."""
+    cpu: float
+    """Seconds of CPU that the bot took, the last one where one was killed."""
     delays: tuple[float, ...]
     """Seconds from each click to its first response, sorted."""
     violations: tuple[str, ...]
@@ -136,7 +110,7 @@ class Report:
             f"{self.rounds} rounds: {self.posted} posted, {self.twice} twice, {self.lost} lost, "
             f"{self.unordered} channels out of order\n"
             f"{self.seconds:.1f} s{quiet}: {self.share:.1%} of the {self.allowed:g} a second allowed, "
-            f"{self.refused} answers of 429\n"
+            f"{self.refused} answers of 429; the bot took {self.cpu:.1f} s of CPU\n"
             f"{len(self.delays)} clicks meanwhile, to the first response: {clicks}\n"
             f"rules broken: {len(self.violations)} {self.violations[:3]}"
         )
@@ -152,22 +126,13 @@ async def prepare(team: Team, plan: Plan) -> None:
     each, more = divmod(plan.rounds, plan.guilds * plan.channels)
     assert not more, "as many rounds in every channel"
     async with await psycopg.AsyncConnection.connect(libpq_url(team.backend.database_url)) as rows:
-        # The first round is what the others are copied from, and none of them.
-        await rows.execute("update bank set workspace_id = null")  # everybody's, for the copies are everywhere
         for guild in guilds:
-            await _fill(team, rows, guild, plan.channels)
-        await rows.execute(_COPY.encode(), {"each": each, "name": SHARED})
-        await rows.execute("delete from outbox where kind = 'notice' or id = (select min(id) from outbox)")
-
-
-async def _fill(team: Team, rows: psycopg.AsyncConnection, guild: Guild, channels: int) -> None:
-    made = [guild.channel(f"room-{number}") for number in range(channels)]
-    chief = guild.member("Boss", admin=True)
-    await team.backend.client.join(boss_of("discord", str(guild.id), str(chief.id)), team.where(made[0]))
-    # Joining made the first channel known.
-    await rows.execute("update channel set name = %s where external_id = %s", (SHARED, str(made[0].id)))
-    others = [str(channel.id) for channel in made[1:]]
-    await rows.execute(_CHANNELS.encode(), {"channels": others, "name": SHARED, "guild": str(guild.id)})
+            made = [guild.channel(f"room-{number}") for number in range(plan.channels)]
+            chief = guild.member("Boss", admin=True)
+            await team.backend.client.join(boss_of("discord", str(guild.id), str(chief.id)), team.where(made[0]))
+            await rounds.shared(rows, str(made[0].id))
+            await rounds.more_channels(rows, str(guild.id), [str(channel.id) for channel in made[1:]])
+        await rounds.copied(rows, each)
 
 
 async def measure(team: Team, plan: Plan) -> Report:
@@ -181,11 +146,12 @@ async def measure(team: Team, plan: Plan) -> Report:
             await bot.kill()
             # Where the service's clock is ours, the dead bot's lease is over at once; else it runs out meanwhile.
             team.backend.clock.advance(seconds=LEASE_S)
-            await team.starts()
+            bot = await team.starts()
         with contextlib.suppress(AssertionError):
             await team.until(lambda: tally.look(entries) >= plan.rounds, "all of it", plan.seconds)
     await _reported(team, plan)
     tally.look(entries)
+    took = psutil.Process(bot.process.pid).cpu_times()
     gaps = [later - earlier for earlier, later in pairwise(tally.times)]
     return Report(
         rounds=plan.rounds,
@@ -197,6 +163,7 @@ async def measure(team: Team, plan: Plan) -> Report:
         away=max(gaps) if plan.kill else 0.0,
         allowed=GLOBAL_PER_S * team.double.limits.pace,
         refused=tally.refused,
+        cpu=took.user + took.system,
         delays=tuple(sorted(delays)),
         violations=tuple(team.double.violations),
     )
@@ -253,23 +220,6 @@ async def _reported(team: Team, plan: Plan) -> None:
         await team.delivered(plan.rounds)
 
 
-@contextlib.contextmanager
-def _database() -> Iterator[str]:
-    """A migrated database, of the server DATABASE_URL names or of one started for this."""
-    if url := os.environ.get("DATABASE_URL"):
-        migrations.upgrade(url)
-        yield url
-        return
-    with tempfile.TemporaryDirectory(prefix="dailygrad-bench-") as folder:
-        Path(folder).chmod(0o711)
-        server = start_postgres(Path(folder) / "data")
-        try:
-            migrations.upgrade(server.url)
-            yield server.url
-        finally:
-            server.stop()
-
-
 async def run(url: str, plan: Plan, pace: float) -> Report:
     """All of it with the service as a process of its own, as an operator runs it."""
     with tempfile.TemporaryDirectory(prefix="dailygrad-bench-") as folder:
@@ -293,7 +243,7 @@ def main() -> None:
     asked.add_argument("--kill", action="store_true", help="kill -9 the bot in the middle")
     given = asked.parse_args()
     plan = Plan(given.rounds, given.guilds, given.channels, given.kill)
-    with _database() as url:
+    with rounds.database() as url:
         report = asyncio.run(run(url, plan, given.pace))
     print(report)
     raise SystemExit(0 if report.posted == plan.rounds and not report.twice else 1)
