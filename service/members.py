@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Literal, get_args
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -11,9 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.calendar import CATCH_UP
 from service.errors import NotPossible
 from service.leaderboard import best_streaks
+from service.progress import first_monday, last_weeks
 from service.ranking import Ranked, rank
 from service.scoring import rules_text
-from service.store import attendance, cards, keeping, ledger, people, seasons
+from service.store import attendance, cards, keeping, ledger, people, schedules, seasons
 from service.store.ledger import Scope
 from service.store.members import Caller, identities
 from service.store.tables import Member
@@ -30,8 +31,8 @@ async def me(session: AsyncSession, caller: Caller, now: datetime) -> Me:
     mine = await _mine(session, caller, Scope(caller.workspace_id))
     season = await seasons.running(session, caller.workspace_id)
     in_season = season and await _mine(session, caller, Scope(caller.workspace_id, since=season.starts_at))
-    schedules = await attendance.schedules_of(session, caller.workspace_id, None)
-    streak = (await best_streaks(session, schedules, [caller.member_id]))[caller.member_id]
+    running = await attendance.schedules_of(session, caller.workspace_id, None)
+    streak = (await best_streaks(session, running, [caller.member_id]))[caller.member_id]
     total, due = await cards.counts(session, caller.member_id, now)
     return Me(
         name=member.name,
@@ -47,7 +48,15 @@ async def me(session: AsyncSession, caller: Caller, now: datetime) -> Me:
         cards=total,
         cards_due=due,
         topics=tuple(await ledger.topic_sums(session, caller.member_id)),
+        weeks=await _weeks(session, caller, now),
     )
+
+
+async def _weeks(session: AsyncSession, caller: Caller, now: datetime) -> tuple[tuple[date, int, int, float], ...]:
+    zone = await schedules.zone_of(session, caller.workspace_id)
+    # A day more, for a Monday begins in some zones while it is Sunday in UTC.
+    since = datetime.combine(first_monday(now, zone), time.min, UTC) - timedelta(days=1)
+    return last_weeks(await ledger.bookings(session, caller.member_id, since), now, zone)
 
 
 def rules() -> Rules:

@@ -261,6 +261,8 @@ class Me(Model):
     cards_due: int
     topics: tuple[tuple[str, int, float], ...] = ()
     """Topic, answers, mean credit; weakest first."""
+    weeks: tuple[tuple[date, int, int, float], ...] = ()
+    """Of the last weeks the Monday, points, answers and mean credit, the oldest first."""
 
 
 class TopicCount(Model):

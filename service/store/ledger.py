@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service.progress import Booking
 from service.ranking import Standing
 from service.store.members import Caller
 from service.store.schedules import posts_to
@@ -80,6 +81,16 @@ async def topic_sums(session: AsyncSession, member_id: int) -> list[tuple[str, i
     )
     rows = await session.execute(_with_rounds(query))
     return [(topic, int(count), float(mean)) for topic, count, mean in rows]
+
+
+async def bookings(session: AsyncSession, member_id: int, since: datetime) -> list[Booking]:
+    """What was booked for a member from an instant on, in order."""
+    query = (
+        select(Ledger.at, Ledger.points, Ledger.round_id, Ledger.credit)
+        .where(Ledger.member_id == member_id, Ledger.at >= since)
+        .order_by(Ledger.at, Ledger.id)
+    )
+    return [Booking(at, points, round_id, credit) for at, points, round_id, credit in await session.execute(query)]
 
 
 def adjust(

@@ -166,6 +166,10 @@ REPORT = ReportView(id=4, question="stride-view", by=EVIL, text="The key is *wro
 ME = Me(
     name="Ann", hidden=False, points=1240, season_points=40, rank=2, answered=12, accuracy=0.75, streak=7,
     best_streak=9, freezes=1, cards=5, cards_due=2, topics=(("autograd", 4, 0.5), ("tensors", 8, 0.9)),
+    weeks=(
+        (date(2026, 2, 9), 40, 4, 0.75), (date(2026, 2, 16), 120, 5, 1.0), (date(2026, 2, 23), 0, 0, 0.0),
+        (date(2026, 3, 2), 75, 3, 0.66),
+    ),
 )  # fmt: skip
 PRIVACY = PrivacyView(name="Ann", hidden=True, answers=12, ledger_rows=1, cards=0, export="{}")
 IMPORTED = ImportView(
@@ -320,6 +324,7 @@ GALLERY: dict[str, Card | Form] = {
         Board(title="Season", period="season", scope="workspace", rows=ROWS[:1], total=9, mine=ROWS[1])
     ),
     "me": boards.me_card(ME),
+    "me drawn": drawn(boards.me_card(ME)),
     "topics": boards.topics_card((TopicCount(topic="autograd", questions=12), TopicCount(topic="", questions=1))),
     "topics none": boards.topics_card(()),
     "privacy": boards.privacy_card(PRIVACY),

@@ -73,6 +73,7 @@ class TestMe:
             cards=1,
             cards_due=1,
             topics=(("autograd", 1, 0.5), ("tensors/memory", 1, 1.0)),
+            weeks=((MONDAY, 15, 2, 0.75),),
         )
 
     async def test_who_hides_keeps_their_points_and_has_no_rank(self, stage: Stage) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 
 from bot.core.actions import Next, Privacy, ShowBoard, encode, fits
 from bot.core.cards import Block, Button, Card, Code, Small, Table, Text
 from bot.core.markup import escape
-from bot.core.wording.words import joined, percent, plural
+from bot.core.wording.words import MONTHS, joined, percent, plural
 from service.wire import Board, BoardRow, Me, PrivacyView, TopicCount
 
 _PERIODS = (("day", "Day"), ("week", "Week"), ("month", "Month"), ("season", "Season"), ("all", "All time"))
@@ -83,10 +84,25 @@ def me_card(me: Me) -> Card:
     blocks: list[Block] = [Table(("What", "How much"), rows)]
     if weak:
         blocks.append(Table(("Topic", "Answers", "Right"), weak, "Topics, the weakest first", (1, 2)))
+    if me.weeks:
+        blocks.append(_weeks_table(me))
     if me.hidden:
         blocks.append(Small("You are hidden from the boards. `/quiz privacy show` changes that."))
     summary = f"{plural(me.points, 'point')}, streak {me.streak}, {plural(me.cards_due, 'card')} due."
     return Card(me.name, summary, tuple(blocks), (Button("Practise", encode(Next()), "primary"),))
+
+
+def _weeks_table(me: Me) -> Table:
+    """Weeks by their Mondays."""
+    rows = tuple(
+        (_short_day(monday), str(points), str(answers), percent(credit) if answers else "")
+        for monday, points, answers, credit in me.weeks
+    )
+    return Table(("Week of", "Points", "Answers", "Right"), rows, "Your last weeks", (1, 2, 3), shows="weeks")
+
+
+def _short_day(day: date) -> str:
+    return f"{day.day} {MONTHS[day.month - 1][:3]}"
 
 
 def topics_card(topics: tuple[TopicCount, ...]) -> Card:
