@@ -1,0 +1,187 @@
+"""What the doctor says of a Slack app, asked of a Slack on real sockets."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from bot.doctor.findings import Finding
+from bot.doctor.slack import examine_slack, manifest_differences, token_finding
+from bot.platforms.slack.manifest import BOT_SCOPES, manifest
+from bot.platforms.slack.settings import SlackSettings
+from service.client import ServiceClient
+from tests.bot.doctor.conftest import MakeSchedule
+from tests.doubles.slack.double import SlackDouble, slack_double
+from tests.doubles.slack.world import Team
+
+
+@dataclass
+class Clinic:
+    slack: SlackDouble
+    team: Team
+    client: ServiceClient | None
+    clock: Callable[[], datetime]
+
+    async def findings(self, **settings: str) -> list[Finding]:
+        given = SlackSettings.model_validate({**self.slack.environment(self.team), **settings})
+        return [one async for one in examine_slack(given, self.client, self.clock)]
+
+    async def broken(self, **settings: str) -> list[Finding]:
+        return [one for one in await self.findings(**settings) if not one.good]
+
+
+@pytest.fixture
+async def clinic(client: ServiceClient, present: Callable[[], datetime]) -> AsyncIterator[Clinic]:
+    """An app that is well, in one workspace, by Socket Mode."""
+    async with slack_double() as slack:
+        yield Clinic(slack, slack.team("acme"), client, present)
+
+
+async def test_an_app_that_is_well(clinic: Clinic, schedules: MakeSchedule) -> None:
+    channel = clinic.slack.channel(clinic.team, "daily")
+    await schedules("slack", clinic.team.id, channel.id, "daily")
+    found = await clinic.findings()
+    assert [one.said for one in found if not one.good] == []
+    said = [one.said for one in found]
+    assert said == [
+        "token: it is dailygrad's in acme",
+        f"scopes: all {len(BOT_SCOPES)} are there in acme",
+        "clock: within 60 s of the chat's",
+        "road: Socket Mode, and the app-level token may connect",
+        "manifest: not compared",
+        "schedules: they post to 1 channel",
+        "#daily: the bot is in it",
+    ]
+
+
+async def test_looking_opens_no_connection_and_posts_nothing(clinic: Clinic) -> None:
+    await clinic.findings()
+    assert clinic.slack.sockets.open == []
+    clinic.slack.must_be_well()
+
+
+async def test_each_missing_scope_is_named_with_its_use(clinic: Clinic) -> None:
+    kept = tuple(scope for scope in BOT_SCOPES if scope not in ("files:write", "users:read"))
+    clinic.slack.world.tokens[clinic.slack.bot_token(clinic.team)].scopes = kept
+    found = await clinic.broken()
+    assert [one.said for one in found] == [
+        "scope files:write is missing in acme: it is for pictures of boards and formulas",
+        "scope users:read is missing in acme: it is for the names on the boards, and who is an admin",
+    ]
+    assert all("Reinstall to Workspace" in one.cure for one in found)
+
+
+@pytest.mark.parametrize(
+    ("error", "cure"),
+    [
+        ("invalid_auth", "copy the Bot User OAuth Token"),
+        ("account_inactive", "the app was removed"),
+        ("token_expired", "installed by OAuth"),
+        ("something_new", "https://api.slack.com/apps"),
+    ],
+)
+def test_a_token_that_is_refused(error: str, cure: str) -> None:
+    found = token_finding("", {"ok": False, "error": error})
+    assert not found.good
+    assert found.said == f"token: Slack says {error}"
+    assert cure in found.cure
+
+
+async def test_a_token_that_is_none(clinic: Clinic) -> None:
+    said = [one.said for one in await clinic.broken(SLACK_BOT_TOKEN="xoxb-nobody")]
+    assert said == ["token: Slack says invalid_auth"]
+
+
+async def test_an_app_level_token_that_is_none(clinic: Clinic) -> None:
+    (only,) = await clinic.broken(SLACK_APP_TOKEN="xapp-1-A0-nobody")
+    assert only.said == "road: Slack says invalid_auth to the app-level token"
+    assert "connections:write" in only.cure
+
+
+async def test_a_channel_the_bot_is_not_in(clinic: Clinic, schedules: MakeSchedule) -> None:
+    public = clinic.slack.channel(clinic.team, "open", bot=False)
+    private = clinic.slack.channel(clinic.team, "closed", bot=False, private=True)
+    for place in (public, private):
+        await schedules("slack", clinic.team.id, place.id, place.name)
+    await schedules("slack", "T0ELSEWHERE", "C1", "far")
+    assert [(one.said, one.cure) for one in await clinic.broken()][:2] == [
+        ("#open: the bot is not in it", "invite it there: /invite @Dailygrad"),
+        (
+            "#closed: it is private and the bot is not in it, or it is gone",
+            "invite it there: /invite @Dailygrad; if the channel is gone, remove its schedule",
+        ),
+    ]
+    assert "#far: no token reaches its workspace T0ELSEWHERE" in [one.said for one in await clinic.broken()]
+
+
+async def test_a_slack_that_is_away_or_asks_to_wait(clinic: Clinic) -> None:
+    (only,) = await clinic.broken(SLACK_API_URL="http://127.0.0.1:9/api/")
+    assert only.said.startswith("reach: http://127.0.0.1:9/api/ does not answer")
+    assert "SLACK_API_URL" in only.cure
+
+
+async def test_a_clock_that_is_wrong(clinic: Clinic, present: Callable[[], datetime]) -> None:
+    clinic.clock = lambda: present() + timedelta(hours=1)
+    (only,) = await clinic.broken()
+    assert "ahead of the chat" in only.said
+
+
+async def test_by_http_only_slack_can_tell(clinic: Clinic) -> None:
+    found = await clinic.findings(SLACK_SIGNING_SECRET="s", SLACK_APP_TOKEN="")
+    road = next(one for one in found if one.said.startswith("road: "))
+    assert road.good
+    assert "/slack/events at port 3000" in road.cure
+
+
+# The manifest: what Slack has against what we describe
+
+
+def test_the_manifest_of_this_version_lacks_nothing() -> None:
+    assert list(manifest_differences(manifest(), socket=True)) == []
+    assert list(manifest_differences(manifest("https://quiz.example.com"), socket=False)) == []
+
+
+def test_what_an_older_app_lacks_is_named() -> None:
+    theirs = copy.deepcopy(manifest())
+    theirs["features"]["slash_commands"].pop()
+    theirs["oauth_config"]["scopes"]["bot"].remove("files:read")
+    theirs["settings"]["event_subscriptions"]["bot_events"].remove("app_home_opened")
+    theirs["settings"]["interactivity"]["is_enabled"] = False
+    theirs["settings"]["socket_mode_enabled"] = False
+    theirs["features"]["app_home"] = {"home_tab_enabled": False, "messages_tab_enabled": False}
+    assert list(manifest_differences(theirs, socket=True)) == [
+        "the command /quiz-admin is missing",
+        "the scope files:read is missing",
+        "the event app_home_opened is not subscribed to",
+        "interactivity is off, so buttons do nothing",
+        "the home tab is off",
+        "nobody can write to the bot in its messages tab",
+        "Socket Mode is off, and the bot is told to use it",
+    ]
+    assert len(list(manifest_differences({}, socket=False))) > 20
+
+
+async def test_the_manifest_slack_has_is_compared_where_it_may_be_read(present: Callable[[], datetime]) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        method = request.url.path.rpartition("/")[2]
+        asked.append((method, request.content.decode()))
+        said: dict[str, Any] = {"ok": True, "user": "dailygrad", "team": "acme", "team_id": "T1"}
+        if method == "apps.manifest.export":
+            theirs = manifest()
+            theirs["oauth_config"]["scopes"]["bot"] = [scope for scope in BOT_SCOPES if scope != "commands"]
+            said = {"ok": True, "manifest": theirs}
+        return httpx.Response(200, json=said, headers={"x-oauth-scopes": ",".join(BOT_SCOPES)})
+
+    settings = SlackSettings.model_validate({"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1-A0123-9-f"})
+    examined = examine_slack(settings, None, present, config_token="xoxe.xoxp-1", transport=httpx.MockTransport(answer))
+    broken = [one.said async for one in examined if not one.good]
+    assert "manifest: the scope commands is missing" in broken
+    assert ("apps.manifest.export", "app_id=A0123") in asked
