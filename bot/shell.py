@@ -22,6 +22,7 @@ from bot.doctor.findings import Finding
 from bot.platforms import console as console_chat
 from bot.platforms import web as web_chat
 from bot.settings import BotSettings, LinkSettings, settings_read
+from service.alive import beating
 from service.client import ServiceClient
 from service.logs import log_to
 from service.process import Refused, listening, now, out, served, stop_signal, until
@@ -235,7 +236,7 @@ def installed(chat: str) -> Iterator[None]:
 async def _on(settings: BotSettings, serve: Callable[[ServiceClient, asyncio.Event], Awaitable[None]]) -> None:
     """Serve a chat until we are asked to stop."""
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    async with service_client(settings) as client:
+    async with service_client(settings) as client, beating():
         await serve(client, stop_signal())
 
 

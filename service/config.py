@@ -27,6 +27,10 @@ class Settings(BaseSettings):
 
     database_url: str = Field(validation_alias=AliasChoices("DATABASE_URL", "DAILYGRAD_DATABASE_URL"))
     """`postgresql://user:password@host:5432/name`."""
+    database_password_file: Path | None = Field(
+        default=None, validation_alias=AliasChoices("DATABASE_PASSWORD_FILE", "DAILYGRAD_DATABASE_PASSWORD_FILE")
+    )
+    """A file with the password, in the place of the one in `database_url`."""
     service_token: SecretStr | None = Field(default=None, validate_default=False)
     """What bots must show. Either this or `service_token_file`."""
     service_token_file: Path | None = None
@@ -74,6 +78,14 @@ class Settings(BaseSettings):
         return self
 
     @property
+    def whole_database_url(self) -> str:
+        """With the password of the file, where one is named. Raises ValueError where it cannot be read."""
+        if self.database_password_file is None:
+            return self.database_url
+        password = _read("DATABASE_PASSWORD_FILE", self.database_password_file)
+        return make_url(self.database_url).set(password=password).render_as_string(hide_password=False)
+
+    @property
     def token_keys(self) -> tuple[str, ...]:
         """The keys of `token_key`, the newest first; none where none was set."""
         given = self.token_key.get_secret_value() if self.token_key is not None else ""
@@ -109,9 +121,12 @@ def _read(variable: str, path: Path) -> str:
 def read_settings(**given: Any) -> Settings:
     """The settings, `given` before the environment. Raises SettingsWrong."""
     try:
-        return Settings(**given)
+        settings = Settings(**given)
+        return settings.model_copy(update={"database_url": settings.whole_database_url})
     except ValidationError as error:
         raise SettingsWrong(_sentence(error)) from None
+    except ValueError as error:
+        raise SettingsWrong(f"{error}.") from None
 
 
 def _sentence(error: ValidationError) -> str:

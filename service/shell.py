@@ -26,6 +26,7 @@ from questions.report import FORMATS
 from questions.shell import bank_command
 from sandbox.embedded import embedded_sandbox
 from service import approving, rejudging, undoing
+from service.alive import beating
 from service.app import Service, build
 from service.config import Settings, read_settings
 from service.errors import Refused as NotDone
@@ -75,7 +76,7 @@ def work() -> None:
 
 async def _work(settings: Settings) -> None:
     stop = stop_signal()
-    async with build(settings, now).running(work=True):
+    async with build(settings, now).running(work=True), beating():
         out.print("The worker is ready")
         await stop.wait()
 

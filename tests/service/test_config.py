@@ -62,3 +62,20 @@ def test_no_message_shows_a_secret() -> None:
     with pytest.raises(SettingsWrong) as wrong:
         read_settings(database_url="mysql://quiz:hunter2@db/quiz", service_token="hunter2")
     assert "hunter2" not in str(wrong.value)
+
+
+def test_the_database_password_may_stand_in_a_file(tmp_path: Path) -> None:
+    place = tmp_path / "password"
+    place.write_text("p@ss/word\n")
+    settings = read_settings(
+        database_url="postgresql://dailygrad@postgres:5432/dailygrad",
+        database_password_file=place,
+        service_token="x" * 16,
+    )
+    assert settings.database_url == "postgresql://dailygrad:p%40ss%2Fword@postgres:5432/dailygrad"
+    with pytest.raises(SettingsWrong, match=r"DATABASE_PASSWORD_FILE: .*cannot be read"):
+        read_settings(
+            database_url="postgresql://dailygrad@postgres/dailygrad",
+            database_password_file=tmp_path / "none",
+            service_token="x" * 16,
+        )
