@@ -7,6 +7,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from zoneinfo import available_timezones
 
 from bot.core.commands import Argument, Spec, kinds, specs_of
@@ -32,6 +33,7 @@ class Suggester:
     def __init__(self, client: ServiceClient, clock: Callable[[], datetime]) -> None:
         self._client = client
         self._clock = clock
+        _zones()  # now, and not while somebody waits: they are read from many files
         self._kept: OrderedDict[tuple[str, str], tuple[datetime, list[Offer]]] = OrderedDict()
 
     async def offers(self, who: Who, spec: Spec, argument: Argument, typed: str) -> list[Offer]:
@@ -79,10 +81,15 @@ class Suggester:
         ]
 
 
+@cache
+def _zones() -> tuple[str, ...]:
+    return (*kinds.ZONE.choices, *sorted(available_timezones() - set(kinds.ZONE.choices)))
+
+
 def _words(spec: Spec, argument: Argument) -> Sequence[str]:
     """The words of the argument's kind, the likeliest first."""
     if argument.kind is kinds.ZONE:
-        return (*argument.kind.choices, *sorted(available_timezones() - set(argument.kind.choices)))
+        return _zones()
     if argument.name == "command":
         return [" ".join(one.path) for one in specs_of(spec.name)]
     return argument.kind.choices
