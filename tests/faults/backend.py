@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import os
 import re
@@ -26,6 +27,8 @@ ROOT = Path(__file__).parent.parent.parent
 BANK = ROOT / "tests" / "bot" / "fixtures" / "room.md"
 QUESTIONS = ("one-right", "two-right", "the-shape", "two-lines", "why-scale", "add-one")
 TOKEN = "a-token-only-the-tests-know"
+TOKEN_KEY = base64.urlsafe_b64encode(bytes(32)).decode()
+"""What the tokens of installations are encrypted with."""
 PATIENCE_S = 30.0
 EVERY_DAY = tuple(range(7))
 LEASE_S = 31
@@ -95,7 +98,7 @@ def many_questions(count: int) -> str:
 async def backend_running(database_url: str) -> AsyncIterator[Backend]:
     """A service on its own port until the block ends."""
     clock = RunningClock()
-    settings = Settings(database_url=database_url, service_token=TOKEN)
+    settings = Settings(database_url=database_url, service_token=TOKEN, token_key=TOKEN_KEY)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         async with (

@@ -35,7 +35,6 @@ _REASONS = {
     "invalid_browser": "The page was opened in another browser than it was left in. Begin again at /slack/install.",
     "invalid_state": "The link is too old, or was used before. Begin again at /slack/install.",
     "invalid_code": "Slack did not take the code. Begin again at /slack/install.",
-    "storage_error": "The installation could not be kept just now. Please try again in a minute.",
 }
 
 
@@ -145,6 +144,8 @@ async def _succeeded(args: AsyncSuccessArgs) -> BoltResponse:
 async def _failed(args: AsyncFailureArgs) -> BoltResponse:
     _LOG.warning("an installation failed: %s %s", args.reason, args.error or "")
     said = _REASONS.get(args.reason, f"Slack says: {args.reason}. Begin again at /slack/install.")
+    if args.reason == "storage_error":
+        said = f"The installation could not be kept: {args.error}"
     return _page(args.suggested_status_code, "Dailygrad was not installed", said)
 
 
