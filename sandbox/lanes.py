@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -19,7 +20,7 @@ from sandbox.pool import Child, Pool
 from sandbox.queueing import Queue
 from sandbox.running import execute
 from sandbox.turns import Turns
-from sandbox.watching import Watch
+from sandbox.watching import Memory, Watch
 from sandbox.wire import Isolation, Outcome, Run
 
 _PARKED = 2
@@ -54,11 +55,11 @@ class Lane:
 class GpuLane(Lane):
     """The children of one GPU, watched while they run, and gone before the next begins."""
 
-    def __init__(self, device: Device, pool: Pool) -> None:
+    def __init__(self, device: Device, pool: Pool, memory_mb: Memory | None) -> None:
         super().__init__(pool)
         self.device = device
         self.busy = False
-        self._nvml = Nvml(library_of(device.libraries)) if device.name == "cuda" else None
+        self._memory_mb = memory_mb
 
     async def take(self, disk_mb: int) -> Child:
         """As `Pool.take`, but raises GpuFailed where the last attempt to make one failed."""
@@ -77,7 +78,7 @@ class GpuLane(Lane):
     async def execute(self, child: Child, run: Run, isolation: Isolation, queue_ms: float) -> Outcome:
         """As `running.execute`, under the watch; the child has ended when it returns."""
         self._check_room(run)
-        watch = Watch(child, run.limits, self._used_mb if self._nvml else None)
+        watch = Watch(child, run.limits, self._memory_mb)
         watching = asyncio.create_task(watch.keep())
         try:
             outcome = await execute(child, run, isolation, queue_ms)
@@ -92,20 +93,23 @@ class GpuLane(Lane):
             return replace(outcome, status="internal", results=b"", detail=watch.trouble)
         return replace(outcome, status="memory", detail=watch.why) if watch.why else outcome
 
-    def _used_mb(self) -> float:
-        assert self._nvml is not None
-        return self._nvml.memory_mb(self.device.index)[0]
-
     def _check_room(self, run: Run) -> None:
         """Whose fault a lack of memory is must be clear: a GPU that others have filled takes no run."""
-        if self._nvml is None:
+        if self._memory_mb is None:
             return
         try:
-            used, total = self._nvml.memory_mb(self.device.index)
+            used, total = self._memory_mb()
         except NvmlFailed as problem:
             raise GpuFailed(str(problem)) from None
         if total - used < min(run.limits.gpu_mb, total / 2):
             raise GpuFailed(f"only {total - used:,.0f} MB are free on {self.device.title}")
+
+
+def _memory_of(device: Device) -> Memory | None:
+    """How the memory of a GPU is read; None where there is none to read. Raises NvmlFailed."""
+    return (
+        functools.partial(Nvml(library_of(device.libraries)).memory_mb, device.index) if device.name == "cuda" else None
+    )
 
 
 class GpuLanes:
@@ -113,7 +117,11 @@ class GpuLanes:
 
     def __init__(self, found: Found, bwrap: str | None, disk_mb: int, say: Callable[[str], None]) -> None:
         self.found = found
-        self.lanes = [GpuLane(device, Pool(bwrap, _PARKED, disk_mb, say, device)) for device in found.devices if bwrap]
+        self.lanes = [
+            GpuLane(device, Pool(bwrap, _PARKED, disk_mb, say, device), _memory_of(device))
+            for device in found.devices
+            if bwrap
+        ]
         self.queue = Queue(len(self.lanes), _MOST_WAITING)
         self.turns = Turns(self.queue, time.monotonic)
         self._wanted = asyncio.Event()

@@ -23,6 +23,10 @@ _PID = re.compile(r"^Pid:\s+([0-9]+)$", re.MULTILINE)
 _OWN = re.compile(r"^Rss(?:Anon|Shmem):\s+([0-9]+) kB$", re.MULTILINE)
 
 
+Memory = Callable[[], tuple[float, float]]
+"""MB of a GPU's memory in use, by whomever, and all there is. Raises NvmlFailed."""
+
+
 def own_mb(pidfd: int) -> float:
     """What the process behind `pidfd` has in memory that is of no file. Raises OSError when it is gone."""
     found = _PID.search(Path(f"/proc/self/fdinfo/{pidfd}").read_text())
@@ -34,14 +38,14 @@ def own_mb(pidfd: int) -> float:
 class Watch:
     """One run's."""
 
-    def __init__(self, child: Child, limits: Limits, gpu_used_mb: Callable[[], float] | None) -> None:
+    def __init__(self, child: Child, limits: Limits, memory_mb: Memory | None) -> None:
         self.why = ""
         """Which cap it went beyond, if it did: the child was killed then."""
         self.trouble = ""
         """Why it could not be watched any more, if so: the child was killed then, too."""
         self._child = child
         self._limits = limits
-        self._gpu_used_mb = gpu_used_mb
+        self._memory_mb = memory_mb
 
     async def keep(self) -> None:
         """Look until it is gone or beyond a cap. Ends with its caller's cancelling."""
@@ -57,10 +61,10 @@ class Watch:
             return  # it has ended
 
     def _gpu(self) -> float:
-        return self._gpu_used_mb() if self._gpu_used_mb else 0.0
+        return self._memory_mb()[0] if self._memory_mb else 0.0
 
     def _look(self, host: float, gpu: float) -> None:
-        spare = DRIVER_MB if self._gpu_used_mb else 0
+        spare = DRIVER_MB if self._memory_mb else 0
         for where, used, cap, allowed in (
             ("of memory", host, self._limits.memory_mb, spare),
             ("of the GPU's memory", gpu, self._limits.gpu_mb, _OTHERS_MB),

@@ -142,12 +142,14 @@ class Repeated:
     @property
     def failed(self) -> bool:
         """Whether the sandbox, or the question, could not judge it again: that says nothing of the verdict."""
-        return self.after.verdict == "system error"
+        # The one was judged with a GPU and the other without: they are no two of a kind.
+        return self.after.verdict == "system error" or self.before.note != self.after.note
 
     def __str__(self) -> str:
         head = f"answer {self.answer_id} to {self.question}, version {self.version}: {_brief(self.before)}"
         if self.failed:
-            return f"{head}; it could not be judged again: {self.after.message}"
+            why = self.after.message or self.after.note or f"the first time: {self.before.note}"
+            return f"{head}; it could not be judged again: {why}"
         return f"{head}, and the same again" if self.same else f"{head}, but now {_brief(self.after)}"
 
 

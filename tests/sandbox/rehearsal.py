@@ -15,13 +15,18 @@ from sandbox.devices import Device
 from sandbox.gpus import Found
 from sandbox.supervisor import Settings, Supervisor
 
+CARDS = {
+    "cpu": Device(title="the CPU, for a rehearsal"),
+    # Which a torch for the CPU cannot use.
+    "cuda": Device("cuda", "a card for a rehearsal", "GPU-00000000"),
+}
 
-async def rehearse(path: Path) -> None:
+
+async def rehearse(path: Path, device: Device) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    device = Device(title="the CPU, for a rehearsal")
     await Supervisor(Settings(path, 2), host.probe(weaker=False), Found((device,), device.title)).serve(stop)
 
 
 if __name__ == "__main__":
-    asyncio.run(rehearse(Path(sys.argv[1])))
+    asyncio.run(rehearse(Path(sys.argv[1]), CARDS[sys.argv[2] if len(sys.argv) > 2 else "cpu"]))
