@@ -43,16 +43,18 @@ class Hosted:
         return await self.slack.install(user, f"{self.address}/slack/install", **tampered)
 
     async def kept(self) -> list[str]:
-        """The workspaces whose installation is kept."""
+        """The workspaces whose token is kept."""
         async with await psycopg.AsyncConnection.connect(libpq_url(self.backend.database_url)) as connection:
-            found = await (await connection.execute(b"select team from installation order by team")).fetchall()
+            found = await (
+                await connection.execute(b"select team from installation where token is not null order by team")
+            ).fetchall()
         return [str(row[0]) for row in found]
 
     async def left(self, teams: list[str]) -> None:
         """Wait until only these installations are kept: PostgreSQL itself looks again and again."""
         look = """do $$ begin
             for i in 1..200 loop
-                exit when (select count(*) from installation) = %d;
+                exit when (select count(token) from installation) = %d;
                 perform pg_sleep(0.05);
             end loop;
         end $$"""
