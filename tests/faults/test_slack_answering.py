@@ -205,7 +205,7 @@ async def test_a_bot_that_is_told_to_stop_finishes_what_it_began(scene: SlackSce
 
 
 async def test_buttons_and_forms_from_before_a_restart_work(scene: SlackScene) -> None:
-    """Row 16: a button, a private card and an open form of a bot that is gone are answered by the next."""
+    """Rows 4, 7, 16: a button, a private card and an open form of a bot that is gone are answered by the next."""
     bot = await scene.start()
     question = await scene.asks("the-shape")
     await scene.slack.click(scene.bob, question, "Answer")

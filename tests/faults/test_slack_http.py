@@ -12,7 +12,7 @@ __all__ = ["scene"]
 
 
 async def test_only_fresh_requests_that_slack_signed_are_heeded(scene: SlackScene) -> None:
-    """Row 12: a wrong signature, one of another secret, none, and one six minutes old are refused with 401."""
+    """A wrong signature, one of another secret, none, and one six minutes old are refused with 401."""
     await scene.start_http()
     assert (await scene.slack.slash(scene.bob, scene.daily, "/quiz", "help")).acked
     await scene.slack.until(lambda: scene.slack.private(scene.bob))
@@ -43,7 +43,7 @@ async def test_a_replayed_request_is_answered_once(scene: SlackScene) -> None:
 
 
 async def test_the_address_is_proved_to_slack(scene: SlackScene) -> None:
-    """Row 12: Slack's challenge at setup is answered, signed like everything."""
+    """Slack's challenge at setup is answered, signed like everything."""
     await scene.start_http()
     body = json.dumps({"type": "url_verification", "challenge": "c-1", "token": "t"})
     headers = {"Content-Type": "application/json"} | signature(scene.slack.app.signing_secret, int(time.time()), body)
