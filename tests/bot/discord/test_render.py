@@ -60,6 +60,17 @@ def test_a_table_is_set_in_a_fence_with_the_readers_row_named() -> None:
     assert "Bob (you)" in text
 
 
+def test_names_and_words_on_them_are_lines_that_break_anywhere() -> None:
+    table = Table(("Command", "What it does"), (("/quiz *me*", "Your points."), ("", "More.")), "Commands")
+    assert said_in(bodies(card_of(table))) == "## Title\n**Commands**\n\n**/quiz \\*me\\*** Your points.\nMore."
+
+
+def test_many_words_on_many_names_are_a_table_in_parts() -> None:
+    found = bodies(card_of(Table(("a", "b"), tuple((str(n), "word " * 30) for n in range(60)))))
+    assert [wrong for body in found for wrong in wrong_in_message(body)] == []
+    assert said_in(found).count("word") == 1800
+
+
 def test_options_stand_beside_their_letters_and_code_below() -> None:
     rows = (Lettered("A", "plain"), Lettered("B", "```python\nx = 1\n```"), Lettered("C", ""))
     text = said_in(bodies(card_of(Options(rows))))

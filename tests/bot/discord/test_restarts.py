@@ -15,7 +15,7 @@ from service.wire import Where, Who
 from tests.bot.discord.simulated import Simulated, fields, said
 from tests.conftest import MONDAY
 
-POSTS = int(environ.get("DAILYGRAD_MANY_POSTS", "1000"))
+POSTS = int(environ.get("DAILYGRAD_MANY_POSTS", "500"))
 MODALS = int(environ.get("DAILYGRAD_MANY_MODALS", "100"))
 
 

@@ -1,4 +1,7 @@
-"""Every card as Discord shows it, for people to look at: made only where $DAILYGRAD_SCREENSHOTS names a folder."""
+"""Cards as Discord shows them, for people to look at: all of them in $DAILYGRAD_SCREENSHOTS, and those of the README.
+
+The offline Discord's own pictures need `simcord[preview]`.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +17,24 @@ from bot.core.platform import Target
 from bot.pictures import Pictures
 from tests.bot.discord.simulated import Simulated
 from tests.bot.samples import GALLERY
+from tests.bot.showcase import QUESTION, REVEAL
 from tests.bot.web.chromium import ARGUMENTS, CHROMIUM, needs_chromium
 
 FOLDER = os.environ.get("DAILYGRAD_SCREENSHOTS", "")
 SHOWN = [name for name, said in GALLERY.items() if isinstance(said, Card) and not name.endswith("drawn")]
 
-pytestmark = [
-    needs_chromium,
-    pytest.mark.skipif(not FOLDER, reason="set DAILYGRAD_SCREENSHOTS to a folder to have pictures made there"),
-    pytest.mark.timeout(1200),
-]
+README = Path(__file__).parents[3] / "bot" / "platforms" / "discord" / "screenshots"
+
+pytestmark = [needs_chromium, pytest.mark.browser, pytest.mark.timeout(1200)]
+needs_folder = pytest.mark.skipif(
+    not FOLDER, reason="set DAILYGRAD_SCREENSHOTS to a folder to have pictures made there"
+)
 
 
 @pytest.fixture
 def debians_chromium(monkeypatch: pytest.MonkeyPatch) -> None:
     """The browser simcord starts is the one that is there."""
+    pytest.importorskip("linkify_it", reason="pip install simcord[preview] for pictures of the offline Discord")
     launch = BrowserType.launch
 
     async def launched(self: BrowserType, **options: Any) -> Browser:
@@ -38,23 +44,42 @@ def debians_chromium(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("debians_chromium")
+@needs_folder
 async def test_every_card_has_its_picture_taken(sim: Simulated) -> None:
     folder = Path(FOLDER) / "discord"
+    names = [name for name in os.environ.get("DAILYGRAD_SCREENSHOTS_OF", "").split(",") if name] or SHOWN
+    await taken(sim, {name: said for name in names if isinstance(said := GALLERY[name], Card)}, folder)
+
+
+@pytest.mark.usefixtures("debians_chromium")
+@pytest.mark.skipif(
+    "DAILYGRAD_README" not in os.environ, reason="set DAILYGRAD_README to make the README's pictures anew"
+)
+async def test_the_readmes_pictures_are_made_anew(sim: Simulated) -> None:
+    await taken(sim, {"question": QUESTION, "reveal": REVEAL}, README)
+
+
+def test_the_readmes_pictures_are_there_and_small() -> None:
+    files = sorted(README.glob("*.png"))
+    assert [file.name for file in files] == ["question.png", "reveal.png"]
+    assert all(file.stat().st_size < 150_000 for file in files)
+
+
+async def taken(sim: Simulated, cards: dict[str, Card], folder: Path) -> None:
+    """Post the cards, and have a picture of each of their messages."""
     folder.mkdir(parents=True, exist_ok=True)
     pictures = Pictures(wait_s=60, draw_s=30)
-    names = [name for name in os.environ.get("DAILYGRAD_SCREENSHOTS_OF", "").split(",") if name] or SHOWN
     try:
-        async with sim.env.preview(sim.channel, viewers=[sim.ada], width=760, height=2600) as preview:
-            for name in names:
-                said = GALLERY[name]
-                assert isinstance(said, Card)
+        async with sim.env.preview(sim.channel, viewers=[sim.ada], width=680, height=2600) as preview:
+            for name, said in cards.items():
                 card = await pictures.illustrated(said)
                 before = {one.id for one in sim.channel.history()}
                 with sim.env.time_context():
                     await sim.connected.platform.post(Target(sim.workspace, str(sim.channel.id)), card, name)
                 new = [one for one in sim.channel.history() if one.id not in before]
-                for place, message in enumerate(new):
+                for place, message in enumerate(new, start=1):
                     await preview.show(message)
-                    await preview.screenshot(folder / f"{name.replace(' ', '-')}-{place + 1}.png")
+                    more = f"-{place}" if place > 1 else ""
+                    await preview.screenshot(folder / f"{name.replace(' ', '-')}{more}.png")
     finally:
         await pictures.close()

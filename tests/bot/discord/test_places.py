@@ -1,0 +1,88 @@
+"""Where things are said: a thread belongs to its channel, a direct message to its server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.core.actions import Open, encode
+from bot.core.cards import Button, Card, Text
+from bot.core.platform import Target
+from bot.platforms.discord.custom_ids import read_custom_id
+from service.wire import ScheduleSpec
+from tests.bot.discord.simulated import Simulated, labels, messages_of, said
+
+HEAD = "---\nbank: long\nlicence: MIT\n---\n\n# long\n\n"
+
+
+async def test_a_command_in_the_rounds_thread_means_its_channel(sim: Simulated) -> None:
+    await sim.opens("one-right")
+    await sim.closes()
+    (thread,) = sim.channel.threads
+    sim.moving.advance(days=1)
+    sim.moving.now = sim.moving.now.replace(hour=9)
+    await sim.service.tick()
+    await sim.carries()
+    asked = await sim.ada.slash(thread, "quiz today")
+    assert "one-right" in said(asked)
+
+
+async def test_a_question_longer_than_a_window_is_read_in_a_message(sim: Simulated) -> None:
+    lines = "\n".join(f"Line {number} of a long question about tensors and their views." for number in range(90))
+    text = f"{HEAD}## so-long · value · mid\n\n{lines}\n\n### Answer\n\n`2`\n"
+    view = await sim.client.bank_import(sim.operator, "import-long", "long.md", text, True)
+    assert view.applied, view.findings
+    shown = await sim.ada.slash(sim.channel, "quiz practice", topic="long")
+    assert shown.modal is None and "Line 89 of" in said(shown) and labels(shown) == ["Write the answer"]
+    window = await sim.click(sim.ada, shown, "Write the answer")
+    assert "stands in its message" in said(window)
+    done = await sim.ada.submit_modal(window, {"text": "2"})
+    assert "so-long" in said(done) or "Right" in said(done)
+    # The window was opened from the last message of the question, so the verdict takes that one's place.
+    assert messages_of(done)[0].id == messages_of(shown)[-1].id
+
+
+async def test_a_note_alone_leads_on_in_its_server(sim: Simulated) -> None:
+    """A member of the server may press it there, and whoever left may not."""
+    await sim.opens("one-right")
+    note = Card(
+        "Your verdict", "A verdict.", (Text("It is right."),), (Button("Change my answer", encode(Open("r1"))),)
+    )
+    with sim.env.time_context():
+        await sim.connected.platform.post(
+            Target(sim.workspace, str(sim.channel.id), str(sim.ada.id)), note, "verdict:1"
+        )
+    alone = sim.ada.user.dm_channel.last_message
+    assert alone is not None
+    asked = await sim.ada.user.click(alone, label="Change my answer")
+    assert "Your answer" in said(asked) and "`one-right`" in said(asked)
+    there = [read_custom_id(one["custom_id"]) for one in custom_ids(messages_of(asked)[-1].components)]
+    assert {one.guild for one in there} == {sim.workspace} and {one.channel for one in there} == {str(sim.channel.id)}
+    sim.guild.remove_member(sim.ada)
+    refused = await sim.ada.user.click(alone, label="Change my answer")
+    assert "not in that server" in said(refused)
+
+
+def custom_ids(components: list[Any]) -> list[dict[str, Any]]:
+    found = [part for part in components if "custom_id" in part]
+    for part in components:
+        found += custom_ids(part.get("components") or [])
+    return found
+
+
+async def test_an_admin_is_asked_anew_in_a_direct_message(sim: Simulated) -> None:
+    who = sim.operator.model_copy(update={"member": str(sim.boss.id), "admin": False})
+    there = await sim.connected.bot.who_is(who)
+    assert there is not None and there.admin and there.name == "Boss"
+    plain = await sim.connected.bot.who_is(who.model_copy(update={"member": str(sim.ada.id)}))
+    assert plain is not None and not plain.admin
+    assert await sim.connected.bot.who_is(who.model_copy(update={"member": "999"})) is None
+
+
+async def test_several_messages_of_one_reply_are_all_private(sim: Simulated) -> None:
+    for number in range(40):
+        spec = ScheduleSpec.model_validate({"at": "10:00", "zone": "America/Argentina/Buenos_Aires"})
+        await sim.client.schedule_add(sim.operator, f"schedule-{number}", sim.where, spec)
+    listed = await sim.boss.slash(sim.channel, "quiz-admin schedule list")
+    assert len(messages_of(listed)) > 1
+    assert all(each.ephemeral for each in messages_of(listed))
+    assert "40 │" in said(listed)
