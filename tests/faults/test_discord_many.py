@@ -1,0 +1,24 @@
+"""The bench of many rounds, small: all posted once while people click, and the same with a bot killed in the middle."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bench.bench_discord import Plan, measure, prepare
+from tests.faults.backend import Backend, Bots
+from tests.faults.discord_faults import team_ready
+
+pytestmark = pytest.mark.timeout(150)
+
+
+@pytest.mark.parametrize("kill", [False, True], ids=["alive", "killed in the middle"])
+async def test_many_rounds_at_once_are_posted_once(backend: Backend, bots: Bots, kill: bool) -> None:
+    """Once: two hundred rounds of one minute, also with `kill -9` in the middle: each stands once and in order."""
+    plan = Plan(rounds=200, guilds=2, channels=50, kill=kill, click_every=20, seconds=90)
+    async with team_ready(backend, bots, many=20, check_every=5) as team:
+        await prepare(team, plan)
+        report = await measure(team, plan)
+    assert (report.posted, report.twice, report.lost, report.unordered) == (plan.rounds, 0, 0, 0), str(report)
+    assert report.violations == ()
+    assert report.refused == 0, "the bot keeps its own pace below Discord's"
+    assert report.delay(0.99) < 3, "every click that was heard was acknowledged in time"
