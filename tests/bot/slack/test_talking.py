@@ -85,6 +85,19 @@ async def test_code_is_taken_from_a_fence_a_file_and_a_view(workspace: Workspace
     await workspace.sees(ann, "judged", before)
 
 
+async def test_code_beneath_the_question_is_an_answer_and_talk_is_not(workspace: Workspace) -> None:
+    ann, bob = workspace.ann, workspace.bob
+    post = await workspace.opens("add-one")
+    talk = workspace.slack.write(bob, workspace.daily, "I would use `+`.", thread=post.ts)
+    await workspace.slack.handed(talk.metadata["event_id"])
+    workspace.slack.write(ann, workspace.daily, "```def add_one(x):\n    return x + 1```", thread=post.ts)
+    told = await workspace.sees(ann, "judged")
+    assert isinstance(told, Ephemeral)
+    assert told.thread_ts == post.ts
+    assert workspace.slack.private(bob) == []
+    assert [one.user for one in workspace.slack.world.messages(workspace.daily) if one.thread_ts] == [bob.id, ann.id]
+
+
 async def test_a_file_that_is_too_long_or_no_text_is_told(workspace: Workspace) -> None:
     workspace.slack.dm(workspace.ann, "", {"long.py": b"x" * 100_001})
     assert "longer than 100 kB" in said(await workspace.sees(workspace.ann, "too long"))

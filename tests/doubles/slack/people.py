@@ -134,6 +134,8 @@ class People:
         if shared:
             inner["subtype"] = "file_share"
         if thread:
+            inner["parent_user_id"] = next(one.user for one in self.world.messages(channel) if one.ts == thread)
+        if thread:
             inner["parent_user_id"] = channel.messages[thread].user
         team = self.world.teams[user.team]
         heard = ""
