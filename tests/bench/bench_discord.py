@@ -27,7 +27,7 @@ from tests.doubles.discord.limits import GLOBAL_PER_S
 from tests.doubles.discord.log import Entry
 from tests.doubles.discord.world import Member, Message
 from tests.faults.backend import LEASE_S, TOKEN, Bots, backend_running, boss_of
-from tests.faults.discord_faults import Team, option, team_ready
+from tests.faults.discord_faults import Team, megabytes, option, team_ready
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,8 @@ class Report:
     """Answers of 429."""
     cpu: float
     """Seconds of CPU that the bot took, the last one where one was killed."""
+    memory: tuple[float, ...]
+    """MiB that were the last bot's alone, at every tenth of the rounds it posted."""
     delays: tuple[float, ...]
     """Seconds from each click to its first response, sorted."""
     violations: tuple[str, ...]
@@ -111,6 +113,7 @@ class Report:
             f"{self.unordered} channels out of order\n"
             f"{self.seconds:.1f} s{quiet}: {self.share:.1%} of the {self.allowed:g} a second allowed, "
             f"{self.refused} answers of 429; the bot took {self.cpu:.1f} s of CPU\n"
+            f"its memory at every tenth, MiB: {', '.join(f'{each:.1f}' for each in self.memory)}\n"
             f"{len(self.delays)} clicks meanwhile, to the first response: {clicks}\n"
             f"rules broken: {len(self.violations)} {self.violations[:3]}"
         )
@@ -137,16 +140,17 @@ async def prepare(team: Team, plan: Plan) -> None:
 
 async def measure(team: Team, plan: Plan) -> Report:
     """Start a bot on what `prepare` left, and watch until everything stands there or time is up."""
-    tally, delays = Tally(), list[float]()
+    tally, delays, memory = Tally(), list[float](), list[float]()
     entries = team.double.log.entries
     bot = await team.starts()
-    async with _crowd(team, plan, tally, delays):
+    async with _crowd(team, plan, tally, delays), _weighed(team, plan, tally, memory):
         if plan.kill:
             await team.until(lambda: tally.look(entries) >= plan.rounds // 2, "half of it", plan.seconds)
             await bot.kill()
             # Where the service's clock is ours, the dead bot's lease is over at once; else it runs out meanwhile.
             team.backend.clock.advance(seconds=LEASE_S)
             bot = await team.starts()
+            memory.clear()
         with contextlib.suppress(AssertionError):
             await team.until(lambda: tally.look(entries) >= plan.rounds, "all of it", plan.seconds)
     await _reported(team, plan)
@@ -164,6 +168,7 @@ async def measure(team: Team, plan: Plan) -> Report:
         allowed=GLOBAL_PER_S * team.double.limits.pace,
         refused=tally.refused,
         cpu=took.user + took.system,
+        memory=tuple(memory),
         delays=tuple(sorted(delays)),
         violations=tuple(team.double.violations),
     )
@@ -185,6 +190,22 @@ async def _crowd(team: Team, plan: Plan, tally: Tally, delays: list[float]) -> A
     yield
     watching.cancel()
     await asyncio.wait([watching, *clicking], timeout=30)
+
+
+@contextlib.asynccontextmanager
+async def _weighed(team: Team, plan: Plan, tally: Tally, memory: list[float]) -> AsyncIterator[None]:
+    """The bot's memory at every tenth of the rounds, until the block ends."""
+
+    async def weigh() -> None:
+        for tenth in range(1, 10):
+            await team.until(partial(_reached, team, tally, plan.rounds * tenth // 10), "a post", plan.seconds)
+            with contextlib.suppress(psutil.NoSuchProcess):
+                memory.append(megabytes(team.bots.started[-1]))
+
+    weighing = asyncio.create_task(weigh())
+    yield
+    weighing.cancel()
+    await asyncio.wait([weighing])
 
 
 def _reached(team: Team, tally: Tally, wanted: int) -> bool:

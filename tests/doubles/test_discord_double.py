@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 import aiohttp
@@ -19,7 +19,8 @@ from tests.doubles.discord.people import Impossible
 from tests.doubles.discord.world import BOT_NEEDS, SEND, VIEW, Channel, Json, Member
 
 CREATE = "POST /channels/{channel_id}/messages"
-COMMANDS = [
+GUILDS = discord.Intents(guilds=True)
+COMMANDS: list[Json] = [
     {
         "name": "quiz",
         "description": "The quiz.",
@@ -64,15 +65,17 @@ class Scene:
     daily: Channel
 
 
-@pytest.fixture
-async def scene(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Scene]:
-    async with Discord() as double:
+@asynccontextmanager
+async def at_work(
+    monkeypatch: pytest.MonkeyPatch, client: discord.Client, *, shards: int = 1, beat_s: float = 20
+) -> AsyncIterator[Scene]:
+    """The client connected to a double with one channel."""
+    async with Discord(shards=shards, beat_s=beat_s) as double:
         guild = double.world.guild("Team")
         daily, ann = guild.channel("daily"), guild.member("Ann", admin=True)
-        double.world.commands[0] = [{"id": "1", "type": 1, **COMMANDS[0]}]
+        double.register(COMMANDS)
         monkeypatch.setattr(http.Route, "BASE", double.url)
         monkeypatch.setattr(gateway.DiscordWebSocket, "DEFAULT_GATEWAY", yarl.URL(double.gateway.url))
-        client = discord.Client(intents=discord.Intents(guilds=True))
         bot = Bot(client)
 
         @client.event
@@ -81,13 +84,19 @@ async def scene(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Scene]:
 
         running = asyncio.create_task(client.start(double.world.token))
         try:
-            await double.until(lambda: double.log.of("ready"), "ready")
+            await double.until(lambda: len(double.log.of("ready")) == shards, "ready")
             yield Scene(double, bot, ann, daily)
         finally:
             await client.close()
             running.cancel()
             with suppress(asyncio.CancelledError):
                 await running
+
+
+@pytest.fixture
+async def scene(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Scene]:
+    async with at_work(monkeypatch, discord.Client(intents=GUILDS)) as scene:
+        yield scene
 
 
 async def test_a_message_is_made_once_under_a_nonce_and_seen(scene: Scene) -> None:
@@ -242,3 +251,20 @@ async def test_a_thread_is_started_once_and_history_read(scene: Scene) -> None:
     assert [message["content"] for message in found] == ["second", "hello"]
     direct = await client.start_private_message(scene.ann.id)
     assert direct["recipients"][0]["username"] == "ann"
+
+
+async def test_a_zombie_is_left_and_its_session_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
+    impatient = discord.Client(intents=GUILDS, heartbeat_timeout=0.5)
+    async with at_work(monkeypatch, impatient, beat_s=0.2) as scene:
+        scene.double.gateway.go_deaf()
+        await scene.double.slash(scene.ann, scene.daily, "quiz", "board")
+        assert (await scene.bot.next()).guild_id == scene.daily.guild.id  # type: ignore[union-attr]
+        assert scene.double.log.of("resume", known=True)
+
+
+async def test_every_server_belongs_to_one_shard(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with at_work(monkeypatch, discord.AutoShardedClient(intents=GUILDS), shards=2) as scene:
+        assert {entry["shard"] for entry in scene.double.log.of("identify")} == {(0, 2), (1, 2)}
+        await scene.double.slash(scene.ann, scene.daily, "quiz", "board")
+        assert (await scene.bot.next()).type is discord.InteractionType.application_command
+        assert scene.bot.came.empty()

@@ -29,7 +29,7 @@ QUESTIONS = ("one-right", "two-right", "the-shape", "two-lines", "why-scale", "a
 TOKEN = "a-token-only-the-tests-know"
 TOKEN_KEY = base64.urlsafe_b64encode(bytes(32)).decode()
 """What the tokens of installations are encrypted with."""
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 EVERY_DAY = tuple(range(7))
 LEASE_S = 31
 """After so long a delivery whose bot died is given to another."""

@@ -91,6 +91,21 @@ async def test_two_instances_answer_each_click_once(team: Team, second: str) -> 
     team.kept_the_rules()
 
 
+async def test_a_click_brought_twice_is_answered_once(team: Team) -> None:
+    """Row 2: the gateway brings the same click again: it is known by its id, acknowledged and answered once."""
+    await team.starts()
+    question = await team.asks()
+    opened = await team.opens(team.ann, question)
+    chosen = await team.double.settled(await team.double.press(team.ann, *option(opened)))
+    for interaction in (opened, chosen):
+        await team.double.again(interaction)
+    await team.opens(team.bob, question)
+    assert len(receipts(team, team.ann)) == 1
+    assert len(team.double.log.of("response")) == 3
+    assert not team.double.log.of("refused")
+    team.kept_the_rules()
+
+
 async def test_an_answer_after_fifteen_minutes_still_comes(team: Team) -> None:
     """Row 3: an answer whose interaction has run out goes by the bot's own token, as a direct message, once."""
     await team.starts()

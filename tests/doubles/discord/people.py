@@ -102,10 +102,14 @@ class Discord(Server):
             member=interaction.member.id,
             custom_id=interaction.data.get("custom_id"),
         )
+        await self.again(interaction)
+        return interaction
+
+    async def again(self, interaction: Interaction) -> None:
+        """The news of it is brought to every session, once more where it was before."""
         guild = interaction.channel.guild
         payload = interaction_json(self.world, interaction)
         await self.gateway.dispatch("INTERACTION_CREATE", payload, guild.id if guild else None)
-        return interaction
 
     # What is waited for
 
