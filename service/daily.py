@@ -12,6 +12,7 @@ from service.calendar import Due, Slot, due, zone_named
 from service.choosing import Choice
 from service.closing import round_view
 from service.errors import NotFound, NotPossible
+from service.noticing import tell_admins
 from service.schedules import choice_for, timetable_of
 from service.showing import view_of
 from service.store import banks, drawings, outbox, questions, rounds
@@ -170,12 +171,4 @@ async def _say_away(session: AsyncSession, schedule: Schedule, spec: ScheduleSpe
 async def _notice(session: AsyncSession, schedule: Schedule, what: str, title: str, text: str, now: datetime) -> None:
     """Tell the admins, once until a bank is imported."""
     imports = await banks.count_imports(session, schedule.workspace_id)
-    await outbox.leave(
-        session,
-        f"{what}:{schedule.id}:{imports}",
-        Notice(title=title, text=text),
-        workspace_id=schedule.workspace_id,
-        channel_id=schedule.channel_id,
-        due_at=now,
-        give_up_at=now + outbox.PRIVATE_PATIENCE,
-    )
+    await tell_admins(session, schedule, f"{what}:{schedule.id}:{imports}", Notice(title=title, text=text), now)

@@ -15,9 +15,10 @@ from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import NotFound
+from service.noticing import tell_admins
 from service.store import answers, outbox
 from service.store.session import Sessions
-from service.store.tables import Outbox, Round
+from service.store.tables import Channel, Outbox, Round, Schedule
 from service.wire import Body, Delivery, Notice, Platform
 
 log = structlog.get_logger(__name__)
@@ -168,11 +169,15 @@ async def _give_up(session: AsyncSession, row: Outbox, now: datetime) -> None:
     log.error("message given up", key=row.key, error=row.error)
     if row.kind == "question" and row.round_id is not None:
         await _call_off(session, row.round_id, row.error or "no bot came for it")
-    if row.kind != "notice":
+    round_ = await session.get(Round, row.round_id) if row.round_id is not None else None
+    if row.kind in ("question", "reveal") and round_ is not None:
+        schedule = await session.get_one(Schedule, round_.schedule_id)
+        await tell_admins(session, schedule, f"gave-up:{row.key}", await _notice(session, row), now)
+    elif row.kind != "notice":
         await outbox.leave(
             session,
             f"gave-up:{row.key}",
-            _notice(row),
+            await _notice(session, row),
             workspace_id=row.workspace_id,
             channel_id=row.channel_id,
             due_at=now,
@@ -190,11 +195,13 @@ async def _call_off(session: AsyncSession, round_id: int, error: str) -> None:
         round_.version_id, round_.skipped = None, f"The question could not be posted: {error}"
 
 
-def _notice(row: Outbox) -> Notice:
+async def _notice(session: AsyncSession, row: Outbox) -> Notice:
     what = {"question": "The daily question", "reveal": "A reveal", "verdict": "A verdict"}[row.kind]
     cause = row.error or "no bot came for it in time"
+    channel = await session.get(Channel, row.channel_id) if row.channel_id is not None else None
+    where = f"`{(channel.name or channel.external_id).replace('`', '')}`" if channel else "this chat"
     return Notice(
         title=f"{what} could not be posted",
         text=f"It was tried {row.attempt} times and then given up. The reason: {cause}. Check that the bot runs and "
-        "may write in this channel; `/quiz-admin doctor` says more. No streak breaks by it.",
+        f"may write in {where}; `/quiz-admin doctor` says more. No streak breaks by it.",
     )

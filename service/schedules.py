@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service import topics
-from service.calendar import Slot, Timetable, next_slot, zone_named
+from service.calendar import Slot, Timetable, next_slot, slot_instant, zone_named
 from service.choosing import Choice, Wishes, choose
 from service.errors import NotFound, NotPossible
 from service.showing import view_of
@@ -106,6 +106,8 @@ async def skip(session: AsyncSession, caller: Caller, schedule_id: int, day: dat
         raise NotPossible(cause=f"The question of {day} has been posted already. Close its round with close-now.")
     if day < now.astimezone(zone_named(spec.zone)).date():
         raise NotPossible(cause=f"{day} is over: only today and days to come can be skipped.")
+    if slot_instant(timetable_of(spec), day) is None:
+        raise NotPossible(cause=f"{day} is a {day:%A} without a question in this schedule: there is nothing to skip.")
     await rows.skip(session, schedule_id, day)
     return await _view(session, row, channel, now)
 

@@ -68,6 +68,12 @@ async def greet(session: AsyncSession, chat_id: int, now: datetime) -> bool:
     return await session.scalar(first.returning(Chat.id)) is not None
 
 
+async def of_channel(session: AsyncSession, channel_id: int) -> Chat:
+    """The chat a channel is in."""
+    query = select(Chat).join(Channel, Channel.chat_id == Chat.id).where(Channel.id == channel_id)
+    return (await session.scalars(query)).one()
+
+
 async def platforms(session: AsyncSession, workspace_ids: Sequence[int]) -> Sequence[Any]:
     """The platforms of these workspaces' chats, each once, in the order they came."""
     query = select(Chat.platform).where(Chat.workspace_id.in_(workspace_ids)).order_by(Chat.id)

@@ -111,6 +111,13 @@ async def test_a_day_that_is_over_or_was_posted_cannot_be_skipped(stage: Stage, 
         await schedules.skip(stage.session, admin, row.id, date(2026, 3, 5), stage.now)
 
 
+async def test_a_day_without_a_slot_is_said_to_need_no_skipping(stage: Stage, admin: Caller) -> None:
+    view = await added(stage, admin, country="DE")
+    for day, name in ((date(2026, 3, 7), "Saturday"), (date(2026, 5, 1), "Friday")):
+        with pytest.raises(NotPossible, match=f"{day} is a {name} without a question in this schedule"):
+            await schedules.skip(stage.session, admin, view.id, day, stage.now)
+
+
 async def test_a_removed_schedule_is_gone(stage: Stage, admin: Caller) -> None:
     view = await added(stage, admin)
     await schedules.remove(stage.session, admin, view.id, stage.now)

@@ -1,0 +1,60 @@
+"""Notices to admins: to whoever made the schedule, privately, where that is possible; else in its channel."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.store.tables import Round
+from service.wire import Delivery, Notice, Where
+from tests.conftest import Clock
+from tests.service.roads import DAILY, SPEC, Road, choice
+from tests.service.twochats import GUILD, TwoChats
+
+
+@pytest.fixture
+async def chats(road: Road, clock: Clock) -> TwoChats:
+    """A schedule made by Boss on Discord, of a bank that runs low at once."""
+    await road.bank(choice())
+    made = TwoChats(road, clock)
+    await made.schedule("discord")
+    return made
+
+
+def notices(made: list[Delivery]) -> list[tuple[str, str | None, str]]:
+    return [(each.channel, each.member, each.body.title) for each in made if isinstance(each.body, Notice)]
+
+
+async def test_the_maker_is_told_privately_and_once(chats: TwoChats) -> None:
+    chats.clock.advance(hours=1)
+    for _ in range(2):
+        await chats.road.service.tick()
+    assert notices(await chats.deliver()) == [("", "discord-boss", "The bank runs low")]
+
+
+async def test_a_post_the_channel_refuses_is_told_of_elsewhere_by_the_channels_name(chats: TwoChats) -> None:
+    chats.clock.advance(hours=1)
+    await chats.road.service.tick()
+    post, low = await chats.road.client.outbox_claim("discord")
+    await chats.road.client.outbox_sent(low.id, "m0")
+    await chats.road.client.outbox_failed(post.id, post.attempt, "Missing Access", uncertain=False, final=True)
+    (row,) = await chats.road.rows(Round)
+    assert row.skipped is not None
+    told = [each for each in await chats.deliver() if isinstance(each.body, Notice)]
+    (gave_up,) = [each for each in told if "could not be posted" in getattr(each.body, "title", "")]
+    assert (gave_up.channel, gave_up.member) == ("", "discord-boss")
+    assert "Missing Access. Check that the bot runs and may write in `#quiz`" in getattr(gave_up.body, "text", "")
+
+
+async def test_where_the_maker_was_forgotten_the_channel_is_told(chats: TwoChats) -> None:
+    await chats.road.client.privacy(chats.boss("discord"), "forget", "forget")
+    chats.clock.advance(hours=1)
+    await chats.road.service.tick()
+    assert notices(await chats.deliver()) == [(GUILD.channel, None, "The bank runs low")]
+
+
+async def test_in_the_web_chat_all_sit_in_one_room(road: Road, clock: Clock) -> None:
+    await road.bank(choice())
+    await road.client.schedule_add(road.who("Boss", admin=True), "add", Where(channel=DAILY.channel), SPEC)
+    clock.advance(hours=1)
+    await road.service.tick()
+    assert notices(await road.deliver()) == [(DAILY.channel, None, "The bank runs low")]
