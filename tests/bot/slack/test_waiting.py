@@ -1,0 +1,56 @@
+"""What members see on Slack while the database is stuck, and that nothing they typed is lost by it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import psycopg
+
+from service.store.session import libpq_url
+from tests.bot.slack.conftest import Workspace
+from tests.doubles.slack.shown import View
+
+
+@asynccontextmanager
+async def stuck(database_url: str) -> AsyncIterator[None]:
+    """Nobody can read or write what belongs to members until the block ends."""
+    async with await psycopg.AsyncConnection.connect(libpq_url(database_url)) as connection:
+        await connection.execute(b"lock table member, identity, round, answer, inbox in access exclusive mode")
+        yield
+        await connection.rollback()
+
+
+async def test_a_late_refusal_brings_the_form_back_as_it_was_filled_in(workspace: Workspace, database_url: str) -> None:
+    ann = workspace.ann
+    post = await workspace.opens("the-shape")
+    await workspace.presses(ann, post, "Answer", "A Python literal")
+    async with stuck(database_url):
+        sent = await workspace.slack.submit_view(ann, {"text": "(3,"})
+        assert (sent.acked, sent.reply["response_action"]) == (True, "update")
+        assert sent.took is not None and sent.took < 2.9
+        assert workspace.slack.modal(ann).fields == {}
+    again = await workspace.sees(ann, "is not a Python value")
+    assert isinstance(again, View)
+    assert again.fields["text"].element["initial_value"] == "(3,"
+    await workspace.fills(ann, {"text": "(3,)"}, "Your answer is recorded")
+
+
+async def test_a_late_answer_is_told_in_its_window(workspace: Workspace, database_url: str) -> None:
+    ann = workspace.ann
+    post = await workspace.opens("the-shape")
+    await workspace.presses(ann, post, "Answer", "A Python literal")
+    async with stuck(database_url):
+        assert (await workspace.slack.submit_view(ann, {"text": "(3,)"})).acked
+    assert await workspace.sees(ann, "Your answer is recorded") is workspace.slack.modal(ann)
+
+
+async def test_a_window_closed_meanwhile_loses_no_answer(workspace: Workspace, database_url: str) -> None:
+    ann = workspace.ann
+    post = await workspace.opens("one-right")
+    async with stuck(database_url):
+        assert (await workspace.slack.click(ann, post, "Answer")).acked
+        await workspace.slack.until(lambda: workspace.slack.world.stack(ann))
+        await workspace.slack.close_view(ann)
+    asked = await workspace.sees(ann, "[A]   [B]   [C]")
+    assert asked in workspace.slack.private(ann)
