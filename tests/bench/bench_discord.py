@@ -215,7 +215,7 @@ def _reached(team: Team, tally: Tally, wanted: int) -> bool:
 def _newest(team: Team, tally: Tally) -> Message:
     """The question posted last."""
     for entry in reversed(team.double.log.entries[: tally.read]):
-        if entry.kind == "message" and entry["viewer"] is None and entry["custom_ids"]:
+        if entry.kind == "message" and any(name.startswith("a:r") for name in entry["custom_ids"]):
             channel, number = map(int, entry["ref"].split("/"))
             found = team.double.world.channel(channel)
             assert found, "it was just posted"
