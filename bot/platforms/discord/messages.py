@@ -118,8 +118,3 @@ def multipart(body: Body, files: Iterable[discord.File]) -> list[dict[str, Any]]
 def instant_ms(snowflake: str) -> int:
     """When an id was made, in milliseconds of Unix time: docs, reference, snowflakes."""
     return (int(snowflake) >> 22) + _EPOCH_MS
-
-
-def snowflake_at(ms: int) -> int:
-    """The least id of that instant."""
-    return max(0, ms - _EPOCH_MS) << 22

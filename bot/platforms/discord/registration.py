@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -18,8 +17,6 @@ _SUBCOMMAND, _GROUP, _STRING, _INTEGER, _BOOLEAN, _ATTACHMENT = 1, 2, 3, 4, 5, 1
 _GUILD_ONLY: Final[Body] = {"contexts": [0], "integration_types": [0]}
 MANAGE_SERVER: Final = 1 << 5
 ANSWER_WITH_THIS: Final = "Answer with this"
-MOST_OPTIONS, MOST_CHARACTERS, NAME = 25, 8000, re.compile(r"[-_'\w]{1,32}")
-"""Discord's limits: docs, interactions/application-commands. A name has no capitals."""
 
 _DESCRIPTIONS = {"quiz": "The team's daily quiz.", "quiz-admin": "Schedules, banks, seasons and more of the quiz."}
 _GROUP_HELP = {
@@ -100,12 +97,6 @@ def _option(argument: Argument) -> Body:
     elif argument.kind.choices or argument.name in _COMPLETED:
         option["autocomplete"] = True
     return option
-
-
-def characters(command: Mapping[str, Any]) -> int:
-    """What Discord counts against a command's 8,000: names, descriptions and values of it, its options and choices."""
-    own = sum(len(str(command.get(key, ""))) for key in ("name", "description", "value"))
-    return own + sum(characters(part) for key in ("options", "choices") for part in command.get(key) or ())
 
 
 async def sync(http: HTTPClient, application: str) -> list[str]:

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from bot.core.commands import COMMANDS, read_command
-from bot.platforms.discord.registration import (
-    MOST_CHARACTERS,
-    MOST_OPTIONS,
-    NAME,
-    application_commands,
-    changes,
-    characters,
-    sync,
-)
+from bot.platforms.discord.registration import application_commands, changes, sync
 from tests.bot.discord.simulated import Simulated
 from tests.bot.rendering import discord_schema, with_schemas
 
+MOST_OPTIONS, MOST_CHARACTERS, NAME = 25, 8000, re.compile(r"[-_'\w]{1,32}")
+"""Discord's limits: docs, interactions/application-commands. A name has no capitals."""
 CHAT = [one for one in application_commands() if one["type"] == 1]
 
 
@@ -29,6 +24,12 @@ def options_of(command: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for option in command.get("options", ()):
         yield option
         yield from options_of(option)
+
+
+def characters(command: dict[str, Any]) -> int:
+    """What Discord counts against the 8,000: names, descriptions and values of a command, its options and choices."""
+    own = sum(len(str(command.get(key, ""))) for key in ("name", "description", "value"))
+    return own + sum(characters(part) for key in ("options", "choices") for part in command.get(key) or ())
 
 
 @with_schemas
