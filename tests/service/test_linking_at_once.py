@@ -1,0 +1,90 @@
+"""Linking while others do the same, and while answers come in: one wins, nothing is counted twice or lost."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from service.client import ServiceRefused, ServiceUnavailable
+from service.store.tables import Answer, Identity, Member, Standing, Workspace
+from service.wire import ChatLinked, MemberLinked, Platform
+from tests.conftest import Clock
+from tests.service.roads import Road, choice
+from tests.service.twochats import TwoChats
+
+
+@pytest.fixture
+async def chats(road: Road, clock: Clock) -> TwoChats:
+    await road.bank(*(choice(f"q{number}") for number in range(20)))
+    return TwoChats(road, clock)
+
+
+async def test_of_two_chats_that_type_one_code_one_joins(chats: TwoChats) -> None:
+    client = chats.road.client
+    code = (await client.chat_link(chats.boss("discord"), "make")).code
+    bosses = [chats.who("Boss", "slack", admin=True, workspace=f"T{number}") for number in range(4)]
+    done = await asyncio.gather(
+        *(client.chat_join(boss, f"join {number}", code, True) for number, boss in enumerate(bosses)),
+        return_exceptions=True,
+    )
+    assert sum(isinstance(each, ChatLinked) for each in done) == 1
+    assert all(isinstance(each, ChatLinked | ServiceRefused) for each in done), done
+    assert len(await chats.road.rows(Workspace)) == 4
+
+
+async def test_two_chats_that_join_one_another_at_once_become_one_workspace(chats: TwoChats) -> None:
+    client = chats.road.client
+    here, there = chats.boss("discord"), chats.boss("slack")
+    codes = [(await client.chat_link(boss, "make")).code for boss in (here, there)]
+    done = await asyncio.gather(
+        client.chat_join(here, "join", codes[1], True),
+        client.chat_join(there, "join", codes[0], True),
+        return_exceptions=True,
+    )
+    assert sum(isinstance(each, ChatLinked) for each in done) == 1, done
+    assert len(await chats.road.rows(Workspace)) == 1
+
+
+async def test_of_two_members_who_type_one_code_one_is_linked(chats: TwoChats) -> None:
+    await chats.join_chats()
+    client = chats.road.client
+    code = (await client.link(chats.who("Ada", "discord"), "make")).code
+    done = await asyncio.gather(
+        *(client.link_with(chats.who(name, "slack"), f"link {name}", code) for name in ("Ada", "Bo", "Cy")),
+        return_exceptions=True,
+    )
+    assert sum(isinstance(each, MemberLinked) for each in done) == 1
+    assert sum(row.merged_into is not None for row in await chats.road.rows(Member)) == 1
+
+
+async def test_answers_that_come_while_accounts_are_linked_count_once(chats: TwoChats) -> None:
+    await chats.join_chats()
+    await chats.schedule("discord")
+    ref = await chats.asked()
+    await chats.answer("Ada", "discord", ref, "b", after=1)
+    await chats.answer("Ada", "slack", ref, "b", after=2)
+    code = (await chats.road.client.link(chats.who("Ada", "discord"), "make")).code
+    platforms: tuple[Platform, ...] = ("slack", "discord", "slack", "discord")
+    answers = [chats.answer("Ada", there, ref, "a", after=3 + number) for number, there in enumerate(platforms)]
+    linking = chats.road.client.link_with(chats.who("Ada", "slack"), "link", code)
+    done = await asyncio.gather(*answers[:2], linking, *answers[2:], return_exceptions=True)
+    assert not [each for each in done if isinstance(each, ServiceUnavailable | ServiceRefused)], done
+    assert len(await chats.road.rows(Answer)) == 6
+    (standing,) = await chats.road.rows(Standing)
+    assert {row.member_id for row in await chats.road.rows(Identity) if row.name == "Ada"} == {standing.member_id}
+    await chats.closed()
+    assert await chats.standing() == [(1, "Ada", 10, 1)]
+
+
+async def test_a_close_that_comes_while_accounts_are_linked_books_once(chats: TwoChats) -> None:
+    await chats.join_chats()
+    await chats.schedule("discord")
+    ref = await chats.asked()
+    await chats.answer("Ada", "discord", ref, "b", after=1)
+    await chats.answer("Ada", "slack", ref, "a", after=2)
+    chats.clock.advance(hours=8, minutes=1)
+    code = (await chats.road.client.link(chats.who("Ada", "discord"), "make")).code
+    linking = chats.road.client.link_with(chats.who("Ada", "slack"), "link", code)
+    await asyncio.gather(chats.road.service.tick(), linking)
+    assert await chats.standing() == [(1, "Ada", 10, 1)]
