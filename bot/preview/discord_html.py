@@ -79,7 +79,9 @@ def _label(label: dict[str, Any], name: str) -> Markup:
         return Markup('<fieldset class="dc-label"><legend>{}</legend>{}{}</fieldset>').format(
             label["label"], hint, rows
         )
-    if inner["style"] == 1:
+    if inner["type"] == 19:
+        typed = Markup('<input id="{}" type="file" disabled>').format(id)
+    elif inner["style"] == 1:
         typed = Markup('<input id="{}" readonly value="{}">').format(id, inner.get("value", ""))
     else:
         typed = Markup('<textarea id="{}" readonly rows="6">\n{}</textarea>').format(id, inner.get("value", ""))

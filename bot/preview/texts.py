@@ -57,6 +57,8 @@ def _component(component: dict[str, Any]) -> list[str]:
         return [f"[picture: {item['description']}]" for item in component["items"]]
     if component["type"] == 1:
         return ["   ".join(f"[{button['label']}]" for button in component["components"])]
+    if component["type"] == 19:
+        return ["[Upload a file]"]
     if component["type"] == 4:
         return [str(component.get("value", "")) or "________"]
     return [line for inner in component["components"] for line in _component(inner)]

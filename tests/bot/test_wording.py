@@ -27,6 +27,21 @@ def test_plurals() -> None:
 
 
 @pytest.mark.parametrize(
+    ("markdown", "said"),
+    [
+        ("*because*", "**Why:** *because*"),
+        ("because\n\n- a", "**Why:** because\n\n- a"),
+        ("- a\n- b", "**Why:**\n\n- a\n- b"),
+        ("| a |\n|---|\n| b |", "**Why:**\n\n| a |\n|---|\n| b |"),
+        ("```python\nx\n```", "**Why:**\n\n```python\nx\n```"),
+        ("", "**Why:**\n\n"),
+    ],
+)
+def test_a_text_stands_behind_its_head_or_beneath_it(markdown: str, said: str) -> None:
+    assert words.led("**Why:**", markdown) == said
+
+
+@pytest.mark.parametrize(
     ("parts", "said"), [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")]
 )
 def test_lists(parts: list[str], said: str) -> None:

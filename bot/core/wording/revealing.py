@@ -15,6 +15,7 @@ from bot.core.wording.words import (
     in_brief,
     instant_words,
     joined,
+    led,
     percent,
     plural,
     sentence,
@@ -33,7 +34,7 @@ def answer_blocks(key: Key, chosen: tuple[str, ...] = ()) -> tuple[Block, ...]:
     blocks: list[Block] = []
     for option in _right_first(key):
         mine = " (your choice)" if option.id in chosen else ""
-        said = f"**{'Right' if option.right else 'Wrong'}{mine}:** {option.text}"
+        said = led(f"**{'Right' if option.right else 'Wrong'}{mine}:**", option.text)
         blocks.append(Text(f"{said}\n\n{option.reason}" if option.reason else said))
     if not key.options and key.answer:
         blocks.append(Text("**The answer:**"))
@@ -41,7 +42,7 @@ def answer_blocks(key: Key, chosen: tuple[str, ...] = ()) -> tuple[Block, ...]:
         language = "" if key.question.kind == "output" else "python"
         blocks.append(Code(key.answer, language) if as_code else Text(key.answer))
     if key.why:
-        blocks.append(Text(f"**Why:** {key.why}"))
+        blocks.append(Text(led("**Why:**", key.why)))
     if key.key_points:
         blocks.append(Text("**A full answer mentions:**\n\n" + "\n".join(f"- {point}" for point in key.key_points)))
     return tuple(blocks)

@@ -8,6 +8,7 @@ from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.core.markup import escape, parse, to_summary
+from bot.core.markup.tree import Paragraph
 from service.wire import Platform, Verdict
 
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -131,6 +132,12 @@ def in_brief(markdown: str, limit: int = 60) -> str:
 def brief_markdown(markdown: str, limit: int = 60) -> str:
     """The same as Markdown, for the label of a bar."""
     return escape(in_brief(markdown, limit))
+
+
+def led(head: str, markdown: str) -> str:
+    """A text behind its head: on the same line, or beneath it where a table, a list or a program begins it."""
+    first = parse(markdown).blocks[:1]
+    return f"{head} {markdown}" if isinstance(next(iter(first), None), Paragraph) else f"{head}\n\n{markdown}"
 
 
 def joined(*parts: str) -> str:

@@ -156,7 +156,16 @@ def _bar(row: Bar) -> str:
 
 def _table(table: Table) -> list[str]:
     caption = [f"**{escaped(table.caption)}**"] if visible(table.caption) else []
-    return [*caption, *framed(table_rows(table), table_aligns(table))]
+    rows = table_rows(table)
+    # A name and words on it: lines that any window breaks as it likes, where a frame would be cut off.
+    lines = [_named(*row) for row in rows[1:]] if len(table.columns) == 2 and not table.numeric else []
+    if lines and sum(units(line) + 1 for line in lines) <= ROOM:
+        return [*caption, "\n".join(lines)]
+    return [*caption, *framed(rows, table_aligns(table))]
+
+
+def _named(name: str, words: str) -> str:
+    return f"**{escaped(name)}** {escaped(words)}" if visible(name) else escaped(words)
 
 
 def _packed(parts: Iterable[Part]) -> list[list[Part]]:

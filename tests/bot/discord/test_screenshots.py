@@ -5,6 +5,7 @@ The offline Discord's own pictures need `simcord[preview]`.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,9 @@ SHOWN = [name for name, said in GALLERY.items() if isinstance(said, Card) and no
 README = Path(__file__).parents[3] / "bot" / "platforms" / "discord" / "screenshots"
 
 pytestmark = [needs_chromium, pytest.mark.browser, pytest.mark.timeout(1200)]
+when_asked = pytest.mark.skipif(
+    "DAILYGRAD_README" not in os.environ, reason="set DAILYGRAD_README to have the README's pictures made anew"
+)
 needs_folder = pytest.mark.skipif(
     not FOLDER, reason="set DAILYGRAD_SCREENSHOTS to a folder to have pictures made there"
 )
@@ -67,7 +71,7 @@ def test_the_readmes_pictures_are_there_and_small() -> None:
 
 async def taken(sim: Simulated, cards: dict[str, Card], folder: Path) -> None:
     """Post the cards, and have a picture of each of their messages."""
-    folder.mkdir(parents=True, exist_ok=True)
+    await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     pictures = Pictures(wait_s=60, draw_s=30)
     try:
         async with sim.env.preview(sim.channel, viewers=[sim.ada], width=680, height=2600) as preview:

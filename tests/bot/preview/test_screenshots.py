@@ -1,0 +1,67 @@
+"""Cards and forms as the preview draws them, for people to look at: in $DAILYGRAD_SCREENSHOTS, and in the README."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from bot.core.cards import Card, Form
+from bot.pictures import Pictures
+from bot.preview import page_html
+from bot.preview.staging import Scene
+from tests.bot.samples import GALLERY
+from tests.bot.showcase import ANSWER, BOARD
+from tests.bot.web.chromium import needs_chromium, opened_chromium
+
+FOLDER = os.environ.get("DAILYGRAD_SCREENSHOTS", "")
+
+README = Path(__file__).parents[3] / "bot" / "platforms" / "slack" / "screenshots"
+
+pytestmark = [needs_chromium, pytest.mark.browser, pytest.mark.timeout(1200)]
+when_asked = pytest.mark.skipif(
+    "DAILYGRAD_README" not in os.environ, reason="set DAILYGRAD_README to have the README's pictures made anew"
+)
+needs_folder = pytest.mark.skipif(
+    not FOLDER, reason="set DAILYGRAD_SCREENSHOTS to a folder to have pictures made there"
+)
+
+
+@needs_folder
+@pytest.mark.parametrize("chat", ["slack", "discord"])
+async def test_every_card_and_form_has_its_picture_taken(chat: str) -> None:
+    # On Discord what the offline Discord does not show: its windows.
+    shown = {name: said for name, said in GALLERY.items() if chat == "slack" or not isinstance(said, Card)}
+    shown = {name: said for name, said in shown.items() if not name.endswith("drawn")}
+    await taken(chat, shown, Path(FOLDER) / f"{chat}-preview")
+
+
+@pytest.mark.skipif(
+    "DAILYGRAD_README" not in os.environ, reason="set DAILYGRAD_README to make the README's pictures anew"
+)
+async def test_the_readmes_pictures_are_made_anew() -> None:
+    await taken("slack", {"answer": ANSWER, "board": BOARD}, README)
+
+
+def test_the_readmes_pictures_are_there_and_small() -> None:
+    files = sorted(README.glob("*.png"))
+    assert [file.name for file in files] == ["answer.png", "board.png"]
+    assert all(file.stat().st_size < 150_000 for file in files)
+
+
+async def taken(chat: str, shown: Mapping[str, Card | Form], folder: Path) -> None:
+    """Draw each as the chat would, and take its picture."""
+    await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+    pictures = Pictures(wait_s=60, draw_s=30)
+    try:
+        async with opened_chromium() as browser:
+            page = await browser.new_page(viewport={"width": 620, "height": 900})
+            for name, said in shown.items():
+                drawn = await pictures.illustrated(said) if isinstance(said, Card) else said
+                await page.set_content(page_html(name, [(name, (Scene(name, drawn),))]))
+                await page.locator(f".column.{chat}").screenshot(path=folder / f"{name.replace(' ', '-')}.png")
+    finally:
+        await pictures.close()
