@@ -5,6 +5,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 BANK ?=
+CHAT ?=
 RUN ?=
 TESTS ?=
 # The first Python on the path that is new enough; PYTHON=... names another.
@@ -15,6 +16,7 @@ CODE := bot service questions sandbox tests dailygrad.py
 help:
 	@echo "make run             start Dailygrad on this machine: PostgreSQL, service, sandbox, web chat"
 	@echo "make run BANK=PATH   the same with the questions of a file or folder"
+	@echo "make run CHAT=NAME   the same, chatting on discord or slack (their settings: README) or in the console"
 	@echo "make test            run every test that can run here"
 	@echo "make test-gpu        run the tests that need a GPU, and torch for CUDA (a plain install from PyPI has it)"
 	@echo "make check           format, lint, types, import rules, the shipped bank"
@@ -22,8 +24,8 @@ help:
 	@echo "make lock            pin the newest versions of all dependencies"
 	@echo "make clean           remove the environment (your data in .dailygrad stays)"
 
-run: $(VENV)/.run-ready
-	@exec $(BIN)/dailygrad run $(if $(BANK),--bank "$(BANK)") $(RUN)
+run: $(VENV)/.run-ready $(patsubst %,$(VENV)/.%-ready,$(filter discord slack,$(CHAT)))
+	@exec $(BIN)/dailygrad run $(if $(BANK),--bank "$(BANK)") $(if $(CHAT),--chat $(CHAT)) $(RUN)
 
 test: $(VENV)/.dev-ready
 	@$(BIN)/python -m pytest $(TESTS)
@@ -66,8 +68,13 @@ $(VENV)/.run-ready: $(VENV)/bin/python pyproject.toml requirements.lock
 		--constraint requirements.lock --editable '.[run]'
 	@touch $@
 
+$(VENV)/.discord-ready $(VENV)/.slack-ready: $(VENV)/.%-ready: $(VENV)/.run-ready
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet \
+		--constraint requirements.lock --editable '.[$*]'
+	@touch $@
+
 $(VENV)/.dev-ready: $(VENV)/bin/python pyproject.toml requirements.lock
 	@echo "Installing what Dailygrad and its tests need (the first time takes a minute or two: PyTorch is large)"
 	@$(BIN)/python -m pip install --disable-pip-version-check \
 		--constraint requirements.lock --editable '.[dev,discord,slack]'
-	@touch $@ $(VENV)/.run-ready
+	@touch $@ $(VENV)/.run-ready $(VENV)/.discord-ready $(VENV)/.slack-ready

@@ -25,7 +25,7 @@ from sqlalchemy.exc import OperationalError
 
 from bot.preview import PLATFORMS, scene_data, scene_text, scenes, write_page
 from bot.settings import DATA, WEB_PORT, LinkSettings, settings_read
-from bot.shell import bot_command, chat_findings, console_until_end, web_ready
+from bot.shell import bot_command, chat_findings, console_until_end, editor_ready, presence, web_ready
 from questions.families import DrawingWrong
 from questions.model import Question
 from questions.shell import bank_at, bank_command, question_named
@@ -69,6 +69,8 @@ class Chat(StrEnum):
 
     web = "web"
     console = "console"
+    discord = "discord"
+    slack = "slack"
 
 
 def main() -> None:
@@ -94,7 +96,9 @@ def run_everything(
     bank: Annotated[
         Path | None, typer.Option(help="A Markdown file or a folder of them, in place of the shipped bank.")
     ] = None,
-    chat: Annotated[Chat, typer.Option(help="Chat in the browser or in this terminal.")] = Chat.web,
+    chat: Annotated[
+        Chat, typer.Option(help="Chat in the browser, in this terminal, on Discord or on Slack.")
+    ] = Chat.web,
     port: Annotated[int, typer.Option(help="Port of the web chat; the next free one is taken.")] = WEB_PORT,
     data: Annotated[Path, typer.Option(envvar="DAILYGRAD_DATA", help="Where everything is kept.")] = DATA,
 ) -> None:
@@ -111,6 +115,8 @@ async def everything(data: Path, bank: Path | None, chat: Chat, port: int) -> No
     """Start, serve until asked to stop, and stop in the reverse order."""
     stop = stop_signal()
     links = settings_read(LinkSettings)
+    # What its settings lack is said before anything is started.
+    elsewhere = presence(chat.value) if chat in (Chat.discord, Chat.slack) else None
     started = clockwork.monotonic()
     async with contextlib.AsyncExitStack() as stack:
         # The sandbox needs some seconds to import torch; everything else starts meanwhile.
@@ -122,18 +128,26 @@ async def everything(data: Path, bank: Path | None, chat: Chat, port: int) -> No
         await stack.enter_async_context(service.running(work=True))
         await import_bank(service, bank)
         client = await stack.enter_async_context(ServiceClient.inside(service.api, settings.token))
-        await first_schedule(client, chat, shipped=bank is None)
+        if elsewhere is None:
+            await first_schedule(client, chat, shipped=bank is None)
         tell_about_sandbox = asyncio.create_task(say_isolation(sandbox.client))
         stack.callback(tell_about_sandbox.cancel)
         if chat is Chat.web:
             listener = stack.enter_context(listening("127.0.0.1", port))
             address = await stack.enter_async_context(web_ready(data, client, listener, links))
+        elif elsewhere is not None:
+            address = f"on {chat.value.capitalize()}; /quiz-admin setup in a channel makes the first schedule"
+            if links.links is not None:
+                listener = stack.enter_context(listening("127.0.0.1", port, tries=1))
+                await stack.enter_async_context(editor_ready(client, listener, links))
         else:
             address = "chat below, /as NAME switches the member, /quit leaves"
         seconds = clockwork.monotonic() - started
         out.print(f"\nDailygrad is ready after {seconds:.1f} s: [bold]{address}[/bold]   (Ctrl-C stops it)\n")
         if chat is Chat.console:
             await until(stop, console_until_end(data, client))
+        elif elsewhere is not None:
+            await elsewhere(client, stop, links.links, data)
         else:
             await stop.wait()
         out.print("Stopping…")

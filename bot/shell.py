@@ -16,16 +16,18 @@ import typer
 
 from bot.core.commands import suggest
 from bot.core.courier import Courier
-from bot.core.links import hosts_of
+from bot.core.links import Links, hosts_of
 from bot.core.quiz import Quiz
 from bot.doctor.findings import Finding
 from bot.platforms import console as console_chat
 from bot.platforms import web as web_chat
 from bot.settings import BotSettings, LinkSettings, settings_read
-from service.alive import beating
 from service.client import ServiceClient
 from service.logs import log_to
 from service.process import Refused, listening, now, out, served, stop_signal, until
+
+Presence = Callable[[ServiceClient, asyncio.Event, Links | None, Path], Awaitable[None]]
+"""Is in a chat until the event is set, and keeps what it must in the folder."""
 
 bot_command = typer.Typer(help="Start a chat in front of a service.", no_args_is_help=True)
 
@@ -45,12 +47,14 @@ async def web_ready(
 
 
 @contextlib.asynccontextmanager
-async def editor_ready(client: ServiceClient, listener: socket.socket, settings: BotSettings) -> AsyncIterator[str]:
+async def editor_ready(
+    client: ServiceClient, listener: socket.socket, settings: LinkSettings, hosts: Collection[str] = ()
+) -> AsyncIterator[str]:
     """The editor of links alone, serving on the listener; its address. Raises Refused where there are no links."""
     if settings.links is None:
         raise Refused("there are no links to serve: set DAILYGRAD_LINK_URL and DAILYGRAD_LINK_SECRET")
     linked = web_chat.LinkedEditor(settings.links, client, Quiz(client).handle, now)
-    app = web_chat.build_linked(linked, (*settings.web_hosts.split(), *hosts_of(settings.link_url)))
+    app = web_chat.build_linked(linked, (*hosts, *hosts_of(settings.link_url)))
     async with served(app, listener, lambda: None):
         yield _address(listener)
 
@@ -109,11 +113,12 @@ async def _bot_web(settings: BotSettings, links_only: bool) -> None:
     with listening(settings.web_host, settings.web_port, tries=1, named_by="DAILYGRAD_WEB_PORT") as listener:
         async with contextlib.AsyncExitStack() as stack:
             client = await stack.enter_async_context(service_client(settings))
+            hosts = settings.web_hosts.split()
             if links_only:
-                address = await stack.enter_async_context(editor_ready(client, listener, settings))
+                address = await stack.enter_async_context(editor_ready(client, listener, settings, hosts))
                 out.print(f"The editor of {settings.link_url} is at {address}")
             else:
-                web = web_ready(settings.data, client, listener, settings, settings.web_hosts.split())
+                web = web_ready(settings.data, client, listener, settings, hosts)
                 out.print(f"The web chat is at {await stack.enter_async_context(web)}")
             await stop.wait()
 
@@ -137,12 +142,7 @@ def bot_discord() -> None:
     Settings: DISCORD_TOKEN (or …_FILE), DISCORD_API_URL, DISCORD_APPLICATION_ID; DAILYGRAD_SERVICE_URL,
     …SERVICE_TOKEN, …DATA, …LINK_URL, …LINK_SECRET.
     """
-    with installed("discord"):
-        from bot.platforms.discord.adapter import serve
-        from bot.platforms.discord.settings import read_discord_settings
-    settings, ours = read_discord_settings(), settings_read(BotSettings)
-    log_to(None)
-    asyncio.run(_on(ours, lambda client, stop: serve(settings, client, now, stop, ours.links)))
+    _bot_elsewhere("discord")
 
 
 @bot_command.command("discord-sync")
@@ -163,17 +163,53 @@ def bot_slack() -> None:
     HTTP; SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many workspaces; SLACK_API_URL; DAILYGRAD_SLACK_MANAGERS,
     …SERVICE_URL, …SERVICE_TOKEN, …DATA, …LINK_URL, …LINK_SECRET. Each secret may be in a file: …_FILE.
     """
+    _bot_elsewhere("slack")
+
+
+def _bot_elsewhere(chat: str) -> None:
+    be_there, ours = presence(chat), settings_read(BotSettings)
+    log_to(None)
+    asyncio.run(_on(ours, be_there))
+
+
+async def _on(settings: BotSettings, be_there: Presence) -> None:
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    async with service_client(settings) as client:
+        await be_there(client, stop_signal(), settings.links, settings.data)
+
+
+def presence(chat: str) -> Presence:
+    """What is on Discord or Slack until it is asked to stop, with its settings read. Raises Refused."""
+    return _on_discord() if chat == "discord" else _on_slack()
+
+
+def _on_discord() -> Presence:
+    with installed("discord"):
+        from bot.platforms.discord.adapter import serve
+        from bot.platforms.discord.settings import read_discord_settings
+    settings = read_discord_settings()
+
+    async def be_there(client: ServiceClient, stop: asyncio.Event, links: Links | None, data: Path) -> None:
+        await serve(settings.model_copy(update={"data": data}), client, now, stop, links)
+
+    return be_there
+
+
+def _on_slack() -> Presence:
     with installed("slack"):
         from bot.platforms.slack.adapter import serve
         from bot.platforms.slack.settings import SlackSettings
         from bot.platforms.slack.socket import SocketFailed
         from bot.platforms.slack.tokens import TokenWrong
-    settings, ours = settings_read(SlackSettings), settings_read(BotSettings)
-    log_to(None)
-    try:
-        asyncio.run(_on(ours, lambda client, stop: serve(settings, client, now, stop, ours.links)))
-    except (SocketFailed, TokenWrong) as problem:
-        raise Refused(str(problem)) from None
+    settings = settings_read(SlackSettings)
+
+    async def be_there(client: ServiceClient, stop: asyncio.Event, links: Links | None, data: Path) -> None:
+        try:
+            await serve(settings.model_copy(update={"data": data}), client, now, stop, links)
+        except (SocketFailed, TokenWrong) as problem:
+            raise Refused(str(problem)) from None
+
+    return be_there
 
 
 @bot_command.command("slack-manifest")
@@ -229,15 +265,9 @@ def installed(chat: str) -> Iterator[None]:
         if (missing.name or "").partition(".")[0] in ("bot", "service"):
             raise
         raise Refused(
-            f"{chat.capitalize()} needs {missing.name}, which is not installed: pip install 'dailygrad[{chat}]'"
+            f"{chat.capitalize()} needs {missing.name}, which is not installed: pip install 'dailygrad[{chat}]', "
+            f"or in a checkout .venv/bin/pip install -e '.[{chat}]'"
         ) from None
-
-
-async def _on(settings: BotSettings, serve: Callable[[ServiceClient, asyncio.Event], Awaitable[None]]) -> None:
-    """Serve a chat until we are asked to stop."""
-    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    async with service_client(settings) as client, beating():
-        await serve(client, stop_signal())
 
 
 def service_client(settings: BotSettings) -> ServiceClient:

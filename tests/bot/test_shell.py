@@ -37,7 +37,7 @@ def typed(
 def test_a_chat_without_its_packages_says_what_to_install(chat: str) -> None:
     done = typed("bot", chat, without=LIBRARIES[chat])
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.endswith(f", which is not installed: pip install 'dailygrad[{chat}]'\n")
+    assert f", which is not installed: pip install 'dailygrad[{chat}]'" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
