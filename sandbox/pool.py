@@ -343,7 +343,8 @@ class Pool:
             async with self.changed:
                 self.zygote = zygote
                 self.changed.notify_all()
-            why = await zygote.died
+            # Shielded: cancelled itself, it would count as dead already, and its socket would stay open.
+            why = await asyncio.shield(zygote.died)
             self.say(f"the zygote died ({why}); starting another")
         finally:
             self.zygote = None
