@@ -139,7 +139,13 @@ class Desk:
         for taken in self.journal.left():
             if "token" not in taken.route:
                 continue
-            case = Case.of(taken)
+            try:
+                case = Case.of(taken)
+            except (KeyError, ValueError, TypeError) as error:
+                # Of another version of ours: it must not keep the others from being answered.
+                _LOG.error("%s was left and cannot be read: %r", taken.event.id, error)
+                self.journal.done(taken.event.id)
+                continue
             _LOG.info("answering %s, which was left", case.event.id)
             await self._settle(case, self._answer_again(case))
 

@@ -69,6 +69,15 @@ def custom_ids(components: list[Any]) -> list[dict[str, Any]]:
     return found
 
 
+async def test_a_press_that_knows_no_server_is_told_where_the_quiz_lives(sim: Simulated) -> None:
+    note = Card("Old", "An old note.", (Text("It says no server."),), (Button("Today", "t"),))
+    with sim.env.time_context():
+        await sim.connected.platform.post(Target("", "", str(sim.ada.id)), note, "old:1")
+    alone = sim.ada.user.dm_channel.last_message
+    assert alone is not None
+    assert "The quiz lives in a server" in said(await sim.ada.user.click(alone, label="Today"))
+
+
 async def test_an_admin_is_asked_anew_in_a_direct_message(sim: Simulated) -> None:
     who = sim.operator.model_copy(update={"member": str(sim.boss.id), "admin": False})
     there = await sim.connected.bot.who_is(who)

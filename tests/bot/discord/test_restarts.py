@@ -80,6 +80,23 @@ async def test_a_reply_that_comes_too_late_goes_to_the_member_alone(sim: Simulat
     assert "Your answer is recorded" in said(pressed)
 
 
+async def test_one_that_cannot_be_read_keeps_no_other_from_its_answer(sim: Simulated) -> None:
+    shown = await sim.ada.slash(sim.channel, "quiz me")
+    who = Who(platform="discord", workspace=sim.workspace, member=str(sim.ada.id), name="Ada")
+    for number, route in enumerate(({"token": "t"}, {**sim.line(shown), "marks": "", "files": "[]"})):
+        event = Press(f"discord:left-{number}", sim.service.clock(), who, sim.where, "v:see")
+        sim.journal.take(event, route)
+    with sim.env.time_context():
+        await sim.connected.desk.replay()
+    assert "What is kept about you" in said(shown) and sim.journal.left() == []
+
+
+async def test_a_full_disk_keeps_nobody_from_an_answer(sim: Simulated) -> None:
+    asked = await sim.ada.click(await sim.opens("one-right"), label="Answer")
+    sim.journal.close()
+    assert "Your answer is recorded" in said(await sim.click(sim.ada, asked, "A"))
+
+
 async def test_dismissed_windows_and_many_posts_leave_nothing_behind(sim: Simulated) -> None:
     """The counts of everything that could grow; a window that is put away tells nobody."""
     post = await sim.opens("the-shape")
