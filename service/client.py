@@ -166,7 +166,7 @@ class ServiceClient:
         return await self._call("rules", Rules, who=who)
 
     async def privacy(self, who: Who, event_id: str, action: str = "see") -> PrivacyView:
-        """`action`: see, export, hide, show or forget."""
+        """`action`: see, export, csv (exports too), hide, show or forget."""
         return await self._call("privacy", PrivacyView, who=who, event_id=event_id, action=action)
 
     async def report(self, who: Who, event_id: str, question: str, text: str) -> ReportView:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Literal, get_args
 
@@ -10,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.calendar import CATCH_UP
 from service.errors import NotPossible
+from service.exporting import as_csv, as_json
 from service.leaderboard import best_streaks
 from service.progress import first_monday, last_weeks
 from service.ranking import Ranked, rank
@@ -21,7 +21,8 @@ from service.store.tables import Member
 from service.streaks import FreezePolicy
 from service.wire import Me, PrivacyView, Rules
 
-PrivacyAction = Literal["see", "export", "hide", "show", "forget"]
+PrivacyAction = Literal["see", "export", "hide", "show", "forget", "csv"]
+EXPORTS = {"export": as_json, "csv": as_csv}
 PRIVACY_ACTIONS: tuple[PrivacyAction, ...] = get_args(PrivacyAction)
 
 
@@ -74,7 +75,7 @@ def rules() -> Rules:
 
 
 async def privacy(session: AsyncSession, caller: Caller, action: str, now: datetime) -> PrivacyView:
-    """Show what is kept about the caller, or do with it what they say: see, export, hide, show or forget."""
+    """Show what is kept about the caller, or do with it what they say: see, export (or csv), hide, show or forget."""
     if action not in PRIVACY_ACTIONS:
         raise NotPossible(cause=f"There is no privacy action {action!r}: use {', '.join(PRIVACY_ACTIONS)}.")
     if action in ("hide", "show"):
@@ -92,7 +93,8 @@ async def privacy(session: AsyncSession, caller: Caller, action: str, now: datet
         answers=answers,
         ledger_rows=bookings,
         cards=held,
-        export=await _export(session, member) if action == "export" else "",
+        export=EXPORTS[action](await _kept(session, member)) if action in EXPORTS else "",
+        format="csv" if action == "csv" else "json",
     )
 
 
@@ -106,8 +108,8 @@ async def _mine(session: AsyncSession, caller: Caller, scope: Scope) -> Ranked |
     return next((line for line in rank(everyone) if line.member_key == key), None)
 
 
-async def _export(session: AsyncSession, member: Member) -> str:
-    data: dict[str, Any] = {
+async def _kept(session: AsyncSession, member: Member) -> dict[str, Any]:
+    return {
         "member": {
             "name": member.name,
             "hidden": member.hidden,
@@ -136,7 +138,6 @@ async def _export(session: AsyncSession, member: Member) -> str:
             for row in await keeping.reports(session, member.id)
         ],
     }
-    return json.dumps(data, ensure_ascii=False, indent=2)
 
 
 async def _answers(session: AsyncSession, member_id: int) -> list[dict[str, Any]]:

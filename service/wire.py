@@ -291,7 +291,8 @@ class PrivacyView(Model):
     ledger_rows: int
     cards: int
     export: str = ""
-    """For `export`: JSON."""
+    """For `export`: JSON; for `csv`: that."""
+    format: Literal["json", "csv"] = "json"
     forgotten: bool = False
 
 

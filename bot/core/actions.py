@@ -98,7 +98,7 @@ class ShowBoard:
 
 @dataclass(frozen=True, slots=True)
 class Privacy:
-    """See, export, hide, show, forget (which asks first) or erase (which does it)."""
+    """See, export, csv (exports too), hide, show, forget (which asks first) or erase (which does it)."""
 
     what: str
 
@@ -211,7 +211,7 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "k": (Explain, (_SOME,)),
     "u": (Snippet, ()),
     "l": (ShowBoard, ("day|week|month|season|all", "channel|workspace", _ANY)),
-    "v": (Privacy, ("see|export|hide|show|forget|erase",)),
+    "v": (Privacy, ("see|export|csv|hide|show|forget|erase",)),
     "i": (Import, ("check|apply",)),
     "s": (Settle, ("[0-9]{1,18}", "dismissed|fixed")),
     "c": (Join, ("[0-9A-Z]{8}",)),

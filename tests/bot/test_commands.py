@@ -110,7 +110,7 @@ REFUSED = [
     ),
     ("quiz", "practice level:junior", "Level: `junior` is none of mid, senior, principal. Did you mean `senior`?"),
     ("quiz", "explain", "Id is missing. Id of the question, as its card shows it. Type `/quiz explain ID`."),
-    ("quiz", "privacy forgte", "`forgte` is none of see, export, hide, show, forget. Did you mean `forget`?"),
+    ("quiz", "privacy forgte", "`forgte` is none of see, export, csv, hide, show, forget. Did you mean `forget`?"),
     (
         "quiz",
         "boa`rd `x",

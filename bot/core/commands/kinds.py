@@ -189,4 +189,4 @@ SWITCH: Final = one_of("switch", {"on": True, "off": False, "yes": True, "no": F
 PERIOD: Final = one_of("period", {"day": "day", "week": "week", "month": "month", "season": "season", "ever": "all"})
 GENERATED: Final = one_of("use", {word: word for word in ("use", "hold", "none")})
 EVERYONE: Final = one_of("scope", {"all": True})
-PRIVACY: Final = one_of("action", {word: word for word in ("see", "export", "hide", "show", "forget")})
+PRIVACY: Final = one_of("action", {word: word for word in ("see", "export", "csv", "hide", "show", "forget")})

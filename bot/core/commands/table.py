@@ -112,7 +112,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _quiz(
         "privacy",
         "What is kept about you.",
-        Argument("action", kinds.PRIVACY, "see, export, hide, show or forget; else see."),
+        Argument("action", kinds.PRIVACY, "see, export, csv, hide, show or forget; else see."),
     ),
     _quiz("help", "This list, or more on one command.", Argument("command", kinds.REST, "A command.")),
     _admin("setup", "A first schedule here, in three clicks."),

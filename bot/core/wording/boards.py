@@ -130,11 +130,13 @@ def privacy_card(view: PrivacyView) -> Card:
     seen = "You are **hidden** from the boards." if view.hidden else "You are **shown** on the boards."
     blocks: tuple[Block, ...] = (Text(f"Kept about you: {kept}, and the name you go by here."), Text(seen))
     if view.export:
-        blocks = (*blocks, Small("Everything, as JSON:"), Code(view.export, "json"))
+        said = "Everything, as JSON:" if view.format == "json" else "A line for each thing, as CSV for a spreadsheet:"
+        blocks = (*blocks, Small(said), Code(view.export, view.format))
     turn = ("Show me on the boards", "show") if view.hidden else ("Hide me from the boards", "hide")
     buttons = (
         Button(turn[0], encode(Privacy(turn[1]))),
         Button("Export everything", encode(Privacy("export"))),
+        Button("As CSV", encode(Privacy("csv"))),
         Button("Forget me…", encode(Privacy("forget")), "danger"),
     )
     return Card(
