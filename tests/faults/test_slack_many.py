@@ -1,0 +1,21 @@
+"""Slack: many rounds due in the same minute, in little; `tests/bench/bench_slack.py` does the same with thousands."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bench.bench_slack import Plan, run
+from tests.doubles.slack.limits import Limits
+
+
+@pytest.mark.parametrize("kill", [False, True])
+async def test_rounds_due_at_once_are_posted_once(database_url: str, kill: bool) -> None:
+    """Rows 17, 18, 20: two workspaces, rounds due at once, clicks meanwhile, with and without kill -9 in the middle."""
+    plan = Plan(rounds=80, teams=2, channels=40, kill=kill, seconds=120)
+    report = await run(database_url, plan, apart=False)
+    assert (report.posted, report.twice, report.unordered) == (plan.rounds, 0, 0), report
+    # Half of a workspace's messages are its burst; the rest come at its pace, however fast we are.
+    assert report.seconds >= (plan.rounds / plan.teams - Limits.team_burst) / Limits.team_rate - 1, report
+    assert report.violations == 0, report
+    assert report.limited <= plan.teams, report
+    assert report.acks, report
