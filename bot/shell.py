@@ -237,19 +237,19 @@ async def chat_findings(chat: str) -> list[Finding]:
             from bot.platforms.slack.settings import SlackSettings
     async with contextlib.AsyncExitStack() as stack:
         try:
-            service = await stack.enter_async_context(service_client(settings_read(BotSettings)))
-        except Refused as refused:
-            service, wrong = None, [Finding(False, f"settings: {refused}")]
-        else:
-            wrong = []
-        try:
+            service = await stack.enter_async_context(service_client(settings_read(BotSettings))) if _named() else None
             if chat == "discord":
                 found = examine_discord(read_discord_settings(), service, now)
             else:
                 found = examine_slack(settings_read(SlackSettings), service, now, config_token=_config_token())
-            return [*wrong, *[finding async for finding in found]]
+            return [finding async for finding in found]
         except Refused as refused:
-            return [Finding(False, f"settings: {refused}"), *wrong]
+            return [Finding(False, f"settings: {refused}")]
+
+
+def _named() -> bool:
+    """Whether a service is named; `dailygrad run` has its own, which nobody else can ask."""
+    return any(os.environ.get(f"DAILYGRAD_SERVICE_{name}") for name in ("URL", "TOKEN", "TOKEN_FILE"))
 
 
 def _config_token() -> str:

@@ -49,8 +49,8 @@ def clock_finding(date: str | None, now: datetime) -> Finding | None:
 async def places_of(service: ServiceClient | None, platform: str) -> tuple[tuple[Place, ...], Finding]:
     """The scheduled channels, and whether the service could be asked for them."""
     if service is None:
-        cure = "set DAILYGRAD_SERVICE_URL and DAILYGRAD_SERVICE_TOKEN as for the bot itself"
-        return (), Finding(False, "service: it is not named, so the scheduled channels are not known", cure)
+        note = "set DAILYGRAD_SERVICE_URL and DAILYGRAD_SERVICE_TOKEN as for the bot; `dailygrad run` needs neither"
+        return (), Finding(True, "service: it is not named, so the channels of schedules are not checked", note)
     try:
         places = await service.outbox_places(platform)
     except ServiceUnavailable as error:

@@ -74,3 +74,23 @@ def test_the_manifest_is_printed_for_each_way_of_reaching_slack() -> None:
     assert socket["settings"]["socket_mode_enabled"] is True
     assert http["settings"]["event_subscriptions"]["request_url"].startswith("https://q.x/")
     assert typed("bot", "slack-manifest", "--http", "http://q.x").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("chat", "settings", "said"),
+    [
+        ("discord", {}, "broken settings: DISCORD_TOKEN is not set"),
+        ("slack", {}, "broken settings: neither SLACK_APP_TOKEN"),
+        ("slack", {"DAILYGRAD_SERVICE_TOKEN": "short"}, "broken settings: DAILYGRAD_SERVICE_TOKEN has 5 characters"),
+        (
+            "discord",
+            {"DISCORD_TOKEN": "abc.def", "DISCORD_API_URL": "http://127.0.0.1:9/api/v10"},
+            "broken reach: http://127.0.0.1:9/api/v10",
+        ),
+    ],
+)
+def test_the_doctor_of_a_chat_ends_with_what_is_broken(chat: str, settings: dict[str, str], said: str) -> None:
+    done = typed("doctor", chat, settings=settings)
+    assert done.returncode == 1
+    assert done.stdout.startswith(said)
+    assert "Traceback" not in done.stderr
