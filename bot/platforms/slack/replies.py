@@ -57,28 +57,27 @@ class Replies:
                 await self._whisper(route, body)
 
     async def open(self, route: Route, body: Body) -> str | None:
-        """Open a view, on top of the one it came from; its id, or None where it is too late for that."""
+        """Open a view, on top of the one it came from; its id, or None where that cannot be."""
         if not route.trigger:
             return None
-        client = await self._client(route)
-        call = client.views_push if route.view and route.window != "home" else client.views_open
         try:
+            client = await self._client(route)
+            call = client.views_push if route.view and route.window != "home" else client.views_open
             said = await call(trigger_id=route.trigger, view=body)
-        except SlackApiError as error:
-            # Too late, used, or a fourth view: there are other ways to say it.
-            _LOG.info("a view could not be opened: %s", code_of(error))
+        except CANNOT as error:
+            # Too late, used, a fourth view, or Slack away: there are other ways to say it.
+            _LOG.info("a view could not be opened: %s", _cause(error))
             return None
         return str(said["view"]["id"])
 
     async def update(self, route: Route, view_id: str, body: Body) -> bool:
-        """Let another body take a view's place; False where it was closed meanwhile."""
-        client = await self._client(route)
+        """Let another body take a view's place; False where that cannot be, such as when it was closed meanwhile."""
         try:
+            client = await self._client(route)
             await _patiently(lambda: client.views_update(view_id=view_id, view=body))
-        except SlackApiError as error:
-            if code_of(error) in ("not_found", "view_closed", "hash_conflict"):
-                return False
-            raise
+        except CANNOT as error:
+            _LOG.info("a view could not be filled: %s", _cause(error))
+            return False
         return True
 
     async def publish(self, route: Route, card: Card) -> None:
@@ -122,6 +121,10 @@ class Replies:
     async def _client(self, route: Route) -> AsyncWebClient:
         installation = await self._tokens.of(route.team, route.enterprise)
         return self._web.client(installation.token.get_secret_value())
+
+
+def _cause(error: Exception) -> str:
+    return code_of(error) if isinstance(error, SlackApiError) else str(error) or type(error).__name__
 
 
 async def _patiently(call: Callable[[], Awaitable[T]]) -> T:
