@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.core.actions import Fill, Try, encode
-from bot.core.events import Command, Event, Press, Submit
+from bot.core.events import Added, Command, Event, Press, Sent, Submit, Visited
 from bot.core.quiz import Quiz
 from service.client import ServiceClient
 from service.wire import Where, Who
@@ -38,11 +38,23 @@ events: st.SearchStrategy[Event] = st.one_of(
         st.sampled_from(["quiz", "quiz-admin"]),
         words | st.sampled_from(["today", "board week", "rules", "schedule list", "run print(1)", "help board"]),
     ),
-    st.builds(lambda action: Press("e", NOW, ANN, DAILY, action), words | st.sampled_from(["a:r1", "n::", "v:see"])),
+    st.builds(
+        lambda action: Press("e", NOW, ANN, DAILY, action),
+        words | st.sampled_from(["a:r1", "n::", "v:see", "t", "h:C1:", "j:0900:C1:"]),
+    ),
+    st.builds(
+        lambda text, files: Sent("e", NOW, ANN, DAILY, text, files),
+        words | st.just("```python\nx = 1\n```"),
+        st.lists(st.tuples(st.just("a.py"), words), max_size=2).map(tuple),
+    ),
+    st.sampled_from([Added("e", NOW, ANN, DAILY), Visited("e", NOW, ANN, DAILY)]),
     st.builds(
         lambda action, values: Submit("e", NOW, ANN, DAILY, action, values),
-        words | st.sampled_from(["f:r1", "x:r1", "e:", "u", "i:check"]),
-        st.dictionaries(st.sampled_from(["text", "code", "options", "name"]), st.tuples(words) | st.just(())),
+        words | st.sampled_from(["f:r1", "x:r1", "e:", "u", "i:check", "b:0900:C1:"]),
+        st.dictionaries(
+            st.sampled_from(["text", "code", "options", "name", "days", "zone", "other"]),
+            st.tuples(words) | st.just(()),
+        ),
     ),
 )
 
