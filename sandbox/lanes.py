@@ -15,8 +15,9 @@ from dataclasses import replace
 
 from sandbox.devices import Device
 from sandbox.gpus import Found
+from sandbox.handles import Child
 from sandbox.nvidia import Nvml, NvmlFailed, library_of
-from sandbox.pool import Child, Pool
+from sandbox.pool import Pool
 from sandbox.queueing import Queue
 from sandbox.running import execute
 from sandbox.turns import Turns

@@ -77,7 +77,7 @@ def start(bwrap: str | None, parent: int, fresh: Device | None = None) -> NoRetu
 
 
 def main() -> NoReturn:
-    """Started by `sandbox.pool`, with its options as one JSON argument and the control socket inherited."""
+    """Started by `sandbox.forker`, with its options as one JSON argument and the control socket inherited."""
     options = json.loads(sys.argv[2])
     if options["control"] != CONTROL:
         os.dup2(options["control"], CONTROL)

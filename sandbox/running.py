@@ -16,8 +16,8 @@ from typing import Any, get_args
 
 from sandbox import values, wire
 from sandbox.frames import Frames
+from sandbox.handles import Child, Exit, wake
 from sandbox.plain import harmless
-from sandbox.pool import Child, Exit, wake
 from sandbox.wire import Isolation, Outcome, Reached, Run, Status
 
 _END_SECONDS = 10.0

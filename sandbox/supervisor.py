@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from sandbox import cgroups, wire
+from sandbox.forker import ZygoteDied
 from sandbox.gpus import Found
 from sandbox.host import Host
 from sandbox.lanes import CANNOT, GpuFailed, GpuLanes, Lane
-from sandbox.pool import Pool, ZygoteDied
+from sandbox.pool import Pool
 from sandbox.queueing import Queue, TurnedAway
 from sandbox.running import ChildLost
 from sandbox.talking import Heard, Talk

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sandbox.devices import DRIVER_MB
+from sandbox.handles import Child
 from sandbox.nvidia import NvmlFailed
-from sandbox.pool import Child
 from sandbox.wire import Limits
 
 _EVERY_SECONDS = 0.05
