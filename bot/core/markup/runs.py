@@ -16,7 +16,7 @@ from bot.core.markup.tree import Align, Break, Code, Emphasis, Inline, Inlines, 
 
 _STYLES: dict[type[Inline], Style] = {Strong: Style.BOLD, Emphasis: Style.ITALIC, Strike: Style.STRIKE}
 _TOKENS = re.compile(r"\s*\S+|\s+")
-TABLE_WIDTH = 54
+TABLE_WIDTH = 56
 """Columns of a table set in a monospaced block: what a phone held sideways and a narrow window show unbroken."""
 
 
