@@ -20,7 +20,7 @@ class Target:
     member: str | None = None
     reply_to: str | None = None
     for_admins: bool = False
-    """A notice for those who run the quiz: where its channel takes no message, another place they see will do."""
+    """A notice for those who run the quiz: where its place takes no message, another that they see will do."""
 
 
 class Refused(Exception):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -66,7 +66,7 @@ class DiscordPlatform:
         try:
             return await self._post(target, card, key)
         except Refused as refused:
-            if not target.for_admins or target.member:
+            if not target.for_admins:
                 raise
             return await self._post_to_admins(target, card, key, refused)
 
@@ -156,7 +156,7 @@ class DiscordPlatform:
         return message
 
     async def _post_to_admins(self, target: Target, card: Card, key: str, refused: Refused) -> str:
-        """A notice that its channel does not take: where the server's own notices go, else to its owner."""
+        """A notice that its channel or member does not take: where the server's own notices go, else to its owner."""
         for other in self._others(target):
             try:
                 return await self._post(other, card, key)
@@ -171,19 +171,26 @@ class DiscordPlatform:
         system = guild.system_channel
         if system is not None and str(system.id) != target.channel and may_write(system, guild):
             yield Target(target.workspace, str(system.id))
-        yield Target(target.workspace, target.channel, member=str(guild.owner_id))
+        if str(guild.owner_id) != target.member:
+            yield Target(target.workspace, target.channel, member=str(guild.owner_id))
 
     # Finding
 
     async def _places(self, target: Target) -> list[str]:
-        if target.member:
-            return [await self.direct_channel(target.member)]
         if target.reply_to:
             channel, message = _parts(target.reply_to)
             return [message, channel]
-        channels = [target.channel] if target.channel.isdecimal() else []
+        places = [target.channel] if target.channel.isdecimal() else []
+        if target.member:
+            places = await self._alone(target.member)
         others = self._others(target) if target.for_admins else ()
-        return [*channels, *[place for other in others for place in await self._places(other)]]
+        return [*places, *[place for other in others for place in await self._places(other)]]
+
+    async def _alone(self, member: str) -> list[str]:
+        """The channel of one member, if there can be one."""
+        with suppress(Refused), judged():
+            return [await self.direct_channel(member)]
+        return []
 
     async def _found_in(self, channel: str, key: str) -> tuple[Found, int]:
         """The messages of the key in a channel and how many there should be, searched from its newest back."""

@@ -121,7 +121,7 @@ async def test_a_channel_that_takes_nothing_gives_the_admins_a_cure(sim: Simulat
 
 
 async def test_a_question_that_cannot_be_posted_is_told_to_whoever_can_mend_it(sim: Simulated) -> None:
-    """From the service's outbox to the owner, with nothing of it lost on the road."""
+    """From the service's outbox to the owner, for the admin who made the schedule has left the server."""
     deny = discord.PermissionOverwrite(send_messages=False)
     sim.channel = sim.guild.create_text_channel("quiet", overwrites={sim.guild.default_role: deny})
     await sim.env.settle()

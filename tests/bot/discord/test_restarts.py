@@ -15,8 +15,8 @@ from service.wire import Where, Who
 from tests.bot.discord.simulated import Simulated, fields, said
 from tests.conftest import MONDAY
 
-POSTS = int(environ.get("DAILYGRAD_MANY_POSTS", "500"))
-MODALS = int(environ.get("DAILYGRAD_MANY_MODALS", "100"))
+POSTS = int(environ.get("DAILYGRAD_MANY_POSTS", "300"))
+MODALS = int(environ.get("DAILYGRAD_MANY_MODALS", "60"))
 
 
 async def test_old_buttons_and_open_windows_work_after_a_restart(sim: Simulated) -> None:
