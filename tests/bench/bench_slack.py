@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import os
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator
@@ -126,6 +127,8 @@ class Hosted:
     backend: Backend
     bots: Bots
     port: int
+    serving: int
+    """The process the service is in."""
     rooms: dict[str, tuple[Team, Channel]] = field(default_factory=dict)
 
     async def start(self) -> Bot:
@@ -180,7 +183,7 @@ async def measure(hosted: Hosted, plan: Plan) -> Report:
     gaps = [later - earlier for earlier, later in pairwise(tally.times)]
     seconds, away = tally.times[-1] - tally.times[0], max(gaps) if plan.kill else 0.0
     limits = hosted.slack.limits
-    used = [psutil.Process(one.process.pid).cpu_times() for one in (bot, hosted.bots.started[0])]
+    used = [psutil.Process(pid).cpu_times() for pid in (bot.process.pid, hosted.serving)]
     return Report(
         rounds=plan.rounds,
         posted=len(tally.made),
@@ -260,7 +263,8 @@ async def run(url: str, plan: Plan, *, apart: bool = True) -> Report:
             slack.by_http(f"http://127.0.0.1:{port}")
             try:
                 bots.backend = replace(near, url=await _service(bots, url)) if apart else near
-                hosted = Hosted(slack, bots.backend, bots, port)
+                serving = bots.started[0].process.pid if apart else os.getpid()
+                hosted = Hosted(slack, bots.backend, bots, port, serving)
                 async with ServiceClient.over_http(bots.backend.url, TOKEN) as client:
                     await prepare(hosted, plan, client)
                 return await measure(hosted, plan)

@@ -7,6 +7,8 @@ import pytest
 from tests.bench.bench_slack import Plan, run
 from tests.doubles.slack.limits import Limits
 
+pytestmark = pytest.mark.timeout(400)
+
 
 @pytest.mark.parametrize("kill", [False, True])
 async def test_rounds_due_at_once_are_posted_once(database_url: str, kill: bool) -> None:
