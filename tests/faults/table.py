@@ -63,7 +63,7 @@ def everything_shown() -> list[Shown]:
     return sorted(shown for file in files for shown in shown_by(file.read_text(encoding="utf-8"), file.name))
 
 
-def table() -> str:
+def as_markdown() -> str:
     """All of it in Markdown."""
     lines = ["| # | fault | test | what the bot does |", "|---|---|---|---|"]
     for shown in everything_shown():
@@ -73,4 +73,4 @@ def table() -> str:
 
 
 if __name__ == "__main__":
-    print(table())
+    print(as_markdown())
