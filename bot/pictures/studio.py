@@ -23,6 +23,8 @@ _LOG = logging.getLogger(__name__)
 _WAIT_S = 6.0
 _DRAW_S = 3.0
 _KEPT = 256
+# When thousands of rounds close in the same minute, words in time are better than pictures late.
+_MOST_WAITING = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class Pictures:
         self._kept: OrderedDict[Drawing, bytes | None] = OrderedDict()
         self._lock = threading.Lock()
         self._painter = Painter(draw_s)
+        self._waiting = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pictures")
         self._possible = find_spec("matplotlib") is not None
         if not self._possible:
@@ -63,7 +66,8 @@ class Pictures:
     async def illustrated(self, card: Card) -> Card:
         """The card with pictures in it and the words that are still wanted beside them. Never raises.
 
-        What cannot be drawn, or not in time, stays in words; a card without anything to draw comes back as it is.
+        What cannot be drawn, or not in time, or while others wait for theirs, stays in words; a card without anything
+        to draw comes back as it is.
         """
         try:
             wanted = drawings_of(card) if self._possible else ()
@@ -90,19 +94,27 @@ class Pictures:
         return _Illustrated(platform, self)
 
     async def _draw(self, wanted: tuple[Drawing, ...], drawn: dict[Drawing, bytes]) -> None:
-        loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(self._wait_s):
                 for drawing in wanted:
                     # One that nobody waits for any longer is not begun.
                     known, png = self._remembered(drawing)
-                    png = png if known else await loop.run_in_executor(self._thread, self._drawn, drawing)
+                    if not known and self._waiting >= _MOST_WAITING:
+                        continue
+                    png = png if known else await self._queued(drawing)
                     if png is not None:
                         drawn[drawing] = png
         except TimeoutError:
             _LOG.warning(
                 "%d of %d pictures were not ready in time; their words stand", len(wanted) - len(drawn), len(wanted)
             )
+
+    async def _queued(self, drawing: Drawing) -> bytes | None:
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._drawn, drawing)
+        finally:
+            self._waiting -= 1
 
     def _remembered(self, drawing: Drawing) -> tuple[bool, bytes | None]:
         with self._lock:

@@ -99,6 +99,13 @@ async def test_the_loop_goes_on_while_a_picture_is_drawn(pictures: Pictures) -> 
     assert longest < 0.5
 
 
+async def test_in_a_rush_cards_go_in_words_rather_than_wait(pictures: Pictures) -> None:
+    cards = [Card("t", "s", (Text(f"$$\\sum_{{i=1}}^{{{n}}} x$$"),)) for n in range(12)]
+    found = await asyncio.gather(*map(pictures.illustrated, cards))
+    assert [said is card for said, card in zip(found, cards, strict=True)] == [False] * 4 + [True] * 8
+    assert await pictures.illustrated(cards[-1]) is not cards[-1]
+
+
 async def test_a_picture_that_takes_too_long_is_not_waited_for(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
