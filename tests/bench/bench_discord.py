@@ -94,6 +94,8 @@ class Report:
     """MiB that were the last bot's alone, at every tenth of the rounds it posted."""
     delays: tuple[float, ...]
     """Seconds from each click to its first response, sorted."""
+    chosen: tuple[float, ...]
+    """Of them the presses that can open no form, so that nothing is asked of the service before the response."""
     violations: tuple[str, ...]
 
     @property
@@ -103,20 +105,27 @@ class Report:
 
     def delay(self, part: float) -> float:
         """The delay that this part of the clicks did not exceed."""
-        return self.delays[min(len(self.delays) - 1, int(part * len(self.delays)))]
+        return _at(self.delays, part)
 
     def __str__(self) -> str:
         quiet = f", {self.away:.1f} s of them without a post" if self.away > 1 else ""
-        clicks = ", ".join(f"{name} {self.delay(part) * 1000:.0f} ms" for name, part in _PARTS)
+        clicks, chosen = (
+            ", ".join(f"{name} {_at(delays, part) * 1000:.0f} ms" for name, part in _PARTS)
+            for delays in (self.delays, self.chosen)
+        )
         return (
             f"{self.rounds} rounds: {self.posted} posted, {self.twice} twice, {self.lost} lost, "
             f"{self.unordered} channels out of order\n"
             f"{self.seconds:.1f} s{quiet}: {self.share:.1%} of the {self.allowed:g} a second allowed, "
             f"{self.refused} answers of 429; the bot took {self.cpu:.1f} s of CPU\n"
             f"its memory at every tenth, MiB: {', '.join(f'{each:.1f}' for each in self.memory)}\n"
-            f"{len(self.delays)} clicks meanwhile, to the first response: {clicks}\n"
+            f"{len(self.delays)} clicks meanwhile, to the first response: {clicks}; of an option: {chosen}\n"
             f"rules broken: {len(self.violations)} {self.violations[:3]}"
         )
+
+
+def _at(delays: tuple[float, ...], part: float) -> float:
+    return delays[min(len(delays) - 1, int(part * len(delays)))] if delays else 0.0
 
 
 _PARTS = (("half", 0.5), ("p99", 0.99), ("longest", 1.0))
@@ -170,6 +179,7 @@ async def measure(team: Team, plan: Plan) -> Report:
         cpu=took.user + took.system,
         memory=tuple(memory),
         delays=tuple(sorted(delays)),
+        chosen=tuple(sorted(delays[1::2])),
         violations=tuple(team.double.violations),
     )
 
