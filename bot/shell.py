@@ -220,10 +220,10 @@ def bot_slack_manifest(
 ) -> None:
     """Print the manifest a Slack app is made from."""
     with installed("slack"):
-        from bot.platforms.slack.manifest import manifest
+        from bot.platforms.slack.manifest import app_manifest
     if http and not http.startswith("https://"):
         raise typer.BadParameter("Slack sends to addresses that begin with https://", param_hint="--http")
-    sys.stdout.write(json.dumps(manifest(http), indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.write(json.dumps(app_manifest(http), indent=2, ensure_ascii=False) + "\n")
 
 
 async def chat_findings(chat: str) -> list[Finding]:

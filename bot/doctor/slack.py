@@ -9,7 +9,7 @@ from typing import Any, Final
 import httpx
 
 from bot.doctor.findings import Finding, Untold, clock_finding, place_name, places_of
-from bot.platforms.slack.manifest import BOT_EVENTS, BOT_SCOPES, WHY, manifest
+from bot.platforms.slack.manifest import BOT_EVENTS, BOT_SCOPES, WHY, app_manifest
 from bot.platforms.slack.settings import Mode, SlackSettings
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Place
@@ -199,7 +199,7 @@ def _app_id(settings: SlackSettings) -> str:
 
 def manifest_differences(theirs: Body, *, socket: bool) -> Iterator[str]:
     """What the app at Slack lacks, in words. What it has beside is its owner's business."""
-    ours = manifest()
+    ours = app_manifest()
     features, settings = theirs.get("features") or {}, theirs.get("settings") or {}
     known = {one.get("command") for one in features.get("slash_commands") or []}
     for command in ours["features"]["slash_commands"]:

@@ -22,7 +22,7 @@ import psutil
 import psycopg
 from pydantic import SecretStr
 
-from bot.platforms.slack.manifest import manifest
+from bot.platforms.slack.manifest import app_manifest
 from service.client import ServiceClient
 from service.store.session import libpq_url
 from service.wire import Installation, Where
@@ -256,7 +256,7 @@ async def run(url: str, plan: Plan, *, apart: bool = True) -> Report:
     with tempfile.TemporaryDirectory(prefix="dailygrad-bench-") as folder:
         async with (
             backend_running(url) as near,
-            slack_double(factor=plan.factor, manifest=manifest("https://quiz.example.org")) as slack,
+            slack_double(factor=plan.factor, manifest=app_manifest("https://quiz.example.org")) as slack,
         ):
             slack.world.check_every = 10 if plan.rounds < 200 else 25
             bots, port = Bots(near, Path(folder)), free_port()

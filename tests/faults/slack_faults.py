@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import psycopg
 import pytest
 
-from bot.platforms.slack.manifest import manifest
+from bot.platforms.slack.manifest import app_manifest
 from service.store.session import libpq_url
 from service.wire import Where, Who
 from tests.doubles.slack.double import SlackDouble, slack_double
@@ -102,7 +102,7 @@ async def slack_scene(
     backend: Backend, bots: Bots, *, factor: float = 1.0, limits: bool = True
 ) -> AsyncIterator[SlackScene]:
     """A scene whose Slack passes `factor` times faster."""
-    async with slack_double(factor=factor, limits=limits, manifest=manifest()) as slack:
+    async with slack_double(factor=factor, limits=limits, manifest=app_manifest()) as slack:
         team = slack.team()
         ann, bob = slack.user(team, "Ann", admin=True), slack.user(team, "Bob")
         yield SlackScene(slack, backend, bots, team, ann, bob, slack.channel(team, "daily", ann, bob))

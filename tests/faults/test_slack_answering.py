@@ -25,8 +25,8 @@ async def started(scene: SlackScene, mode: str) -> None:
 
 
 def answers_to(scene: SlackScene, user: User) -> list[Message]:
-    """What the bot wrote to somebody in their conversation."""
-    return [one for one in scene.slack.world.messages(scene.slack.world.im(user)) if one.bot_id]
+    """What the bot answered somebody in their conversation; what it tells by itself bears a key."""
+    return [one for one in scene.slack.world.messages(scene.slack.world.im(user)) if one.bot_id and not one.key]
 
 
 async def nothing_more_comes(scene: SlackScene) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import psycopg
 import pytest
 
-from bot.platforms.slack.manifest import manifest
+from bot.platforms.slack.manifest import app_manifest
 from service.store.session import libpq_url
 from service.wire import Where
 from tests.doubles.slack import oracle
@@ -66,7 +66,7 @@ class Hosted:
 
 @pytest.fixture
 async def hosted(backend: Backend, bots: Bots) -> AsyncIterator[Hosted]:
-    async with slack_double(factor=60, manifest=manifest("https://quiz.example.org")) as slack:
+    async with slack_double(factor=60, manifest=app_manifest("https://quiz.example.org")) as slack:
         address = f"http://127.0.0.1:{free_port()}"
         slack.by_http(address)
         yield Hosted(slack, backend, bots, address)

@@ -65,7 +65,7 @@ _LONG: Final = (
 )
 
 
-def manifest(url: str = "") -> dict[str, Any]:
+def app_manifest(url: str = "") -> dict[str, Any]:
     """The manifest for Socket Mode, or with the `url` our server is reached at for signed HTTP and many workspaces."""
     events = f"{url.rstrip('/')}{EVENTS_PATH}" if url else ""
     request = {"request_url": events} if url else {}
@@ -115,7 +115,7 @@ def main(arguments: list[str] | None = None) -> None:
     url = parser.parse_args(arguments).http
     if url and not url.startswith("https://"):
         parser.error(f"{url!r} is no address Slack sends to; give one that begins with https://")
-    json.dump(manifest(url), sys.stdout, indent=2, ensure_ascii=False)
+    json.dump(app_manifest(url), sys.stdout, indent=2, ensure_ascii=False)
     sys.stdout.write("\n")
 
 

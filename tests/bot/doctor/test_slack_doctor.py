@@ -13,7 +13,7 @@ import pytest
 
 from bot.doctor.findings import Finding
 from bot.doctor.slack import examine_slack, manifest_differences, token_finding
-from bot.platforms.slack.manifest import BOT_SCOPES, manifest
+from bot.platforms.slack.manifest import BOT_SCOPES, app_manifest
 from bot.platforms.slack.settings import SlackSettings
 from service.client import ServiceClient
 from tests.bot.doctor.conftest import MakeSchedule
@@ -143,12 +143,12 @@ async def test_by_http_only_slack_can_tell(clinic: Clinic) -> None:
 
 
 def test_the_manifest_of_this_version_lacks_nothing() -> None:
-    assert list(manifest_differences(manifest(), socket=True)) == []
-    assert list(manifest_differences(manifest("https://quiz.example.com"), socket=False)) == []
+    assert list(manifest_differences(app_manifest(), socket=True)) == []
+    assert list(manifest_differences(app_manifest("https://quiz.example.com"), socket=False)) == []
 
 
 def test_what_an_older_app_lacks_is_named() -> None:
-    theirs = copy.deepcopy(manifest())
+    theirs = copy.deepcopy(app_manifest())
     theirs["features"]["slash_commands"].pop()
     theirs["oauth_config"]["scopes"]["bot"].remove("files:read")
     theirs["settings"]["event_subscriptions"]["bot_events"].remove("app_home_opened")
@@ -175,7 +175,7 @@ async def test_the_manifest_slack_has_is_compared_where_it_may_be_read(present: 
         asked.append((method, request.content.decode()))
         said: dict[str, Any] = {"ok": True, "user": "dailygrad", "team": "acme", "team_id": "T1"}
         if method == "apps.manifest.export":
-            theirs = manifest()
+            theirs = app_manifest()
             theirs["oauth_config"]["scopes"]["bot"] = [scope for scope in BOT_SCOPES if scope != "commands"]
             said = {"ok": True, "manifest": theirs}
         return httpx.Response(200, json=said, headers={"x-oauth-scopes": ",".join(BOT_SCOPES)})

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from bot.platforms.slack.adapter import serve
-from bot.platforms.slack.manifest import manifest
+from bot.platforms.slack.manifest import app_manifest
 from bot.platforms.slack.settings import SlackSettings
 from service.app import Service
 from service.client import ServiceClient
@@ -207,7 +207,7 @@ def free_port() -> int:
 @pytest.fixture
 async def slack() -> AsyncIterator[SlackDouble]:
     """A Slack that runs, with our own manifest."""
-    async with slack_double(manifest=manifest()) as double:
+    async with slack_double(manifest=app_manifest()) as double:
         yield double
 
 

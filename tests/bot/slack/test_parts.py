@@ -21,7 +21,7 @@ from bot.core.commands import COMMANDS
 from bot.core.platform import Later, Refused
 from bot.platforms.slack.errors import NotInstalled, verdict_on
 from bot.platforms.slack.files import of_slack
-from bot.platforms.slack.manifest import BOT_SCOPES, WHY, main, manifest
+from bot.platforms.slack.manifest import BOT_SCOPES, WHY, app_manifest, main
 from bot.platforms.slack.oauth import consent_url
 from bot.platforms.slack.pacing import Pacer
 from bot.platforms.slack.pictures import in_words, pictured_at_all
@@ -112,11 +112,11 @@ def test_what_is_wrong_is_said_in_a_sentence(
 def test_the_manifest_is_valid(url: str) -> None:
     if not SHARED.is_file():
         pytest.skip("Slack's schema of manifests is not beside this repository (../shared)")
-    Draft7Validator(json.loads(SHARED.read_text(encoding="utf-8"))).validate(manifest(url))
+    Draft7Validator(json.loads(SHARED.read_text(encoding="utf-8"))).validate(app_manifest(url))
 
 
 def test_the_manifest_names_every_command_and_why_it_wants_each_scope(capsys: pytest.CaptureFixture[str]) -> None:
-    found = manifest("https://quiz.example.org")
+    found = app_manifest("https://quiz.example.org")
     commands = found["features"]["slash_commands"]
     assert [one["command"] for one in commands] == ["/quiz", "/quiz-admin"]
     for spec in COMMANDS:
