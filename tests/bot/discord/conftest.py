@@ -9,13 +9,13 @@ import pytest
 
 from service.app import Service
 from service.client import ServiceClient
-from tests.bot.discord.simulated import Simulated, simulated
+from tests.bot.discord.simulated import Simulated, simulation
 from tests.conftest import Clock
 
 
 @pytest.fixture
 async def sim(service: Service, client: ServiceClient, clock: Clock, tmp_path: Path) -> AsyncIterator[Simulated]:
     """The server with a bank of one question of every kind, and nothing posted."""
-    async with simulated(service, client, clock, tmp_path) as made:
+    async with simulation(service, client, clock, tmp_path) as made:
         await made.imports()
         yield made

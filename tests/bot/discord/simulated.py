@@ -148,7 +148,7 @@ class Simulated:
 
 
 @asynccontextmanager
-async def simulated(service: Service, client: ServiceClient, clock: Clock, folder: Path) -> AsyncIterator[Simulated]:
+async def simulation(service: Service, client: ServiceClient, clock: Clock, folder: Path) -> AsyncIterator[Simulated]:
     """The server, its commands synced."""
     journal = Journal(folder / "discord.sqlite")
     envs: list[simcord.Env] = []
