@@ -94,7 +94,9 @@ async def test_more_runs_than_can_wait_are_told_so(sandbox: Sandbox, client: San
     # Each was told how many were before it when it came.
     places = os.cpu_count() or 1
     before = sorted(outcome.before for outcome in outcomes if not outcome.refused)
-    assert before == [0] * places + list(range(places, places + 64))
+    assert before[:places] == [0] * places
+    # As many as can wait, and as many more as were done while the others came.
+    assert set(before) == {0, *range(places, places + 64)}
 
 
 async def test_a_member_s_third_run_is_turned_away_and_another_member_s_is_not(survivor: Sandbox) -> None:
