@@ -44,6 +44,7 @@ class Pool:
         self.say = say
         self.zygote: Zygote | None = None
         self.parked: deque[Child] = deque()
+        self._waiting: deque[asyncio.Future[Child]] = deque()
         self.changed = asyncio.Condition()
         self.trouble = ""
         """Why there is no zygote or no child right now, for the operator."""
@@ -102,9 +103,7 @@ class Pool:
                 pause = min(2 * pause, _LONGEST_PAUSE)
                 continue
             self.trouble, pause = "", 0.5
-            async with self.changed:
-                self.parked.append(child)
-                self.changed.notify_all()
+            self._park(child)
 
     async def _wanted(self) -> bool:
         """Wait until another child is wanted; after a quiet while one fewer is, down to the least."""
@@ -123,20 +122,39 @@ class Pool:
 
         Raises OSError when one of another disk size cannot be made, ZygoteDied when the zygote goes meanwhile.
         """
+        while disk_mb == self.disk_mb:
+            child = await self._next()
+            if not self.parked:
+                self.size = min(self.size + 1, 2 * self.least)
+            if not child.ended.done():
+                return child
+            child.close()  # it died while it was parked: the machine was short of memory
+            await self.refill()
         async with self.changed:
-            while disk_mb == self.disk_mb:
-                await self.changed.wait_for(lambda: bool(self.parked))
-                child = self.parked.popleft()
-                if not self.parked:
-                    self.size = min(self.size + 1, 2 * self.least)
-                if not child.ended.done():
-                    return child
-                child.close()  # it died while it was parked: the machine was short of memory
-                self.changed.notify_all()
             await self.changed.wait_for(lambda: self.zygote is not None)
         if self.zygote is None:
             raise ZygoteDied("it died before it was asked")
         return await self._spawned(self.zygote, disk_mb)
+
+    async def _next(self) -> Child:
+        """The child parked longest, for whoever has waited longest."""
+        if self.parked and not self._waiting:
+            return self.parked.popleft()
+        place: asyncio.Future[Child] = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        try:
+            return await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():
+                self._park(place.result())
+            raise
+
+    def _park(self, child: Child) -> None:
+        while self._waiting:
+            place = self._waiting.popleft()
+            if not place.done():  # else whoever waited has gone
+                return place.set_result(child)
+        return self.parked.append(child)
 
     async def _spawned(self, zygote: Zygote, disk_mb: int) -> Child:
         child = await zygote.spawn(disk_mb)

@@ -99,6 +99,19 @@ async def test_more_runs_than_can_wait_are_told_so(sandbox: Sandbox, client: San
     assert set(before) == {0, *range(places, places + 64)}
 
 
+async def test_nobody_is_passed_by_those_who_come_later(survivor: Sandbox) -> None:
+    """The first come while no child is parked yet, and each that is served comes again at once."""
+    ended: list[tuple[int, int]] = []
+
+    async def again_and_again(who: int) -> None:
+        for turn in range(6):
+            await survivor.client.run(Run("x", "pass"))
+            ended.append((who, turn))
+
+    await asyncio.gather(*(again_and_again(who) for who in range(6)))
+    assert max(ended.index((who, 0)) for who in range(6)) < 12
+
+
 async def test_a_member_s_third_run_is_turned_away_and_another_member_s_is_not(survivor: Sandbox) -> None:
     client = survivor.client
     await client.until_ready()
