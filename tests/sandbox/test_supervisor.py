@@ -100,12 +100,13 @@ async def test_more_runs_than_can_wait_are_told_so(sandbox: Sandbox, client: San
 
 
 async def test_nobody_is_passed_by_those_who_come_later(survivor: Sandbox) -> None:
-    """The first come while no child is parked yet, and each that is served comes again at once."""
+    """More come than there are children, and each that is served comes again at once."""
     ended: list[tuple[int, int]] = []
+    await survivor.client.until_ready()
 
     async def again_and_again(who: int) -> None:
         for turn in range(6):
-            await survivor.client.run(Run("x", "pass"))
+            assert (await survivor.client.run(Run("x", "pass"))).status == "ok"
             ended.append((who, turn))
 
     await asyncio.gather(*(again_and_again(who) for who in range(6)))
