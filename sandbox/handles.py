@@ -65,11 +65,12 @@ class Child:
 
         The group goes when the child has ended. Where it cannot be had, the other limits hold alone.
         """
-        if self.groups is None or self.meter is None:
+        meter = self.meter  # another thread may let go of it meanwhile
+        if self.groups is None or meter is None:
             return
         self.group = self.groups.new()
         try:
-            self.group.make(self.meter.pid)
+            self.group.make(meter.pid)
             self.group.limit(limits)
         except OSError:
             self.group.remove()
