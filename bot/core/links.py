@@ -70,7 +70,10 @@ class Links:
     def opened(self, token: str, now: datetime) -> Editing:
         """What a link's token allows. Raises LinkOld or LinkWrong."""
         try:
-            place, workspace, member, name, channel, ref, until = self._links.loads(token)
+            said = self._links.loads(token)
+            if _text(self._links.dumps(said)) != token:
+                raise ValueError("another spelling: the last bits of base64 say nothing")
+            place, workspace, member, name, channel, ref, until = said
             who = Who(platform=_PLATFORMS[place], workspace=workspace, member=member, name=name)
             editing = Editing(who, Where(channel=channel), ref)
             ends = datetime.fromtimestamp(until, UTC)

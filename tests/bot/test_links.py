@@ -62,6 +62,16 @@ def test_a_changed_link_opens_nothing(data: st.DataObject) -> None:
             LINKS.opened(changed, NOW)
 
 
+def test_a_link_has_one_spelling() -> None:
+    token = token_of(LINKS.editor(ANN, HERE, "r1", NOW).url)
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    for place, old in enumerate(token):
+        for letter in letters:
+            if letter != old:
+                with pytest.raises(LinkWrong):
+                    LINKS.opened(token[:place] + letter + token[place + 1 :], NOW)
+
+
 @given(st.text(max_size=60))
 def test_no_other_text_opens_anything(text: str) -> None:
     with pytest.raises(LinkWrong):
