@@ -114,6 +114,8 @@ class _Heard:
         try:
             for kind, payload in self._frames.feed(data):
                 self._frame(kind, payload)
+            # Seen at once: it may be killed before the pipe is at its end.
+            self.spoiled |= self.end is not None and self._frames.torn
         except ValueError:
             self._flood(descriptor)
 
