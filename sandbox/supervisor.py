@@ -31,6 +31,8 @@ from sandbox.turns import Turns
 from sandbox.wire import Outcome, Run
 
 _MOST_WAITING = 64
+_MOST_CONNECTING = 1024
+"""Callers that may come in one instant; beyond, the kernel turns them away and they do not learn why."""
 _MOST_PARKED = 8
 _ATTEMPTS = 10
 _MOST_QUEUE_SECONDS = 60.0
@@ -76,7 +78,9 @@ class Supervisor:
         listening = listen(self.settings.socket, 0o660 if self.settings.users else 0o600)
         keeping = asyncio.create_task(self._keep())
         loop = asyncio.get_running_loop()
-        server = await loop.create_unix_server(lambda: _Conversation(self).talk, sock=listening)
+        server = await loop.create_unix_server(
+            lambda: _Conversation(self).talk, sock=listening, backlog=_MOST_CONNECTING
+        )
         try:
             await stop.wait()
         finally:
@@ -194,7 +198,7 @@ def listen(path: Path, mode: int = 0o600) -> socket.socket:
         made.bind(str(nameless))
         # Nobody can connect before listen(), so there is no moment at which others could.
         nameless.chmod(mode)
-        made.listen(128)
+        made.listen(_MOST_CONNECTING)
         nameless.rename(path)
     except OSError as problem:
         made.close()
