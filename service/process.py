@@ -55,9 +55,14 @@ class _Server(uvicorn.Server):
 
 
 @contextlib.asynccontextmanager
-async def served(app: ASGIApp, listener: socket.socket, closing: Callable[[], None]) -> AsyncIterator[None]:
-    """The app on the listener until the block ends; `closing` lets go of open streams first."""
-    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=5)
+async def served(
+    app: ASGIApp, listener: socket.socket, closing: Callable[[], None] = lambda: None, *, grace_s: int = 5
+) -> AsyncIterator[None]:
+    """The app on the listener until the block ends; `closing` lets go of open streams first.
+
+    Calls that are in hand then have so many seconds to be answered.
+    """
+    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=grace_s)
     server = _Server(config)
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
