@@ -25,6 +25,7 @@ from service.store.tables import (
     Round,
     Schedule,
     Season,
+    Trouble,
     Workspace,
 )
 
@@ -128,7 +129,7 @@ async def move(session: AsyncSession, old: int, new: int) -> None:
     retired = select(literal(new), Retirement.question_id, Retirement.at).where(Retirement.workspace_id == old)
     columns = ["workspace_id", "question_id", "at"]
     await session.execute(insert(Retirement).from_select(columns, retired).on_conflict_do_nothing())
-    for ending in (Retirement, LinkCode, LinkGuess):
+    for ending in (Retirement, LinkCode, LinkGuess, Trouble):
         await session.execute(delete(ending).where(ending.workspace_id == old))
     for moved in MOVED:
         rows = Base.metadata.tables[moved]

@@ -147,6 +147,7 @@ def take(row: Outbox, now: datetime, lease: timedelta) -> bool:
     """Hand the row to a courier until the lease ends. True where an earlier attempt may have arrived."""
     uncertain = row.state != "due"
     row.state, row.attempt, row.claimed_until = "sending", row.attempt + 1, now + lease
+    row.taken_at = row.taken_at or now
     return uncertain
 
 

@@ -392,6 +392,8 @@ class Outbox(Base):
         CheckConstraint("state in ('due', 'sending', 'uncertain', 'sent', 'skipped')", name="state"),
         CheckConstraint("(state = 'sent') = (message_ref is not null)", name="sent_has_a_reference"),
         Index("ix_outbox_waiting", "not_before", postgresql_where=text("state in ('due', 'sending', 'uncertain')")),
+        Index("ix_outbox_round", "round_id", postgresql_where=text("round_id is not null")),
+        Index("ix_outbox_sent", "sent_at", postgresql_where=text("sent_at is not null")),
     )
     id: Mapped[int] = _id()
     key: Mapped[str]
@@ -408,9 +410,32 @@ class Outbox(Base):
     not_before: Mapped[datetime]
     give_up_at: Mapped[datetime | None]
     claimed_until: Mapped[datetime | None]
+    taken_at: Mapped[datetime | None]
+    """When a courier first had it in hand."""
     message_ref: Mapped[str | None]
     sent_at: Mapped[datetime | None]
     error: Mapped[str | None]
+
+
+class Trouble(Base):
+    """Something a workspace's admins want to hear of, once when it begins and once when it is over."""
+
+    __tablename__ = "trouble"
+    __table_args__ = (
+        CheckConstraint("what in ('late', 'refused', 'sandbox', 'revoked')", name="what"),
+        Index(
+            "uq_trouble_open", "workspace_id", "what", "subject", unique=True, postgresql_where=text("over_at is null")
+        ),
+    )
+    id: Mapped[int] = _id()
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
+    what: Mapped[str]
+    subject: Mapped[int]
+    """The message that is late, the channel that refuses, the installation that was revoked; 0 for the sandbox."""
+    detail: Mapped[dict[str, Any]]
+    """What the notices say besides: place, cause, how long it took."""
+    since: Mapped[datetime]
+    over_at: Mapped[datetime | None]
 
 
 class Inbox(Base):
