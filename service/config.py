@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -41,6 +42,11 @@ class Settings(BaseSettings):
     sandbox_socket: Path | None = None
     """The sandbox's unix socket, or a folder of them, or several of both with `:` between; without one, code questions
     wait."""
+    worker_url: str = ""
+    """In the place of `sandbox_socket`: where workers pass runs on, such as http://worker:8001; several apart by spaces
+    or commas, and a name may stand for many."""
+    relay_port: int | None = Field(default=None, ge=0, le=65535)
+    """Where a worker passes runs on for services; without one it does not."""
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65535)
     log_level: Literal["debug", "info", "warning", "error"] = "info"
@@ -64,6 +70,23 @@ class Settings(BaseSettings):
                 f"DAILYGRAD_SERVICE_TOKEN: {len(token)} characters; set at least {SHORTEST_TOKEN}, for example "
                 "from `openssl rand -hex 32`, or name a file that holds it in DAILYGRAD_SERVICE_TOKEN_FILE"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _has_one_way_to_the_sandbox(self) -> Self:
+        if self.worker_urls and self.sandbox_places:
+            raise ValueError(
+                "DAILYGRAD_WORKER_URL and DAILYGRAD_SANDBOX_SOCKET are both set: a service reaches the sandbox through "
+                "workers or by its socket; unset one"
+            )
+        if self.relay_port is not None and not self.sandbox_places:
+            raise ValueError(
+                "DAILYGRAD_RELAY_PORT is set and DAILYGRAD_SANDBOX_SOCKET is not: a worker passes runs on to a sandbox "
+                "whose socket it is told; set it, or unset the port"
+            )
+        for url in self.worker_urls:
+            if not re.fullmatch(r"http://(\[[0-9a-fA-F:.]+\]|[^/\s?#@:\[\]]+)(:\d{1,4}|:[1-6]\d{4})?", url):
+                raise ValueError(f"DAILYGRAD_WORKER_URL: {url!r} is no address such as http://worker:8001")
         return self
 
     @model_validator(mode="after")
@@ -98,6 +121,11 @@ class Settings(BaseSettings):
         """Every socket or folder of sockets that `sandbox_socket` names."""
         named = str(self.sandbox_socket) if self.sandbox_socket is not None else ""
         return tuple(Path(place) for place in named.split(os.pathsep) if place)
+
+    @property
+    def worker_urls(self) -> tuple[str, ...]:
+        """Every address that `worker_url` names."""
+        return tuple(url.rstrip("/") for url in self.worker_url.replace(",", " ").split())
 
     @property
     def token(self) -> str:
