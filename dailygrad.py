@@ -127,7 +127,7 @@ async def everything(data: Path, bank: Path | None, chat: Chat, port: int) -> No
         service = build(settings, now)
         await stack.enter_async_context(service.running(work=True))
         await import_bank(service, bank)
-        client = await stack.enter_async_context(ServiceClient.inside(service.api, settings.token))
+        client = await stack.enter_async_context(ServiceClient.inside(service.api, settings.tokens))
         if elsewhere is None:
             await first_schedule(client, chat, shipped=bank is None)
         tell_about_sandbox = asyncio.create_task(say_isolation(sandbox.client))

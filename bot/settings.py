@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.core.links import Links
 from service.process import Refused
+from service.tokens import SHORTEST_TOKEN, TokenFile, Tokens, tokens_in
 
 DATA = Path(".dailygrad")
 WEB_PORT = 8765
@@ -70,17 +71,24 @@ class BotSettings(LinkSettings):
 
     @model_validator(mode="after")
     def _has_a_token(self) -> Self:
-        if len(self.token) < SHORTEST_SECRET:
+        try:
+            assert self.tokens.all
+        except OSError as error:
+            raise ValueError(_unreadable("DAILYGRAD_SERVICE_TOKEN_FILE", self.service_token_file, error)) from None
+        except ValueError as error:
             raise ValueError(
-                f"DAILYGRAD_SERVICE_TOKEN has {len(self.token)} characters: set the one the service was started with, "
-                "or name a file that holds it in DAILYGRAD_SERVICE_TOKEN_FILE"
-            )
+                f"DAILYGRAD_SERVICE_TOKEN has {error}: set the one the service was started with, of at least "
+                f"{SHORTEST_TOKEN}, or name a file that holds it in DAILYGRAD_SERVICE_TOKEN_FILE"
+            ) from None
         return self
 
     @property
-    def token(self) -> str:
-        """What the service wants to be shown."""
-        return secret_of(self.service_token, self.service_token_file, "DAILYGRAD_SERVICE_TOKEN_FILE")
+    def tokens(self) -> Tokens:
+        """What the service wants to be shown. Raises ValueError or OSError where there is none that can be used."""
+        given = self.service_token.get_secret_value()
+        if not given and self.service_token_file is not None:
+            return TokenFile(self.service_token_file)
+        return Tokens(*tokens_in(given))
 
 
 def secret_of(value: SecretStr, file: Path | None, named_by: str) -> str:
@@ -90,7 +98,11 @@ def secret_of(value: SecretStr, file: Path | None, named_by: str) -> str:
     try:
         return file.read_text(encoding="utf-8").strip()
     except OSError as error:
-        raise ValueError(f"{named_by} names {file}, which cannot be read ({error.strerror})") from None
+        raise ValueError(_unreadable(named_by, file, error)) from None
+
+
+def _unreadable(named_by: str, file: Path | None, error: OSError) -> str:
+    return f"{named_by} names {file}, which cannot be read ({error.strerror})"
 
 
 def settings_read(kind: type[S]) -> S:

@@ -272,4 +272,4 @@ def installed(chat: str) -> Iterator[None]:
 
 def service_client(settings: BotSettings) -> ServiceClient:
     """A client of the service the settings name."""
-    return ServiceClient.over_http(settings.service_url, settings.token)
+    return ServiceClient.over_http(settings.service_url, settings.tokens)

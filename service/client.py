@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar
 import httpx
 from pydantic import SecretStr, TypeAdapter
 
+from service.tokens import ShownToken, Tokens
 from service.wire import (
     AskForm,
     AuditView,
@@ -77,15 +78,15 @@ class ServiceClient:
         self._http = http
 
     @classmethod
-    def over_http(cls, url: str, token: str) -> Self:
+    def over_http(cls, url: str, token: str | Tokens) -> Self:
         """A client of a service that listens at `url`."""
-        return cls(httpx.AsyncClient(base_url=url, headers=_bearer(token), timeout=httpx.Timeout(10, read=40)))
+        return cls(httpx.AsyncClient(base_url=url, auth=_shown(token), timeout=httpx.Timeout(10, read=40)))
 
     @classmethod
-    def inside(cls, app: Any, token: str) -> Self:
+    def inside(cls, app: Any, token: str | Tokens) -> Self:
         """A client that calls the ASGI `app` in this process, without a socket."""
         transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-        return cls(httpx.AsyncClient(transport=transport, base_url="http://service", headers=_bearer(token)))
+        return cls(httpx.AsyncClient(transport=transport, base_url="http://service", auth=_shown(token)))
 
     async def __aenter__(self) -> Self:
         return self
@@ -384,8 +385,8 @@ class ServiceClient:
         return await self._call("oauth/consume", bool, platform=platform, state=state)
 
 
-def _bearer(token: str) -> Mapping[str, str]:
-    return {"Authorization": f"Bearer {token}"}
+def _shown(token: str | Tokens) -> ShownToken:
+    return ShownToken(Tokens(token) if isinstance(token, str) else token)
 
 
 def _plain(body: Mapping[str, object]) -> dict[str, object]:

@@ -12,9 +12,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
+from service.tokens import SHORTEST_TOKEN, TokenFile, Tokens, tokens_in
 from service.vault import HOW, Vault
-
-SHORTEST_TOKEN = 16
 
 
 class SettingsWrong(Exception):
@@ -33,8 +32,10 @@ class Settings(BaseSettings):
     )
     """A file with the password, in the place of the one in `database_url`."""
     service_token: SecretStr | None = Field(default=None, validate_default=False)
-    """What bots must show. Either this or `service_token_file`."""
+    """What bots must show; several apart by commas, the newest first, while it is changed. Either this or
+    `service_token_file`."""
     service_token_file: Path | None = None
+    """A file with the same, one token a line; it is read again whenever it changes."""
     token_key: SecretStr | None = None
     """What the tokens of installations are encrypted with; several apart by commas, the newest first, while keys are
     changed. Either this or `token_key_file`; without one no installation is kept."""
@@ -64,12 +65,15 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _has_a_token(self) -> Self:
-        token = self.token
-        if len(token) < SHORTEST_TOKEN:
+        try:
+            assert self.tokens.all
+        except OSError as error:
+            raise ValueError(_unreadable("DAILYGRAD_SERVICE_TOKEN_FILE", self.service_token_file, error)) from None
+        except ValueError as error:
             raise ValueError(
-                f"DAILYGRAD_SERVICE_TOKEN: {len(token)} characters; set at least {SHORTEST_TOKEN}, for example "
+                f"DAILYGRAD_SERVICE_TOKEN: {error}; set at least {SHORTEST_TOKEN}, for example "
                 "from `openssl rand -hex 32`, or name a file that holds it in DAILYGRAD_SERVICE_TOKEN_FILE"
-            )
+            ) from None
         return self
 
     @model_validator(mode="after")
@@ -128,22 +132,27 @@ class Settings(BaseSettings):
         return tuple(url.rstrip("/") for url in self.worker_url.replace(",", " ").split())
 
     @property
+    def tokens(self) -> Tokens:
+        """The service tokens. Raises ValueError or OSError where there are none that can be used."""
+        if self.service_token is None and self.service_token_file is not None:
+            return TokenFile(self.service_token_file)
+        return Tokens(*tokens_in(self.service_token.get_secret_value() if self.service_token is not None else ""))
+
+    @property
     def token(self) -> str:
-        """The service token; empty where none was set."""
-        if self.service_token is not None:
-            return self.service_token.get_secret_value()
-        if self.service_token_file is None:
-            return ""
-        return _read("DAILYGRAD_SERVICE_TOKEN_FILE", self.service_token_file)
+        """The newest of them."""
+        return self.tokens.all[0]
 
 
 def _read(variable: str, path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8").strip()
     except OSError as error:
-        raise ValueError(
-            f"{variable}: {path} cannot be read ({error.strerror}); check its path and its owner"
-        ) from error
+        raise ValueError(_unreadable(variable, path, error)) from error
+
+
+def _unreadable(variable: str, path: Path | None, error: OSError) -> str:
+    return f"{variable}: {path} cannot be read ({error.strerror}); check its path and its owner"
 
 
 def read_settings(**given: Any) -> Settings:

@@ -14,7 +14,7 @@ rivals half-way, so until its close nothing is joined.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -54,10 +54,12 @@ def making(
     return work
 
 
-async def join(session: AsyncSession, caller: Caller, digest: str, now: datetime, *, sure: bool) -> ChatLinked:
+async def join(
+    session: AsyncSession, caller: Caller, digests: Sequence[str], now: datetime, *, sure: bool
+) -> ChatLinked:
     """Join the caller's workspace to the one that made the code; unless `sure`, only say what that would bring along
     where it brings anything. Refused, with nothing changed, for a bad code and while a round is open here."""
-    code = await linkcodes.held(session, WHAT, digest, now)
+    code = await linkcodes.held(session, WHAT, digests, now)
     if code is None:
         raise NotPossible(cause=BAD_CODE)
     old, new = caller.workspace_id, code.workspace_id

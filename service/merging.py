@@ -14,6 +14,7 @@ The member who made the code stays; the one who types it turns out to be them.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -31,9 +32,9 @@ from service.wire import MemberLinked
 WHAT = "member"
 
 
-async def link(session: AsyncSession, caller: Caller, digest: str, now: datetime) -> MemberLinked:
+async def link(session: AsyncSession, caller: Caller, digests: Sequence[str], now: datetime) -> MemberLinked:
     """Join the caller to the member who made the code; refused, with nothing changed, where it cannot be."""
-    code = await linkcodes.held(session, WHAT, digest, now)
+    code = await linkcodes.held(session, WHAT, digests, now)
     if code is None:
         raise NotPossible(cause=BAD_CODE.replace("/quiz-admin link", "/quiz link"))
     _refuse_strangers(caller, code)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from asyncio import Event
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -16,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.fairness import FairSandbox
 from service.jobs import Jobs
 from service.store.session import Sessions
+from service.tokens import Tokens
 from service.vault import Vault
 from service.wire import EventId, Ref, Where, Who
 
@@ -29,7 +29,7 @@ class Parts:
     sessions: Sessions
     database_url: str
     clock: Clock
-    token: str
+    tokens: Tokens
     sandbox: FairSandbox | None
     jobs: Jobs
     newest_revision: str
@@ -66,10 +66,8 @@ def call_of(request: Request) -> Call:
 
 
 def authorised(request: Request) -> None:
-    """Raises Unauthorised unless the request carries the service's token."""
-    shown = request.headers.get("authorization", "")
-    expected = f"Bearer {parts_of(request).token}"
-    if not secrets.compare_digest(shown.encode("utf-8"), expected.encode("utf-8")):
+    """Raises Unauthorised unless the request carries one of the service's tokens."""
+    if not parts_of(request).tokens.accepts(request.headers.get("authorization", "")):
         raise Unauthorised
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated
 
@@ -14,7 +15,7 @@ from service.api.admin import Id, changing, channel_of
 from service.api.dependencies import Call, EventBody, TheCall, WhereBody, WhoBody
 from service.auditing import administer, admins_only
 from service.inbox import once
-from service.store import chats
+from service.store import chats, linkcodes
 from service.store.members import Caller, known
 from service.wire import ChatLinked, LinkCode, MemberLinked, ScheduleView, Where, Who
 
@@ -35,21 +36,19 @@ async def hello(call: TheCall, who: WhoBody, where: WhereBody) -> bool:
 async def link(call: TheCall, who: WhoBody, event_id: EventBody) -> LinkCode:
     async with call.transaction() as session:
         caller = await known(session, who, None, call.now)
-        code = codes.code_for(call.parts.token, merging.WHAT, caller.chat_id, event_id)
-        digest = codes.digest_of(call.parts.token, merging.WHAT, code)
-        work = joining.making(session, caller, merging.WHAT, digest, call.now)
-        # The code itself is kept nowhere: its event makes it again.
+        made = codes.made(call.parts.tokens.all, merging.WHAT, caller.chat_id, event_id)
+        work = joining.making(session, caller, merging.WHAT, next(iter(made)), call.now)
         expires = await once(session, caller, event_id, "link", call.now, work(), INSTANT)
-        return LinkCode(code=code, expires_at=expires)
+        return LinkCode(code=await _made_first(session, made), expires_at=expires)
 
 
 @router.post("/link-with")
 async def link_with(call: TheCall, who: WhoBody, event_id: EventBody, code: CodeBody) -> MemberLinked:
     await _note_guess(call, who)
-    digest = codes.digest_of(call.parts.token, merging.WHAT, code)
+    digests = codes.digests_of(call.parts.tokens.all, merging.WHAT, code)
     async with call.transaction() as session:
         caller = await known(session, who, None, call.now)
-        work = merging.link(session, caller, digest, call.now)
+        work = merging.link(session, caller, digests, call.now)
         return await once(session, caller, event_id, "link-with", call.now, work, MemberLinked)
 
 
@@ -57,11 +56,10 @@ async def link_with(call: TheCall, who: WhoBody, event_id: EventBody, code: Code
 async def chat_link(call: TheCall, who: WhoBody, event_id: EventBody) -> LinkCode:
     async with call.transaction() as session:
         caller = await known(session, who, None, call.now)
-        code = codes.code_for(call.parts.token, joining.WHAT, caller.chat_id, event_id)
-        digest = codes.digest_of(call.parts.token, joining.WHAT, code)
-        work = joining.making(session, caller, joining.WHAT, digest, call.now)
+        made = codes.made(call.parts.tokens.all, joining.WHAT, caller.chat_id, event_id)
+        work = joining.making(session, caller, joining.WHAT, next(iter(made)), call.now)
         expires = await administer(session, caller, event_id, "chat link", {}, work, INSTANT, call.now)
-        return LinkCode(code=code, expires_at=expires)
+        return LinkCode(code=await _made_first(session, made), expires_at=expires)
 
 
 @router.post("/admin/chat/join")
@@ -69,11 +67,11 @@ async def chat_join(
     call: TheCall, who: WhoBody, event_id: EventBody, code: CodeBody, sure: Annotated[bool, Body(embed=True)]
 ) -> ChatLinked:
     await _note_guess(call, who, admins=True)
-    digest = codes.digest_of(call.parts.token, joining.WHAT, code)
+    digests = codes.digests_of(call.parts.tokens.all, joining.WHAT, code)
     async with call.transaction() as session:
         caller = await known(session, who, None, call.now)
         admins_only(caller)
-        work = joining.join(session, caller, digest, call.now, sure=sure)
+        work = joining.join(session, caller, digests, call.now, sure=sure)
         return await once(session, caller, event_id, "chat join", call.now, work, ChatLinked)
 
 
@@ -101,6 +99,13 @@ async def _with_channel(
 
     detail = {"schedule": schedule, "channel": where.channel}
     return await changing(call, who, event_id, action, work, ScheduleView, detail, where)
+
+
+async def _made_first(session: AsyncSession, made: Mapping[str, str]) -> str:
+    """The code that was made when the event came first. It is kept nowhere: the event makes it again, with the token
+    that was the newest then."""
+    digest = await linkcodes.kept(session, list(made))
+    return made[digest] if digest is not None else next(iter(made.values()))
 
 
 async def _note_guess(call: Call, who: Who, *, admins: bool = False) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, func, select
@@ -27,9 +28,15 @@ async def put(session: AsyncSession, caller: Caller, what: str, digest: str, now
     await session.flush()
 
 
-async def held(session: AsyncSession, what: str, digest: str, now: datetime) -> LinkCode | None:
-    """The code, kept from everybody else until the transaction ends; None where it is wrong, used or too old."""
-    query = select(LinkCode).where(LinkCode.what == what, LinkCode.digest == digest, LinkCode.expires_at > now)
+async def kept(session: AsyncSession, digests: Sequence[str]) -> str | None:
+    """Which of these is kept."""
+    return await session.scalar(select(LinkCode.digest).where(LinkCode.digest.in_(digests)))
+
+
+async def held(session: AsyncSession, what: str, digests: Sequence[str], now: datetime) -> LinkCode | None:
+    """The code that left one of these, kept from everybody else until the transaction ends; None where it is wrong,
+    used or too old."""
+    query = select(LinkCode).where(LinkCode.what == what, LinkCode.digest.in_(digests), LinkCode.expires_at > now)
     return await session.scalar(query.with_for_update())
 
 

@@ -61,7 +61,7 @@ def test_a_bot_needs_the_services_token(env: pytest.MonkeyPatch, tmp_path: Path)
     file = tmp_path / "token"
     file.write_text(TOKEN, encoding="utf-8")
     env.setenv("DAILYGRAD_SERVICE_TOKEN_FILE", str(file))
-    assert settings_read(BotSettings).token == TOKEN
+    assert tuple(settings_read(BotSettings).tokens.all) == (TOKEN,)
     env.setenv("DAILYGRAD_WEB_PORT", "seventy")
     with pytest.raises(Refused, match="DAILYGRAD_WEB_PORT: input should be a valid integer"):
         settings_read(BotSettings)

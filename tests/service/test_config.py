@@ -40,9 +40,18 @@ def test_the_token_may_stand_in_a_file(tmp_path: Path) -> None:
     assert read_settings(database_url=URL, service_token_file=path).token == TOKEN
 
 
+def test_there_may_be_several_tokens_while_they_are_changed(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text(f"{TOKEN[::-1]}\n{TOKEN}\n", encoding="utf-8")
+    for given in ({"service_token": f"{TOKEN[::-1]},{TOKEN}"}, {"service_token_file": path}):
+        settings = read_settings(database_url=URL, **given)
+        assert (settings.token, tuple(settings.tokens.all)) == (TOKEN[::-1], (TOKEN[::-1], TOKEN))
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
+        ({"service_token": f"{TOKEN},short", "database_url": URL}, "DAILYGRAD_SERVICE_TOKEN: 5 characters; set"),
         ({"service_token": TOKEN, "database_url": "mysql://db/quiz"}, "DATABASE_URL: it must look like postgresql://"),
         ({"service_token": TOKEN, "database_url": "nonsense"}, "DATABASE_URL: it must look like postgresql://"),
         ({"database_url": URL}, "DAILYGRAD_SERVICE_TOKEN: 0 characters; set at least 16"),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from service.keys import KEYS, make_keys
+from service.keys import KEYS, make_keys, retire, rotate
 from service.vault import Vault
 
 
@@ -46,8 +46,41 @@ def test_what_is_there_stays(folders: tuple[Path, Path]) -> None:
     assert contents(folders[1])["link_secret"] == contents(folders[0])["link_secret"]
 
 
+def test_a_new_token_is_good_beside_the_old_one_until_that_is_retired(folders: tuple[Path, Path]) -> None:
+    make_keys(folders)
+    before = contents(folders[0])
+    old = before["service_token"]
+    assert rotate(folders) == 2
+    new, *others = contents(folders[0])["service_token"].split("\n")
+    assert others == [old] and new != old and len(new) >= 32
+    assert contents(folders[1])["service_token"] == new, "bots show the newest"
+    assert make_keys(folders) == [], "a start in between changes nothing"
+    assert contents(folders[1])["service_token"] == new
+    assert retire(folders) == 1
+    assert contents(folders[0]) == {**before, "service_token": new}
+    assert retire(folders) == 0
+    assert all(stat.S_IMODE(path.stat().st_mode) == 0o440 for folder in folders for path in folder.iterdir())
+
+
+def test_nothing_is_retired_before_bots_have_the_newest(folders: tuple[Path, Path]) -> None:
+    make_keys(folders)
+    old = contents(folders[1])["service_token"]
+    rotate(folders[:1])  # killed before it came to the bots
+    assert contents(folders[1])["service_token"] == old
+    retire(folders)
+    assert contents(folders[1]) == {name: contents(folders[0])[name] for name in contents(folders[1])}
+    assert contents(folders[1])["service_token"] != old
+
+
 def test_no_secret_is_printed(folders: tuple[Path, Path]) -> None:
     words = [sys.executable, "-m", "service.keys", *map(str, folders)]
-    said = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert said.stdout == f"made: {', '.join(KEYS)}\n"
-    assert not [secret for secret in contents(folders[0]).values() if secret in said.stdout + said.stderr]
+    for step, said in (
+        ([], f"made: {', '.join(KEYS)}\n"),
+        ([], "every secret was there\n"),
+        (["--rotate"], "a new service token is in use; 2 are good until --retire\n"),
+        (["--retire"], "service tokens that are good no more: 1\n"),
+    ):
+        ended = subprocess.run([*words, *step], capture_output=True, text=True, check=True)
+        assert ended.stdout == said
+        secrets = [word for secret in contents(folders[0]).values() for word in secret.split()]
+        assert not [secret for secret in secrets if secret in ended.stdout + ended.stderr]
