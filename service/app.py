@@ -89,6 +89,6 @@ def build(settings: Settings, clock: Clock, sandbox: Sandbox | None = None) -> S
     jobs = make_jobs(settings.database_url, judge, draw, regrade)
     vault = Vault(settings.token_keys)
     parts = Parts(
-        sessions, settings.database_url, clock, settings.token, fair, jobs, migrations.newest(), vault, Event()
+        sessions, settings.database_url, clock, settings.tokens, fair, jobs, migrations.newest(), vault, Event()
     )
     return Service(settings, clock, engine, sessions, fair, jobs, make_api(parts), parts.stopping)
