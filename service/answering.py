@@ -20,6 +20,7 @@ from service.store import schedules as schedule_rows
 from service.store.members import Caller
 from service.store.questions import Version
 from service.store.tables import Answer, Round, Schedule
+from service.tracing import note
 from service.wire import AskForm, Given, Receipt, ScheduleSpec, Today
 
 WANTED: dict[Kind, str] = {
@@ -118,11 +119,12 @@ async def _counted(
 ) -> Receipt:
     before = await answers.standing(session, round_.id, caller.member_id)
     row = await answers.log(session, caller, asked.version.id, event_id, given, at, round_.id)
+    note(answer=row.id, member=caller.member_id, ref=f"r{round_.id}", question=asked.version.question.kind)
     is_newest = before is None or before.at <= at
     if is_newest:
         await answers.let_stand(session, row)
     if asked.version.question.kind == "code":
-        await jobs.defer_judging(session, row.id, first=before is None)
+        await jobs.defer_judging(session, row.id, first=before is None, event_id=event_id)
     is_code = asked.version.question.kind == "code"
     return Receipt(
         status="judging" if is_code else "recorded" if before is None else "changed",
@@ -138,8 +140,9 @@ async def _practised(
 ) -> Receipt:
     version, ref = asked.version, f"p{asked.version.id}"
     row = await answers.log(session, caller, version.id, event_id, given, now)
+    note(answer=row.id, member=caller.member_id, ref=ref, question=version.question.kind)
     if version.question.kind == "code":
-        await jobs.defer_judging(session, row.id)
+        await jobs.defer_judging(session, row.id, event_id=event_id)
         return Receipt(status="judging", ref=ref, given=given)
     verdict = judged(version.question, given)
     await answers.judge(session, row, verdict, now)

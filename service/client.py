@@ -11,6 +11,7 @@ import httpx
 from pydantic import SecretStr, TypeAdapter
 
 from service.tokens import ShownToken, Tokens
+from service.tracing import as_header
 from service.wire import (
     AskForm,
     AuditView,
@@ -101,7 +102,7 @@ class ServiceClient:
 
     async def _call(self, path: str, answer: type[T] | TypeAdapter[T], **body: object) -> T:
         try:
-            response = await self._http.post(f"/v1/{path}", json=_plain(body))
+            response = await self._http.post(f"/v1/{path}", json=_plain(body), headers=as_header())
         except httpx.HTTPError as error:
             raise ServiceUnavailable(f"{path}: {error or type(error).__name__}") from error
         if response.is_success:

@@ -19,6 +19,7 @@ from questions.families import DrawingWrong
 from sandbox.wire import Priority
 from service.errors import Busy
 from service.store.session import driver_connection, libpq_url
+from service.tracing import following
 
 ATTEMPTS = 8
 """How often an answer is put to the sandbox before its member is told that it could not be judged."""
@@ -77,13 +78,16 @@ class Jobs:
     judge_answer: Task[..., Any, Any]
     draw_family: Task[..., Any, Any]
 
-    async def defer_judging(self, session: AsyncSession, answer_id: int, *, first: bool = False) -> None:
+    async def defer_judging(
+        self, session: AsyncSession, answer_id: int, *, first: bool = False, event_id: str = ""
+    ) -> None:
         """Have the answer judged once the session's transaction is committed, and never if it is not.
 
-        `first` is for a member's first answer to an open round: those go before all others.
+        `first` is for a member's first answer to an open round: those go before all others. `event_id` is followed in
+        the log.
         """
         task = self.judge_answer.configure(connection=await driver_connection(session), priority=_FIRST if first else 0)
-        await task.defer_async(answer_id=answer_id)
+        await task.defer_async(answer_id=answer_id, event_id=event_id)
 
     async def defer_drawing(self, session: AsyncSession, version_id: int) -> None:
         """Have the family's questions drawn; while a job about it is waiting this one is none."""
@@ -144,14 +148,15 @@ def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade) -> 
     app = App(connector=PsycopgConnector(conninfo=libpq_url(database_url), min_size=1, max_size=5))
 
     @app.task(name="judge_answer", queue="judging", retry=_Backoff(ATTEMPTS), pass_context=True)
-    async def judge_answer(context: JobContext, answer_id: int) -> None:
+    async def judge_answer(context: JobContext, answer_id: int, event_id: str = "") -> None:
         job = context.job
         try:
-            await judge(answer_id, job.attempts + 1 >= ATTEMPTS, "round" if job.priority >= _FIRST else "practice")
+            with following(event_id):
+                await judge(answer_id, job.attempts + 1 >= ATTEMPTS, "round" if job.priority >= _FIRST else "practice")
         except Busy:
             # No failure, so no attempt: a job of its own, behind those of other members.
             later = judge_answer.configure(priority=job.priority, schedule_in={"seconds": BUSY_S})
-            await later.defer_async(answer_id=answer_id)
+            await later.defer_async(answer_id=answer_id, event_id=event_id)
 
     # Answers first, and one drawing at a time: nobody waits for it.
     @app.task(name=DRAWING, queue="drawing", retry=_UntilDrawn(), priority=-1, lock=DRAWING)

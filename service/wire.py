@@ -612,6 +612,8 @@ class VerdictNote(Model):
     next_due: datetime | None = None
     zone: str = "UTC"
     """IANA zone in which the instants are said to people."""
+    event_id: str = ""
+    """The event that the answer came with, for the log alone."""
 
 
 class Notice(Model):

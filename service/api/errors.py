@@ -10,8 +10,10 @@ from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
 
 from service.api.dependencies import Unauthorised
+from service.api.following import event_of
 from service.errors import AdminsOnly, Busy, EventReused, NoSandbox, NotFound, Refused
 from service.limits import limit_words
+from service.tracing import following
 from service.wire import Failure
 
 log = structlog.get_logger(__name__)
@@ -71,5 +73,7 @@ async def _other(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _broken(request: Request, error: Exception) -> JSONResponse:
-    log.error("call failed", path=request.url.path, exc_info=error)
+    # The outermost handler: the call is not followed any more.
+    with following(event_of(request.scope)):
+        log.error("call failed", path=request.url.path, exc_info=error)
     return _answer(500, "internal", "The service failed; its log says why. Nothing was changed: try again.")

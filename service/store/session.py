@@ -27,7 +27,12 @@ def libpq_url(database_url: str) -> str:
 def make_engine(database_url: str, *, pool_size: int = 10) -> AsyncEngine:
     """An engine that notices a lost connection before it uses it. Nothing is connected yet."""
     return create_async_engine(
-        sqlalchemy_url(database_url), pool_size=pool_size, max_overflow=pool_size, pool_pre_ping=True
+        sqlalchemy_url(database_url),
+        pool_size=pool_size,
+        max_overflow=pool_size,
+        pool_pre_ping=True,
+        # What a statement was given is what people wrote: no failure quotes it.
+        hide_parameters=True,
     )
 
 
