@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, FastAPI
 
 from service.api import admin, boards, delivery, errors, health, installing, linking, members, practice, rounds
 from service.api.dependencies import Parts, authorised
+from service.api.following import Followed
 
 ROUTERS: tuple[APIRouter, ...] = (
     rounds.router,
@@ -28,4 +29,5 @@ def make_api(parts: Parts) -> FastAPI:
         app.include_router(router, prefix="/v1", dependencies=[Depends(authorised)])
     app.include_router(health.router)
     errors.install(app)
+    app.add_middleware(Followed)
     return app
