@@ -4,8 +4,9 @@ The first folder is the service's and gets all of them; the others are the bots'
 is there stays: deleting its file and starting again changes it.
 
 The service token is changed while everything runs, for processes look at its file: `--rotate` makes a new one, which
-the service takes beside the old one and the bots show from then on; `--retire`, a minute later, has the service refuse
-all but the newest. In between the old one is good. `dailygrad run` makes a new one at each start, and keeps none.
+the service takes beside the old one and the bots show from then on; `--retire` has the service refuse all but the
+newest. Between the two the old one is good: leave a quarter of an hour, for codes that link chats were made with it.
+`dailygrad run` has nothing to change: it makes a new token at each start, and keeps none.
 """
 
 from __future__ import annotations

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from service import codes
-from service.client import ServiceRefused
+from service.app import build
+from service.client import ServiceClient, ServiceRefused
+from service.config import Settings
 from service.store.tables import Audit, Bank, Base, LinkCode, LinkGuess, Retirement, Season, Workspace
 from service.wire import Platform, QuestionPost, ScheduleSpec
 from tests.conftest import TOKEN, Clock
@@ -171,6 +174,24 @@ async def test_a_duplicate_of_the_event_gets_the_same_code_and_the_same_answer(c
     assert await client.chat_join(chats.boss("slack"), "join", made.code, True) == joined
     assert await client.chat_link(chats.boss("discord"), "make") == made
     assert await chats.road.rows(LinkCode) == []
+
+
+async def test_a_code_outlives_a_change_of_the_service_token(database_url: str, clock: Clock, tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text(TOKEN)
+    settings = Settings(database_url=database_url, service_token_file=path)
+    async with (
+        build(settings, clock).running() as service,
+        ServiceClient.inside(service.api, settings.tokens) as client,
+    ):
+        chats = TwoChats(Road(service, client), clock)
+        made = await client.chat_link(chats.boss("discord"), "make")
+        mine = await client.link(chats.who("Ada", "discord"), "mine")
+        path.write_text(f"another-token-of-theirs\n{TOKEN}")
+        assert await client.chat_link(chats.boss("discord"), "make") == made
+        assert await client.link(chats.who("Ada", "discord"), "mine") == mine
+        assert (await client.chat_join(chats.boss("slack"), "join", made.code, True)).done
+        assert await client.link_with(chats.who("Ada", "slack"), "link", mine.code)
 
 
 async def test_a_newer_code_takes_the_place_of_the_older(chats: TwoChats) -> None:
