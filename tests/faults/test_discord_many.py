@@ -20,6 +20,5 @@ async def test_many_rounds_at_once_are_posted_once(backend: Backend, bots: Bots,
         report = await measure(team, plan)
     assert (report.posted, report.twice, report.lost, report.unordered) == (plan.rounds, 0, 0, 0), str(report)
     assert report.violations == ()
-    # A busy machine sends late and then several at once, and who comes after a kill does not know what was sent last.
-    assert report.refused <= plan.rounds // 10, "the bot keeps its own pace below Discord's"
+    assert report.refused == 0, "the bot keeps its own pace below Discord's"
     assert report.delay(0.99) < 3, "every click that was heard was acknowledged in time"

@@ -20,6 +20,7 @@ from bot.platforms.discord.client import DiscordBot, learn_gateway, point_at
 from bot.platforms.discord.desk import Desk
 from bot.platforms.discord.greeting import Greeter
 from bot.platforms.discord.lateness import Lateness
+from bot.platforms.discord.pace import Pace
 from bot.platforms.discord.platform import DiscordPlatform
 from bot.platforms.discord.registration import sync
 from bot.platforms.discord.replies import Replies
@@ -67,7 +68,7 @@ class Connected:
         links: Links | None = None,
         pictures: Pictures | None = None,
     ) -> None:
-        self.bot = DiscordBot(shard_count=shard_count)
+        self.bot = DiscordBot(shard_count=shard_count, trace=Pace().trace())
         self.replies = Replies()
         self.platform = DiscordPlatform(self.bot, clock)
         quiz = Quiz(client, links).handle

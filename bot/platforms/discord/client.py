@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
+import aiohttp
 import discord
 import yarl
 from discord.gateway import DiscordWebSocket
@@ -30,7 +31,7 @@ _UNKNOWN_MEMBER: Final = frozenset({10004, 10007, 10013, 50001})
 class DiscordBot(discord.AutoShardedClient):
     """Hears interactions and servers joined. The one intent is `guilds`, and neither members nor messages are kept."""
 
-    def __init__(self, *, shard_count: int | None = None) -> None:
+    def __init__(self, *, shard_count: int | None = None, trace: aiohttp.TraceConfig | None = None) -> None:
         super().__init__(
             intents=discord.Intents(guilds=True),
             max_messages=None,
@@ -38,6 +39,7 @@ class DiscordBot(discord.AutoShardedClient):
             chunk_guilds_at_startup=False,
             allowed_mentions=discord.AllowedMentions.none(),
             shard_count=shard_count,
+            http_trace=trace or aiohttp.TraceConfig(),
         )
         self.hear: Hear | None = None
         self.welcome: Welcome | None = None

@@ -1,25 +1,98 @@
-"""Keeps our own requests below Discord's global limit, so that it never has to refuse one. It knows no requests."""
+"""Keeps our requests below Discord's limit on a whole bot, so that it never has to refuse one. It makes none itself."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
+from types import SimpleNamespace
 from typing import Final
 
-PER_SECOND: Final = 49.0
-"""Discord allows a bot 50 requests a second in all, interactions aside: docs, topics/rate-limits."""
+import aiohttp
+from discord.http import Route
+
+MOST: Final = 50
+"""Requests a second of a bot in all, interactions aside: docs, topics/rate-limits."""
+WINDOW_S: Final = 1.0
+AT_FIRST: Final = 5
+"""What a bot just started may ask at once: what one before it had asked is still counted for a second."""
+_CATCH_UP: Final = 5
+
+
+class Places:
+    """So many requests within any window of so many seconds, by whatever clock is given. Pure.
+
+    Discord counts a request at some instant between its start and its answer, and which is not told. So its place is
+    free again only a whole window after the answer. Were more than `most` counted within one window, then the last of
+    them to start had found every place taken: at that instant no other of them was answered a window ago.
+    """
+
+    def __init__(self, now: float, most: int = MOST, window_s: float = WINDOW_S) -> None:
+        self._window = window_s
+        at_first = min(AT_FIRST, most)
+        self._free = deque([now] * at_first + [now + window_s] * (most - at_first))
+
+    @property
+    def next(self) -> float | None:
+        """From when on another may start; None while all wait for their answers."""
+        return self._free[0] if self._free else None
+
+    def take(self) -> None:
+        """One starts."""
+        self._free.popleft()
+
+    def give_back(self, now: float) -> None:
+        """One was answered."""
+        self._free.append(now + self._window)
 
 
 class Pace:
-    """Lets so many through in a second, evenly, in the order they came. For one event loop."""
+    """Lets requests through in the order they came, evenly. For the loop it is made in."""
 
-    def __init__(self, per_second: float = PER_SECOND) -> None:
-        self._gap = 1 / per_second
+    def __init__(self, most: int = MOST, window_s: float = WINDOW_S) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._places = Places(self._loop.time(), most, window_s)
+        self._line = asyncio.Lock()
+        self._answered = asyncio.Event()
+        self._gap = window_s / most
         self._next = 0.0
 
     async def turn(self) -> None:
-        """Wait for one's turn."""
-        now = asyncio.get_running_loop().time()
-        at = max(now, self._next)
-        self._next = at + self._gap
-        if at > now:
-            await asyncio.sleep(at - now)
+        """Wait for one's turn; `back` must follow."""
+        async with self._line:
+            while (free := self._places.next) is None:
+                self._answered.clear()
+                await self._answered.wait()
+            await asyncio.sleep(max(free, self._next) - self._loop.time())
+            self._places.take()
+            # A timer that was late is made up for, a little at a time.
+            self._next = max(self._next, self._loop.time() - _CATCH_UP * self._gap) + self._gap
+
+    def back(self) -> None:
+        """The request whose turn it was is answered, or given up."""
+        self._places.give_back(self._loop.time())
+        self._answered.set()
+
+    def trace(self) -> aiohttp.TraceConfig:
+        """What has every request to Discord's API wait for its turn, whoever in the library makes it."""
+        trace = aiohttp.TraceConfig()
+        trace.on_request_start.append(self._start)
+        trace.on_request_end.append(self._end)
+        trace.on_request_exception.append(self._end)
+        return trace
+
+    async def _start(
+        self, session: aiohttp.ClientSession, request: SimpleNamespace, params: aiohttp.TraceRequestStartParams
+    ) -> None:
+        request.counted = str(params.url).startswith(Route.BASE)
+        if request.counted:
+            await self.turn()
+
+    async def _end(
+        self,
+        session: aiohttp.ClientSession,
+        request: SimpleNamespace,
+        params: aiohttp.TraceRequestEndParams | aiohttp.TraceRequestExceptionParams,
+    ) -> None:
+        if request.counted:
+            request.counted = False
+            self.back()

@@ -28,7 +28,6 @@ from bot.platforms.discord.messages import (
     parts_of_card,
     renumbered,
 )
-from bot.platforms.discord.pace import Pace
 from bot.platforms.discord.refusals import GONE, NO_THREAD_HERE, THREAD_EXISTS, verdict_on
 from bot.platforms.discord.render import Body
 from service.wire import Platform as PlatformName
@@ -55,10 +54,9 @@ class DiscordPlatform:
 
     name: PlatformName = "discord"
 
-    def __init__(self, client: discord.Client, clock: Callable[[], datetime], pace: Pace | None = None) -> None:
+    def __init__(self, client: discord.Client, clock: Callable[[], datetime]) -> None:
         self._client = client
         self._clock = clock
-        self._pace = pace or Pace()
         self._partial: dict[str, Found] = {}
 
     async def post(self, target: Target, card: Card, key: str) -> str:
@@ -110,7 +108,6 @@ class DiscordPlatform:
         return made[1]
 
     async def _send(self, channel: str, card: Card, body: Body) -> str:
-        await self._pace.turn()
         route = Route("POST", "/channels/{channel_id}/messages", channel_id=channel)
         files = attached(card, body)
         body = renumbered(body)
@@ -133,14 +130,12 @@ class DiscordPlatform:
 
     async def direct_channel(self, member: str) -> str:
         """The channel in which we write to a member alone. Raises discord.HTTPException."""
-        await self._pace.turn()
         made = await self._client.http.start_private_message(int(member))
         return str(made["id"])
 
     async def _thread(self, ref: str, name: str) -> str | None:
         """The thread of a message, started unless it is there; None where there can be none."""
         channel, message = _parts(ref)
-        await self._pace.turn()
         route = Route(
             "POST", "/channels/{channel_id}/messages/{message_id}/threads", channel_id=channel, message_id=message
         )
@@ -213,7 +208,6 @@ class DiscordPlatform:
         return user is None or str((message.get("author") or {}).get("id")) == str(user.id)
 
     async def _page(self, channel: str, before: str | None) -> list[dict[str, Any]]:
-        await self._pace.turn()
         route = Route("GET", "/channels/{channel_id}/messages", channel_id=channel)
         params: dict[str, Any] = {"limit": _PAGE, **({"before": before} if before else {})}
         try:

@@ -1,8 +1,6 @@
-"""The small parts of the adapter: pace, lateness, offers, and what only Discord has to say."""
+"""The small parts of the adapter: lateness, offers, and what only Discord has to say."""
 
 from __future__ import annotations
-
-import asyncio
 
 import pytest
 
@@ -14,7 +12,6 @@ from bot.platforms.discord import bodies
 from bot.platforms.discord.custom_ids import read_custom_id
 from bot.platforms.discord.lateness import Lateness
 from bot.platforms.discord.messages import instant_ms
-from bot.platforms.discord.pace import Pace
 from bot.platforms.discord.suggesting import Suggester
 from bot.platforms.discord.texts import file_card, form_card, home_card, note_card, stranger_card
 from service.client import ServiceClient
@@ -24,18 +21,6 @@ from tests.bot.rendering import FORMS
 from tests.conftest import MONDAY, MakeWho
 
 LONG = Form("Your answer", encode(Fill("r1")), (TextField("code", "Code", code=True),), (Text("word " * 2000),))
-
-
-async def test_a_pace_is_kept_in_any_second() -> None:
-    loop, pace, starts = asyncio.get_running_loop(), Pace(200.0), []
-
-    async def one() -> None:
-        await pace.turn()
-        starts.append(loop.time())
-
-    await asyncio.gather(*(one() for _ in range(60)))
-    assert starts == sorted(starts)
-    assert starts[-1] - starts[0] >= 59 / 200 - 0.01
 
 
 def snowflake(seconds: float) -> str:

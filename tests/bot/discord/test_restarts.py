@@ -105,7 +105,6 @@ async def test_dismissed_windows_and_many_posts_leave_nothing_behind(sim: Simula
         assert window.modal
     button = Button("Answer", encode(Fill("r1")))
     platform = sim.connected.platform
-    platform._pace._gap = 0.0
     with sim.env.time_context():
         for number in range(POSTS):
             card = Card(f"Post {number}", "a post", (Text(str(number)),), (button,))
