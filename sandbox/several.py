@@ -104,9 +104,11 @@ class Several(ABC, Generic[Name]):
             asked.add(name)
             try:
                 outcome = await self._tried(self._known[name], run)
-            except NobodyThere as problem:
+            except SandboxUnreachable as problem:
                 outcome = Outcome(id=run.id, status="internal", detail=str(problem))
-                continue  # nothing was sent, so it is no attempt
+                # Where nothing was sent it is no attempt.
+                attempts += not isinstance(problem, NobodyThere)
+                continue
             if outcome.refused == "device":
                 continue  # another may have a GPU, and it cost nothing to ask
             if self.settles(outcome):
@@ -141,14 +143,12 @@ class Several(ABC, Generic[Name]):
         known.at_work += 1
         try:
             outcome = await known.client.attempt(run)
-        except NobodyThere:
-            known.failed(self._clock())
-            raise
         except SandboxUnreachable as problem:
             known.failed(self._clock())
-            # It may have been done, and may be done again: a run changes nothing, and one outcome is told.
-            _LOG.warning("run %s was lost: %s", run.id, problem)
-            return Outcome(id=run.id, status="internal", detail=str(problem))
+            if not isinstance(problem, NobodyThere):
+                # It may have been done, and may be done again: a run changes nothing, and one outcome is told.
+                _LOG.warning("run %s was lost: %s", run.id, problem)
+            raise
         finally:
             known.at_work -= 1
         if outcome.status == "internal" and not outcome.refused:
