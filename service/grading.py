@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -27,10 +28,13 @@ from service.store import answers, members, outbox, questions, rounds, schedules
 from service.store.questions import Version
 from service.store.session import Sessions
 from service.store.tables import Answer
+from service.tracing import followed, mark
 from service.wire import CaseView, RunResult, ScheduleSpec, VerdictNote, VerdictView
 
 log = structlog.get_logger(__name__)
+_LOG = logging.getLogger(__name__)
 
+MILLISECOND = timedelta(milliseconds=1)
 GENTLY = (
     "We could not judge your code: our sandbox failed, not you. It costs you nothing, and your answer is kept. "
     "Send it again, or report the question with /quiz report if it keeps happening."
@@ -78,6 +82,7 @@ async def judge_answer(
     Raises NotJudged where the sandbox failed; with `last` the author is told instead, and nothing is booked.
     Raises Busy where it is not this answer's turn yet: that is no attempt.
     """
+    begun = clock()
     async with sessions.begin() as session:
         answer = await answers.unjudged(session, answer_id)
         version = await questions.version(session, answer.version_id) if answer else None
@@ -100,6 +105,8 @@ async def judge_answer(
             await _tell(session, answer, version, _gently(verdict), clock(), None)
         else:
             await _keep(session, answer, version, verdict, seed, clock())
+    ref, ms = f"r{answer.round_id}" if answer.round_id else f"p{answer.version_id}", (clock() - begun) / MILLISECOND
+    mark(_LOG, "answer judged", answer=answer_id, member=answer.member_id, ref=ref, status=verdict.verdict, ms=ms)
 
 
 async def try_code(sandbox: Runs, task: CodeTask, code: str) -> VerdictView:
@@ -117,6 +124,7 @@ async def run_snippet(sandbox: Runs, code: str) -> RunResult:
     """Run a free snippet, the value of its last expression shown; nothing is kept."""
     run = Run(id=f"snippet/{secrets.token_hex(8)}", code=undo_smart_text(code), show_last=True)
     outcome = await sandbox.run(run)
+    _ran(outcome)
     return RunResult(
         status=outcome.status,
         stdout=outcome.stdout,
@@ -140,7 +148,25 @@ async def judged_code(sandbox: Runs | None, task: CodeTask, code: str, seed: int
     if sandbox is None:
         return VerdictView(verdict="system error", credit=0.0, message="no sandbox is connected", judged=clean)
     watched = _Watched(sandbox)
-    return _view(await judge_task(task, clean, watched, seed), clean, watched.outcome)
+    judgement = await judge_task(task, clean, watched, seed, id=followed() or "code")
+    if watched.outcome is not None:
+        _ran(watched.outcome)
+    return _view(judgement, clean, watched.outcome)
+
+
+def _ran(outcome: Outcome) -> None:
+    """Tell in the log that a member's program ran, and nothing of what it is or printed."""
+    mark(
+        _LOG,
+        "program run",
+        run=outcome.id,
+        status=outcome.status,
+        refused=outcome.refused,
+        device=outcome.device,
+        isolation=outcome.isolation,
+        ms=outcome.wall_ms,
+        queue_ms=outcome.queue_ms,
+    )
 
 
 def _gently(verdict: VerdictView) -> VerdictView:
@@ -223,6 +249,7 @@ async def _tell(
         key=None if hidden else key_of(version, ref),
         next_due=next_due,
         zone=ScheduleSpec.model_validate(found[1].spec).zone if found else "UTC",
+        event_id=answer.event_id,
     )
     await outbox.leave(
         session,

@@ -200,8 +200,8 @@ def _judged(
     return Proved(question.id, f"{question.id}: {name or part}", holds, said, part, program, trouble=trouble)
 
 
-async def judge_task(task: CodeTask, code: str, sandbox: Runs, seed: int) -> Judgement:
-    """Judge `code` as an answer to `task`. `seed` is fresh and secret, 128 bits."""
+async def judge_task(task: CodeTask, code: str, sandbox: Runs, seed: int, *, id: str = "code") -> Judgement:
+    """Judge `code` as an answer to `task`. `seed` is fresh and secret, 128 bits; `id` begins the names of its runs."""
     limits = Limits(wall_ms=task.wall_ms, cpu_ms=task.wall_ms, memory_mb=task.memory_mb)
     return await judge_code(
         sandbox,
@@ -214,6 +214,7 @@ async def judge_task(task: CodeTask, code: str, sandbox: Runs, seed: int) -> Jud
         tolerance=Tolerance(rtol=task.tolerance.rtol, atol=task.tolerance.atol),
         seed=seed,
         device=task.device,
+        id=id,
     )
 
 
