@@ -22,6 +22,7 @@ from service.schedule import Leader, ticking
 from service.store import drawings, migrations
 from service.store.session import Sessions, make_engine, make_sessions
 from service.vault import Vault
+from service.workers import Workers
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,16 @@ class Service:
     api: FastAPI
     stopping: Event
     """Set it before the end: calls that wait for something to come then return."""
+    workers: Workers | None = None
+    """Those through which the sandbox is reached, if it is."""
 
     @asynccontextmanager
     async def running(self, *, work: bool = False) -> AsyncIterator[Service]:
         """Ready to answer calls until the block ends. With `work` it also ticks, where it leads, and does jobs."""
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.engine.dispose)
+            if self.workers is not None:
+                stack.push_async_callback(self.workers.close)
             await stack.enter_async_context(self.jobs.app.open_async())
             if work:
                 await stack.enter_async_context(self.jobs.working())
@@ -70,9 +75,12 @@ class Service:
 
 def build(settings: Settings, clock: Clock, sandbox: Sandbox | None = None) -> Service:
     """The service by `settings`. `clock` gives the present instant, aware and UTC; without `sandbox`, one is
-    reached at the settings' sockets, or there is none."""
+    reached through the settings' workers or at their sockets, or there is none."""
+    tokens = settings.tokens
+    workers = Workers(settings.worker_urls, tokens) if settings.worker_urls else None
     if sandbox is None and settings.sandbox_places:
         sandbox = Sandboxes(settings.sandbox_places)
+    sandbox = sandbox or workers
     fair = FairSandbox(sandbox) if sandbox is not None else None
     engine = make_engine(settings.database_url)
     sessions = make_sessions(engine)
@@ -88,7 +96,5 @@ def build(settings: Settings, clock: Clock, sandbox: Sandbox | None = None) -> S
 
     jobs = make_jobs(settings.database_url, judge, draw, regrade)
     vault = Vault(settings.token_keys)
-    parts = Parts(
-        sessions, settings.database_url, clock, settings.tokens, fair, jobs, migrations.newest(), vault, Event()
-    )
-    return Service(settings, clock, engine, sessions, fair, jobs, make_api(parts), parts.stopping)
+    parts = Parts(sessions, settings.database_url, clock, tokens, fair, jobs, migrations.newest(), vault, Event())
+    return Service(settings, clock, engine, sessions, fair, jobs, make_api(parts), parts.stopping, workers)

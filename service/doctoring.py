@@ -67,7 +67,10 @@ async def _database(session: AsyncSession, newest_revision: str, now: datetime) 
 
 
 async def _sandbox(sandbox: Sandbox | None) -> Check:
-    cure = "start it with `dailygrad sandbox` and name its socket in DAILYGRAD_SANDBOX_SOCKET"
+    cure = (
+        "start it with `dailygrad sandbox` and name its socket in DAILYGRAD_SANDBOX_SOCKET, or name workers that reach "
+        "it in DAILYGRAD_WORKER_URL"
+    )
     if sandbox is None:
         return Check(name="sandbox", ok=False, said="none is connected, so code questions wait", cure=cure)
     try:

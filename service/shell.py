@@ -35,6 +35,7 @@ from service.importing import import_path
 from service.logs import log_to
 from service.process import Refused, errors, listening, now, out, served, stop_signal
 from service.proving import Found, prove_all, proved_readings, proving_work
+from service.relay import relay_open
 from service.store import migrations
 from service.telling import import_text, log_text, undone_text
 from service.wire import Generated, ImportView
@@ -76,7 +77,11 @@ def work() -> None:
 
 async def _work(settings: Settings) -> None:
     stop = stop_signal()
-    async with build(settings, now).running(work=True), beating():
+    async with contextlib.AsyncExitStack() as stack:
+        service = await stack.enter_async_context(build(settings, now).running(work=True))
+        door = relay_open(service.sandbox, settings.tokens.accepts, settings.host, settings.relay_port)
+        await stack.enter_async_context(door)
+        await stack.enter_async_context(beating())
         out.print("The worker is ready")
         await stop.wait()
 

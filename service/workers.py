@@ -18,6 +18,7 @@ from sandbox.client import Health, NobodyThere, SandboxUnreachable
 from sandbox.several import Several
 from sandbox.wire import Outcome, Run
 from service.relay import FRAME
+from service.tokens import ShownToken, Tokens
 
 _CONNECT_S = 3.0
 _SLACK_S = 100.0
@@ -31,18 +32,16 @@ _KEPT_S = 3.0
 
 
 class Workers(Several[str]):
-    """Workers at `urls`, such as http://worker:8001, where a name may stand for many; with a token called for anew.
+    """Workers at `urls`, such as http://worker:8001, where a name may stand for many.
 
-    Use it as an asynchronous context manager, or close it.
+    Close them at the end.
     """
 
-    def __init__(
-        self, urls: Sequence[str], token: Callable[[], str], clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, urls: Sequence[str], tokens: Tokens, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(clock)
         self._urls = tuple(urls)
-        self._token = token
         self._http = httpx.AsyncClient(
+            auth=ShownToken(tokens),
             timeout=httpx.Timeout(_HEALTH_S, connect=_CONNECT_S),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=32, keepalive_expiry=_KEPT_S),
             trust_env=False,
@@ -65,7 +64,7 @@ class Workers(Several[str]):
 
     def place(self, name: str) -> _Worker:
         """The worker at that address."""
-        return _Worker(self._http, name, self._token)
+        return _Worker(self._http, name)
 
     def absence(self) -> str:
         """Where no worker is."""
@@ -83,10 +82,9 @@ class Workers(Several[str]):
 class _Worker:
     """One of them."""
 
-    def __init__(self, http: httpx.AsyncClient, url: str, token: Callable[[], str]) -> None:
+    def __init__(self, http: httpx.AsyncClient, url: str) -> None:
         self._http = http
         self._url = url
-        self._token = token
 
     async def attempt(self, run: Run) -> Outcome:
         """See `sandbox.several.Place`; hanging up ends the run."""
@@ -108,11 +106,10 @@ class _Worker:
             raise SandboxUnreachable(f"{self._url}: {problem!r}; are service and worker of one version?") from None
 
     async def _asked(self, method: str, path: str, seconds: float, content: bytes = b"") -> httpx.Response:
-        headers = {"Authorization": f"Bearer {self._token()}", "Content-Type": FRAME}
         timeout = httpx.Timeout(seconds, connect=_CONNECT_S)
         try:
             answer = await self._http.request(
-                method, f"{self._url}{path}", content=content, headers=headers, timeout=timeout
+                method, f"{self._url}{path}", content=content, headers={"Content-Type": FRAME}, timeout=timeout
             )
         except (httpx.ConnectError, httpx.ConnectTimeout) as problem:
             raise NobodyThere(f"no worker answers at {self._url}: {problem or type(problem).__name__}") from None
@@ -132,7 +129,7 @@ async def _addresses(url: str) -> list[str]:
     try:
         async with asyncio.timeout(_LOOKUP_S):
             found = await loop.getaddrinfo(parts.hostname, parts.port or 80, type=socket.SOCK_STREAM)
-    except OSError:  # a TimeoutError is one
+    except (OSError, ValueError):  # a TimeoutError is an OSError, a port beyond all ports no value
         return []
     hosts = sorted({(f"[{to[0]}]" if family == socket.AF_INET6 else str(to[0])) for family, _, _, _, to in found})
     return [f"http://{host}:{parts.port or 80}" for host in hosts]
