@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import importlib.util
 import json
 import os
@@ -16,7 +15,7 @@ from collections.abc import Coroutine, Iterator
 from datetime import time
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 import tzlocal
@@ -24,7 +23,7 @@ from pydantic import SecretStr
 from sqlalchemy.exc import OperationalError
 
 from bot.preview import PLATFORMS, scene_data, scene_text, scenes, write_page
-from bot.settings import DATA, WEB_PORT, LinkSettings, settings_read
+from bot.settings import WEB_PORT, LinkSettings, settings_read
 from bot.shell import bot_command, chat_findings, console_until_end, editor_ready, presence, web_ready
 from questions.families import DrawingWrong
 from questions.model import Question
@@ -36,12 +35,13 @@ from sandbox.gpus import Found, find_gpus
 from sandbox.shell import run_once, sandbox_command
 from sandbox.wire import Run
 from service.app import Service, build
+from service.backups.shell import backups_command
 from service.client import ServiceClient
 from service.config import Settings, SettingsWrong, read_settings
 from service.drawing import SandboxFailed, draw_questions
 from service.importing import import_path
 from service.logs import log_to
-from service.process import Refused, errors, listening, now, out, stop_signal, until
+from service.process import DATA, Refused, errors, listening, now, only_one, out, stop_signal, until
 from service.rehearsing import rehearsed
 from service.shell import service_command
 from service.store import migrations
@@ -57,6 +57,7 @@ command = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 command.add_typer(service_command)
+command.add_typer(backups_command)
 command.add_typer(bot_command, name="bot")
 command.add_typer(bank_command, name="bank")
 command.add_typer(sandbox_command, name="sandbox")
@@ -331,18 +332,6 @@ def database_checks() -> Iterator[tuple[bool, str, str]]:
 
 
 # Small things
-
-
-@contextlib.contextmanager
-def only_one(data: Path) -> Iterator[None]:
-    """Hold the folder for this process. Raises Refused while another does."""
-    lock: IO[str]
-    with (data / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise Refused(f"another `dailygrad run` uses {data}; stop it, or name another folder with --data") from None
-        yield
 
 
 def short_directory(wished: Path) -> Path:

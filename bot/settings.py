@@ -10,10 +10,9 @@ from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.core.links import Links
-from service.process import Refused
+from service.process import DATA, Refused
 from service.tokens import SHORTEST_TOKEN, TokenFile, Tokens, tokens_in
 
-DATA = Path(".dailygrad")
 WEB_PORT = 8765
 SHORTEST_SECRET = 16
 _MAKE_ONE = "for example from `openssl rand -hex 32`"

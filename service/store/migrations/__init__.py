@@ -8,14 +8,25 @@ from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine
+from alembic.util import CommandError
+from sqlalchemy import Connection, create_engine
 
 from service.store.session import sqlalchemy_url
+
+ONE_AT_A_TIME = 0x_DA117_0001
+"""Key of the advisory lock: of two processes that start together one migrates and the other finds it done."""
 
 
 def upgrade(database_url: str, revision: str = "head") -> None:
     """Bring the database to `revision`. Safe to call from several processes at once; blocks, so use a thread."""
     command.upgrade(_config(database_url), revision)
+
+
+def upgrade_within(connection: Connection, revision: str = "head") -> None:
+    """Bring the database to `revision` in the transaction the connection is in; nothing is committed."""
+    config = _config("postgresql://")
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)
 
 
 def downgrade(database_url: str, revision: str = "base") -> None:
@@ -28,6 +39,14 @@ def newest() -> str:
     head = ScriptDirectory.from_config(_config("postgresql://")).get_current_head()
     assert head is not None, "there is at least one migration"
     return head
+
+
+def known(revision: str) -> bool:
+    """Whether this code knows that revision; it knows none that is newer than itself."""
+    try:
+        return ScriptDirectory.from_config(_config("postgresql://")).get_revision(revision).revision == revision
+    except CommandError:
+        return False
 
 
 def current(database_url: str) -> str | None:

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from alembic import context
-from sqlalchemy import create_engine, text
+from sqlalchemy import Connection, create_engine, text
 
+from service.store.migrations import ONE_AT_A_TIME
 from service.store.tables import Base
-
-ONE_AT_A_TIME = 0x_DA117_0001
-"""Key of the advisory lock: of two processes that start together one migrates and the other finds it done."""
 
 
 def migrate() -> None:
+    given = context.config.attributes.get("connection")
+    if given is not None:
+        _migrate_on(given)
+        return
     engine = create_engine(context.config.attributes["url"])
     try:
         with engine.begin() as connection:
-            connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": ONE_AT_A_TIME})
-            context.configure(connection=connection, target_metadata=Base.metadata)
-            with context.begin_transaction():
-                context.run_migrations()
+            _migrate_on(connection)
     finally:
         engine.dispose()
+
+
+def _migrate_on(connection: Connection) -> None:
+    connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": ONE_AT_A_TIME})
+    context.configure(connection=connection, target_metadata=Base.metadata)
+    with context.begin_transaction():
+        context.run_migrations()
 
 
 migrate()
