@@ -12,6 +12,7 @@ from service.calendar import Due, Slot, due, zone_named
 from service.choosing import Choice
 from service.closing import round_view
 from service.errors import NotFound, NotPossible
+from service.metrics import POST_SECONDS
 from service.noticing import tell_admins
 from service.schedules import choice_for, timetable_of
 from service.showing import view_of
@@ -66,6 +67,7 @@ async def post(
     if round_ is None:
         return None
     await _leave_post(session, schedule, spec, round_, slot, now, late)
+    POST_SECONDS.labels("made").observe(max(0.0, (now - slot.instant).total_seconds()))
     if "bank runs low" in choice.warnings:
         await _say_low(session, schedule, choice, now)
     return round_

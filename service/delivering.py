@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import NotFound
+from service.metrics import DELIVERIES, delivered
 from service.noticing import tell_admins
 from service.store import answers, outbox
 from service.store.session import Sessions
@@ -80,6 +81,7 @@ async def sent(session: AsyncSession, delivery: int, message_ref: str, now: date
             log.error("a message was made twice", key=row.key, first=row.message_ref, second=message_ref)
         return
     row.state, row.message_ref, row.sent_at = "sent", message_ref, now
+    delivered(row.kind, row.due_at, row.taken_at, now)
     row.claimed_until, row.error = None, None
 
 
@@ -104,6 +106,7 @@ async def failed(
     row.error = error[:1000]
     row.not_before, row.claimed_until = now + _wait(row.attempt, retry_s), None
     row.state = "uncertain" if uncertain else "due"
+    DELIVERIES.labels(row.kind, "uncertain" if uncertain else "failed").inc()
     if final or (row.give_up_at is not None and row.not_before >= row.give_up_at):
         await _give_up(session, row, now)
 
@@ -166,6 +169,7 @@ async def _thread(session: AsyncSession, row: Outbox) -> str | None:
 
 async def _give_up(session: AsyncSession, row: Outbox, now: datetime) -> None:
     row.state, row.claimed_until = "skipped", None
+    DELIVERIES.labels(row.kind, "given_up").inc()
     log.error("message given up", key=row.key, error=row.error)
     if row.kind == "question" and row.round_id is not None:
         await _call_off(session, row.round_id, row.error or "no bot came for it")

@@ -20,6 +20,7 @@ from service.booking import Book
 from service.errors import NoSandbox
 from service.fairness import FairSandbox
 from service.jobs import defer_regrading
+from service.metrics import judged
 from service.proving import judge_task
 from service.scoring import cases_credit
 from service.showing import key_of, view_of
@@ -101,6 +102,7 @@ async def judge_answer(
         raise NotJudged(f"answer {answer_id}: {verdict.message}")
     async with sessions.begin() as session:
         if verdict.verdict == "system error":
+            judged(verdict.verdict, answer.round_id is not None, answer.at, clock())
             log.error("an answer could not be judged", answer=answer_id, cause=verdict.message)
             await _tell(session, answer, version, _gently(verdict), clock(), None)
         else:
@@ -210,6 +212,7 @@ async def _keep(
     found = await rounds.shared(session, answer.round_id) if answer.round_id else None
     if not await answers.judge(session, answer, verdict, now, seed=seed):
         return
+    judged(verdict.verdict, answer.round_id is not None, answer.at, now)
     next_due, member = None, await members.became(session, answer.member_id)
     if found is None:
         next_due = await practice.reviewed(

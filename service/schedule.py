@@ -15,6 +15,7 @@ import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from psycopg import AsyncConnection
 
+from service.metrics import LEADS, TICK_SECONDS, TICKS_FAILED
 from service.store.session import libpq_url
 
 log = structlog.get_logger(__name__)
@@ -41,10 +42,13 @@ class Leader:
             log.warning("leadership lost", error=str(error))
             await self.resign()
             return False
+        finally:
+            LEADS.set(self._leads)
 
     async def resign(self) -> None:
         """Let another take over."""
         connection, self._connection, self._leads = self._connection, None, False
+        LEADS.set(0)
         if connection is not None:
             await connection.close()
 
@@ -70,8 +74,10 @@ async def ticking(leader: Leader, tick: Callable[[], Awaitable[None]]) -> AsyncI
             if not await leader.leads():
                 return
             try:
-                await tick()
+                with TICK_SECONDS.time():
+                    await tick()
             except Exception as error:  # the next second tries again; a scheduler that stops would lose the day
+                TICKS_FAILED.inc()
                 log.error("tick failed", exc_info=error)
 
     scheduler = AsyncIOScheduler(timezone=UTC)

@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Depends, FastAPI
 
-from service.api import admin, boards, delivery, errors, health, installing, linking, members, practice, rounds
+from service.api import (
+    admin,
+    boards,
+    delivery,
+    errors,
+    health,
+    installing,
+    linking,
+    measuring,
+    members,
+    practice,
+    rounds,
+)
 from service.api.dependencies import Parts, authorised
+from service.metrics_calls import CountedCalls
+from service.metrics_state import State
 from service.api.following import Followed
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -25,9 +39,12 @@ def make_api(parts: Parts) -> FastAPI:
     """The ASGI application over `parts`."""
     app = FastAPI(title="Dailygrad question service", docs_url=None, redoc_url=None)
     app.state.parts = parts
+    app.state.metrics = State(parts.sessions, parts.sandbox, parts.clock)
     for router in ROUTERS:
         app.include_router(router, prefix="/v1", dependencies=[Depends(authorised)])
     app.include_router(health.router)
+    app.include_router(measuring.router)
+    app.add_middleware(CountedCalls)
     errors.install(app)
     app.add_middleware(Followed)
     return app

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Body
+from pydantic import AwareDatetime
 
 from service import answering, grading, inbox
 from service.api.dependencies import EventBody, RefBody, TheCall, WhereBody, WhoBody
+from service.metrics import answered
 from service.store import members
 from service.wire import AskForm, Code, Given, Receipt, RunResult, Today, VerdictView
 
@@ -46,13 +47,15 @@ async def answer(
     event_id: EventBody,
     ref: RefBody,
     given: Annotated[Given, Body(embed=True)],
-    at: Annotated[datetime, Body(embed=True)],
+    at: Annotated[AwareDatetime, Body(embed=True)],
 ) -> Receipt:
     async with call.transaction() as session:
         caller = await members.known(session, who, where, call.now)
         submitted = answering.Submitted(event_id, ref, given, at)
         work = answering.answer(session, caller, submitted, call.now, call.parts.jobs)
-        return await inbox.once(session, caller, event_id, "answer", call.now, work, Receipt)
+        receipt = await inbox.once(session, caller, event_id, "answer", call.now, work, Receipt)
+    answered(who.platform, receipt.status, at, call.now)
+    return receipt
 
 
 @router.post("/try-code")

@@ -1,0 +1,138 @@
+"""What the metrics' page looks up when it is asked for: the database, its pool of connections, the sandbox.
+
+Kept for a second, so that however often the page is asked for, the database is not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.pool import QueuePool
+
+from sandbox.client import Health, SandboxUnreachable
+from service.fairness import FairSandbox
+from service.schedule import LEADER
+from service.store.measures import Measures, measured
+from service.store.session import Sessions
+
+GRACE = timedelta(minutes=1)
+"""A question that stands in its channel so long after its slot is on time."""
+KEPT_S = 1.0
+PATIENCE_S = 4.0
+"""Less than Prometheus waits for a page."""
+
+
+class State:
+    """Looks it up. `clock` is the service's own."""
+
+    def __init__(self, sessions: Sessions, sandbox: FairSandbox | None, clock: Callable[[], datetime]) -> None:
+        self._sessions = sessions
+        self._sandbox = sandbox
+        self._clock = clock
+        self._lock = asyncio.Lock()
+        self._kept: tuple[Metric, ...] = ()
+        self._until = 0.0
+
+    async def gather(self) -> Iterable[Metric]:
+        """All of it, at most a second old. What does not answer in time is said to be away."""
+        async with self._lock:
+            if time.monotonic() >= self._until:
+                found, health = await asyncio.gather(self._measured(), self._health())
+                now = self._clock()
+                self._kept = (*of_database(found, now), *of_pool(self._sessions.kw["bind"]), *self._of_sandbox(health))
+                self._until = time.monotonic() + KEPT_S
+            return self._kept
+
+    async def _measured(self) -> Measures | None:
+        try:
+            async with asyncio.timeout(PATIENCE_S), self._sessions() as session:
+                return await measured(session, self._clock(), GRACE, LEADER)
+        except (SQLAlchemyError, OSError):  # a TimeoutError is one
+            return None
+
+    async def _health(self) -> Health | None:
+        if self._sandbox is None:
+            return None
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                return await self._sandbox.health()
+        except (SandboxUnreachable, TimeoutError):
+            return None
+
+    def _of_sandbox(self, health: Health | None) -> Iterator[Metric]:
+        return of_sandbox(health) if self._sandbox is not None else iter(())
+
+
+def of_database(found: Measures | None, now: datetime) -> Iterator[Metric]:
+    """The gauges read from the database; None where it does not answer."""
+    yield _gauge("database_up", "Whether the database answers.", found is not None)
+    if found is None:
+        return
+    outbox = {queue.name: queue for queue in found.outbox}
+    yield _by("outbox_waiting", "Messages that wait to be posted.", "platform", {n: q.count for n, q in outbox.items()})
+    yield _by(
+        "outbox_oldest_seconds",
+        "Since when the oldest of them waits.",
+        "platform",
+        {name: _age(queue.oldest, now) for name, queue in outbox.items()},
+    )
+    yield _gauge("posts_overdue", "Questions a minute late or more, and not posted yet.", found.overdue.count)
+    yield _gauge("posts_overdue_seconds", "How late the latest of them is.", _age(found.overdue.oldest, now))
+    yield _gauge("answers_waiting", "Code answers that wait for their verdict.", found.answers.count)
+    yield _gauge("answers_waiting_seconds", "Since when the oldest of them waits.", _age(found.answers.oldest, now))
+    jobs = GaugeMetricFamily("dailygrad_jobs", "Jobs by task and state.", labels=["task", "status"])
+    oldest = GaugeMetricFamily("dailygrad_jobs_oldest_seconds", "Age of the oldest of them.", labels=["task", "status"])
+    for job in found.jobs:
+        jobs.add_metric([job.task, job.status], job.count)
+        oldest.add_metric([job.task, job.status], _age(job.oldest, now))
+    yield from (jobs, oldest)
+    yield _gauge("schedules", "Schedules there are.", found.schedules)
+    # Where there is none, no worker could be found to sleep.
+    yield _gauge("ticked_seconds", "How long ago every schedule had been looked at.", _age(found.ticked_at, now))
+    yield _gauge("rounds_open", "Rounds that take answers.", found.open_rounds)
+    yield _gauge("rounds_unclosed", "Rounds whose time is up and whose reveal was not made.", found.unclosed)
+    yield _gauge("led", "Whether any worker leads.", found.led)
+    yield _by("troubles", "Troubles that admins were told of.", "what", dict(found.troubles))
+
+
+def of_pool(engine: AsyncEngine) -> Iterator[Metric]:
+    """This process's connections to the database."""
+    pool = engine.pool
+    if isinstance(pool, QueuePool):
+        states = {"in_use": pool.checkedout(), "idle": pool.checkedin()}
+        yield _by("database_connections", "Connections to the database.", "state", states)
+
+
+def of_sandbox(health: Health | None) -> Iterator[Metric]:
+    """The sandbox, or several as one; None where none answers."""
+    yield _gauge("sandbox_up", "Whether a sandbox answers.", health is not None)
+    if health is None:
+        return
+    yield _gauge("sandbox_ready", "Children ready for a run.", health.ready)
+    yield _gauge("sandbox_running", "Runs at work.", health.running)
+    yield _gauge("sandbox_waiting", "Runs that wait for their turn.", health.waiting)
+    yield _gauge("sandbox_wait_seconds", "How long a run that comes now can expect to wait.", health.wait_s)
+    yield _gauge("sandbox_trouble", "Whether a sandbox says that something is wrong.", bool(health.trouble))
+    yield _gauge("sandbox_isolated", "Whether every layer of isolation is there.", health.isolation == "full")
+    yield _by("sandbox_devices", "Where a run can compute.", "device", {str(device): 1 for device in health.devices})
+
+
+def _gauge(name: str, said: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"dailygrad_{name}", said, value=float(value))
+
+
+def _by(name: str, said: str, label: str, values: dict[str, float] | dict[str, int]) -> Metric:
+    family = GaugeMetricFamily(f"dailygrad_{name}", said, labels=[label])
+    for value, number in values.items():
+        family.add_metric([value], number)
+    return family
+
+
+def _age(since: datetime | None, now: datetime) -> float:
+    return max(0.0, (now - since).total_seconds()) if since is not None else 0.0

@@ -1,0 +1,193 @@
+"""What a service tells Prometheus: what it counted, what it looks up, and never whose it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from sandbox.wire import Run
+from service.fairness import FairSandbox
+from service.metrics import REGISTRY, exposed, exposition
+from service.metrics_calls import CountedRuns
+from service.metrics_state import State
+from service.schedule import Leader
+from service.store.session import make_engine, make_sessions
+from service.wire import Delivery, Given, ScheduleSpec, Where
+from tests.conftest import MONDAY, TOKEN, Clock
+from tests.service.roads import Road, choice, code_asked
+from tests.service.test_doctoring import WELL, supervisor
+
+SECRETIVE = Where(channel="canary-channel", name="#canary-name")
+
+
+class Counted:
+    """How far each number of this process has come since."""
+
+    def __init__(self) -> None:
+        self._before = dict(samples())
+
+    def __call__(self, name: str, **labels: str) -> float:
+        key = (f"dailygrad_{name}", tuple(sorted(labels.items())))
+        return dict(samples()).get(key, 0.0) - self._before.get(key, 0.0)
+
+
+def samples() -> Iterator[tuple[tuple[str, tuple[tuple[str, str], ...]], float]]:
+    for family in REGISTRY.collect():
+        for sample in family.samples:
+            yield (sample.name, tuple(sorted(sample.labels.items()))), sample.value
+
+
+def read(page: str) -> dict[tuple[str, ...], float]:
+    """The numbers of a page, by name without our prefix and the values of the labels."""
+    return {
+        (sample.name.removeprefix("dailygrad_"), *(value for _, value in sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(page)
+        for sample in family.samples
+    }
+
+
+async def looked_up(road: Road) -> dict[tuple[str, ...], float]:
+    """The gauges, freshly read."""
+    state = State(road.service.sessions, road.service.sandbox, road.service.clock)
+    return read((await exposition(state.gather)).decode())
+
+
+async def taken_question(road: Road) -> Delivery:
+    """The question, as a bot takes it; a small bank's notice goes beside it."""
+    return next(each for each in await road.claim() if each.body.kind == "question")
+
+
+@pytest.fixture
+def counted() -> Counted:
+    return Counted()
+
+
+async def test_a_question_is_timed_from_its_slot_to_the_chats_word(road: Road, clock: Clock, counted: Counted) -> None:
+    await road.bank(choice())
+    await road.schedule()
+    clock.now = MONDAY + timedelta(hours=1, seconds=2)
+    await road.service.tick()
+    clock.advance(seconds=3)
+    delivery = await taken_question(road)
+    clock.advance(seconds=4)
+    await road.client.outbox_sent(delivery.id, "m1")
+    await road.client.outbox_sent(delivery.id, "m1")
+    assert [counted("post_seconds_sum", step=step) for step in ("made", "taken", "confirmed")] == [2, 3, 7]
+    assert counted("deliveries_total", kind="question", outcome="sent") == 1
+
+
+async def test_attempts_that_failed_are_told_apart(road: Road, clock: Clock, counted: Counted) -> None:
+    await road.bank(choice())
+    await road.schedule()
+    clock.now = MONDAY + timedelta(hours=1)
+    await road.service.tick()
+    for uncertain, final in ((False, False), (True, False), (False, True)):
+        delivery = await taken_question(road)
+        failing = road.client.outbox_failed(delivery.id, delivery.attempt, "no", uncertain=uncertain, final=final)
+        await failing
+        clock.advance(minutes=2)
+    found = [counted("deliveries_total", kind="question", outcome=it) for it in ("failed", "uncertain", "given_up")]
+    assert found == [2, 1, 1]
+
+
+async def test_answers_are_counted_and_timed(road: Road, clock: Clock, counted: Counted) -> None:
+    await road.bank(choice())
+    await road.schedule()
+    clock.now = MONDAY + timedelta(hours=1)
+    await road.ticked()
+    clock.advance(seconds=10)
+    await road.answer("r1", "a", at=clock.now - timedelta(seconds=1))
+    await road.answer("r1", "b")
+    assert counted("answers_total", platform="web", status="recorded") == 1
+    assert counted("answers_total", platform="web", status="changed") == 1
+    assert counted("answer_seconds_sum", platform="web") == 1
+    assert counted("http_requests_total", route="/v1/answer", status="200") == 2
+    assert counted("http_request_seconds_count", route="/v1/answer") == 2
+
+
+async def test_what_waits_is_looked_up(road: Road, clock: Clock) -> None:
+    ref = await code_asked(road, clock)
+    await road.answer(ref, Given(code="def double(x):\n    return 2 * x\n"))
+    clock.now += timedelta(days=1)
+    await road.service.tick()
+    clock.advance(minutes=5)
+    found = await looked_up(road)
+    assert found["database_up",] == 1
+    assert found["outbox_waiting", "web"] >= 1
+    assert found["outbox_oldest_seconds", "web"] >= 300
+    assert (found["posts_overdue",], found["posts_overdue_seconds",]) == (1, 300)
+    assert found["answers_waiting",] == 1
+    assert found["answers_waiting_seconds",] == timedelta(days=1, minutes=5).total_seconds()
+    assert found["jobs", "todo", "judge_answer"] == 1
+    assert (found["schedules",], found["rounds_open",], found["rounds_unclosed",]) == (1, 1, 0)
+    assert found["ticked_seconds",] <= 360
+    assert found["led",] == 0
+    assert ("sandbox_up",) not in found
+
+
+async def test_a_leader_is_seen_wherever_it_is(road: Road, database_url: str) -> None:
+    leader = Leader(database_url)
+    assert await leader.leads()
+    assert (await looked_up(road))["led",] == 1
+    await leader.resign()
+    assert (await looked_up(road))["led",] == 0
+
+
+async def test_the_database_is_asked_once_a_second_at_most(road: Road, clock: Clock) -> None:
+    state = State(road.service.sessions, None, clock)
+    first = await state.gather()
+    assert await state.gather() is first
+
+
+async def test_a_database_that_is_away_is_told(clock: Clock) -> None:
+    engine = make_engine("postgresql://nobody@127.0.0.1:1/nothing")
+    state = State(make_sessions(engine), None, clock)
+    found = read((await exposition(state.gather)).decode())
+    assert found["database_up",] == 0
+    assert ("posts_overdue",) not in found
+    await engine.dispose()
+
+
+async def test_the_sandbox_is_asked_how_it_is(road: Road, tmp_path: Path, counted: Counted) -> None:
+    waiting = {**WELL, "running": 1, "waiting": 4, "trouble": "no room", "devices": ["cpu", "cuda"]}
+    async with supervisor(tmp_path, waiting) as client:
+        state = State(road.service.sessions, FairSandbox(client), road.service.clock)
+        found = read((await exposition(state.gather)).decode())
+    names = ("sandbox_up", "sandbox_ready", "sandbox_running", "sandbox_waiting", "sandbox_trouble")
+    assert [found[name,] for name in names] == [1, 2, 1, 4, 1]
+    assert found["sandbox_devices", "cuda"] == 1
+    gone = State(road.service.sessions, FairSandbox(client), road.service.clock)
+    assert read((await exposition(gone.gather)).decode())["sandbox_up",] == 0
+    assert (await CountedRuns(client).run(Run("one", "1"))).status == "internal"
+    assert counted("sandbox_runs_total", status="internal") == 1
+
+
+async def test_the_page_needs_the_token_and_tells_of_nobody(road: Road, clock: Clock) -> None:
+    boss = road.who("canary-boss", workspace="canary-workspace", admin=True)
+    await road.bank(choice())
+    await road.client.schedule_add(boss, "canary-event", SECRETIVE, ScheduleSpec())
+    clock.now = MONDAY + timedelta(hours=1)
+    await road.ticked()
+    transport = httpx.ASGITransport(app=road.service.api)
+    async with httpx.AsyncClient(transport=transport, base_url="http://service") as http:
+        assert (await http.get("/metrics")).status_code == 401
+        await http.get("/canary-path")
+        answer = await http.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+    assert answer.status_code == 200
+    found = read(answer.text)
+    assert found["http_requests_total", "none", "404"] >= 1
+    assert ("database_connections", "in_use") in found
+    assert "canary" not in answer.text
+
+
+async def test_a_port_of_its_own_shows_the_page_and_nothing_else() -> None:
+    async with exposed("127.0.0.1", 0) as address, httpx.AsyncClient() as http:
+        assert "dailygrad_leads" in (await http.get(address)).text
+        assert (await http.get(address.replace("/metrics", "/v1/today"))).status_code == 404
+    async with exposed("127.0.0.1", None) as address:
+        assert address == ""
