@@ -41,6 +41,7 @@ from service.config import Settings, SettingsWrong, read_settings
 from service.drawing import SandboxFailed, draw_questions
 from service.importing import import_path
 from service.logs import log_to
+from service.metrics import exposed
 from service.process import DATA, Refused, errors, listening, now, only_one, out, stop_signal, until
 from service.rehearsing import rehearsed
 from service.shell import service_command
@@ -127,6 +128,8 @@ async def everything(data: Path, bank: Path | None, chat: Chat, port: int) -> No
         await step("Database brought to this version", asyncio.to_thread(migrations.upgrade, settings.database_url))
         service = build(settings, now)
         await stack.enter_async_context(service.running(work=True))
+        page = exposed(settings.metrics_host, settings.metrics_port, service.gather)
+        await stack.enter_async_context(page)
         await import_bank(service, bank)
         client = await stack.enter_async_context(ServiceClient.inside(service.api, settings.tokens))
         if elsewhere is None:

@@ -67,6 +67,9 @@ class BotSettings(LinkSettings):
     web_port: int = Field(default=WEB_PORT, ge=0, le=65535)
     web_hosts: str = ""
     """Public names the web chat is reached by, apart by spaces; addresses and local names need not be named."""
+    metrics_host: str = "127.0.0.1"
+    metrics_port: int | None = Field(default=None, ge=0, le=65535)
+    """Where Prometheus reads this process's metrics, without a token; without one it does not."""
 
     @model_validator(mode="after")
     def _has_a_token(self) -> Self:

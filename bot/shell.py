@@ -24,6 +24,7 @@ from bot.platforms import web as web_chat
 from bot.settings import BotSettings, LinkSettings, settings_read
 from service.client import ServiceClient
 from service.logs import log_to
+from service.metrics import built, exposed
 from service.process import Refused, listening, now, out, served, stop_signal, until
 
 Presence = Callable[[ServiceClient, asyncio.Event, Links | None, Path], Awaitable[None]]
@@ -113,6 +114,7 @@ async def _bot_web(settings: BotSettings, links_only: bool) -> None:
     with listening(settings.web_host, settings.web_port, tries=1, named_by="DAILYGRAD_WEB_PORT") as listener:
         async with contextlib.AsyncExitStack() as stack:
             client = await stack.enter_async_context(service_client(settings))
+            await stack.enter_async_context(metrics_page(settings))
             hosts = settings.web_hosts.split()
             if links_only:
                 address = await stack.enter_async_context(editor_ready(client, listener, settings, hosts))
@@ -174,7 +176,7 @@ def _bot_elsewhere(chat: str) -> None:
 
 async def _on(settings: BotSettings, be_there: Presence) -> None:
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    async with service_client(settings) as client:
+    async with service_client(settings) as client, metrics_page(settings):
         await be_there(client, stop_signal(), settings.links, settings.data)
 
 
@@ -268,6 +270,12 @@ def installed(chat: str) -> Iterator[None]:
             f"{chat.capitalize()} needs {missing.name}, which is not installed: pip install 'dailygrad[{chat}]', "
             f"or in a checkout .venv/bin/pip install -e '.[{chat}]'"
         ) from None
+
+
+def metrics_page(settings: BotSettings) -> contextlib.AbstractAsyncContextManager[str]:
+    """The metrics of this process, where the settings name a port."""
+    built("")
+    return exposed(settings.metrics_host, settings.metrics_port)
 
 
 def service_client(settings: BotSettings) -> ServiceClient:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from asyncio import Event
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from fastapi import FastAPI
+from prometheus_client.metrics_core import Metric
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from sandbox.several import Sandboxes
 from sandbox.wire import Priority
-from service import closing, daily, delivering, drawing, grading, rejudging
+from service import closing, daily, delivering, drawing, grading, metrics, rejudging
 from service.api import make_api
 from service.api.dependencies import Clock, Parts
 from service.config import Settings
 from service.fairness import FairSandbox, Sandbox
 from service.jobs import DRAWING, Jobs, make_jobs
+from service.metrics_calls import CountedRuns
+from service.metrics_state import State
 from service.schedule import Leader, ticking
 from service.store import drawings, migrations
 from service.store.session import Sessions, make_engine, make_sessions
@@ -54,6 +57,11 @@ class Service:
                 await stack.enter_async_context(ticking(Leader(self.settings.database_url), self.tick))
             yield self
 
+    async def gather(self) -> Iterable[Metric]:
+        """What the page of metrics tells beside what was counted."""
+        state: State = self.api.state.metrics
+        return await state.gather()
+
     async def tick(self) -> None:
         """Close, post and give up whatever is due now. Any number of processes may do so at once."""
         now = self.clock()
@@ -80,8 +88,9 @@ def build(settings: Settings, clock: Clock, sandbox: Sandbox | None = None) -> S
     workers = Workers(settings.worker_urls, tokens) if settings.worker_urls else None
     if sandbox is None and settings.sandbox_places:
         sandbox = Sandboxes(settings.sandbox_places)
-    sandbox = sandbox or workers
-    fair = FairSandbox(sandbox) if sandbox is not None else None
+    # What goes through a worker is counted there.
+    counted = CountedRuns(sandbox) if sandbox is not None else workers
+    fair = FairSandbox(counted) if counted is not None else None
     engine = make_engine(settings.database_url)
     sessions = make_sessions(engine)
 
@@ -96,5 +105,6 @@ def build(settings: Settings, clock: Clock, sandbox: Sandbox | None = None) -> S
 
     jobs = make_jobs(settings.database_url, judge, draw, regrade)
     vault = Vault(settings.token_keys)
+    metrics.built(migrations.newest())
     parts = Parts(sessions, settings.database_url, clock, tokens, fair, jobs, migrations.newest(), vault, Event())
     return Service(settings, clock, engine, sessions, fair, jobs, make_api(parts), parts.stopping, workers)

@@ -48,6 +48,9 @@ class Settings(BaseSettings):
     or commas, and a name may stand for many."""
     relay_port: int | None = Field(default=None, ge=0, le=65535)
     """Where a worker passes runs on for services; without one it does not."""
+    metrics_host: str = "127.0.0.1"
+    metrics_port: int | None = Field(default=None, ge=0, le=65535)
+    """Where Prometheus reads this process's metrics, without a token; without one it does not."""
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65535)
     log_level: Literal["debug", "info", "warning", "error"] = "info"

@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from service.process import listening, served
+from service.process import listening, out, served
 
 REGISTRY: Final = CollectorRegistry()
 """Of this process alone; the bots' are here too."""
@@ -131,7 +131,8 @@ async def exposition(gather: Gather | None = None) -> bytes:
 
 @asynccontextmanager
 async def exposed(host: str, port: int | None, gather: Gather | None = None) -> AsyncIterator[str]:
-    """The page at a port of its own until the block ends, and its address; without a port nothing, and no address.
+    """The page at a port of its own until the block ends, and its address, which is also printed; without a port there
+    is neither.
 
     Raises Refused where the port is taken.
     """
@@ -145,4 +146,6 @@ async def exposed(host: str, port: int | None, gather: Gather | None = None) -> 
             return Response(await exposition(gather), media_type=CONTENT_TYPE)
 
         await stack.enter_async_context(served(Starlette(routes=[Route("/metrics", page)]), listener, lambda: None))
-        yield f"http://{host}:{listener.getsockname()[1]}/metrics"
+        address = f"http://{host}:{listener.getsockname()[1]}/metrics"
+        out.print(f"The metrics are at {address}")
+        yield address

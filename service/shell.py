@@ -33,6 +33,7 @@ from service.errors import Refused as NotDone
 from service.fairness import FairSandbox
 from service.importing import import_path
 from service.logs import log_to
+from service.metrics import exposed
 from service.process import Refused, errors, listening, now, out, served, stop_signal
 from service.proving import Found, prove_all, proved_readings, proving_work
 from service.relay import relay_open
@@ -61,7 +62,8 @@ async def _serve(settings: Settings) -> None:
     service = build(settings, now)
     # The bots were told this port, so no other will do.
     with listening(settings.host, settings.port, tries=1, named_by="DAILYGRAD_PORT") as listener:
-        async with service.running(), served(service.api, listener, service.stopping.set):
+        page = exposed(settings.metrics_host, settings.metrics_port, service.gather)
+        async with service.running(), page, served(service.api, listener, service.stopping.set):
             out.print(f"The question service listens on {settings.host}:{listener.getsockname()[1]}")
             await stop.wait()
 
@@ -81,6 +83,8 @@ async def _work(settings: Settings) -> None:
         service = await stack.enter_async_context(build(settings, now).running(work=True))
         door = relay_open(service.sandbox, settings.tokens.accepts, settings.host, settings.relay_port)
         await stack.enter_async_context(door)
+        page = exposed(settings.metrics_host, settings.metrics_port, service.gather)
+        await stack.enter_async_context(page)
         await stack.enter_async_context(beating())
         out.print("The worker is ready")
         await stop.wait()
