@@ -9,6 +9,7 @@ from functools import partial
 
 from bot.core.platform import Later, Platform, Refused, Target
 from bot.core.wording import outbox_card
+from service import tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Delivery
 
@@ -107,6 +108,20 @@ class Courier:
                 return
 
     async def _carry(self, delivery: Delivery) -> None:
+        """Carry one message, telling in the log of the event that it answers."""
+        with tracing.following(delivery.body.event_id if delivery.body.kind == "verdict" else ""):
+            state = await self._carried(delivery)
+            tracing.mark(
+                _LOG,
+                "message carried",
+                key=delivery.key,
+                platform=delivery.platform,
+                workspace=delivery.workspace,
+                attempt=delivery.attempt,
+                status=state,
+            )
+
+    async def _carried(self, delivery: Delivery) -> str:
         fail = partial(self._client.outbox_failed, delivery.id, delivery.attempt)
         try:
             # Well inside the service's lease: after that another may be at it.
@@ -114,13 +129,16 @@ class Courier:
                 ref = await self._make(delivery)
         except Refused as error:
             await fail(str(error) or "the chat refused the message", uncertain=False, final=True)
+            return "refused"
         except Later as error:
             await fail(str(error), uncertain=False, retry_s=error.seconds)
+            return "later"
         except Exception as error:  # whatever a platform's library raises, the message may have arrived
             _LOG.warning("delivery %s may not have arrived", delivery.id, exc_info=True)
             await fail(f"{type(error).__name__}: {error}"[:500], uncertain=True)
-        else:
-            await self._client.outbox_sent(delivery.id, ref)
+            return "uncertain"
+        await self._client.outbox_sent(delivery.id, ref)
+        return "sent"
 
     async def _make(self, delivery: Delivery) -> str:
         notice = delivery.body.kind == "notice"

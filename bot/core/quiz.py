@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import logging
+import re
+import time
+from collections.abc import Callable
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -19,20 +23,25 @@ from bot.core.members import MemberDesk
 from bot.core.presses import PressDesk
 from bot.core.sent import SentDesk
 from bot.core.wording import texts
+from service import tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.limits import limit_words
 
 _LOG = logging.getLogger(__name__)
+_REF = re.compile(r"[rp][0-9]{1,18}")
 
 
 class Quiz:
     """Answers every event of every platform; it keeps nothing, so any process may answer any press.
 
-    With `links` a code question comes with a link to the web editor.
+    With `links` a code question comes with a link to the web editor. `seconds` tells how long an answer took.
     """
 
-    def __init__(self, client: ServiceClient, links: Links | None = None) -> None:
+    def __init__(
+        self, client: ServiceClient, links: Links | None = None, seconds: Callable[[], float] = time.monotonic
+    ) -> None:
         self._links = links
+        self._seconds = seconds
         self._members = MemberDesk(client)
         self._admins = AdminDesk(client)
         self._hello = HelloDesk(client)
@@ -41,16 +50,24 @@ class Quiz:
 
     async def handle(self, event: Event) -> Reply:
         """What the one who caused `event` is told, privately. Never raises."""
-        try:
-            if isinstance(event, Added):
-                hello, first = await self._hello.added(event)
-                return Reply(hello, needless=not first)
-            said = await self._said(event)
-            if self._links is not None:
-                said = self._links.beside(said, event)
-        except Exception as error:  # whatever fails, the member gets an answer and the log the cause
-            # It takes no card's place: what was typed or shown there is still wanted.
-            return Reply(_trouble(event, error))
+        begun = self._seconds()
+        with tracing.following(event.id):
+            try:
+                reply, outcome = await self._answered(event), "answered"
+            except Exception as error:  # whatever fails, the member gets an answer and the log the cause
+                # It takes no card's place: what was typed or shown there is still wanted.
+                reply, outcome = Reply(_trouble(event, error)), type(error).__name__
+            ms = round(1000 * (self._seconds() - begun), 1)
+            tracing.mark(_LOG, "event answered", **_about(event), status=outcome, ms=ms)
+        return reply
+
+    async def _answered(self, event: Event) -> Reply:
+        if isinstance(event, Added):
+            hello, first = await self._hello.added(event)
+            return Reply(hello, needless=not first)
+        said = await self._said(event)
+        if self._links is not None:
+            said = self._links.beside(said, event)
         return Reply(said, replaces=_is_answer(event) and isinstance(said, Card))
 
     async def _said(self, event: Command | Press | Submit | Sent | Visited) -> Card | Form:
@@ -92,6 +109,26 @@ def _is_answer(event: Event) -> bool:
     if isinstance(event, Submit):
         return not isinstance(actions.decode(event.action), actions.Try)
     return isinstance(event, Press)
+
+
+def _about(event: Event) -> dict[str, Any]:
+    """What the log may say of an event: nothing that anybody wrote or chose."""
+    who = event.who
+    member = tracing.opaque(who.platform, who.workspace, who.member)
+    said = {"kind": type(event).__name__, "platform": who.platform, "workspace": who.workspace, "member": member}
+    return {**said, "ref": _ref_of(event)}
+
+
+def _ref_of(event: Event) -> str:
+    """The question that a press or a form is about; empty where it is about none."""
+    if not isinstance(event, Press | Submit):
+        return ""
+    try:
+        ref = str(getattr(actions.decode(event.action), "ref", "")).partition(",")[0]
+    except BadAction:
+        return ""
+    # An action is whatever a browser sends; only what the service gave out is told.
+    return ref if _REF.fullmatch(ref) else ""
 
 
 def _question_of(event: Event) -> str:
