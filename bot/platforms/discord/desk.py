@@ -56,6 +56,7 @@ from bot.platforms.discord.replies import (
 )
 from bot.platforms.discord.suggesting import Suggester
 from bot.platforms.discord.texts import file_card, form_card, home_card, note_card, stranger_card
+from service.tracing import following
 from service.wire import Who
 
 _LOG = logging.getLogger(__name__)
@@ -161,7 +162,8 @@ class Desk:
 
     async def _settle(self, case: Case, answering: Awaitable[None]) -> None:
         try:
-            await answering
+            with following(case.event.id):
+                await answering
         except HeardByAnother:
             _LOG.info("%s was answered by another of us", case.event.id)
         except Exception:  # whatever fails, the next interaction is answered

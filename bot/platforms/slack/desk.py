@@ -21,6 +21,7 @@ from bot.platforms.slack.people import CannotTell, People
 from bot.platforms.slack.replies import CANNOT, Replies
 from bot.platforms.slack.route import Arrival, Route, route_from
 from bot.platforms.slack.windows import card_view, field_errors, form_view, refilled_view, said_view, waiting_view
+from service.tracing import following
 
 _LOG = logging.getLogger(__name__)
 
@@ -86,7 +87,8 @@ class Desk:
 
     async def _finished(self, arrival: Arrival, doing: Coroutine[Any, Any, None]) -> None:
         try:
-            await doing
+            with following(arrival.event.id):
+                await doing
         except CANNOT as error:
             # What was done is done; only the telling failed, and a second telling would fail alike.
             _LOG.warning("%s could not be told: %s", arrival.event.id, error)
