@@ -103,7 +103,7 @@ def bot_web(
     Settings: DAILYGRAD_SERVICE_URL, …SERVICE_TOKEN, …WEB_HOST, …WEB_PORT, …WEB_HOSTS, …DATA, …LINK_URL, …LINK_SECRET.
     """
     settings = settings_read(BotSettings)
-    log_to(None)
+    log_to(None, settings.log_level)
     asyncio.run(_bot_web(settings, links_only))
 
 
@@ -170,7 +170,7 @@ def bot_slack() -> None:
 
 def _bot_elsewhere(chat: str) -> None:
     be_there, ours = presence(chat), settings_read(BotSettings)
-    log_to(None)
+    log_to(None, ours.log_level)
     asyncio.run(_on(ours, be_there))
 
 
