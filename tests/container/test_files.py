@@ -1,0 +1,112 @@
+"""docker-compose.yml and .env.example, read without an engine: who may do what, and that every setting is known."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from typing import Any
+
+import pytest
+import yaml
+
+from bot.platforms.discord.settings import DiscordSettings
+from bot.platforms.slack.settings import SlackSettings
+from bot.settings import BotSettings
+from service.alive import VARIABLE
+from service.config import Settings
+from tests.container.conftest import ROOT, compose
+
+TEXT = (ROOT / "docker-compose.yml").read_text()
+WHOLE: dict[str, Any] = yaml.safe_load(TEXT)
+SERVICES: dict[str, Any] = WHOLE["services"]
+EXAMPLE = (ROOT / ".env.example").read_text()
+BOTS = ("web", "discord", "slack")
+OURS = ("service", "worker", "migrate", *BOTS)
+
+
+def given(service: str) -> dict[str, str]:
+    return {name: str(value) for name, value in (SERVICES[service].get("environment") or {}).items()}
+
+
+def names_of(settings: Any) -> set[str]:
+    """The variables that a class of settings reads."""
+    found = set()
+    for name, field in settings.model_fields.items():
+        alias = field.validation_alias
+        named = [str(one) for one in getattr(alias, "choices", [alias])] if alias else [f"DAILYGRAD_{name.upper()}"]
+        found |= set(named)
+    return found | ({f"{name}_FILE" for name in found} if settings is SlackSettings else set())
+
+
+def test_the_worker_alone_reaches_the_sandbox_and_the_service_the_worker() -> None:
+    mounting = {name for name, one in SERVICES.items() if any("sandbox:" in str(v) for v in one.get("volumes", ()))}
+    assert mounting == {"worker", "sandbox", "sandbox-gpu"}
+    assert {name for name, one in SERVICES.items() if "10002" in one.get("group_add", ())} == {"worker"}
+    assert "DAILYGRAD_SANDBOX_SOCKET" not in given("service") | given("migrate")
+    assert given("service")["DAILYGRAD_WORKER_URL"] == f"http://worker:{given('worker')['DAILYGRAD_RELAY_PORT']}"
+
+
+@pytest.mark.parametrize("service", OURS)
+def test_every_setting_is_one_that_the_process_reads(service: str) -> None:
+    known = names_of(BotSettings) if service in BOTS else names_of(Settings)
+    known |= {"discord": names_of(DiscordSettings), "slack": names_of(SlackSettings)}.get(service, set())
+    assert set(given(service)) <= known | {VARIABLE}
+
+
+def test_every_variable_of_an_operator_is_explained_and_none_is_explained_in_vain() -> None:
+    used = set(re.findall(r"\$\{(\w+)", TEXT)) | {one["environment"] for one in WHOLE["secrets"].values()}
+    explained = set(re.findall(r"^(\w+)=", EXAMPLE, re.M))
+    # For builds and tests.
+    assert used - explained == {"SANDBOX_CALLER", "SANDBOX_GPU_INDEX"}
+    assert explained <= used
+
+
+def test_what_is_explained_is_what_holds_where_it_is_not_given() -> None:
+    default = dict(re.findall(r"\$\{(\w+):-([^}]*)\}", TEXT))
+    for name, value in re.findall(r"^(\w+)=(.*)$", EXAMPLE, re.M):
+        assert default.get(name, "") == value, name
+
+
+def test_only_this_machine_reaches_a_port_and_no_metrics_are_published() -> None:
+    ports = {name: one["ports"] for name, one in SERVICES.items() if "ports" in one}
+    assert set(ports) == {"web", "slack", "grafana"}
+    for published in ports.values():
+        (port,) = published
+        assert re.fullmatch(r"\$\{[A-Z]+_ADDRESS:-127\.0\.0\.1:\d+\}:\d+", port)
+    assert {given(name)["DAILYGRAD_METRICS_PORT"] for name in OURS} == {"9100"}
+
+
+@pytest.mark.parametrize("service", sorted(SERVICES))
+def test_every_container_is_confined(service: str) -> None:
+    one = SERVICES[service]
+    assert one["read_only"] is True
+    assert one["cap_drop"] == ["ALL"]
+    assert "no-new-privileges:true" in one["security_opt"]
+    assert 0 < one["pids_limit"] <= 512
+    assert one["mem_limit"]
+    assert service == "postgres" or one["user"].split(":")[0] not in ("", "0")
+    assert "privileged" not in one
+    assert one["logging"]["options"] == {"max-size": "10m", "max-file": "3"}
+
+
+def test_only_chats_and_the_dashboard_reach_the_world() -> None:
+    outside = {name for name, one in SERVICES.items() if "outside" in one.get("networks", ())}
+    assert outside == {*BOTS, "grafana"}
+    assert WHOLE["networks"]["inside"] == {"internal": True}
+
+
+@pytest.mark.parametrize("profile", ["discord", "slack", "gpu", "monitoring"])
+def test_compose_itself_reads_it(profile: str) -> None:
+    words = compose()
+    if words is None:
+        pytest.skip("no docker compose is installed here")
+    done = subprocess.run(
+        [*words, "-f", "docker-compose.yml", "--profile", profile, "config", "--format", "json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["services"]) > 6
