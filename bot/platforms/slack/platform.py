@@ -100,21 +100,32 @@ class SlackPlatform:
             raise await self._judged(target, error) from error
 
     async def _send(self, client: AsyncWebClient, target: Target, channel: str, body: dict[str, Any]) -> str:
-        wait = self._pacer.turn(target.workspace, channel, _WAIT_S)
+        team, thread = target.workspace, _thread(target, channel)
+        wait = self._pacer.book(team, channel, _WAIT_S)
         if wait > _WAIT_S:
             raise Later(wait)
         if wait:
             await self._pause(wait)
-        thread = _thread(target, channel)
         call = {"channel": channel, **body, **({"thread_ts": thread} if thread else {})}
+        said = await shown(lambda shown_body: self._paced(client, team, shown_body), call)
+        return str(said["ts"])
+
+    async def _paced(self, client: AsyncWebClient, team: str, call: dict[str, Any]) -> Any:
+        """Make a call whose turn has come, as soon as Slack has room for it."""
+        channel = str(call["channel"])
+        while wait := self._pacer.start(team, channel):
+            if wait > _WAIT_S:
+                raise Later(wait)
+            await self._pause(wait)
         try:
-            said = await shown(lambda shown_body: client.chat_postMessage(**shown_body), call)
+            return await client.chat_postMessage(**call)
         except SlackApiError as error:
             if (seconds := retry_after(error)) is not None:
                 # Docs: a limit is a method's in a workspace; nothing more until it has passed.
-                self._pacer.rest(target.workspace, seconds)
+                self._pacer.rest(team, seconds)
             raise
-        return str(said["ts"])
+        finally:
+            self._pacer.end(team, channel)
 
     async def _history(self, client: AsyncWebClient, channel: str, thread: str) -> Any:
         oldest = str((self._clock() - _BACK).timestamp())

@@ -1,4 +1,4 @@
-"""The Slack adapter's small parts: settings, manifest, pacing, errors, windows, hosts of files."""
+"""The Slack adapter's small parts: settings, manifest, errors, windows, hosts of files."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 from aiohttp import ClientConnectorError
-from hypothesis import given
-from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 from pydantic import ValidationError
 from slack_sdk.errors import SlackApiError
@@ -23,7 +21,6 @@ from bot.platforms.slack.errors import NotInstalled, verdict_on
 from bot.platforms.slack.files import of_slack
 from bot.platforms.slack.manifest import BOT_SCOPES, WHY, app_manifest, main
 from bot.platforms.slack.oauth import consent_url
-from bot.platforms.slack.pacing import Pacer
 from bot.platforms.slack.pictures import in_words, pictured_at_all
 from bot.platforms.slack.platform import part_keys
 from bot.platforms.slack.render import bodies
@@ -131,75 +128,6 @@ def test_the_manifest_names_every_command_and_why_it_wants_each_scope(capsys: py
     )
     with pytest.raises(SystemExit):
         main(["--http", "quiz.example.org"])
-
-
-# Pacing
-
-
-class Ticking:
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def test_a_channel_has_a_burst_and_then_one_a_second() -> None:
-    clock = Ticking()
-    pacer = Pacer(clock)
-    assert [pacer.turn("T", "C", 9) for _ in range(5)] == [0, 0, 0, 1, 2]
-    assert pacer.turn("T", "other", 9) == 0
-    clock.now += 10
-    assert [pacer.turn("T", "C", 9) for _ in range(4)] == [0, 0, 0, 1]
-
-
-def test_a_turn_too_far_away_is_not_taken() -> None:
-    pacer = Pacer(Ticking())
-    for _ in range(3):
-        pacer.turn("T", "C", 0)
-    assert [pacer.turn("T", "C", 0.5) for _ in range(3)] == [1, 1, 1]
-
-
-def test_a_workspace_rests_as_long_as_slack_says() -> None:
-    clock = Ticking()
-    pacer = Pacer(clock)
-    pacer.rest("T", 5)
-    pacer.rest("T", 2)
-    assert pacer.turn("T", "C", 9) == 5
-    assert pacer.turn("U", "C", 9) == 0
-    clock.now += 5
-    assert pacer.turn("T", "other", 9) == 0
-
-
-def test_a_workspace_has_a_pace_of_its_own() -> None:
-    clock = Ticking()
-    pacer = Pacer(clock)
-    waits = [pacer.turn("T", str(number), 9) for number in range(40)]
-    assert waits == pytest.approx([0.0] * 30 + [number / 5 for number in range(1, 11)], abs=1e-9)
-    assert pacer.turn("U", "0", 9) == 0
-
-
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.floats(0, 3)), max_size=60))
-def test_no_second_ever_holds_more_than_its_share(asked: list[tuple[str, float]]) -> None:
-    clock = Ticking()
-    pacer = Pacer(clock, rate=1, burst=3)
-    posted: dict[str, list[float]] = {}
-    for channel, pause in asked:
-        clock.now += pause
-        posted.setdefault(channel, []).append(clock.now + pacer.turn("T", channel, 1000))
-    for times in posted.values():
-        for start, first in enumerate(times):
-            for more, later in enumerate(times[start:]):
-                assert more + 1 <= 3 + (later - first) + 1e-6
-
-
-def test_who_posts_no_more_is_forgotten() -> None:
-    clock = Ticking()
-    pacer = Pacer(clock)
-    for number in range(25_000):
-        clock.now += 1
-        pacer.turn("T", str(number), 0)
-    assert len(pacer._channels._next) <= 10_001
 
 
 # Errors

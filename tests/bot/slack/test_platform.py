@@ -12,7 +12,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.cards import Card, Code, Picture, Text
 from bot.core.platform import Later, Refused, Target
-from bot.platforms.slack.pacing import Pacer
+from bot.platforms.slack.pacing import Allowed, Pacer
 from bot.platforms.slack.people import CannotTell, People
 from bot.platforms.slack.platform import PartlyPosted, SlackPlatform
 from bot.platforms.slack.tokens import Tokens, TokenWrong, the_only
@@ -60,7 +60,7 @@ async def post(slack: SlackDouble, clock: Clock) -> AsyncIterator[Post]:
     slack.limits.on = False
     async with SlackWeb(slack.api_url) as web, ServiceClient.over_http("http://127.0.0.1:9", "nobody") as nobody:
         tokens = Tokens(nobody, clock, await the_only(web, SecretStr(slack.bot_token(team))))
-        platform = SlackPlatform(web, tokens, clock, Pacer(lambda: 0.0, rate=1000, burst=1000))
+        platform = SlackPlatform(web, tokens, clock, Pacer(lambda: 0.0, Allowed(1000, 1000), Allowed(1000, 1000)))
         yield Post(slack, team, ann, daily, web, tokens, platform, clock)
 
 
