@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 from discord.http import Route
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.platforms.discord.pace import AT_FIRST, Pace, Places
@@ -35,6 +35,7 @@ def counted_at(asked: list[tuple[float, float, float]], most: int, window_s: flo
     return sorted(counted)
 
 
+@settings(deadline=None)
 @given(st.lists(requests, max_size=80), st.integers(1, 6), st.floats(0.2, 2))
 def test_no_window_ever_counts_more_than_its_share(
     asked: list[tuple[float, float, float]], most: int, window_s: float
