@@ -345,7 +345,7 @@ class ServiceClient:
             type(None),
             delivery=delivery,
             attempt=attempt,
-            error=error,
+            error=error[:1000],
             uncertain=uncertain,
             final=final,
             retry_s=retry_s,

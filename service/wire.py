@@ -31,7 +31,7 @@ Ref = Annotated[str, Field(pattern=r"^[rp][0-9]{1,18}$")]
 EventId = Annotated[str, Field(min_length=1, max_length=200)]
 Short = Annotated[str, Field(max_length=200)]
 Code = Annotated[str, Field(max_length=100_000)]
-Secret = Annotated[SecretStr, PlainSerializer(SecretStr.get_secret_value, when_used="json")]
+Secret = Annotated[SecretStr, Field(max_length=10_000), PlainSerializer(SecretStr.get_secret_value, when_used="json")]
 """Plain on the wire, between a bot and its service; hidden wherever it is printed or logged."""
 
 
@@ -95,7 +95,7 @@ class QuestionView(Model):
 class Given(Model):
     """What a member answered."""
 
-    options: tuple[str, ...] | None = None
+    options: Annotated[tuple[Short, ...], Field(max_length=100)] | None = None
     text: Annotated[str, Field(max_length=4000)] | None = None
     code: Code | None = None
 
@@ -303,12 +303,12 @@ class ScheduleSpec(Model):
     """A schedule as an admin states it. Local time, IANA zone, weekdays 0 = Monday."""
 
     at: time = time(9, 0)
-    weekdays: tuple[Annotated[int, Field(ge=0, le=6)], ...] = (0, 1, 2, 3, 4)
+    weekdays: Annotated[tuple[Annotated[int, Field(ge=0, le=6)], ...], Field(max_length=7)] = (0, 1, 2, 3, 4)
     zone: Short = "UTC"
     open_minutes: Annotated[int, Field(ge=1, le=7 * 24 * 60)] = 8 * 60
-    levels: tuple[Level, ...] = ()
-    topics: tuple[Short, ...] = ()
-    kinds: tuple[Kind, ...] = ()
+    levels: Annotated[tuple[Level, ...], Field(max_length=20)] = ()
+    topics: Annotated[tuple[Short, ...], Field(max_length=200)] = ()
+    kinds: Annotated[tuple[Kind, ...], Field(max_length=20)] = ()
     country: Short = ""
     """A calendar of public holidays to keep, such as DE or US-CA."""
     speed_bonus: bool = False
@@ -554,7 +554,7 @@ class Installation(InstallationKey):
     app: Short = ""
     bot_id: Short = ""
     bot_user: Short = ""
-    scopes: tuple[Short, ...] = ()
+    scopes: Annotated[tuple[Short, ...], Field(max_length=200)] = ()
     installed_by: Short = ""
     name: Short = ""
     """Of the workspace, for people."""

@@ -18,9 +18,10 @@ from service.api import (
     rounds,
 )
 from service.api.dependencies import Parts, authorised
+from service.api.door import Door
+from service.api.following import Followed
 from service.metrics_calls import CountedCalls
 from service.metrics_state import State
-from service.api.following import Followed
 
 ROUTERS: tuple[APIRouter, ...] = (
     rounds.router,
@@ -37,7 +38,7 @@ ROUTERS: tuple[APIRouter, ...] = (
 
 def make_api(parts: Parts) -> FastAPI:
     """The ASGI application over `parts`."""
-    app = FastAPI(title="Dailygrad question service", docs_url=None, redoc_url=None)
+    app = FastAPI(title="Dailygrad question service", openapi_url=None)
     app.state.parts = parts
     app.state.metrics = State(parts.sessions, parts.sandbox, parts.clock)
     for router in ROUTERS:
@@ -46,5 +47,6 @@ def make_api(parts: Parts) -> FastAPI:
     app.include_router(measuring.router)
     app.add_middleware(CountedCalls)
     errors.install(app)
+    app.add_middleware(Door)
     app.add_middleware(Followed)
     return app

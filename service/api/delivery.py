@@ -15,7 +15,10 @@ from service.wire import Delivery, Place, Platform
 
 router = APIRouter()
 
-Id = Annotated[int, Body(embed=True, ge=1)]
+Id = Annotated[int, Body(embed=True, ge=1, lt=2**63)]
+
+LONGEST_WAIT_S = 30 * 86_400.0
+LONGEST_ERROR = 20_000
 
 
 @router.post("/outbox/claim")
@@ -56,7 +59,9 @@ async def outbox_places(call: TheCall, platform: Annotated[Platform, Body(embed=
 
 
 @router.post("/outbox/sent")
-async def outbox_sent(call: TheCall, delivery: Id, message_ref: Annotated[str, Body(embed=True, min_length=1)]) -> None:
+async def outbox_sent(
+    call: TheCall, delivery: Id, message_ref: Annotated[str, Body(embed=True, min_length=1, max_length=5_000)]
+) -> None:
     async with call.transaction() as session:
         await delivering.sent(session, delivery, message_ref, call.now)
 
@@ -66,10 +71,10 @@ async def outbox_failed(
     call: TheCall,
     delivery: Id,
     attempt: Id,
-    error: Annotated[str, Body(embed=True)],
+    error: Annotated[str, Body(embed=True, max_length=LONGEST_ERROR)],
     uncertain: Annotated[bool, Body(embed=True)],
     final: Annotated[bool, Body(embed=True)] = False,
-    retry_s: Annotated[float | None, Body(embed=True, ge=0)] = None,
+    retry_s: Annotated[float | None, Body(embed=True, ge=0, le=LONGEST_WAIT_S)] = None,
 ) -> None:
     async with call.transaction() as session:
         await delivering.failed(

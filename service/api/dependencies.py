@@ -11,6 +11,7 @@ from typing import Annotated, cast
 
 from fastapi import Body, Depends, Request
 from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.exceptions import HTTPException
 
 from service.fairness import FairSandbox
 from service.jobs import Jobs
@@ -38,8 +39,11 @@ class Parts:
     """Set when the process is about to end, so that no call waits any longer."""
 
 
-class Unauthorised(Exception):
+class Unauthorised(HTTPException):
     """The service token is missing or wrong; set the bot's to the service's DAILYGRAD_SERVICE_TOKEN."""
+
+    def __init__(self) -> None:
+        super().__init__(401)
 
 
 @dataclass(frozen=True)

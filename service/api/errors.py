@@ -10,6 +10,7 @@ from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
 
 from service.api.dependencies import Unauthorised
+from service.api.door import TooLarge
 from service.api.following import event_of
 from service.errors import AdminsOnly, Busy, EventReused, NoSandbox, NotFound, Refused
 from service.limits import limit_words
@@ -33,6 +34,7 @@ def install(app: FastAPI) -> None:
     """Make every failure of `app` one that the client can read."""
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(Unauthorised, _unauthorised)
+    app.add_exception_handler(TooLarge, _too_large)
     app.add_exception_handler(RequestValidationError, _unreadable)
     app.add_exception_handler(DataError, _unkept)
     app.add_exception_handler(HTTPException, _other)
@@ -53,6 +55,11 @@ async def _unauthorised(request: Request, error: Exception) -> JSONResponse:
     response = _answer(401, "unauthorised", " ".join((Unauthorised.__doc__ or "").split()))
     response.headers["WWW-Authenticate"] = "Bearer"
     return response
+
+
+async def _too_large(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, TooLarge)
+    return _answer(error.status_code, "too-large", error.detail)
 
 
 async def _unreadable(request: Request, error: Exception) -> JSONResponse:

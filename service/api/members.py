@@ -38,7 +38,7 @@ async def rules(call: TheCall, who: WhoBody) -> Rules:
 
 @router.post("/privacy")
 async def privacy(
-    call: TheCall, who: WhoBody, event_id: EventBody, action: Annotated[str, Body(embed=True)] = "see"
+    call: TheCall, who: WhoBody, event_id: EventBody, action: Annotated[Short, Body(embed=True)] = "see"
 ) -> PrivacyView:
     async with call.transaction() as session:
         # Whoever was forgotten must not be made known again by the same event, sent twice.
