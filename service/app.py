@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from sandbox.several import Sandboxes
 from sandbox.wire import Priority
 from service import closing, daily, delivering, drawing, grading, metrics, rejudging
+from service.alerting import Alerts
 from service.api import make_api
 from service.api.dependencies import Clock, Parts
 from service.config import Settings
@@ -37,6 +38,7 @@ class Service:
     engine: AsyncEngine
     sessions: Sessions
     sandbox: FairSandbox | None
+    alerts: Alerts
     jobs: Jobs
     api: FastAPI
     stopping: Event
@@ -74,6 +76,7 @@ class Service:
         await self.jobs.take_up_stalled()
         if self.sandbox is not None:
             await self._draw_new_families()
+        await self.alerts.look(now)
 
     async def _draw_new_families(self) -> None:
         async with self.sessions.begin() as session:
@@ -107,4 +110,5 @@ def build(settings: Settings, clock: Clock, sandbox: Sandbox | None = None) -> S
     vault = Vault(settings.token_keys)
     metrics.built(migrations.newest())
     parts = Parts(sessions, settings.database_url, clock, tokens, fair, jobs, migrations.newest(), vault, Event())
-    return Service(settings, clock, engine, sessions, fair, jobs, make_api(parts), parts.stopping, workers)
+    alerts = Alerts(sessions, fair)
+    return Service(settings, clock, engine, sessions, fair, alerts, jobs, make_api(parts), parts.stopping, workers)

@@ -14,6 +14,7 @@ from psycopg import AsyncConnection
 from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service import alerting
 from service.errors import NotFound
 from service.metrics import DELIVERIES, delivered
 from service.noticing import tell_admins
@@ -107,6 +108,8 @@ async def failed(
     row.not_before, row.claimed_until = now + _wait(row.attempt, retry_s), None
     row.state = "uncertain" if uncertain else "due"
     DELIVERIES.labels(row.kind, "uncertain" if uncertain else "failed").inc()
+    if final:
+        await alerting.refused(session, row, now)
     if final or (row.give_up_at is not None and row.not_before >= row.give_up_at):
         await _give_up(session, row, now)
 

@@ -1,0 +1,182 @@
+"""Troubles as rows: each open at most once, and what shows that one began or is over. What is said is `alerting`'s."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import and_, exists, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from service.store.schedules import channels_of
+from service.store.tables import Channel, Chat, Identity, InstallationRow, Outbox, Round, Schedule, Trouble
+
+What = Literal["late", "refused", "sandbox", "revoked"]
+WAITING = ("due", "sending", "uncertain")
+PRIVATE_CHATS = ("discord", "slack")
+"""Where an admin is told alone; in the other chats all sit in one room."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a notice may go: a channel, or with `member_id` one person in that chat."""
+
+    chat_id: int
+    channel_id: int | None
+    member_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """Code answers of a workspace that wait."""
+
+    workspace_id: int
+    count: int
+    oldest: datetime
+
+
+async def begin(
+    session: AsyncSession, workspace_id: int, what: What, subject: int, detail: dict[str, Any], now: datetime
+) -> Trouble | None:
+    """Open a trouble; None where it is open already, by whomever."""
+    values = {"workspace_id": workspace_id, "what": what, "subject": subject, "detail": detail, "since": now}
+    made = await session.scalar(insert(Trouble).values(values).on_conflict_do_nothing().returning(Trouble.id))
+    return None if made is None else await session.get(Trouble, made)
+
+
+async def end(session: AsyncSession, trouble: Trouble, now: datetime) -> bool:
+    """Close it; False where somebody else did."""
+    ending = update(Trouble).where(Trouble.id == trouble.id, Trouble.over_at.is_(None)).values(over_at=now)
+    return await session.scalar(ending.returning(Trouble.id)) is not None
+
+
+async def open_of(session: AsyncSession, what: What) -> Sequence[Trouble]:
+    """The open troubles of a kind, oldest first."""
+    query = select(Trouble).where(Trouble.what == what, Trouble.over_at.is_(None)).order_by(Trouble.id)
+    return (await session.scalars(query)).all()
+
+
+async def latest(session: AsyncSession, workspace_id: int | None, since: datetime) -> Sequence[Trouble]:
+    """Those that are open or ended since, of one workspace or of all, the newest first."""
+    mine = [] if workspace_id is None else [Trouble.workspace_id == workspace_id]
+    query = select(Trouble).where(*mine, (Trouble.over_at.is_(None)) | (Trouble.over_at >= since))
+    return (await session.scalars(query.order_by(Trouble.id.desc()))).all()
+
+
+async def late_posts(session: AsyncSession, before: datetime) -> Sequence[tuple[Outbox, Schedule, Channel]]:
+    """Questions due before then that do not stand yet and of which no trouble is open."""
+    known = exists().where(Trouble.what == "late", Trouble.subject == Outbox.id, Trouble.over_at.is_(None))
+    query = (
+        select(Outbox, Schedule, Channel)
+        .join(Round, Round.id == Outbox.round_id)
+        .join(Schedule, Schedule.id == Round.schedule_id)
+        .join(Channel, Channel.id == Outbox.channel_id)
+        .where(Outbox.state.in_(WAITING), Outbox.kind == "question", Outbox.due_at < before, ~known)
+        .order_by(Outbox.id)
+    )
+    return [(row, schedule, channel) for row, schedule, channel in await session.execute(query)]
+
+
+async def settled_posts(session: AsyncSession) -> Sequence[tuple[Trouble, Outbox]]:
+    """Open troubles about late questions that were posted or given up since."""
+    query = (
+        select(Trouble, Outbox)
+        .join(Outbox, Outbox.id == Trouble.subject)
+        .where(Trouble.what == "late", Trouble.over_at.is_(None), Outbox.state.not_in(WAITING))
+        .order_by(Trouble.id)
+    )
+    return [(trouble, row) for trouble, row in await session.execute(query)]
+
+
+async def taken_again(session: AsyncSession) -> Sequence[Trouble]:
+    """Open troubles of channels that have taken a message since."""
+    arrived = exists().where(
+        Outbox.channel_id == Trouble.subject, Outbox.member_id.is_(None), Outbox.sent_at > Trouble.since
+    )
+    query = select(Trouble).where(Trouble.what == "refused", Trouble.over_at.is_(None), arrived)
+    return (await session.scalars(query.order_by(Trouble.id))).all()
+
+
+async def behind(session: AsyncSession, before: datetime) -> Sequence[Behind]:
+    """The workspaces in which a code answer has waited since then or longer."""
+    return [Behind(*row) for row in await session.execute(text(_BEHIND), {"before": before})]
+
+
+_BEHIND = """
+    select member.workspace_id, count(distinct answer.id), min(answer.at)
+    from procrastinate_jobs job
+    join answer on answer.id = (job.args ->> 'answer_id')::bigint
+    join member on member.id = answer.member_id
+    where job.task_name = 'judge_answer' and job.status in ('todo', 'doing') and answer.at <= :before
+    group by 1 order by 1
+"""
+
+
+async def revoked(session: AsyncSession) -> Sequence[Chat]:
+    """The chats whose installation was revoked, and that no other serves."""
+    live = aliased(InstallationRow)
+    same = and_(live.platform == InstallationRow.platform, live.revoked_at.is_(None))
+    wide = and_(live.team == "", live.enterprise == InstallationRow.enterprise, InstallationRow.enterprise != "")
+    query = (
+        select(Chat)
+        .join(
+            InstallationRow,
+            and_(InstallationRow.platform == Chat.platform, InstallationRow.team == Chat.external_id),
+        )
+        .where(
+            InstallationRow.revoked_at.is_not(None), ~exists().where(same, (live.team == InstallationRow.team) | wide)
+        )
+        .group_by(Chat.id)
+        .order_by(Chat.id)
+    )
+    return (await session.scalars(query)).all()
+
+
+async def a_schedule(session: AsyncSession, workspace_id: int) -> Schedule | None:
+    """The workspace's oldest schedule, whose maker is told what concerns no schedule."""
+    query = select(Schedule).where(Schedule.workspace_id == workspace_id, Schedule.removed_at.is_(None))
+    return await session.scalar(query.order_by(Schedule.id).limit(1))
+
+
+async def a_channel(session: AsyncSession, workspace_id: int) -> Channel | None:
+    """The workspace's oldest channel."""
+    query = select(Channel).where(Channel.workspace_id == workspace_id)
+    return await session.scalar(query.order_by(Channel.id).limit(1))
+
+
+async def spot_beside(session: AsyncSession, schedule: Schedule, troubled: Collection[int]) -> Spot | None:
+    """Where the schedule's maker can be told in a chat that has no trouble, else a channel of it that is in one."""
+    if schedule.made_by is not None:
+        known = (
+            select(Identity.chat_id)
+            .join(Chat, Chat.id == Identity.chat_id)
+            .where(Identity.member_id == schedule.made_by, Chat.platform.in_(PRIVATE_CHATS))
+            .where(Identity.chat_id.not_in(troubled))
+        )
+        chat_id = await session.scalar(known.order_by(Identity.id).limit(1))
+        if chat_id is not None:
+            return Spot(chat_id, None, schedule.made_by)
+    for channel_id in await channels_of(session, schedule):
+        channel = await session.get_one(Channel, channel_id)
+        if channel.chat_id not in troubled:
+            return Spot(channel.chat_id, channel.id, None)
+    return None
+
+
+async def withdraw(session: AsyncSession, key: str) -> bool:
+    """Take a message back that nobody had in hand yet; False where it is too late."""
+    unsent = update(Outbox).where(Outbox.key == key, Outbox.state == "due", Outbox.taken_at.is_(None))
+    gone = unsent.values(state="skipped", error="it was over before it could be told").returning(Outbox.id)
+    return await session.scalar(gone) is not None
+
+
+async def schedule_of(session: AsyncSession, outbox_id: int) -> Schedule | None:
+    """The schedule whose question a message puts."""
+    query = (
+        select(Schedule).join(Round, Round.schedule_id == Schedule.id).join(Outbox, Outbox.round_id == Round.id)
+    ).where(Outbox.id == outbox_id)
+    return await session.scalar(query)
