@@ -23,6 +23,8 @@ class Slot:
     level: str
     chat: str
     channel: str
+    wave: int = 0
+    """Slots of one wave are due at once."""
 
 
 @dataclass

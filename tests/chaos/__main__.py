@@ -1,0 +1,89 @@
+"""`python -m tests.chaos`: days of faults, each from a seed. Prints the seed first, and a table last."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import secrets
+import statistics
+import sys
+from pathlib import Path
+
+from tests.chaos.day import LONG, SHORT, Day, Size, lived
+from tests.chaos.processes import adopt_orphans
+from tests.chaos.program import program
+
+
+def main() -> int:
+    """Exit status 1 where any promise was broken."""
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos", description="Break everything, and lose nothing.")
+    parser.add_argument("--seed", type=int, default=None, help="the first day's; one by chance, if none is given")
+    parser.add_argument("--rounds", type=int, default=1, help="how many days, of one seed after the other")
+    parser.add_argument("--short", action="store_true", help="days as short as in the tests")
+    parser.add_argument("--keep", type=Path, help="a new folder in which the logs of the processes are kept")
+    parser.add_argument("--show", action="store_true", help="only print the programs of faults")
+    told = parser.parse_args()
+    size = SHORT if told.short else LONG
+    first = told.seed if told.seed is not None else secrets.randbelow(10**6)
+    seeds = range(first, first + told.rounds)
+    if told.show:
+        for seed in seeds:
+            say(f"seed {seed}", *map(str, program(seed, size.spread, size.more)))
+        return 0
+    adopt_orphans()
+    days = [one(seed, size, told.keep / str(seed) if told.keep else None, told.short) for seed in seeds]
+    say("", *table(days))
+    return 1 if any(day.broken for day in days) else 0
+
+
+def one(seed: int, size: Size, keep: Path | None, short: bool) -> Day:
+    """A day, told as it begins and ends."""
+    again = f"make chaos SEED={seed} ROUNDS=1" + (" CHAOS=--short" if short else "")
+    say(f"seed {seed}; the same again: {again}")
+    if keep is not None:
+        keep.mkdir(parents=True)
+    day = asyncio.run(lived(seed, size, keep))
+    times = ", ".join(f"{seconds:.1f} s {what}" for what, seconds in day.seconds.items())
+    say(f"seed {seed}: {len(day.broken)} violations; {times}", *(f"  broken: {what}" for what in day.broken))
+    if day.broken:
+        say(f"  the same again: {again}")
+    return day
+
+
+def table(days: list[Day]) -> list[str]:
+    """What was done and what came of it, a line for each seed."""
+    names = list(dict.fromkeys(name for day in days for name in day.kills))
+    head = ["seed", *(f"† {name}" for name in names), "PostgreSQL", "chat faults"]
+    head += ["slots", "answers", "verdicts", "unknown", "violations"]
+    rows = [[str(day.seed), *(str(day.kills[name]) for name in names), *_faults(day), *_counts(day)] for day in days]
+    widths = [max(len(row[place]) for row in [head, *rows]) for place in range(len(head))]
+    lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in [head, *rows]]
+    lines.append(_spread("another leads", [each for day in days for each in day.takeovers]))
+    lines.append(_spread("a slot due after the leader's death is posted", [each for day in days for each in day.ticks]))
+    recovered = {name: [each for day in days for each in day.recovered.get(name, ())] for name in names}
+    return lines + [_spread(f"{name} serves again", times) for name, times in recovered.items()]
+
+
+def _faults(day: Day) -> list[str]:
+    kinds = {kind: sum(n for what, n in day.done.items() if what.startswith(kind)) for kind in ("restart", "chat")}
+    return [str(count) for count in kinds.values()]
+
+
+def _counts(day: Day) -> list[str]:
+    counts = [str(day.counts.get(name, 0)) for name in ("slots", "answers", "verdicts", "unknown")]
+    return [*counts, str(len(day.broken))]
+
+
+def _spread(what: str, seconds: list[float]) -> str:
+    if not seconds:
+        return f"{what}: not measured"
+    return f"{what}: p50 {statistics.median(seconds):.1f} s, max {max(seconds):.1f} s of {len(seconds)}"
+
+
+def say(*lines: str) -> None:
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
