@@ -93,8 +93,6 @@ def of_database(found: Measures | None, now: datetime) -> Iterator[Metric]:
         oldest.add_metric([job.task, job.status], _age(job.oldest, now))
     yield from (jobs, oldest)
     yield _gauge("schedules", "Schedules there are.", found.schedules)
-    # Where there is none, no worker could be found to sleep.
-    yield _gauge("ticked_seconds", "How long ago every schedule had been looked at.", _age(found.ticked_at, now))
     yield _gauge("rounds_open", "Rounds that take answers.", found.open_rounds)
     yield _gauge("rounds_unclosed", "Rounds whose time is up and whose reveal was not made.", found.unclosed)
     yield _gauge("led", "Whether any worker leads.", found.led)

@@ -45,8 +45,6 @@ class Measures:
     """Code answers that wait for their verdict."""
     jobs: Sequence[Jobs]
     schedules: int
-    ticked_at: datetime | None
-    """The schedule that was looked at longest ago was looked at then."""
     open_rounds: int
     unclosed: int
     """Rounds whose time is up and whose books are open."""
@@ -57,15 +55,13 @@ class Measures:
 
 async def measured(session: AsyncSession, now: datetime, grace: timedelta, leader: int) -> Measures:
     """Everything, as of now; `leader` is the key of the leader's lock."""
-    schedules, ticked_at = await _schedules(session)
     open_rounds, unclosed = await _rounds(session, now)
     return Measures(
         outbox=await _outbox(session),
         overdue=await _overdue(session, now - grace),
         answers=await waiting_answers(session),
         jobs=await jobs(session),
-        schedules=schedules,
-        ticked_at=ticked_at,
+        schedules=await _schedules(session),
         open_rounds=open_rounds,
         unclosed=unclosed,
         troubles=await _troubles(session),
@@ -105,10 +101,9 @@ async def _overdue(session: AsyncSession, before: datetime) -> Queue:
     return Queue("question", *(await session.execute(query)).one())
 
 
-async def _schedules(session: AsyncSession) -> tuple[int, datetime | None]:
-    query = select(func.count(), func.min(Schedule.since)).where(Schedule.removed_at.is_(None))
-    count, since = (await session.execute(query)).one()
-    return count, since
+async def _schedules(session: AsyncSession) -> int:
+    query = select(func.count()).select_from(Schedule).where(Schedule.removed_at.is_(None))
+    return await session.scalar(query) or 0
 
 
 async def _rounds(session: AsyncSession, now: datetime) -> tuple[int, int]:
