@@ -40,7 +40,7 @@ from service.client import ServiceClient
 from service.config import Settings, SettingsWrong, read_settings
 from service.drawing import SandboxFailed, draw_questions
 from service.importing import import_path
-from service.logs import log_to
+from service.logs import hide_settings, log_to
 from service.metrics import exposed
 from service.process import DATA, Refused, errors, listening, now, only_one, out, stop_signal, until
 from service.rehearsing import rehearsed
@@ -109,14 +109,15 @@ def run_everything(
         raise Refused(f"there is no {bank}: give a Markdown file or a folder of them to --bank")
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     with only_one(data):
-        log_to(data / "dailygrad.log")
-        asyncio.run(everything(data.resolve(), bank, chat, port))
+        links = settings_read(LinkSettings)
+        hide_settings(links)
+        log_to(data / "dailygrad.log", links.log_level)
+        asyncio.run(everything(data.resolve(), bank, chat, port, links))
 
 
-async def everything(data: Path, bank: Path | None, chat: Chat, port: int) -> None:
+async def everything(data: Path, bank: Path | None, chat: Chat, port: int, links: LinkSettings) -> None:
     """Start, serve until asked to stop, and stop in the reverse order."""
     stop = stop_signal()
-    links = settings_read(LinkSettings)
     # What its settings lack is said before anything is started.
     elsewhere = presence(chat.value) if chat in (Chat.discord, Chat.slack) else None
     started = clockwork.monotonic()
@@ -125,6 +126,7 @@ async def everything(data: Path, bank: Path | None, chat: Chat, port: int) -> No
         sandbox = sandboxes.start(short_directory(data / "sandbox"))
         stack.callback(sandbox.stop)
         settings = await local_settings(data, sandbox.socket, stack)
+        hide_settings(settings)
         await step("Database brought to this version", asyncio.to_thread(migrations.upgrade, settings.database_url))
         service = build(settings, now)
         await stack.enter_async_context(service.running(work=True))

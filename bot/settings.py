@@ -29,6 +29,8 @@ class LinkSettings(BaseSettings):
     """The public address of the process that serves the editor, such as https://quiz.example.com."""
     link_secret: SecretStr = SecretStr("")
     link_secret_file: Path | None = None
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """Of this process's log."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -70,7 +72,6 @@ class BotSettings(LinkSettings):
     metrics_host: str = "127.0.0.1"
     metrics_port: int | None = Field(default=None, ge=0, le=65535)
     """Where Prometheus reads this process's metrics, without a token; without one it does not."""
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     @model_validator(mode="after")
     def _has_a_token(self) -> Self:

@@ -23,7 +23,7 @@ from bot.platforms import console as console_chat
 from bot.platforms import web as web_chat
 from bot.settings import BotSettings, LinkSettings, settings_read
 from service.client import ServiceClient
-from service.logs import log_to
+from service.logs import hide_settings, log_to
 from service.metrics import built, exposed
 from service.process import Refused, listening, now, out, served, stop_signal, until
 
@@ -103,6 +103,7 @@ def bot_web(
     Settings: DAILYGRAD_SERVICE_URL, …SERVICE_TOKEN, …WEB_HOST, …WEB_PORT, …WEB_HOSTS, …DATA, …LINK_URL, …LINK_SECRET.
     """
     settings = settings_read(BotSettings)
+    hide_settings(settings)
     log_to(None, settings.log_level)
     asyncio.run(_bot_web(settings, links_only))
 
@@ -170,6 +171,7 @@ def bot_slack() -> None:
 
 def _bot_elsewhere(chat: str) -> None:
     be_there, ours = presence(chat), settings_read(BotSettings)
+    hide_settings(ours)
     log_to(None, ours.log_level)
     asyncio.run(_on(ours, be_there))
 
@@ -190,6 +192,7 @@ def _on_discord() -> Presence:
         from bot.platforms.discord.adapter import serve
         from bot.platforms.discord.settings import read_discord_settings
     settings = read_discord_settings()
+    hide_settings(settings)
 
     async def be_there(client: ServiceClient, stop: asyncio.Event, links: Links | None, data: Path) -> None:
         await serve(settings.model_copy(update={"data": data}), client, now, stop, links)
@@ -204,6 +207,7 @@ def _on_slack() -> Presence:
         from bot.platforms.slack.socket import SocketFailed
         from bot.platforms.slack.tokens import TokenWrong
     settings = settings_read(SlackSettings)
+    hide_settings(settings)
 
     async def be_there(client: ServiceClient, stop: asyncio.Event, links: Links | None, data: Path) -> None:
         try:

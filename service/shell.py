@@ -32,7 +32,7 @@ from service.config import Settings, read_settings
 from service.errors import Refused as NotDone
 from service.fairness import FairSandbox
 from service.importing import import_path
-from service.logs import log_to
+from service.logs import hide_settings, log_to
 from service.metrics import exposed
 from service.process import Refused, errors, listening, now, out, served, stop_signal
 from service.proving import Found, prove_all, proved_readings, proving_work
@@ -52,6 +52,7 @@ T = TypeVar("T")
 def serve() -> None:
     """Start the question service alone. Settings: DATABASE_URL, DAILYGRAD_SERVICE_TOKEN, DAILYGRAD_HOST, …PORT."""
     settings = read_settings()
+    hide_settings(settings)
     log_to(None, settings.log_level)
     migrations.current(settings.database_url)  # one that cannot be reached is said at once
     asyncio.run(_serve(settings))
@@ -72,6 +73,7 @@ async def _serve(settings: Settings) -> None:
 def work() -> None:
     """Start a worker: it ticks the schedules, where it is the leader, and does the jobs."""
     settings = read_settings()
+    hide_settings(settings)
     log_to(None, settings.log_level)
     refuse_other_version(settings.database_url)
     asyncio.run(_work(settings))

@@ -10,6 +10,8 @@ from pathlib import Path
 import httpx
 import structlog
 
+from service.logs import hide
+
 SHORTEST_TOKEN = 16
 
 log = structlog.get_logger(__name__)
@@ -60,6 +62,7 @@ class TokenFile(Tokens):
             why = error.strerror if isinstance(error, OSError) else "it holds no token, or one that is too short"
             log.warning("the file of service tokens cannot be used; those before stay", path=str(self._path), why=why)
         else:
+            hide(*self._all)
             log.info("service tokens read again", path=str(self._path), tokens=len(self._all))
 
 
