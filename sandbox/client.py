@@ -6,10 +6,9 @@ import asyncio
 import contextlib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from sandbox import wire
-from sandbox.talking import Talk
+from sandbox.lines import Lines
 from sandbox.wire import Device, Isolation, Outcome, Run
 
 _SLACK_SECONDS = 90.0
@@ -47,10 +46,12 @@ class NobodyThere(SandboxUnreachable):
 
 
 class SandboxClient:
-    """One connection per request, so that a restarted supervisor needs no reconnecting and hanging up cancels a run."""
+    """One connection for each request at a time, so that hanging up cancels its run; one that a supervisor let go of
+    is made anew. It needs no closing, and outlives its loop."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._lines = Lines(path)
 
     async def run(self, run: Run) -> Outcome:
         """The Outcome of `run`. A lost connection does not raise: it is status `internal`, not the member's fault.
@@ -66,7 +67,7 @@ class SandboxClient:
         """As `run`, but raises SandboxUnreachable where no outcome came, and none will: hanging up ends the run."""
         frame = wire.encode_run(run)
         try:
-            kind, head, body = await self._ask(frame, run.limits.wall_ms / 1000 + _SLACK_SECONDS)
+            kind, head, body = await self._lines.ask(frame, run.limits.wall_ms / 1000 + _SLACK_SECONDS)
             if kind != "outcome":
                 raise ValueError(f"a frame of kind {kind!r}")
             return wire.read_outcome(head, body)
@@ -79,7 +80,7 @@ class SandboxClient:
     async def health(self) -> Health:
         """How the sandbox is. Raises SandboxUnreachable when nobody answers."""
         try:
-            _, head, _ = await self._ask(wire.encode("health", {}), 10)
+            _, head, _ = await self._lines.ask(wire.encode("health", {}), 10)
             return Health(**{**head, "lacks": tuple(head["lacks"]), "devices": tuple(head.get("devices", ("cpu",)))})
         except (OSError, ValueError, KeyError, TypeError) as problem:
             raise SandboxUnreachable(f"no sandbox answers at {self.path}: {problem}; is it started?") from None
@@ -100,23 +101,3 @@ class SandboxClient:
                         last = health.trouble
                     await asyncio.sleep(0.05)
         raise SandboxUnreachable(f"no child was ready within {seconds:.0f} s: {last or 'still starting'}")
-
-    async def _ask(self, frame: bytes, seconds: float) -> tuple[str, dict[str, Any], bytes]:
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[tuple[str, dict[str, Any], bytes]] = loop.create_future()
-
-        def heard(*frame: Any) -> None:
-            if not answer.done():
-                answer.set_result(frame)
-
-        def ended(why: str) -> None:
-            if not answer.done():
-                answer.set_exception(ConnectionResetError(why or "it hung up without an answer"))
-
-        async with asyncio.timeout(seconds):
-            transport, talk = await loop.create_unix_connection(lambda: Talk(heard, ended), str(self.path))
-            try:
-                talk.send(frame)
-                return await answer
-            finally:
-                transport.abort()

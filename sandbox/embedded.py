@@ -73,8 +73,9 @@ def start(
 async def embedded_sandbox(directory: Path, seconds: float = 120.0) -> AsyncIterator[SandboxClient]:
     """A client of a sandbox that is ready, and is stopped at the end. Raises SandboxUnreachable with the log's end."""
     sandbox = start(directory)
+    client = sandbox.client
     try:
-        await sandbox.client.until_ready(seconds)
-        yield sandbox.client
+        await client.until_ready(seconds)
+        yield client
     finally:
         sandbox.stop()

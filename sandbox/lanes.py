@@ -163,7 +163,7 @@ class GpuLanes:
         finally:
             chosen.busy = False
 
-    async def refill(self) -> None:
+    def refill(self) -> None:
         """Make up for what was taken."""
         for lane in self.lanes:
-            await lane.pool.refill()
+            lane.pool.refill()

@@ -16,6 +16,8 @@ from sandbox.handles import Child
 
 _LONGEST_PAUSE = 30.0
 _QUIET_SECONDS = 60.0
+_LONGEST_WAIT = 60.0
+"""Seconds for a child to be had."""
 
 
 async def _removed(groups: list[Group]) -> None:
@@ -45,7 +47,10 @@ class Pool:
         self.zygote: Zygote | None = None
         self.parked: deque[Child] = deque()
         self._waiting: deque[asyncio.Future[Child]] = deque()
-        self.changed = asyncio.Condition()
+        self._short = asyncio.Event()
+        """More may be wanted."""
+        self._alive = asyncio.Event()
+        """There is a zygote."""
         self.trouble = ""
         """Why there is no zygote or no child right now, for the operator."""
 
@@ -71,14 +76,14 @@ class Pool:
         zygote = await Zygote.start(self.bwrap, self.fresh)
         filling = asyncio.create_task(self._fill(zygote))
         try:
-            async with self.changed:
-                self.zygote = zygote
-                self.changed.notify_all()
+            self.zygote = zygote
+            self._alive.set()
             # Shielded: cancelled itself, it would count as dead already, and its socket would stay open.
             why = await asyncio.shield(zygote.died)
             self.say(f"the zygote died ({why}); starting another")
         finally:
             self.zygote = None
+            self._alive.clear()
             filling.cancel()
             await asyncio.gather(filling, return_exceptions=True)
             while self.parked:
@@ -108,8 +113,10 @@ class Pool:
     async def _wanted(self) -> bool:
         """Wait until another child is wanted; after a quiet while one fewer is, down to the least."""
         try:
-            async with asyncio.timeout(_QUIET_SECONDS), self.changed:
-                await self.changed.wait_for(lambda: len(self.parked) < self.size)
+            async with asyncio.timeout(_QUIET_SECONDS):
+                while len(self.parked) >= self.size:
+                    self._short.clear()
+                    await self._short.wait()
         except TimeoutError:
             if self.size > self.least:
                 self.size -= 1
@@ -120,7 +127,8 @@ class Pool:
     async def take(self, disk_mb: int) -> Child:
         """A child for one run; the caller closes it. Waits while there is none.
 
-        Raises OSError when one of another disk size cannot be made, ZygoteDied when the zygote goes meanwhile.
+        Raises TimeoutError after a minute without one, OSError when one of another disk size cannot be made,
+        ZygoteDied when the zygote goes meanwhile.
         """
         while disk_mb == self.disk_mb:
             child = await self._next()
@@ -129,9 +137,9 @@ class Pool:
             if not child.ended.done():
                 return child
             child.close()  # it died while it was parked: the machine was short of memory
-            await self.refill()
-        async with self.changed:
-            await self.changed.wait_for(lambda: self.zygote is not None)
+            self.refill()
+        async with asyncio.timeout(_LONGEST_WAIT):
+            await self._alive.wait()
         if self.zygote is None:
             raise ZygoteDied("it died before it was asked")
         return await self._spawned(self.zygote, disk_mb)
@@ -143,7 +151,8 @@ class Pool:
         place: asyncio.Future[Child] = asyncio.get_running_loop().create_future()
         self._waiting.append(place)
         try:
-            return await place
+            async with asyncio.timeout(_LONGEST_WAIT):
+                return await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():
                 self._park(place.result())
@@ -161,7 +170,6 @@ class Pool:
         child.groups = self._groups
         return child
 
-    async def refill(self) -> None:
+    def refill(self) -> None:
         """Make up for what was taken: called after an answer, so as not to compete with it."""
-        async with self.changed:
-            self.changed.notify_all()
+        self._short.set()

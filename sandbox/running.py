@@ -137,7 +137,7 @@ class _Heard:
 
 
 async def execute(child: Child, run: Run, isolation: Isolation, queue_ms: float) -> Outcome:
-    """The Outcome of `run` in `child`, which is killed by then, and dead soon after.
+    """The Outcome of `run` in `child`, which the caller closes: it may be alive still.
 
     Raises ChildLost when it died before it took the run, ZygoteDied when all went under.
     """
@@ -158,7 +158,6 @@ async def _ended(child: Child, heard: _Heard, late: bool) -> Exit:
     if heard.end is not None and not late:
         # It said all it had to say: nobody need wait until the kernel has taken it apart.
         if (used := child.usage()) is not None:
-            child.kill()
             heard.drain()
             return Exit(0, used.cpu_ms, used.peak_kb)
     elif not late and not heard.flooded and not heard.greedy:

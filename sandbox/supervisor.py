@@ -35,7 +35,6 @@ _MOST_CONNECTING = 1024
 """Callers that may come in one instant; beyond, the kernel turns them away and they do not learn why."""
 _MOST_PARKED = 8
 _ATTEMPTS = 10
-_MOST_QUEUE_SECONDS = 60.0
 _DRAIN_SECONDS = 8.0
 """What is running when we are told to stop may take so long to end; `docker stop` waits ten."""
 
@@ -72,6 +71,8 @@ class Supervisor:
         self.turns = Turns(self.queue, time.monotonic)
         self.answering = 0
         self.idle = asyncio.Event()
+        self.conversations: set[_Conversation] = set()
+        self.stopping = False
 
     async def serve(self, stop: asyncio.Event) -> None:
         """Listen until `stop`, end what is running, then leave no process and no socket behind."""
@@ -87,6 +88,9 @@ class Supervisor:
             server.close()
             # Whoever comes now finds nobody, and goes to another sandbox.
             self.settings.socket.unlink(missing_ok=True)
+            self.stopping = True
+            for conversation in self.conversations:
+                conversation.close_if_idle()
             await self._drain()
             keeping.cancel()
             await asyncio.gather(keeping, return_exceptions=True)
@@ -121,9 +125,10 @@ class Supervisor:
         except ValueError as problem:
             say(f"a connection was dropped: {problem}")
             talk.transport.abort()
-        # Not before the answer is sent: making a child would compete with it.
-        await self.pool.refill()
-        await self.gpus.refill()
+        finally:
+            # Not before the answer is sent: making a child would compete with it.
+            self.pool.refill()
+            self.gpus.refill()
 
     async def _answer(self, kind: str, head: dict[str, Any], body: bytes) -> bytes:
         if kind == "health":
@@ -172,15 +177,15 @@ class Supervisor:
 
     async def _in_a_child(self, lane: Lane, run: Run, asked: float) -> Outcome:
         for _ in range(_ATTEMPTS):
-            async with asyncio.timeout(_MOST_QUEUE_SECONDS):
-                child = await lane.take(run.limits.disk_mb)
+            child = await lane.take(run.limits.disk_mb)
             try:
                 return await lane.execute(child, run, self.host.isolation, (time.monotonic() - asked) * 1000)
             except ChildLost:
                 # It died while it was parked, and the word of it was still under way.
-                await lane.pool.refill()
+                lane.pool.refill()
             finally:
-                child.close()
+                # Soon, not now: taking it apart would compete with its answer on the way out.
+                asyncio.get_running_loop().call_soon(child.close)
         raise OSError(f"{_ATTEMPTS} children died before they took the run")
 
     def _internal(self, run: Run, why: str) -> Outcome:
@@ -236,17 +241,30 @@ class _Conversation:
 
     def __init__(self, supervisor: Supervisor) -> None:
         self.supervisor = supervisor
+        supervisor.conversations.add(self)
         self.work: asyncio.Task[None] | None = None
         self.talk = _Known(supervisor.settings.users | {os.getuid()}, self._heard, self._ended)
 
+    @property
+    def busy(self) -> bool:
+        return self.work is not None and not self.work.done()
+
+    def close_if_idle(self) -> None:
+        """Hang up where nothing is being answered: its caller goes elsewhere with what comes next."""
+        if not self.busy:
+            self.talk.transport.abort()
+
     def _heard(self, kind: str, head: dict[str, Any], body: bytes) -> None:
-        if self.work is not None and not self.work.done():
+        if self.busy:
             raise ValueError("a frame came before the one before it was answered")
+        if self.supervisor.stopping:
+            raise ValueError("it came after we were told to stop")
         self.work = asyncio.create_task(self.supervisor.reply(self.talk, kind, head, body))
 
     def _ended(self, why: str) -> None:
         if why:
             say(f"a connection was dropped: {why}")
+        self.supervisor.conversations.discard(self)
         if self.work is not None:
             self.work.cancel()
 

@@ -1,4 +1,4 @@
-"""One end of a connection of the sandbox: whole frames of `wire` come out, an end is told at once. Knows no meaning."""
+"""Parts what comes through a connection into whole frames of `wire`; the supervisor's end of one. Knows no meaning."""
 
 from __future__ import annotations
 
@@ -12,14 +12,47 @@ Heard = Callable[[str, dict[str, Any], bytes], None]
 _PREFIX = 4
 
 
+class Parts:
+    """Frames, fed in pieces of any size."""
+
+    def __init__(self) -> None:
+        self._held = bytearray()
+        self._head: tuple[str, dict[str, Any], int] | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is a part of a frame, or more."""
+        return bool(self._held) or self._head is not None
+
+    def feed(self, data: bytes) -> None:
+        self._held += data
+
+    def next(self) -> tuple[str, dict[str, Any], bytes] | None:
+        """Kind, fields and body of the next frame that is whole. Raises ValueError for what is none."""
+        if self._head is None:
+            if len(self._held) < _PREFIX:
+                return None
+            end = _PREFIX + wire.header_length(bytes(self._held[:_PREFIX]))
+            if len(self._held) < end:
+                return None
+            self._head = wire.read_header(bytes(self._held[_PREFIX:end]))
+            del self._held[:end]
+        kind, fields, length = self._head
+        if len(self._held) < length:
+            return None
+        body = bytes(self._held[:length])
+        del self._held[:length]
+        self._head = None
+        return kind, fields, body
+
+
 class Talk(asyncio.Protocol):
     """`heard` is called with kind, fields and body of each frame, `ended` once, with why: empty for a plain end."""
 
     def __init__(self, heard: Heard, ended: Callable[[str], None]) -> None:
         self._heard = heard
         self._ended = ended
-        self._held = bytearray()
-        self._head: tuple[str, dict[str, Any], int] | None = None
+        self._parts = Parts()
         self._why = ""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -30,33 +63,14 @@ class Talk(asyncio.Protocol):
         self.transport.write(frame)
 
     def data_received(self, data: bytes) -> None:
-        self._held += data
+        self._parts.feed(data)
         try:
-            while self._whole():
-                pass
+            while (frame := self._parts.next()) is not None:
+                self._heard(*frame)
         except ValueError as problem:
             self._why = str(problem)
             self.transport.abort()
 
-    def _whole(self) -> bool:
-        """Tell of a frame, if one is whole."""
-        if self._head is None:
-            if len(self._held) < _PREFIX:
-                return False
-            end = _PREFIX + wire.header_length(bytes(self._held[:_PREFIX]))
-            if len(self._held) < end:
-                return False
-            self._head = wire.read_header(bytes(self._held[_PREFIX:end]))
-            del self._held[:end]
-        kind, fields, length = self._head
-        if len(self._held) < length:
-            return False
-        body = bytes(self._held[:length])
-        del self._held[:length]
-        self._head = None
-        self._heard(kind, fields, body)
-        return True
-
     def connection_lost(self, problem: Exception | None) -> None:
-        torn = "it ended within a frame" if self._held or self._head else ""
+        torn = "it ended within a frame" if self._parts.begun else ""
         self._ended(self._why or (str(problem) if problem else torn))

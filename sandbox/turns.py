@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from sandbox.queueing import Queue, TurnedAway
+from sandbox.queueing import Queue, Ticket, TurnedAway
 from sandbox.wire import Priority
 
 
@@ -29,19 +29,22 @@ class Turns:
         self._starting[ticket.number] = asyncio.get_running_loop().create_future()
         try:
             self._advance()
-            longest = self.queue.longest[priority]
-            try:
-                # Not wait_for: it forgets a cancellation that comes together with the turn.
-                async with asyncio.timeout(longest):
-                    await self._starting[ticket.number]
-            except TimeoutError:
-                said = f"No turn came within {longest:.0f} s: the sandbox is busy. Try again in a minute."
-                raise TurnedAway("full", said) from None
+            if not self._starting[ticket.number].done():
+                await self._come(ticket, self.queue.longest[priority])
             yield before
         finally:
             del self._starting[ticket.number]
             self.queue.leave(ticket, self._clock())
             self._advance()
+
+    async def _come(self, ticket: Ticket, longest: float) -> None:
+        try:
+            # Not wait_for: it forgets a cancellation that comes together with the turn.
+            async with asyncio.timeout(longest):
+                await self._starting[ticket.number]
+        except TimeoutError:
+            said = f"No turn came within {longest:.0f} s: the sandbox is busy. Try again in a minute."
+            raise TurnedAway("full", said) from None
 
     def _advance(self) -> None:
         while (ticket := self.queue.start(self._clock())) is not None:

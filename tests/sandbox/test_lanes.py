@@ -65,7 +65,7 @@ async def test_a_run_that_takes_too_much_of_the_gpu_is_ended_and_one_nobody_can_
         outcome = await carried(pool, climbing)
         assert (outcome.status, outcome.stdout) == ("memory", "here\n"), outcome
         assert outcome.detail == "it took 5,500 MB of the GPU's memory, and may have 4,096 MB"
-        await pool.refill()
+        pool.refill()
         outcome = await carried(pool, losing)
         assert (outcome.status, outcome.results) == ("internal", b"")
         assert outcome.detail.startswith("the memory of the GPU cannot be watched: nvmlDeviceGetMemoryInfo")
