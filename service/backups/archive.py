@@ -6,9 +6,10 @@ import hashlib
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import IO, Annotated, Literal
+from types import TracebackType
+from typing import IO, Annotated, Literal, Self
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -80,11 +81,21 @@ class Manifest(_Strict):
 
 
 class Packing:
-    """Writes a backup from beginning to end, also where nobody can go back, such as into a pipe."""
+    """Writes a backup from beginning to end, also where nobody can go back, such as into a pipe. Use it with `with`."""
 
     def __init__(self, file: IO[bytes], at: datetime) -> None:
         self._zip = ZipFile(file, "w", ZIP_DEFLATED)
         self._at = (at.year, at.month, at.day, at.hour, at.minute, at.second)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # What was broken off has no manifest, so nobody takes it for a backup.
+        with suppress(OSError, ValueError):
+            self._zip.close()
 
     def add(self, table: str, columns: tuple[str, ...], rows: Iterable[Buffer], tell: Tell) -> Part:
         """The rows of one table, each a line."""

@@ -24,7 +24,8 @@ def take(database_url: str, file: IO[bytes], at: datetime, tell: Tell) -> Manife
     """Write everything the database holds to the file, which is finished then. Memory stays flat. Raises Refused."""
     try:
         with closing(psycopg.connect(libpq_url(database_url))) as connection, _one_instant(connection):
-            return _taken(connection, Packing(file, at), at, tell)
+            with Packing(file, at) as packing:
+                return _taken(connection, packing, at, tell)
     except psycopg.Error as problem:
         said = str(problem).strip().splitlines()[0]
         raise Refused(f"the database cannot be backed up: {said}; check DATABASE_URL") from None

@@ -47,6 +47,8 @@ def start_postgres(directory: Path) -> EmbeddedPostgres:
     for last in (False, True):
         try:
             server = get_server(directory, cleanup_mode=None)
+            # The wheel keeps what this process started before, stopped or not.
+            server.ensure_postgres_running()
             break
         except subprocess.TimeoutExpired:
             # A server recovering from a kill can outlast the wheel's ten seconds; the second look finds it ready.

@@ -1,0 +1,82 @@
+"""A backup is taken of a team with a history and put elsewhere: every row is there, and the service goes on."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from sandbox.client import SandboxClient
+from service.app import build
+from service.backups.restoring import restore
+from service.backups.taking import take
+from service.client import ServiceRefused
+from service.config import Settings
+from service.store.tables import Answer, Base, VerdictRow
+from service.wire import VerdictNote
+from tests.conftest import TOKEN, MakeDatabase
+from tests.service.backups.conftest import Taken, quiet
+from tests.service.filled import DOUBLED, EMPTY, SECRET, TOKEN_KEY
+from tests.service.roads import road_with
+from tests.service.rows import all_rows, sequences
+from tests.service.twochats import GUILD, TwoChats
+
+
+async def test_every_row_of_every_table_is_there_again(
+    taken: Taken, new_database: MakeDatabase, chats: TwoChats
+) -> None:
+    assert {name for name in taken.rows if not taken.rows[name]} <= EMPTY
+    assert set(Base.metadata.tables) <= {part.table for part in taken.manifest.parts}
+    url, again = new_database(), io.BytesIO()
+    restore(url, taken.file, replace=False, tell=quiet)
+    assert all_rows(url) == taken.rows
+    assert sequences(url) == taken.sequences
+    # The same rows make the same file, byte for byte.
+    assert take(url, again, chats.clock.now, quiet) == taken.manifest
+    assert again.getvalue() == taken.file.getvalue()
+    # No token can be read in it, or after it without the key.
+    assert not any(SECRET in row for row in taken.rows["installation"])
+    async with build(Settings(database_url=url, service_token=TOKEN), chats.clock).running() as service:
+        with pytest.raises(ServiceRefused, match="DAILYGRAD_TOKEN_KEY"):
+            await road_with(service).client.installation_find("slack", "T1")
+
+
+@pytest.mark.sandbox
+async def test_the_restored_service_goes_on_where_the_other_stood(
+    taken: Taken, new_database: MakeDatabase, chats: TwoChats, sandbox: SandboxClient
+) -> None:
+    before = await chats.standing("discord"), await chats.standing("slack")
+    mine = await chats.road.client.me(chats.who("Ada", "slack"))
+    url = new_database()
+    restore(url, taken.file, replace=False, tell=quiet)
+    settings = Settings(database_url=url, service_token=TOKEN, token_key=TOKEN_KEY)
+    async with build(settings, chats.clock, sandbox).running() as service:
+        there = TwoChats(road_with(service), chats.clock)
+        there.road.events = chats.road.events
+        assert (await there.standing("discord"), await there.standing("slack")) == before
+        assert await there.road.client.me(there.who("Ada", "slack")) == mine
+
+        kept = await there.road.client.installation_find("slack", "T1")
+        assert kept is not None
+        assert kept.token.get_secret_value() == SECRET
+
+        # The answer that waited is judged, once, though its event comes again.
+        receipt = await there.road.client.answer(
+            there.who("Ada", "discord"), GUILD, "waits", taken.ref, DOUBLED, there.clock.now
+        )
+        assert receipt.status == "judging"
+        judged = len(await there.road.rows(VerdictRow))
+        await service.jobs.work_off()
+        assert len(await there.road.rows(VerdictRow)) == judged + 1
+        notes = [each for each in await there.deliver() if isinstance(each.body, VerdictNote)]
+        assert [note.body.verdict.verdict for note in notes if isinstance(note.body, VerdictNote)] == ["accepted"]
+
+        # The round that was open is closed, the next one posted in each of its channels, once.
+        await there.closed()
+        there.clock.now = there.clock.now.replace(hour=8)
+        assert await there.asked()
+        answers = len(await there.road.rows(Answer))
+        await service.tick()
+        assert await there.deliver() == []
+        assert len(await there.road.rows(Answer)) == answers
+        assert next(row for row in await there.standing("discord") if row[1] == "Ada")[2] > mine.points

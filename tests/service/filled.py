@@ -1,0 +1,117 @@
+"""A database with something in every table, by calls alone: what tests of backups and migrations stand on."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from pydantic import SecretStr
+
+from service.importing import import_bank
+from service.wire import Given, Installation, QuestionPost, ScheduleSpec, Where
+from tests.service.roads import SPEC, Road, choice, code, prose, value
+from tests.service.staging import reading
+from tests.service.twochats import GUILD, TEAM, TwoChats
+
+TOKEN_KEY = "Yx0yHkbLn8C8H0bB5v3qkO3m5l8nq8pA9oXJrQ2cF1s="
+SECRET = "xoxb-a-secret-of-the-team"
+DOUBLED = Given(code="def double(x):\n    return 2 * x\n")
+DOCUMENT = """# The team's own
+
+### Q1. What is `2 + 2` in Python, and why?
+
+**Answer:** It is 4, because integers add exactly and there is no rounding at all.
+"""
+CHOICES = SPEC.model_copy(update={"kinds": ("choice",)})
+EMPTY = {
+    "procrastinate_workers",  # nobody works
+    "procrastinate_periodic_defers",  # nothing of ours is periodic
+    "trouble",  # all is well
+}
+"""Tables that nothing below puts a row into."""
+
+
+async def fill(chats: TwoChats) -> str:
+    """A team in two chats with a history; the ref of a round that is open, its answer of code not judged yet."""
+    road, clock = chats.road, chats.clock
+    await _import_banks(road)
+    await road.client.schedule_add(chats.boss("discord"), "schedule", GUILD, CHOICES)
+    await _answer_rounds(chats)
+    await chats.join_chats()
+    await road.client.schedule_share(chats.boss("slack"), "share", TEAM, 1)
+    await chats.link("Ada")
+    await _practise(chats)
+    await _administer(chats)
+    await _install(chats)
+    spec = ScheduleSpec(at=(clock.now + timedelta(hours=1)).time().replace(second=0), kinds=("code",), open_minutes=480)
+    where = Where(channel="222", name="#code")
+    schedule = await road.client.schedule_add(chats.boss("discord"), "code schedule", where, spec)
+    clock.advance(hours=1)
+    posted = await road.client.post_now(chats.boss("discord"), "code now", schedule.id)
+    await chats.deliver()
+    ref = f"r{posted.id}"
+    await road.client.answer(chats.who("Ada", "discord"), where, "waits", ref, DOUBLED, clock.now)
+    # What is on its way to a channel while all this is kept.
+    await road.client.post_now(chats.boss("discord"), "under way", 1)
+    await road.client.outbox_claim("slack")
+    return ref
+
+
+async def _import_banks(road: Road) -> None:
+    many = [choice(f"q{number}", title=f"Views, part {number}") for number in range(12)]
+    await road.bank(*many, value(), prose(), code(), code("triple"))
+    # Once more with a change, a question less and a new one: versions, steps, an id that has changed.
+    await road.bank(*many[:-1], value(why="Two rows."), prose(), code(), code("triple"), choice("new"))
+    await road.bank(choice("else"), name="other")
+    async with road.service.sessions.begin() as session:
+        await import_bank(session, reading(choice("mine"), name="gone"), None, road.now, True)
+
+
+async def _answer_rounds(chats: TwoChats) -> None:
+    for day in range(3):
+        ref = await chats.asked()
+        for number, name in enumerate(("Ada", "Bo", "Cy", "Dee")):
+            await chats.answer(name, "discord", ref, "ab"[(number + day) % 2], after=number)
+        await chats.answer("Bo", "discord", ref, "c", after=30)
+        await chats.closed()
+    await chats.road.client.privacy(chats.who("Dee", "discord"), "gone", "forget")
+
+
+async def _practise(chats: TwoChats) -> None:
+    client, ada = chats.road.client, chats.who("Ada", "slack")
+    for kind, given in (("choice", Given(options=("a",))), ("open", Given(text="They share storage."))):
+        form = await client.practice(ada, TEAM, kind=kind)
+        assert form is not None
+        receipt = await client.answer(ada, TEAM, f"practice {kind}", form.ref, given, chats.clock.now)
+        if receipt.rate:
+            await client.rate(ada, "rate", form.ref, "good")
+    await client.report(ada, "report", "q1", "b is right as well\t\\N é \U0001f40d\nno?")
+
+
+async def _administer(chats: TwoChats) -> None:
+    client, boss, clock = chats.road.client, chats.boss("discord"), chats.clock
+    await client.season_start(boss, "season 1", "Spring")
+    clock.advance(minutes=1)
+    await client.season_end(boss, "season end")
+    clock.advance(minutes=1)
+    await client.season_start(boss, "season 2", "Summer")
+    await client.member_adjust(boss, "adjust", "Bo", 7, "found a fault")
+    await client.member_restore(boss, "restore", "Cy", clock.now.date() - timedelta(days=1))
+    await client.bank_retire(boss, "retire", "q3", True)
+    await client.bank_import(boss, "import", "own.md", DOCUMENT, True)
+    await client.bank_import(boss, "edit", "own.md", DOCUMENT.replace("in Python", "in Python 3"), True)
+    await client.schedule_skip(boss, "skip", 1, clock.now.date() + timedelta(days=7))
+    await client.link(chats.who("Cy", "discord"), "a code nobody types")
+
+
+async def _install(chats: TwoChats) -> None:
+    client = chats.road.client
+    await client.installation_keep(
+        Installation(platform="slack", team="T1", token=SecretStr(SECRET), bot_user="U1", name="A team")
+    )
+    await client.oauth_issue("slack")
+
+
+async def posts_of(chats: TwoChats) -> list[str]:
+    """Tick and deliver; the refs of the questions that were posted, one for each channel."""
+    await chats.road.service.tick()
+    return [each.body.ref for each in await chats.deliver() if isinstance(each.body, QuestionPost)]

@@ -1,0 +1,28 @@
+"""What a database holds, read without any code of ours: for comparing one with another."""
+
+from __future__ import annotations
+
+import psycopg
+from psycopg import sql
+
+from service.store.session import libpq_url
+
+Rows = dict[str, list[str]]
+
+
+def all_rows(url: str) -> Rows:
+    """Every row of every table, each as JSON whose fields are in order, by table."""
+    with psycopg.connect(libpq_url(url)) as connection:
+        connection.execute("set timezone = 'UTC'")
+        names = connection.execute("select tablename from pg_tables where schemaname = 'public' order by 1").fetchall()
+        query = "select to_jsonb(rows)::text from {} rows order by 1"
+        return {
+            name: [row for (row,) in connection.execute(sql.SQL(query).format(sql.Identifier(name)))]
+            for (name,) in names
+        }
+
+
+def sequences(url: str) -> dict[str, int | None]:
+    """The number every sequence gave last."""
+    with psycopg.connect(libpq_url(url)) as connection:
+        return dict(connection.execute("select sequencename, last_value from pg_sequences").fetchall())
