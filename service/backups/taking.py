@@ -23,9 +23,9 @@ LONGEST_WAIT_S = 60
 def take(database_url: str, file: IO[bytes], at: datetime, tell: Tell) -> Manifest:
     """Write everything the database holds to the file, which is finished then. Memory stays flat. Raises Refused."""
     try:
-        with closing(psycopg.connect(libpq_url(database_url))) as connection, _one_instant(connection):
-            with Packing(file, at) as packing:
-                return _taken(connection, packing, at, tell)
+        connecting = closing(psycopg.connect(libpq_url(database_url)))
+        with connecting as connection, _one_instant(connection), Packing(file, at) as packing:
+            return _taken(connection, packing, at, tell)
     except psycopg.Error as problem:
         said = str(problem).strip().splitlines()[0]
         raise Refused(f"the database cannot be backed up: {said}; check DATABASE_URL") from None
