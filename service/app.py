@@ -18,6 +18,7 @@ from service.alerting import Alerts
 from service.api import make_api
 from service.api.dependencies import Clock, Parts
 from service.config import Settings
+from service.devices import noting_devices
 from service.fairness import FairSandbox, Sandbox
 from service.jobs import DRAWING, Jobs, make_jobs
 from service.metrics_calls import CountedRuns
@@ -55,6 +56,7 @@ class Service:
                 stack.push_async_callback(self.workers.close)
             await stack.enter_async_context(self.jobs.app.open_async())
             if work:
+                await stack.enter_async_context(noting_devices(self.sessions, self.sandbox, self.clock))
                 await stack.enter_async_context(self.jobs.working())
                 await stack.enter_async_context(ticking(Leader(self.settings.database_url), self.tick))
             yield self

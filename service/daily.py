@@ -14,7 +14,7 @@ from service.closing import round_view
 from service.errors import NotFound, NotPossible
 from service.metrics import POST_SECONDS
 from service.noticing import tell_admins
-from service.schedules import choice_for, timetable_of
+from service.schedules import choice_for, nothing_fits, timetable_of
 from service.showing import view_of
 from service.store import banks, drawings, outbox, questions, rounds
 from service.store import schedules as schedule_rows
@@ -56,8 +56,9 @@ async def post(
     spec = ScheduleSpec.model_validate(schedule.spec)
     choice = await choice_for(session, schedule, spec, slot.day)
     if choice is None:
-        await _pass_over(session, schedule, spec, slot, NOTHING_FITS)
-        await _say_empty(session, schedule, now)
+        why = await nothing_fits(session, schedule, spec) or NOTHING_FITS
+        await _pass_over(session, schedule, spec, slot, why)
+        await _say_empty(session, schedule, why, now)
         return None
     # A late question stays open as long as any other.
     opens_at = now if late else slot.instant
@@ -79,12 +80,14 @@ async def post_now(session: AsyncSession, caller: Caller, schedule_id: int, now:
     if found is None:
         raise NotFound(what=f"schedule {schedule_id}", cure="See their numbers with schedule list.")
     schedule = found[0]
-    day = now.astimezone(zone_named(ScheduleSpec.model_validate(schedule.spec).zone)).date()
+    spec = ScheduleSpec.model_validate(schedule.spec)
+    day = now.astimezone(zone_named(spec.zone)).date()
     if await schedule_rows.round_on(session, schedule_id, day) is not None:
         raise NotPossible(cause=f"The slot of {day} has been dealt with already: a day has one question.")
     round_ = await post(session, schedule, Slot(day, now), now)
     if round_ is None:
-        raise NotPossible(cause=f"{NOTHING_FITS} Ask for other levels, topics or kinds, or import more.")
+        why = await nothing_fits(session, schedule, spec) or NOTHING_FITS
+        raise NotPossible(cause=f"{why} Ask for other levels, topics or kinds, or import more.")
     return await round_view(session, round_, schedule)
 
 
@@ -152,9 +155,9 @@ async def _say_low(session: AsyncSession, schedule: Schedule, choice: Choice, no
     await _notice(session, schedule, "low", "The bank runs low", text, now)
 
 
-async def _say_empty(session: AsyncSession, schedule: Schedule, now: datetime) -> None:
+async def _say_empty(session: AsyncSession, schedule: Schedule, why: str, now: datetime) -> None:
     text = (
-        f"{NOTHING_FITS} Nothing was posted, and no streak breaks. Import questions with `/quiz-admin bank import`, "
+        f"{why} Nothing was posted, and no streak breaks. Import questions with `/quiz-admin bank import`, "
         "or widen its topics, levels or kinds with `/quiz-admin schedule edit`."
     )
     await _notice(session, schedule, "empty", "No question today", text, now)

@@ -88,7 +88,10 @@ async def _sandbox(sandbox: Sandbox | None) -> Check:
 
 async def _bank(session: AsyncSession, caller: Caller) -> Check:
     count = sum(number for _, number in await banks.topic_counts(session, caller.workspace_id))
-    return _check("bank", count > 0, _many(count, "question") + " may be asked", "import a bank with bank import")
+    waiting = await banks.waiting_for_gpu(session, caller.workspace_id)
+    gpu = f"; {waiting} more once a sandbox has a GPU" if waiting else ""
+    said = f"{_many(count, 'question')} may be asked{gpu}"
+    return _check("bank", count > 0, said, "import a bank with bank import")
 
 
 async def _schedule(session: AsyncSession, schedule: Schedule, channel: Channel, now: datetime) -> list[Check]:

@@ -14,14 +14,14 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from questions.model import Bank, as_data
+from questions.model import Bank, Question, as_data
 from questions.read import Reading, read_path, shipped_bank
 from questions.report import reading_text
 from service.aligning import Aligning, place_of, sha256
 from service.generating import is_generated, may_have_forms, with_forms
 from service.previewing import MOST_LISTED, Item, Plan, changes_of, twins_of
 from service.regrading import regrade
-from service.store import imports, tables
+from service.store import devices, imports, tables
 from service.store.imports import Step, batches
 from service.wire import Generated, ImportView
 
@@ -136,12 +136,17 @@ async def _bring(
         **twins.said(most),
         generated=len(made),
         waiting=sum(item.old is None for item in made) if hold else 0,
+        for_gpu=0 if await devices.gpu_seen(session) else sum(map(_needs_gpu, bank.questions)),
     )
     if view.applied:
         document = PurePath(reading.source.name).name if reading else ""
         row = row or tables.Bank(workspace_id=workspace_id, name=bank.name)
         await _Writing(session, row, now, tell, hold).write(bank, todo, view, document)
     return view
+
+
+def _needs_gpu(question: Question) -> bool:
+    return question.task is not None and question.task.device == "cuda"
 
 
 def _faults(bank: Bank) -> list[str]:

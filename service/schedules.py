@@ -21,6 +21,7 @@ from service.store.tables import Channel, Schedule
 from service.wire import ChannelView, LowView, Platform, RoundView, ScheduleSpec, ScheduleView
 
 PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
+ONLY_FOR_GPU = "Every question that fits is judged on a GPU, and no sandbox has one."
 SHOWN = 3
 """How many coming slots a view names."""
 
@@ -121,7 +122,8 @@ async def preview(session: AsyncSession, caller: Caller, schedule_id: int, now: 
         raise NotPossible(cause="This schedule has no slot within a year: its holidays and skips leave no day.")
     choice = await choice_for(session, row, spec, slot.day)
     if choice is None:
-        raise NotPossible(cause="No question of the bank fits this schedule any more: import more, or widen it.")
+        why = await nothing_fits(session, row, spec)
+        raise NotPossible(cause=why or "No question of the bank fits this schedule any more: import more, or widen it.")
     return RoundView(
         id=0,
         day=slot.day,
@@ -138,6 +140,11 @@ async def choice_for(session: AsyncSession, schedule: Schedule, spec: ScheduleSp
     known = await banks.candidates(session, workspace_id=schedule.workspace_id, schedule_id=schedule.id)
     history = await banks.asked_in(session, schedule.id)
     return choose(known, history, wishes_of(spec), f"{schedule.id}:{day}", day)
+
+
+async def nothing_fits(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec) -> str:
+    """Why there is no choice, where more is to be said than that no question of the bank fits."""
+    return await _for_gpu(session, spec, schedule.workspace_id, schedule.id)
 
 
 async def share(
@@ -215,8 +222,15 @@ async def _checked(session: AsyncSession, caller: Caller, spec: ScheduleSpec) ->
     known = await banks.candidates(session, workspace_id=caller.workspace_id, schedule_id=None)
     anything = dataclasses.replace(wishes_of(spec), memory_days=0)
     if choose(known, [], anything, "", date.min) is None:
-        raise NotPossible(cause="No question of the bank fits: ask for other levels, topics or kinds, or import more.")
+        why = await _for_gpu(session, spec, caller.workspace_id) or "No question of the bank fits."
+        raise NotPossible(cause=f"{why.removesuffix('.')}: ask for other levels, topics or kinds, or import more.")
     return spec
+
+
+async def _for_gpu(session: AsyncSession, spec: ScheduleSpec, workspace_id: int, schedule_id: int | None = None) -> str:
+    known = await banks.candidates(session, workspace_id=workspace_id, schedule_id=schedule_id, anywhere=True)
+    anything = dataclasses.replace(wishes_of(spec), memory_days=0)
+    return "" if choose(known, [], anything, "", date.min) is None else ONLY_FOR_GPU
 
 
 async def _view(session: AsyncSession, row: Schedule, channel: Channel, now: datetime) -> ScheduleView:

@@ -427,6 +427,8 @@ class ImportView(Model):
     """Of all its questions, the choices made of the document's own sentences."""
     waiting: int = 0
     """Of the added ones, those that are not asked before somebody approves them."""
+    for_gpu: int = 0
+    """Of all its questions, those that are not asked before a sandbox has a GPU."""
     twins: tuple[Twin, ...] = ()
     """The most alike first; the first so many."""
 

@@ -13,6 +13,7 @@ from sqlalchemy.orm import aliased
 
 from questions.model import Kind, Level
 from service.choosing import Asked, Candidate
+from service.store.devices import lacks_gpu
 from service.store.members import Caller, all_of
 from service.store.tables import (
     Answer,
@@ -36,8 +37,11 @@ def open_to(workspace_id: int) -> ColumnElement[bool]:
     return or_(Bank.workspace_id.is_(None), Bank.workspace_id == workspace_id)
 
 
-def askable(query: Select[*tuple[Any, ...]], workspace_id: int) -> Select[*tuple[Any, ...]]:
-    """`query` over question versions, kept to those that may be asked in this workspace now."""
+def askable(query: Select[*tuple[Any, ...]], workspace_id: int, *, anywhere: bool = False) -> Select[*tuple[Any, ...]]:
+    """`query` over question versions, kept to those that may be asked in this workspace now.
+
+    Those that no sandbox can judge are not, save with `anywhere`.
+    """
     retired = exists().where(Retirement.question_id == Question.id, Retirement.workspace_id == workspace_id)
     return (
         query.join(Question, Question.id == QuestionVersion.question_id)
@@ -50,6 +54,7 @@ def askable(query: Select[*tuple[Any, ...]], workspace_id: int) -> Select[*tuple
             Question.held.is_(False),
             open_to(workspace_id),
             ~retired,
+            *(() if anywhere else (~lacks_gpu(),)),
         )
     )
 
@@ -77,14 +82,19 @@ def open_in_round(workspace_id: int) -> ColumnElement[bool]:
     )
 
 
-async def candidates(session: AsyncSession, *, workspace_id: int, schedule_id: int | None) -> list[Candidate]:
+async def candidates(
+    session: AsyncSession, *, workspace_id: int, schedule_id: int | None, anywhere: bool = False
+) -> list[Candidate]:
     """The questions that may be asked in this workspace now; `id` is the question version's number.
 
     Their difficulty is what this workspace's own rounds came to. When and how often each was asked is said of the
     schedule, whichever version it was, and what is open in a round of the workspace is left out; with None neither.
+    `anywhere` is that of `askable`.
     """
     known = measured(workspace_id)
-    query = askable(select(QuestionVersion, known.c.share).select_from(QuestionVersion), workspace_id)
+    query = askable(
+        select(QuestionVersion, known.c.share).select_from(QuestionVersion), workspace_id, anywhere=anywhere
+    )
     if schedule_id is not None:
         # Two schedules may share a bank: the reveal of one must not be the key to the other's open round.
         query = query.where(~open_in_round(workspace_id))
@@ -103,6 +113,12 @@ async def candidates(session: AsyncSession, *, workspace_id: int, schedule_id: i
         )
         for version, share in rows
     ]
+
+
+async def waiting_for_gpu(session: AsyncSession, workspace_id: int) -> int:
+    """How many questions would be asked in this workspace if a sandbox had a GPU."""
+    query = askable(select(func.count()).select_from(QuestionVersion), workspace_id, anywhere=True)
+    return int(await session.scalar(query.where(lacks_gpu())) or 0)
 
 
 async def asked_in(session: AsyncSession, schedule_id: int) -> list[Asked]:

@@ -438,6 +438,14 @@ class Trouble(Base):
     over_at: Mapped[datetime | None]
 
 
+class SandboxDevice(Base):
+    """Where a sandbox can compute, by its name in `sandbox.wire`, and when one that can was last seen."""
+
+    __tablename__ = "sandbox_device"
+    device: Mapped[str] = mapped_column(primary_key=True)
+    seen_at: Mapped[datetime]
+
+
 class Inbox(Base):
     """An event that was answered, with the answer, so that its duplicate gets the same one."""
 

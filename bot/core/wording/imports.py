@@ -29,7 +29,7 @@ def imported_card(view: ImportView) -> Card:
         head, said = "Imported", f"{_counts(view)}."
     else:
         head, said = "Checked, not imported", f"It would be: {_counts(view)}."
-    made = _made(view)
+    made = (*_made(view), *_for_gpu(view))
     undo = f"`/quiz-admin bank undo {view.name}` takes it back."
     blocks: list[Block] = [Text(f"**{escape(view.name)}:** {said}"), *made, *_changes(view), *_twins(view)]
     blocks += (Code(view.findings, ""),) if view.findings else ()
@@ -45,6 +45,13 @@ def _made(view: ImportView) -> tuple[Block, ...]:
     )
     wait = f" {view.waiting} of those wait for `/quiz-admin bank approve all`." if view.waiting else ""
     return (Text(said + wait),)
+
+
+def _for_gpu(view: ImportView) -> tuple[Block, ...]:
+    if not view.for_gpu or view.errors:
+        return ()
+    are = plural(view.for_gpu, "of them is", "of them are")
+    return (Text(f"{are} judged on a GPU, which no sandbox has: not asked before one does."),)
 
 
 def undone_card(view: ImportView) -> Card:
