@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+from bot.core.metrics import POST_SECONDS, POSTS
 from bot.core.platform import Later, Platform, Refused, Target
 from bot.core.wording import outbox_card
 from service import tracing
@@ -110,7 +111,9 @@ class Courier:
     async def _carry(self, delivery: Delivery) -> None:
         """Carry one message, telling in the log of the event that it answers."""
         with tracing.following(delivery.body.event_id if delivery.body.kind == "verdict" else ""):
-            state = await self._carried(delivery)
+            with POST_SECONDS.labels(delivery.platform).time():
+                state = await self._carried(delivery)
+            POSTS.labels(delivery.platform, delivery.body.kind, state).inc()
             tracing.mark(
                 _LOG,
                 "message carried",

@@ -20,6 +20,7 @@ from bot.core.hello import HelloDesk
 from bot.core.links import Links
 from bot.core.markup import escape
 from bot.core.members import MemberDesk
+from bot.core.metrics import event_answered
 from bot.core.presses import PressDesk
 from bot.core.sent import SentDesk
 from bot.core.wording import texts
@@ -59,6 +60,7 @@ class Quiz:
                 reply, outcome = Reply(_trouble(event, error)), type(error).__name__
             ms = round(1000 * (self._seconds() - begun), 1)
             tracing.mark(_LOG, "event answered", **_about(event), status=outcome, ms=ms)
+        event_answered(event.who.platform, type(event).__name__, outcome, ms)
         return reply
 
     async def _answered(self, event: Event) -> Reply:

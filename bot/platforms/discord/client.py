@@ -13,6 +13,7 @@ import yarl
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
+from bot.core.metrics import CONNECTIONS, count_responses
 from bot.platforms.discord.reading import Heard
 from bot.platforms.discord.registration import MANAGE_SERVER
 from bot.platforms.discord.render import EPHEMERAL
@@ -39,7 +40,7 @@ class DiscordBot(discord.AutoShardedClient):
             chunk_guilds_at_startup=False,
             allowed_mentions=discord.AllowedMentions.none(),
             shard_count=shard_count,
-            http_trace=trace or aiohttp.TraceConfig(),
+            http_trace=count_responses(trace or aiohttp.TraceConfig(), "discord"),
         )
         self.hear: Hear | None = None
         self.welcome: Welcome | None = None
@@ -56,6 +57,15 @@ class DiscordBot(discord.AutoShardedClient):
 
     async def on_guild_available(self, guild: discord.Guild) -> None:
         await self._meet(guild, False)
+
+    async def on_shard_connect(self, shard_id: int) -> None:
+        CONNECTIONS.labels("discord", "made").inc()
+
+    async def on_shard_resumed(self, shard_id: int) -> None:
+        CONNECTIONS.labels("discord", "resumed").inc()
+
+    async def on_shard_disconnect(self, shard_id: int) -> None:
+        CONNECTIONS.labels("discord", "lost").inc()
 
     async def on_shard_ready(self, shard_id: int) -> None:
         # Said at every start and after every lost session: all that is heard of servers joined while we were away.

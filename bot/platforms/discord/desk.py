@@ -21,6 +21,7 @@ from bot.core.actions import BadAction
 from bot.core.cards import Card, Form, Reply
 from bot.core.events import Command, Event, Press
 from bot.core.journal import Journal, Taken
+from bot.core.metrics import ACKNOWLEDGED, LATE
 from bot.core.platform import Answer, Later, Refused, Target
 from bot.core.wording.texts import fault_card
 from bot.platforms.discord.custom_ids import placed_body
@@ -181,13 +182,16 @@ class Desk:
         try:
             if late >= TOO_LATE_S:
                 _LOG.warning("%s came %.1f s late", case.event.id, late)
+                LATE.labels("discord").inc()
                 raise NotHeard
             if _may_open(case.event):
                 handling = asyncio.create_task(self._reply_to(case))
                 await asyncio.wait({handling}, timeout=max(0.0, _WINDOW_PATIENCE_S - late))
                 if handling.done() and await self._at_once(case, handling.result()):
+                    _acknowledged(late, begun)
                     return
-            await self._acknowledge(case)
+            if await self._acknowledge(case):
+                _acknowledged(late, begun)
             await self._say(case, await (handling or self._reply_to(case)))
         except NotHeard:
             waited = asyncio.get_running_loop().time() - begun
@@ -206,13 +210,16 @@ class Desk:
                 _LOG.debug("%s was acknowledged before", case.event.id)
         await self._say(case, await self._reply_to(case))
 
-    async def _acknowledge(self, case: Case) -> None:
+    async def _acknowledge(self, case: Case) -> bool:
+        """Say that the reply is under way; False where nobody knows whether that arrived."""
         kind, data = (WORKING, None) if case.edits else (THINKING, {"flags": EPHEMERAL})
         try:
             await self.replies.first(case.line, kind, data)
         except TROUBLE as error:
             # What was done is done all the same, and its reply finds a way.
             _LOG.warning("%s could not be acknowledged: %r", case.event.id, error)
+            return False
+        return True
 
     async def _reply_to(self, case: Case) -> Reply:
         """What the quiz says, once the files are read and the member of a direct message is known."""
@@ -290,6 +297,10 @@ class Desk:
             await self.replies.first(line, CHOICES, choices(offers))
         except (NotHeard, HeardByAnother, discord.HTTPException) as error:
             _LOG.info("nothing was offered: %r", error)
+
+
+def _acknowledged(late: float, begun: float) -> None:
+    ACKNOWLEDGED.labels("discord").observe(late + asyncio.get_running_loop().time() - begun)
 
 
 def _as_card(said: Card | Form) -> Card:

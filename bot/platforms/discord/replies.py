@@ -16,6 +16,7 @@ from discord.http import MultipartParameters
 from discord.webhook.async_ import async_context
 
 from bot.core.cards import Card
+from bot.core.metrics import count_responses
 from bot.platforms.discord.messages import attached, multipart, parts_of_card, renumbered
 from bot.platforms.discord.refusals import EXPIRED
 from bot.platforms.discord.render import EPHEMERAL, V2, Body
@@ -71,7 +72,8 @@ class Replies:
     def session(self) -> aiohttp.ClientSession:
         """Of the running loop."""
         if self._session is None or self._session.closed:
-            self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=20))
+            counted = count_responses(aiohttp.TraceConfig(), "discord")
+            self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=20), trace_configs=[counted])
         return self._session
 
     async def first(self, line: Line, kind: int, data: Body | None = None, card: Card | None = None) -> None:

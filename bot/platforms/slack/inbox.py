@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from datetime import datetime, timedelta
+from time import perf_counter
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp, AsyncBoltContext, AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from bot.core.journal import Journal
+from bot.core.metrics import ACKNOWLEDGED, LATE, REPEATED
 from bot.platforms.slack.desk import Desk
 from bot.platforms.slack.payloads import read_payload, revoked, team_of
 from bot.platforms.slack.tokens import Authorized, Tokens
@@ -20,6 +22,8 @@ from service.client import ServiceRefused, ServiceUnavailable
 
 _LOG = logging.getLogger(__name__)
 _ANY = re.compile("")
+_TOO_LATE = timedelta(seconds=3)
+"""By then a trigger opens nothing any more."""
 
 Body = dict[str, Any]
 Next = Callable[[], Awaitable[BoltResponse]]
@@ -62,21 +66,31 @@ class Inbox:
         Where it cannot be written it is not acknowledged either, and Slack delivers it again.
         """
         self.last = now = self._clock()
+        req.context["begun"] = perf_counter()
         arrival = read_payload(req.body, now)
         if arrival is not None:
             if not self._journal.take(arrival.event, arrival.route.as_dict()):
                 _LOG.info("%s came again", arrival.event.id)
+                REPEATED.labels("slack").inc()
                 return BoltResponse(status=200, body="")
             req.context["arrival"] = arrival
+            if now - arrival.event.at > _TOO_LATE:
+                LATE.labels("slack").inc()
         return await next_()
 
     async def _happened(self, ack: Ack, context: AsyncBoltContext) -> None:
         await ack()
+        _acknowledged(context)
         if (arrival := context.get("arrival")) is not None:
             self._desk.begin(arrival)
 
     async def _submitted(self, ack: Ack, context: AsyncBoltContext, view: Body) -> None:
-        self._desk.submit(context["arrival"], view, ack)
+        async def acknowledge(**said: Any) -> BoltResponse:
+            answer = await ack(**said)
+            _acknowledged(context)
+            return answer
+
+        self._desk.submit(context["arrival"], view, acknowledge)
 
     async def _event(self, ack: Ack, context: AsyncBoltContext, body: Body) -> None:
         await self._happened(ack, context)
@@ -88,3 +102,7 @@ class Inbox:
             except (ServiceUnavailable, ServiceRefused) as error:
                 # Nothing is lost by it: the token is dead, and Slack says so when it is used.
                 _LOG.warning("the installation of %s could not be forgotten: %s", team, error)
+
+
+def _acknowledged(context: AsyncBoltContext) -> None:
+    ACKNOWLEDGED.labels("slack").observe(perf_counter() - context["begun"])

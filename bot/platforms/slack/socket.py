@@ -13,6 +13,7 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
 
+from bot.core.metrics import CONNECTIONS
 from bot.platforms.slack.errors import retry_after
 from bot.platforms.slack.web import SlackWeb
 
@@ -71,6 +72,7 @@ class Watched:
             while True:
                 await asyncio.sleep(_LOOK_S)
                 if (reason := await self._why_renew()) is not None:
+                    CONNECTIONS.labels("slack", "lost").inc()
                     await self._renew(reason)
         finally:
             await self._close()
@@ -116,6 +118,7 @@ class Watched:
             await asyncio.sleep(pause)
         self._heard, self._lost = self._seconds(), None
         self.renewals += 1
+        CONNECTIONS.labels("slack", "made").inc()
 
     async def _connect(self) -> None:
         # An address serves once, so each try has its own; the library would try a failed one again.

@@ -5,8 +5,10 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, Self
 
-from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector
+from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector, TraceConfig
 from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.core.metrics import count_responses
 
 _CONNECTIONS = 100
 _CALL_S = 15
@@ -25,7 +27,9 @@ class SlackWeb:
         self._session: ClientSession | None = None
 
     async def __aenter__(self) -> Self:
-        self._session = ClientSession(connector=TCPConnector(limit=_CONNECTIONS), trust_env=True)
+        counted = count_responses(TraceConfig(), "slack")
+        connector = TCPConnector(limit=_CONNECTIONS)
+        self._session = ClientSession(connector=connector, trust_env=True, trace_configs=[counted])
         return self
 
     async def __aexit__(

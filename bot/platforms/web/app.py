@@ -20,6 +20,7 @@ from starlette.types import ASGIApp
 from bot.core.cards import Form
 from bot.core.events import Command, Event, Press, Submit
 from bot.core.markup.highlight import highlighted
+from bot.core.metrics import ACKNOWLEDGED
 from bot.core.platform import Answer
 from bot.platforms.web.chat import CHANNEL, WORKSPACE, WebChat, is_editor
 from bot.platforms.web.guard import Guarded
@@ -176,7 +177,8 @@ class WebApp:
         return await self._handle(request, person, fields, submit)
 
     async def _handle(self, request: Request, person: Person, fields: FormData, event: Event) -> Response:
-        reply = await self._answer(event)
+        with ACKNOWLEDGED.labels("web").time():
+            reply = await self._answer(event)
         cause, editor = _number(text_of(fields, "message")), _number(text_of(fields, "editor"))
         message = self._chat.whisper(person.id, reply, event.id, cause, editor)
         return self._done(request, person, fields, message)
