@@ -71,8 +71,7 @@ class Service:
         now = self.clock()
         # Yesterday's answer comes before today's question.
         await closing.close_due(self.sessions, now)
-        async with self.sessions.begin() as session:
-            await daily.tick(session, now)
+        await daily.tick(self.sessions, now)
         async with self.sessions.begin() as session:
             await delivering.give_up_overdue(session, now)
         await self.jobs.take_up_stalled()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from typing import Any
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.calendar import Due, Slot, due, zone_named
+from service.calendar import Slot, due, slots_between, zone_named
 from service.choosing import Choice
 from service.closing import round_view
 from service.errors import NotFound, NotPossible
@@ -19,15 +20,18 @@ from service.showing import view_of
 from service.store import banks, drawings, outbox, questions, rounds
 from service.store import schedules as schedule_rows
 from service.store.members import Caller
+from service.store.session import Sessions
 from service.store.tables import Round, Schedule
 from service.wire import Notice, QuestionPost, RoundView, ScheduleSpec
 
 log = structlog.get_logger(__name__)
 
+Timing = dict[str, Any]
+
 PATIENCE = timedelta(minutes=15)
 """A post is tried at least so long, however short a schedule's catch-up is."""
-IDLE = timedelta(minutes=1)
-"""`since` follows the clock in steps of this where nothing is due: a row need not be written every second."""
+AT_ONCE = 20
+"""Rounds made in one transaction."""
 
 NEWS = timedelta(days=1)
 """Of slots skipped longer ago nobody is told: after a month's outage one notice will do."""
@@ -36,17 +40,45 @@ AWAY = "Dailygrad was not running when this question was due, and by now it is t
 NOTHING_FITS = "There was no question that this schedule could ask."
 
 
-async def tick(session: AsyncSession, now: datetime) -> None:
+async def tick(sessions: Sessions, now: datetime) -> None:
     """Post whatever slots came due; any number of tickers at once post each slot once.
 
-    One schedule that fails is left as it was, for the next tick, and holds up no other.
+    Some at a time, so that the first are on their way while the next are made. One schedule that fails is left as it
+    was, for the next tick, and holds up no other.
     """
-    for schedule in await rounds.tickable(session):
+    async with sessions.begin() as session:
+        found = await owed(session, now)
+    for timing, until in found:
+        after: int | None = 0
+        while after is not None:
+            async with sessions.begin() as session:
+                after = await make_some(session, timing, until, now, after)
+
+
+async def owed(session: AsyncSession, now: datetime) -> list[tuple[Timing, datetime]]:
+    """What schedules say of when, each once, where slots may have come due; and the newest of those slots' instants."""
+    found = []
+    for timing, since in await rounds.timings(session):
+        try:
+            slots = slots_between(timetable_of(ScheduleSpec.model_validate(timing)), since, now)
+        except (ValueError, TypeError, LookupError) as error:
+            log.error("schedules not ticked", timing=timing, exc_info=error)
+        else:
+            found += [(timing, slots[-1].instant)] if slots else []
+    return found
+
+
+async def make_some(session: AsyncSession, timing: Timing, until: datetime, now: datetime, after: int) -> int | None:
+    """The rounds of some schedules of that timing beyond the id `after`; the last of them, or None after the last."""
+    schedules = await rounds.owing(session, timing, until, after, AT_ONCE)
+    skips = await schedule_rows.skips_of(session, [schedule.id for schedule in schedules])
+    for schedule in schedules:
         try:
             async with session.begin_nested():
-                await _advance(session, schedule, now)
+                await _advance(session, schedule, skips.get(schedule.id, frozenset()), now)
         except (SQLAlchemyError, ValueError, TypeError, LookupError) as error:
             log.error("schedule not ticked", schedule=schedule.id, exc_info=error)
+    return schedules[-1].id if len(schedules) == AT_ONCE else None
 
 
 async def post(
@@ -91,25 +123,22 @@ async def post_now(session: AsyncSession, caller: Caller, schedule_id: int, now:
     return await round_view(session, round_, schedule)
 
 
-async def _advance(session: AsyncSession, schedule: Schedule, now: datetime) -> None:
+async def _advance(session: AsyncSession, schedule: Schedule, skips: frozenset[date], now: datetime) -> None:
     spec = ScheduleSpec.model_validate(schedule.spec)
-    slots: list[Due] = []
-    if schedule.paused_at is None:
-        timetable = timetable_of(spec, await schedule_rows.skips(session, schedule.id))
-        slots = due(timetable, now, timedelta(minutes=spec.catch_up_minutes), schedule.since)
-    for found in slots:
+    timetable = timetable_of(spec, skips)
+    for found in due(timetable, now, timedelta(minutes=spec.catch_up_minutes), schedule.since):
         if found.fate == "skip":
-            await _pass_over(session, schedule, spec, found.slot, AWAY)
-            await _say_away(session, schedule, spec, found.slot, now)
+            if await _pass_over(session, schedule, spec, found.slot, AWAY):
+                await _say_away(session, schedule, spec, found.slot, now)
         else:
             await post(session, schedule, found.slot, now, late=found.fate == "late")
-    if slots or now - schedule.since >= IDLE:
-        schedule.since = now
+    schedule.since = now
 
 
-async def _pass_over(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, slot: Slot, why: str) -> None:
+async def _pass_over(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, slot: Slot, why: str) -> bool:
+    """Write that the slot asked nothing; False where it has its round."""
     closes_at = slot.instant + timedelta(minutes=spec.open_minutes)
-    await rounds.make(session, schedule.id, slot.day, slot.instant, closes_at, skipped=why)
+    return await rounds.make(session, schedule.id, slot.day, slot.instant, closes_at, skipped=why) is not None
 
 
 async def _leave_post(

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, datetime
+from typing import Any, Final
 
-from sqlalchemy import Select, exists, func, select, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import ColumnElement, Select, exists, func, literal, select, update
+from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store.schedules import posts_to
 from service.store.tables import QuestionVersion, Round, Schedule, Standing
+
+TIMING: Final = ("at", "weekdays", "zone", "country")
+"""What of a schedule's spec says when its slots fall."""
+TICKING: Final = 0x_DA117_0003
+"""Key of the advisory lock of whoever makes rounds."""
 
 
 async def make(
@@ -88,10 +94,26 @@ async def lock_open(session: AsyncSession, round_id: int) -> tuple[Round, Schedu
     return None if row is None else (row[0], row[1])
 
 
-async def tickable(session: AsyncSession) -> Sequence[Schedule]:
-    """Every schedule that was not removed, locked; those another ticker has in hand are left to it."""
-    query = select(Schedule).where(Schedule.removed_at.is_(None)).order_by(Schedule.id)
-    return (await session.scalars(query.with_for_update(skip_locked=True))).all()
+async def timings(session: AsyncSession) -> Sequence[tuple[dict[str, Any], datetime]]:
+    """What the schedules that post say of when, each once, with the instant that all of them are dealt with up to."""
+    pairs = [part for name in TIMING for part in (literal(name), Schedule.spec[name])]
+    timing = func.jsonb_strip_nulls(func.jsonb_build_object(*pairs), type_=JSONB).label("timing")
+    said = select(timing, Schedule.since).where(*_posting()).subquery()
+    query = select(said.c.timing, func.min(said.c.since)).group_by(said.c.timing).order_by(func.min(said.c.since))
+    return [(row[0], row[1]) for row in await session.execute(query)]
+
+
+async def owing(
+    session: AsyncSession, timing: dict[str, Any], until: datetime, after: int, most: int
+) -> Sequence[Schedule]:
+    """So many schedules of that timing beyond the id `after`, not dealt with up to `until`, locked. Others may be among
+    them that keep more days. Those that somebody else has in hand are left to them, and all while another ticks."""
+    if not await session.scalar(select(func.pg_try_advisory_xact_lock(TICKING))):
+        return ()
+    query = select(Schedule).where(
+        *_posting(), Schedule.spec.contains(timing), Schedule.since < until, Schedule.id > after
+    )
+    return (await session.scalars(query.order_by(Schedule.id).limit(most).with_for_update(skip_locked=True))).all()
 
 
 async def answer_count(session: AsyncSession, round_id: int) -> int:
@@ -107,6 +129,10 @@ async def skip_unanswered(session: AsyncSession, round_id: int, reason: str) -> 
         .where(Round.id == round_id, Round.closed_at.is_(None), ~answered)
         .values(skipped=reason, version_id=None)
     )
+
+
+def _posting() -> tuple[ColumnElement[bool], ...]:
+    return Schedule.removed_at.is_(None), Schedule.paused_at.is_(None)
 
 
 def _asked() -> Select[Round, Schedule]:

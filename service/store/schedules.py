@@ -125,6 +125,15 @@ async def skips(session: AsyncSession, schedule_id: int) -> frozenset[date]:
     return frozenset(await session.scalars(select(ScheduleSkip.day).where(ScheduleSkip.schedule_id == schedule_id)))
 
 
+async def skips_of(session: AsyncSession, schedule_ids: Sequence[int]) -> dict[int, frozenset[date]]:
+    """The dates admins took out of these schedules; none for one without."""
+    found: dict[int, set[date]] = {}
+    rows = select(ScheduleSkip.schedule_id, ScheduleSkip.day).where(ScheduleSkip.schedule_id.in_(schedule_ids))
+    for schedule_id, day in await session.execute(rows):
+        found.setdefault(schedule_id, set()).add(day)
+    return {schedule_id: frozenset(days) for schedule_id, days in found.items()}
+
+
 async def skip(session: AsyncSession, schedule_id: int, day: date) -> None:
     """Take a date out; once is enough."""
     await session.execute(insert(ScheduleSkip).values(schedule_id=schedule_id, day=day).on_conflict_do_nothing())

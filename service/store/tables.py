@@ -242,7 +242,7 @@ class Schedule(Base):
     """Whom notices about it go to."""
     spec: Mapped[dict[str, Any]]
     since: Mapped[datetime]
-    """Slots up to this instant are dealt with; it moves forward with every tick, in the tick's own transaction."""
+    """Slots up to this instant are dealt with; it moves forward with each of them, in the same transaction."""
     paused_at: Mapped[datetime | None]
     removed_at: Mapped[datetime | None]
 

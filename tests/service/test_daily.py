@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from service import daily
 from service.client import ServiceRefused
@@ -36,11 +38,7 @@ async def test_many_tickers_at_the_same_moment_post_once(road: Road, clock: Cloc
     engine = make_engine(settings.database_url)
     sessions = make_sessions(engine)
 
-    async def ticker() -> None:
-        async with sessions.begin() as session:
-            await daily.tick(session, clock.now)
-
-    await asyncio.gather(*(ticker() for _ in range(8)))
+    await asyncio.gather(*(daily.tick(sessions, clock.now) for _ in range(8)))
     await engine.dispose()
     await road.service.tick()
     assert sorted(round_.schedule_id for round_ in await road.rows(Round)) == [1, 2, 3]
@@ -54,7 +52,9 @@ async def test_a_crash_before_the_commit_leaves_nothing_and_the_next_tick_posts(
     await road.schedule()
     clock.advance(hours=1)
     async with road.service.sessions() as session:
-        await daily.tick(session, clock.now)
+        for timing, until in await daily.owed(session, clock.now):
+            await daily.make_some(session, timing, until, clock.now, 0)
+        assert len((await session.scalars(select(Round))).all()) == 1
         await session.rollback()
     assert await road.rows(Round) == []
     question, *_ = await road.ticked()
@@ -197,7 +197,7 @@ async def test_local_times_are_kept_over_a_change_of_clocks(road: Road, clock: C
     assert opened == [8, 7]
 
 
-async def test_idle_ticks_write_a_schedules_row_no_oftener_than_once_a_minute(road: Road, clock: Clock) -> None:
+async def test_idle_ticks_write_no_schedules_row(road: Road, clock: Clock) -> None:
     await road.bank(choice())
     await road.schedule()
     seen = set()
@@ -205,4 +205,36 @@ async def test_idle_ticks_write_a_schedules_row_no_oftener_than_once_a_minute(ro
         clock.advance(seconds=20)
         await road.service.tick()
         seen |= {schedule.since for schedule in await road.rows(Schedule)}
-    assert seen == {MONDAY, MONDAY + timedelta(minutes=1)}
+    assert seen == {MONDAY}
+
+
+async def test_more_schedules_than_one_transaction_holds_are_all_asked_and_a_broken_one_holds_up_none(
+    road: Road, clock: Clock
+) -> None:
+    """Broken in what it asks for, broken in when; and one from before schedules had a calendar of holidays."""
+    await road.bank(choice())
+    ids = [await road.schedule(where=Where(channel=f"channel-{at}")) for at in range(daily.AT_ONCE + 4)]
+    odd: list[dict[str, Any]] = [{"open_minutes": "x"}, {"zone": "Nowhere/Land"}, {"country": None}]
+    async with road.service.sessions.begin() as session:
+        for id_, other in zip(ids, odd, strict=False):
+            row = await session.get_one(Schedule, id_)
+            row.spec = {name: said for name, said in {**row.spec, **other}.items() if said is not None}
+    clock.advance(hours=1)
+    await road.service.tick()
+    assert [round_.schedule_id for round_ in await road.rows(Round)] == ids[2:]
+    since = {schedule.id: schedule.since for schedule in await road.rows(Schedule)}
+    assert {id_ for id_ in ids if since[id_] == MONDAY} == set(ids[:2])
+    await road.service.tick()
+    assert len(await road.rows(Round)) == len(ids) - 2
+
+
+async def test_a_slot_an_admin_took_out_is_dealt_with_once(road: Road, clock: Clock) -> None:
+    await road.bank(choice())
+    schedule = await road.schedule()
+    await road.client.schedule_skip(road.who("Boss", admin=True), "e1", schedule, MONDAY.date())
+    clock.advance(hours=1)
+    assert await road.ticked() == []
+    assert [row.since for row in await road.rows(Schedule)] == [clock.now]
+    clock.advance(seconds=20)
+    assert await road.ticked() == []
+    assert [row.since for row in await road.rows(Schedule)] == [clock.now - timedelta(seconds=20)]
