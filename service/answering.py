@@ -123,15 +123,17 @@ async def _counted(
     is_newest = before is None or before.at <= at
     if is_newest:
         await answers.let_stand(session, row)
-    if asked.version.question.kind == "code":
-        await jobs.defer_judging(session, row.id, first=before is None, event_id=event_id)
     is_code = asked.version.question.kind == "code"
+    waiting = 0
+    if is_code:
+        waiting = await jobs.defer_judging(session, row.id, first=before is None, event_id=event_id)
     return Receipt(
         status="judging" if is_code else "recorded" if before is None else "changed",
         ref=f"r{round_.id}",
         given=given if is_newest or before is None else _given(before),
         closes_at=round_.closes_at,
         zone=asked.zone,
+        before=waiting,
     )
 
 
@@ -142,8 +144,8 @@ async def _practised(
     row = await answers.log(session, caller, version.id, event_id, given, now)
     note(answer=row.id, member=caller.member_id, ref=ref, question=version.question.kind)
     if version.question.kind == "code":
-        await jobs.defer_judging(session, row.id, event_id=event_id)
-        return Receipt(status="judging", ref=ref, given=given)
+        waiting = await jobs.defer_judging(session, row.id, event_id=event_id)
+        return Receipt(status="judging", ref=ref, given=given, before=waiting)
     verdict = judged(version.question, given)
     await answers.judge(session, row, verdict, now)
     next_due = await practice.reviewed(

@@ -188,6 +188,10 @@ class Receipt(Model):
     next_due: datetime | None = None
     zone: str = "UTC"
     """IANA zone in which the instants are said to people."""
+    before: int = 0
+    """Answers that are judged before this one; 0 where it is judged at once."""
+    wait_s: float = 0.0
+    """About how long those take; 0 where nobody can say."""
 
 
 class Today(Model):

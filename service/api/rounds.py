@@ -11,6 +11,7 @@ from service import answering, grading, inbox
 from service.api.dependencies import EventBody, RefBody, TheCall, WhereBody, WhoBody
 from service.metrics import answered
 from service.store import members
+from service.waiting import with_wait
 from service.wire import AskForm, Code, Given, Receipt, RunResult, Today, VerdictView
 
 router = APIRouter()
@@ -55,7 +56,7 @@ async def answer(
         work = answering.answer(session, caller, submitted, call.now, call.parts.jobs)
         receipt = await inbox.once(session, caller, event_id, "answer", call.now, work, Receipt)
     answered(who.platform, receipt.status, at, call.now)
-    return receipt
+    return await with_wait(receipt, call.parts.sandbox)
 
 
 @router.post("/try-code")

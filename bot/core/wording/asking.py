@@ -28,6 +28,7 @@ from bot.core.wording.words import (
     joined,
     minutes_words,
     plural,
+    seconds_words,
     until_words,
 )
 from service.wire import AskForm, QuestionPost, QuestionView, Receipt, Today
@@ -198,7 +199,7 @@ def recorded_card(receipt: Receipt, ask: AskForm | None, now: datetime, wanted: 
     )
     closes = receipt.closes_at
     change = f"You can change it until {until_words(closes, receipt.zone, now)}." if closes else ""
-    follow = "The verdict follows in a private message, usually within seconds." if judging else ""
+    follow = _follow_sentence(receipt) if judging else ""
     said = "" if judging else _given_sentence(receipt, ask)
     buttons: tuple[Button, ...] = ()
     if closes:
@@ -211,6 +212,15 @@ def recorded_card(receipt: Receipt, ask: AskForm | None, now: datetime, wanted: 
         blocks = (*blocks, *question_blocks(ask.question), *_options(ask))
         buttons = option_buttons(ask) if by_button(ask) else buttons
     return Card(head, joined_summary(head, said, follow, change), (*blocks, *_typed(receipt)), buttons)
+
+
+def _follow_sentence(receipt: Receipt) -> str:
+    """When the verdict comes; of others only where this one has to wait for them."""
+    if not receipt.before:
+        return "The verdict follows in a private message, usually within seconds."
+    many = plural(receipt.before, "answer is", "answers are")
+    long = f", which takes about {seconds_words(receipt.wait_s)}" if receipt.wait_s >= 1 else ""
+    return f"{many} judged before yours{long}; the verdict follows in a private message."
 
 
 def joined_summary(head: str, *sentences: str) -> str:

@@ -106,6 +106,15 @@ def minutes_words(minutes: int) -> str:
     return " ".join(plural(count, unit) for count, unit in parts if count) or "0 minutes"
 
 
+def seconds_words(seconds: float) -> str:
+    """An estimate: `5 seconds`, `20 seconds`, `3 minutes`."""
+    if seconds < 8:
+        return plural(max(1, round(seconds)), "second")
+    if seconds < 90:
+        return f"{round(seconds / 5) * 5} seconds"
+    return plural(max(2, round(seconds / 60)), "minute")
+
+
 def wait_words(now: datetime, then: datetime) -> str:
     """`in 3 days`, `in 2 hours`, `now`: the largest unit, rounded."""
     seconds = (then - now).total_seconds()
