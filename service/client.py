@@ -32,6 +32,7 @@ from service.wire import (
     LowView,
     Me,
     MemberLinked,
+    Operations,
     Period,
     Place,
     PrivacyView,
@@ -314,6 +315,10 @@ class ServiceClient:
 
     async def doctor(self, who: Who) -> tuple[Check, ...]:
         return await self._call("admin/doctor", tuple[Check, ...], who=who)
+
+    async def operations(self, who: Who) -> Operations:
+        """How the quiz of this workspace runs."""
+        return await self._call("admin/operations", Operations, who=who)
 
     # The courier: any bot process with the service's token
 

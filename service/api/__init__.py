@@ -14,6 +14,7 @@ from service.api import (
     linking,
     measuring,
     members,
+    operations,
     practice,
     rounds,
 )
@@ -29,6 +30,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     practice.router,
     boards.router,
     admin.router,
+    operations.router,
     delivery.router,
     linking.router,
     installing.router,

@@ -69,9 +69,11 @@ async def measured(session: AsyncSession, now: datetime, grace: timedelta, leade
     )
 
 
-async def waiting_answers(session: AsyncSession) -> Queue:
-    """The code answers that wait for their verdict."""
-    return Queue("code", *(await session.execute(text(_ANSWERS))).one())
+async def waiting_answers(session: AsyncSession, workspace_id: int | None = None) -> Queue:
+    """The code answers that wait for their verdict, of one workspace or of all."""
+    values = {} if workspace_id is None else {"workspace": workspace_id}
+    query = _ANSWERS if workspace_id is None else f"{_ANSWERS} and {_OF_ONE}"
+    return Queue("code", *(await session.execute(text(query), values)).one())
 
 
 async def jobs(session: AsyncSession) -> Sequence[Jobs]:
@@ -133,6 +135,7 @@ _ANSWERS = """
     from procrastinate_jobs job join answer on answer.id = (job.args ->> 'answer_id')::bigint
     where job.task_name = 'judge_answer' and job.status in ('todo', 'doing')
 """
+_OF_ONE = "answer.member_id in (select id from member where workspace_id = :workspace)"
 _LED = """
     select exists (
         select from pg_locks
