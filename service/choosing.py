@@ -96,7 +96,7 @@ def choose(
     if not fresh:
         return Choice(_longest_ago(wanted, history, seed).id, ("bank runs low", "repeat"), 0)
     remaining = len({candidate.id for candidate in fresh}) - 1
-    best = min(fresh, key=_preference(fresh, candidates, history, wishes, seed))
+    best = _seeded(fresh, _preference(fresh, candidates, history, wishes), seed)
     return Choice(best.id, ("bank runs low",) if remaining < wishes.low_at else (), remaining)
 
 
@@ -137,9 +137,9 @@ def _longest_ago(wanted: Sequence[Candidate], history: Sequence[Asked], seed: st
 
 
 def _preference(
-    fresh: Sequence[Candidate], candidates: Sequence[Candidate], history: Sequence[Asked], wishes: Wishes, seed: str
+    fresh: Sequence[Candidate], candidates: Sequence[Candidate], history: Sequence[Asked], wishes: Wishes
 ) -> Callable[[Candidate], tuple[object, ...]]:
-    """A key by which the best candidate comes first."""
+    """A key by which the best candidates come first."""
 
     def topic(asked: Candidate | Asked) -> str:
         return _topic_group(asked.topic, wishes)
@@ -160,11 +160,17 @@ def _preference(
             # To a tenth: a measured share is no more exact, and the seed shall have something to choose from.
             round(abs(_expected(candidate) - desired), 1),
             candidate.times_asked,
-            _digest(seed, candidate.id),
-            candidate.id,
         )
 
     return key
+
+
+def _seeded(fresh: Sequence[Candidate], key: Callable[[Candidate], tuple[object, ...]], seed: str) -> Candidate:
+    """Of the best by the key the one that the seed says."""
+    keys = [key(candidate) for candidate in fresh]
+    best = min(keys)
+    ties = [candidate for candidate, its in zip(fresh, keys, strict=True) if its == best]
+    return min(ties, key=lambda candidate: (_digest(seed, candidate.id), candidate.id))
 
 
 def _topic_group(topic: str, wishes: Wishes) -> str:

@@ -31,6 +31,15 @@ from service.store.tables import (
 )
 from service.wire import BankView, Generated
 
+# A bank is read for every round: without the questions themselves, which are long.
+_CHOSEN_BY = (
+    QuestionVersion.id,
+    QuestionVersion.question_id,
+    QuestionVersion.kind,
+    QuestionVersion.level,
+    QuestionVersion.topic,
+)
+
 
 def open_to(workspace_id: int) -> ColumnElement[bool]:
     """Whether a bank is for everybody or this workspace's own."""
@@ -92,9 +101,7 @@ async def candidates(
     `anywhere` is that of `askable`.
     """
     known = measured(workspace_id)
-    query = askable(
-        select(QuestionVersion, known.c.share).select_from(QuestionVersion), workspace_id, anywhere=anywhere
-    )
+    query = askable(select(*_CHOSEN_BY, known.c.share).select_from(QuestionVersion), workspace_id, anywhere=anywhere)
     if schedule_id is not None:
         # Two schedules may share a bank: the reveal of one must not be the key to the other's open round.
         query = query.where(~open_in_round(workspace_id))
@@ -103,15 +110,15 @@ async def candidates(
     asked = await _times_asked(session, schedule_id) if schedule_id is not None else {}
     return [
         Candidate(
-            id=str(version.id),
-            kind=cast(Kind, version.kind),
-            level=cast(Level | None, version.level),
-            topic=version.topic,
+            id=str(id_),
+            kind=cast(Kind, kind),
+            level=cast(Level | None, level),
+            topic=topic,
             difficulty=None if share is None else float(share),
-            last_asked=asked.get(version.question_id, (None, 0))[0],
-            times_asked=asked.get(version.question_id, (None, 0))[1],
+            last_asked=asked.get(question_id, (None, 0))[0],
+            times_asked=asked.get(question_id, (None, 0))[1],
         )
-        for version, share in rows
+        for id_, question_id, kind, level, topic, share in rows
     ]
 
 
