@@ -12,6 +12,7 @@ from service.api.dependencies import EventBody, RefBody, TheCall, WhereBody, Who
 from service.metrics import answered
 from service.store import members
 from service.waiting import with_wait
+from service.tracing import note
 from service.wire import AskForm, Code, Given, Receipt, RunResult, Today, VerdictView
 
 router = APIRouter()
@@ -56,6 +57,7 @@ async def answer(
         work = answering.answer(session, caller, submitted, call.now, call.parts.jobs)
         receipt = await inbox.once(session, caller, event_id, "answer", call.now, work, Receipt)
     answered(who.platform, receipt.status, at, call.now)
+    note(status=receipt.status)
     return await with_wait(receipt, call.parts.sandbox)
 
 
