@@ -18,9 +18,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from questions.families import DrawingWrong
 from sandbox.wire import Priority
 from service.errors import Busy
-from service.store import queue
 from service.store.session import driver_connection, libpq_url
 from service.tracing import following
+from service.working import WatchfulConnector, keep_working
 
 ATTEMPTS = 8
 """How often an answer is put to the sandbox before its member is told that it could not be judged."""
@@ -76,20 +76,20 @@ class Jobs:
     """The queue and its tasks."""
 
     app: App
+    connector: WatchfulConnector
     judge_answer: Task[..., Any, Any]
     draw_family: Task[..., Any, Any]
 
     async def defer_judging(
         self, session: AsyncSession, answer_id: int, *, first: bool = False, event_id: str = ""
-    ) -> int:
+    ) -> None:
         """Have the answer judged once the session's transaction is committed, and never if it is not.
 
-        Returns how many are judged before it. `first` is for a member's first answer to an open round: those go before
-        all others. `event_id` is followed in the log.
+        `first` is for a member's first answer to an open round: those go before all others. `event_id` is followed in
+        the log.
         """
         task = self.judge_answer.configure(connection=await driver_connection(session), priority=_FIRST if first else 0)
-        job = await task.defer_async(answer_id=answer_id, event_id=event_id)
-        return await queue.before(session, job)
+        await task.defer_async(answer_id=answer_id, event_id=event_id)
 
     async def defer_drawing(self, session: AsyncSession, version_id: int) -> None:
         """Have the family's questions drawn; while a job about it is waiting this one is none."""
@@ -105,7 +105,7 @@ class Jobs:
     @asynccontextmanager
     async def working(self) -> AsyncIterator[None]:
         """Work in the background until the block ends; jobs in hand are finished first."""
-        task = asyncio.create_task(self._work(wait=True), name="worker")
+        task = asyncio.create_task(keep_working(self.connector, lambda: self._work(wait=True)), name="worker")
         try:
             yield
         finally:
@@ -147,7 +147,8 @@ async def defer_regrading(session: AsyncSession, version_id: int, question_id: i
 
 def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade) -> Jobs:
     """The queue over that database; nothing is connected yet."""
-    app = App(connector=PsycopgConnector(conninfo=libpq_url(database_url), min_size=1, max_size=5))
+    connector = WatchfulConnector(conninfo=libpq_url(database_url), min_size=1, max_size=5)
+    app = App(connector=connector)
 
     @app.task(name="judge_answer", queue="judging", retry=_Backoff(ATTEMPTS), pass_context=True)
     async def judge_answer(context: JobContext, answer_id: int, event_id: str = "") -> None:
@@ -169,4 +170,4 @@ def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade) -> 
     async def regrade_code(context: JobContext, version_id: int) -> None:
         await regrade(version_id, context.job.attempts + 1 >= PATIENT_ATTEMPTS)
 
-    return Jobs(app, judge_answer, draw_family)
+    return Jobs(app, connector, judge_answer, draw_family)
