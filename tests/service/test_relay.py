@@ -80,9 +80,9 @@ async def worker(seen: Seen, **limits: int) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def through(*urls: str, token: str = TOKEN) -> AsyncIterator[Workers]:
+async def through(*urls: str, token: str | tuple[str, ...] = TOKEN) -> AsyncIterator[Workers]:
     """The sandbox behind them."""
-    workers = Workers(urls, Tokens(token))
+    workers = Workers(urls, Tokens(*((token,) if isinstance(token, str) else token)))
     yield workers
     await workers.close()
 
@@ -162,6 +162,14 @@ async def test_nobody_runs_anything_without_the_token() -> None:
         with pytest.raises(SandboxUnreachable, match="says 401"):
             await workers.health()
     assert seen.runs == []
+
+
+async def test_a_worker_that_knows_another_of_our_tokens_lets_us_in() -> None:
+    seen = Seen()
+    async with worker(seen) as url, through(url, token=("n" * 20, TOKEN)) as workers:
+        assert (await workers.run(Run("1", "here"))).stdout == "here"
+        assert (await workers.health()).ready == 2
+    assert len(seen.runs) == 1
 
 
 async def test_there_is_nothing_else_behind_the_door() -> None:
