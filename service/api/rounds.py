@@ -11,8 +11,8 @@ from service import answering, grading, inbox
 from service.api.dependencies import EventBody, RefBody, TheCall, WhereBody, WhoBody
 from service.metrics import answered
 from service.store import members
-from service.waiting import with_wait
 from service.tracing import note
+from service.waiting import with_wait
 from service.wire import AskForm, Code, Given, Receipt, RunResult, Today, VerdictView
 
 router = APIRouter()
