@@ -23,17 +23,12 @@ TELLTALE = "zebra"
 THEIRS = Where(channel=f"{TELLTALE}-channel", name=f"#{TELLTALE}")
 DAY = date(2026, 3, 9)
 OURS = Where(channel="daily", name="#daily")
-DOCUMENT = f"""---
-bank: {TELLTALE}
----
-# {TELLTALE}
+DOCUMENT = f"""# {TELLTALE}
 
 ### 1. What is a {TELLTALE}?
 
 **Answer:** A {TELLTALE} is striped.
 """
-COPY = DOCUMENT.replace(f"bank: {TELLTALE}", "bank: copy")
-"""Asks the same in a bank of our own: a duplicate of nothing we may know of."""
 
 
 @dataclass
@@ -53,7 +48,8 @@ class Theirs:
             await getattr(self, doing)(next(self.events))
 
     async def import_(self, event: str) -> None:
-        await self.client.bank_import(self.who, event, f"{TELLTALE}.md", DOCUMENT, True)
+        view = await self.client.bank_import(self.who, event, f"{TELLTALE}.md", DOCUMENT, True)
+        assert view.applied, view.findings
 
     async def plan(self, event: str) -> None:
         view = await self.client.schedule_add(self.who, event, THEIRS, ScheduleSpec(at=time(10)))
@@ -115,7 +111,7 @@ LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "close": lambda they, who: they.client.close_now(who, "look close", OURS),
     "banks": lambda they, who: they.client.bank_list(who),
     "retire theirs": lambda they, who: they.client.bank_retire(who, "look retire", "what-is-a-zebra", True),
-    "check theirs": lambda they, who: they.client.bank_import(who, "look check", "a.md", COPY, False),
+    "check theirs": lambda they, who: they.client.bank_import(who, "look check", "a.md", DOCUMENT, False),
     "log theirs": lambda they, who: they.client.bank_log(who, TELLTALE),
     "undo theirs": lambda they, who: they.client.bank_undo(who, "look undo", TELLTALE),
     "low": lambda they, who: they.client.bank_low(who),

@@ -1,0 +1,121 @@
+"""A workspace with something of everything in it, all of it bearing one word: what tests of tenants look for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import time, timedelta
+from typing import Any
+
+from sqlalchemy import inspect
+
+from service.store.tables import Base, QuestionVersion
+from service.wire import Given, QuestionView, ScheduleSpec, Where, Who
+from tests.conftest import Clock
+from tests.service.roads import Road, choice
+
+Rows = dict[tuple[str, object], dict[str, Any]]
+"""Rows by table and key."""
+
+DOCUMENT = """# {word}
+
+### 1. What is a {word}?
+
+**Answer:** A {word} is striped.
+"""
+
+
+@dataclass
+class Team:
+    """A workspace, its admin and member, and the numbers of what it has."""
+
+    road: Road
+    word: str
+    open_round: int = 0
+    closed_round: int = 0
+    schedule: int = 0
+    report: int = 0
+    question: int = 0
+    """A version of a question in its own bank."""
+
+    @property
+    def boss(self) -> Who:
+        return Who(platform="web", workspace=f"{self.word}-home", member=f"{self.word}-boss", name="Boss", admin=True)
+
+    @property
+    def member(self) -> Who:
+        return Who(platform="web", workspace=f"{self.word}-home", member=f"{self.word}-ada", name=f"{self.word} Ada")
+
+    @property
+    def channel(self) -> Where:
+        return Where(channel=f"{self.word}-channel", name=f"#{self.word}")
+
+    @property
+    def aside(self) -> Where:
+        return Where(channel=f"{self.word}-aside", name=f"#{self.word}-aside")
+
+    def event(self) -> str:
+        return f"{self.word} event {next(self.road.events)}"
+
+    async def scheduled(self, where: Where | None = None) -> int:
+        """One more schedule."""
+        spec = ScheduleSpec(at=time(10), topics=())
+        return (await self.road.client.schedule_add(self.boss, self.event(), where or self.channel, spec)).id
+
+    async def reported(self) -> int:
+        """One more report."""
+        text = f"{self.word} is wrong"
+        return (await self.road.client.report(self.member, self.event(), "views", text)).id
+
+    async def settle(self) -> Team:
+        """Do all that a team does: a closed round, an open one, a bank, a season, points, a report, a card, a code."""
+        client, boss, member = self.road.client, self.boss, self.member
+        text = DOCUMENT.format(word=self.word)
+        view = await client.bank_import(boss, self.event(), f"{self.word}-bank.md", text, True)
+        assert view.applied, view.findings
+        await client.season_start(boss, self.event(), f"{self.word} season")
+        self.schedule = await self.scheduled()
+        self.closed_round = await self._round(self.schedule, self.channel)
+        await client.close_now(boss, self.event(), self.channel)
+        self.report = await self.reported()
+        self.open_round = await self._round(await self.scheduled(self.aside), self.aside)
+        await client.schedule_share(boss, self.event(), Where(channel=f"{self.word}-3", name=self.word), self.schedule)
+        await client.member_adjust(boss, self.event(), member.name, 5, f"a {self.word}")
+        await client.bank_retire(boss, self.event(), "grad", True)
+        card = await client.practice(member, self.channel)
+        assert card is not None
+        await client.answer(member, self.channel, self.event(), card.ref, self._given(card.question), self.road.now)
+        await client.schedule_skip(boss, self.event(), self.schedule, self.road.now.date() + timedelta(days=7))
+        await client.member_restore(boss, self.event(), member.name, self.road.now.date())
+        rows = await self.road.rows(QuestionVersion)
+        self.question = next(row.id for row in rows if self.word in str(row.body))
+        await client.chat_link(boss, self.event())
+        await client.link(member, self.event())
+        return self
+
+    async def _round(self, schedule: int, where: Where) -> int:
+        client = self.road.client
+        made = await client.post_now(self.boss, self.event(), schedule)
+        given = self._given(made.question)
+        await client.answer(self.member, where, self.event(), f"r{made.id}", given, self.road.now)
+        return made.id
+
+    def _given(self, question: QuestionView) -> Given:
+        options = tuple(option.id for option in question.options[:1])
+        return Given(options=options) if options else Given(text=self.word)
+
+
+async def open_banks(road: Road, clock: Clock) -> None:
+    """A bank for everybody, at half past eleven."""
+    await road.bank(*(choice(key) for key in ("views", "grad", "cast", "copy", "clone")))
+    clock.now += timedelta(hours=3, minutes=30)
+
+
+async def all_rows(road: Road) -> Rows:
+    """Every row of every table of ours."""
+    found: Rows = {}
+    for mapper in Base.registry.mappers:
+        for row in await road.rows(mapper.class_):
+            state = inspect(row)
+            values = {column.key: getattr(row, column.key) for column in mapper.column_attrs}
+            found[mapper.local_table.name, state.identity] = values  # type: ignore[attr-defined]
+    return found
