@@ -77,6 +77,8 @@ class Chat(StrEnum):
 
 def main() -> None:
     """The entry point of the `dailygrad` command; what the operator did wrong is said in one sentence."""
+    # Of commands that keep no log; those that serve set up their own.
+    log_to(None, "warning", plain=True)
     try:
         command()
     except (SettingsWrong, PostgresFailed, sandbox_host.NotIsolated, SandboxUnreachable, Refused) as problem:

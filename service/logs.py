@@ -43,14 +43,15 @@ def hide_settings(*settings: BaseModel) -> None:
     hide(*(secret for each in settings for secret in secrets_of(each)))
 
 
-def log_to(path: Path | None, level: str = "info") -> None:
-    """Send the process's log to a file that is turned over at 5 MiB, or to standard error. Call it once."""
+def log_to(path: Path | None, level: str = "info", *, plain: bool = False) -> None:
+    """Send the process's log to a file that is turned over at 5 MiB, or to standard error; a later call takes the
+    place of an earlier one. `plain` lines are for whoever sits before a terminal."""
     handler: logging.Handler = logging.StreamHandler(sys.stderr)
     if path is not None:
         handler = logging.handlers.RotatingFileHandler(
             path, maxBytes=FILE_BYTES, backupCount=FILES_KEPT, encoding="utf-8", errors="backslashreplace"
         )
-    handler.setFormatter(make_formatter())
+    handler.setFormatter(make_formatter(plain=plain))
     _set_levels(getattr(logging, level.upper()), handler)
     # What a handler cannot write it would print, arguments and all.
     logging.raiseExceptions = False
@@ -63,7 +64,7 @@ def log_to(path: Path | None, level: str = "info") -> None:
     )
 
 
-def make_formatter(hiding: Hiding = _hiding) -> logging.Formatter:
+def make_formatter(hiding: Hiding = _hiding, *, plain: bool = False) -> logging.Formatter:
     """Makes records into lines that hold none of what is hidden."""
 
     def hidden(logger: WrappedLogger, name: str, event: EventDict) -> EventDict:
@@ -75,7 +76,7 @@ def make_formatter(hiding: Hiding = _hiding) -> logging.Formatter:
         structlog.stdlib.ProcessorFormatter.remove_processors_meta,
         structlog.processors.ExceptionRenderer(_told),
         hidden,
-        structlog.processors.JSONRenderer(ensure_ascii=False),
+        _in_words if plain else structlog.processors.JSONRenderer(ensure_ascii=False),
     ]
     return _Formatter(foreign_pre_chain=[*_first(), _fields], processors=last)
 
@@ -104,6 +105,14 @@ def _first() -> list[Any]:
 def _fields(logger: WrappedLogger, name: str, event: EventDict) -> EventDict:
     """The fields that `tracing.mark` gave a record of the standard library."""
     return {**event, **getattr(event["_record"], "fields", {})}
+
+
+def _in_words(logger: WrappedLogger, name: str, event: EventDict) -> str:
+    """A line to be read by people, and the traceback beneath it."""
+    beneath = event.pop("exception", None)
+    head = f"{event.pop('level')}: {event.pop('message')} ({event.pop('logger')})"
+    rest = [f"{field}={value}" for field, value in event.items() if field != "timestamp"]
+    return "\n".join((" ".join((head, *rest)), *([str(beneath)] if beneath else ())))
 
 
 def _told(exc_info: Any) -> str:

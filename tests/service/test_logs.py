@@ -108,6 +108,21 @@ def test_a_secret_is_hidden_wherever_it_stands(stream: tuple[logging.Logger, io.
     assert told["exception"].startswith("Traceback")
 
 
+def test_a_line_for_a_terminal_is_in_words_and_holds_no_secret_either() -> None:
+    hiding = Hiding()
+    hiding.add(CANARY)
+    record = logging.LogRecord("bot.x", logging.WARNING, "x.py", 1, "not sent: %s", (CANARY,), None)
+    record.fields = {"key": "verdict:3"}
+    assert make_formatter(hiding, plain=True).format(record) == f"warning: not sent: {MASK} (bot.x) key=verdict:3"
+    try:
+        raise ValueError(CANARY)
+    except ValueError:
+        record.exc_info = sys.exc_info()
+    first, *beneath = make_formatter(hiding, plain=True).format(record).splitlines()
+    assert first == f"warning: not sent: {MASK} (bot.x) key=verdict:3"
+    assert (beneath[0], beneath[-1]) == ("Traceback (most recent call last):", f"ValueError: {MASK}")
+
+
 def test_a_process_writes_nothing_but_lines_without_secrets() -> None:
     ended = run()
     assert (ended.returncode, ended.stdout) == (1, "")
