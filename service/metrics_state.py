@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.pool import QueuePool
 
 from sandbox.client import Health, SandboxUnreachable
+from service.daily import owed
 from service.fairness import FairSandbox
 from service.schedule import LEADER
 from service.store.measures import Measures, measured
@@ -49,10 +50,12 @@ class State:
                 self._until = time.monotonic() + KEPT_S
             return self._kept
 
-    async def _measured(self) -> Measures | None:
+    async def _measured(self) -> tuple[Measures, int] | None:
+        """What the database holds, and how many times of day have slots that no leader has dealt with."""
+        now = self._clock()
         try:
             async with asyncio.timeout(PATIENCE_S), self._sessions() as session:
-                return await measured(session, self._clock(), GRACE, LEADER)
+                return await measured(session, now, GRACE, LEADER), len(await owed(session, now - GRACE))
         except (SQLAlchemyError, OSError):  # a TimeoutError is one
             return None
 
@@ -69,11 +72,13 @@ class State:
         return of_sandbox(health) if self._sandbox is not None else iter(())
 
 
-def of_database(found: Measures | None, now: datetime) -> Iterator[Metric]:
+def of_database(looked_up: tuple[Measures, int] | None, now: datetime) -> Iterator[Metric]:
     """The gauges read from the database; None where it does not answer."""
-    yield _gauge("database_up", "Whether the database answers.", found is not None)
-    if found is None:
+    yield _gauge("database_up", "Whether the database answers.", looked_up is not None)
+    if looked_up is None:
         return
+    found, slots_owed = looked_up
+    yield _gauge("slots_owed", "Times of day whose slots are a minute due, and not even begun.", slots_owed)
     outbox = {queue.name: queue for queue in found.outbox}
     yield _by("outbox_waiting", "Messages that wait to be posted.", "platform", {n: q.count for n, q in outbox.items()})
     yield _by(

@@ -25,7 +25,7 @@ from questions.proved import Proving, proving_github, proving_json, proving_text
 from questions.report import FORMATS
 from questions.shell import bank_command
 from sandbox.embedded import embedded_sandbox
-from service import approving, rejudging, undoing
+from service import approving, operations, rejudging, undoing
 from service.alive import beating
 from service.app import Service, build
 from service.config import Settings, read_settings
@@ -34,12 +34,13 @@ from service.fairness import FairSandbox
 from service.importing import import_path
 from service.logs import hide_settings, log_to
 from service.metrics import exposed
+from service.operations_text import operations_text
 from service.process import Refused, errors, listening, now, out, served, stop_signal
 from service.proving import Found, prove_all, proved_readings, proving_work
 from service.relay import relay_open
 from service.store import migrations
 from service.telling import import_text, log_text, undone_text
-from service.wire import Generated, ImportView
+from service.wire import Generated, ImportView, Operations
 
 service_command = typer.Typer()
 
@@ -98,6 +99,23 @@ def migrate() -> None:
     settings = read_settings(service_token=SecretStr("not needed to migrate"))
     migrations.upgrade(settings.database_url)
     out.print(f"The database is at {migrations.newest()}")
+
+
+@service_command.command()
+def ops(
+    format: Annotated[str, typer.Option(help="text, or json.")] = "text",
+) -> None:
+    """Print how the quiz of every workspace runs: slots from due to confirmed, what waits, the sandbox, what failed."""
+    if format not in ("text", "json"):
+        raise typer.BadParameter("text or json", param_hint="--format")
+    found = asyncio.run(_in_database(_overview))
+    sys.stdout.write((operations_text(found) if format == "text" else found.model_dump_json(indent=2)) + "\n")
+
+
+async def _overview(service: Service) -> Operations:
+    sandbox = await operations.sandbox_view(service.sandbox)
+    async with service.sessions() as session:
+        return await operations.overview(session, None, sandbox, now())
 
 
 def refuse_other_version(database_url: str) -> None:

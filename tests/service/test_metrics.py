@@ -129,6 +129,17 @@ async def test_what_waits_is_looked_up(road: Road, clock: Clock) -> None:
     assert ("sandbox_up",) not in found
 
 
+async def test_a_slot_that_nobody_begins_is_seen(road: Road, clock: Clock) -> None:
+    await road.bank(choice())
+    await road.schedule()
+    clock.now = MONDAY + timedelta(hours=1, seconds=59)
+    assert (await looked_up(road))["slots_owed",] == 0
+    clock.advance(seconds=2)
+    assert (await looked_up(road))["slots_owed",] == 1
+    await road.service.tick()
+    assert (await looked_up(road))["slots_owed",] == 0
+
+
 async def test_a_leader_is_seen_wherever_it_is(road: Road, database_url: str) -> None:
     leader = Leader(database_url)
     assert await leader.leads()
