@@ -20,6 +20,7 @@ from service.wire import (
     Board,
     ChatLinked,
     Check,
+    Contest,
     Delivery,
     Failure,
     Generated,
@@ -154,10 +155,12 @@ class ServiceClient:
         return await self._call("explain", Key, who=who, question=question)
 
     async def board(
-        self, who: Who, where: Where | None, period: Period = "week", topic: str = "", limit: int = 10
-    ) -> Board:
+        self, who: Who, where: Where | None, period: Period = "week", topic: str = "", limit: int = 10,
+        contest: Contest = "points",
+    ) -> Board:  # fmt: skip
         """A channel's board, or with `where` None the workspace's."""
-        return await self._call("board", Board, who=who, where=where, period=period, topic=topic, limit=limit)
+        fields = {"period": period, "topic": topic, "limit": limit, "contest": contest}
+        return await self._call("board", Board, who=who, where=where, **fields)
 
     async def me(self, who: Who) -> Me:
         return await self._call("me", Me, who=who)

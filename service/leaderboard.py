@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -12,15 +12,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service import topics
 from service.calendar import period_bounds
 from service.errors import NotPossible
-from service.ranking import Ranked, rank
+from service.ranking import Ranked, most_improved, rank, rookies
 from service.store import attendance, ledger, schedules, seasons
 from service.store.ledger import Scope
 from service.store.members import Caller
 from service.store.tables import Season
 from service.streaks import Streak, streak
-from service.wire import Board, BoardRow, Period
+from service.wire import Board, BoardRow, Contest, Period
 
 TITLES: dict[Period, str] = {"day": "Today", "week": "This week", "month": "This month", "all": "All time"}
+COMPARED: tuple[Period, ...] = ("day", "week", "month")
+"""Periods that have one before them, to see who improved."""
 NO_STREAK = streak(())
 
 
@@ -30,17 +32,20 @@ async def board(
     *,
     period: Period = "week",
     topic: str = "",
+    contest: Contest = "points",
     limit: int = 10,
     now: datetime,
 ) -> Board:
     """The board of the caller's channel, or where there is none of the workspace.
 
     Days begin at midnight in the zone of the channel's schedule, in UTC where it has none. Refused for the season's
-    board when no season is running, and for a topic that neither a booking nor the bank knows.
+    board when no season is running, for a topic that neither a booking nor the bank knows, and for a period that has
+    no beginning, or none before it, where the contest asks for that.
     """
+    _check_contest(contest, period)
     scope, season = await _scope(session, caller.workspace_id, caller.channel_id, period, now)
     scope = dataclasses.replace(scope, topic=topic)
-    ranked = rank(await ledger.standings(session, scope))
+    ranked = await _ranked(session, scope, contest, period)
     if topic and not ranked:
         await topics.must_exist(session, caller.workspace_id, [topic])
     shown = await _rows(session, scope, ranked[:limit], caller.member_id)
@@ -50,6 +55,7 @@ async def board(
         period=period,
         scope="workspace" if caller.channel_id is None else "channel",
         topic=topic,
+        contest=contest,
         since=scope.since,
         until=scope.until,
         rows=shown,
@@ -94,6 +100,25 @@ async def best_streaks(
     return best
 
 
+def _check_contest(contest: Contest, period: Period) -> None:
+    if contest == "rookies" and period == "all":
+        raise NotPossible(cause="Rookies are those who began within a period: ask for a day, week, month or season.")
+    if contest == "improved" and period not in COMPARED:
+        raise NotPossible(cause="Who improved is seen against the period before: ask for a day, week or month.")
+
+
+async def _ranked(session: AsyncSession, scope: Scope, contest: Contest, period: Period) -> list[Ranked]:
+    """The whole board of a contest within `scope`, which is that of `period`."""
+    rows = await ledger.standings(session, scope)
+    if contest == "points" or scope.since is None:
+        return rank(rows)
+    if contest == "rookies":
+        return rank(rookies(rows, await ledger.first_answers(session, scope.workspace_id), scope.since))
+    just_before = scope.since - timedelta(seconds=1)
+    earlier, _ = await _scope(session, scope.workspace_id, scope.channel_id, period, just_before)
+    return most_improved(await ledger.standings(session, dataclasses.replace(earlier, topic=scope.topic)), rows)
+
+
 async def _scope(
     session: AsyncSession, workspace_id: int, channel_id: int | None, period: Period, now: datetime
 ) -> tuple[Scope, Season | None]:
@@ -120,6 +145,7 @@ async def _rows(
             accuracy=line.standing.accuracy,
             streak=streaks[member].current,
             me=member == me,
+            gain=line.gain,
         )
         for line, member in zip(ranked, members, strict=True)
     )

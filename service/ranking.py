@@ -36,6 +36,8 @@ class Ranked:
     rank: int
     """From 1; shared by those whom nothing tells apart, and then numbers are left out: 1, 2, 2, 4."""
     standing: Standing
+    gain: float | None = None
+    """On the board of those who improved: how much greater their accuracy is than in the period before, above 0."""
 
     @property
     def member_key(self) -> str:
@@ -48,16 +50,6 @@ class Ranked:
     @property
     def points(self) -> int:
         return self.standing.points
-
-
-@dataclass(frozen=True, slots=True)
-class Improved:
-    """How much more of what they answered someone got right than in the period before."""
-
-    member_key: str
-    name: str
-    gain: float
-    """Difference of the shares right, above 0."""
 
 
 def rank(rows: Sequence[Standing]) -> list[Ranked]:
@@ -75,8 +67,8 @@ def rookies(rows: Sequence[Standing], first_answers: Mapping[str, datetime], sin
     return [row for row in rows if row.member_key in first_answers and first_answers[row.member_key] >= since]
 
 
-def most_improved(before: Sequence[Standing], after: Sequence[Standing], least_answered: int = 3) -> list[Improved]:
-    """Those whose share right rose from `before` to `after`, the greatest gain first.
+def most_improved(before: Sequence[Standing], after: Sequence[Standing], least_answered: int = 3) -> list[Ranked]:
+    """The board of those whose share right rose from `before` to `after`: by gain, equal ones at a shared rank.
 
     Only those who answered at least `least_answered` questions in both periods: one lucky answer is no progress.
     """
@@ -87,7 +79,8 @@ def most_improved(before: Sequence[Standing], after: Sequence[Standing], least_a
         if row.member_key in earlier and row.answered >= max(1, least_answered)
     ]
     gains.sort(key=lambda pair: (-pair[1], *_by_name(pair[0])))
-    return [Improved(row.member_key, row.name, gain) for row, gain in gains if gain > 0]
+    risen = [(row, gain) for row, gain in gains if gain > 0]
+    return [Ranked(1 + sum(other > gain for _, other in risen), row, gain) for row, gain in risen]
 
 
 def _merit(row: Standing) -> tuple[int, float, float]:

@@ -25,6 +25,8 @@ Verdict = Literal[
     "system error",
 ]
 Period = Literal["day", "week", "month", "season", "all"]
+Contest = Literal["points", "rookies", "improved"]
+"""Whose board: everybody's, of those who began within its period, or of those who get more right than in the last."""
 Rating = Literal["again", "hard", "good", "easy"]
 
 Ref = Annotated[str, Field(pattern=r"^[rp][0-9]{1,18}$")]
@@ -233,6 +235,8 @@ class BoardRow(Model):
     """Mean credit over the answered rounds, 0 to 1."""
     streak: int
     me: bool = False
+    gain: float | None = None
+    """Of those who improved: how much greater their accuracy is than in the period before."""
 
 
 class Board(Model):
@@ -242,6 +246,7 @@ class Board(Model):
     period: Period
     scope: Literal["channel", "workspace"]
     topic: str = ""
+    contest: Contest = "points"
     since: datetime | None = None
     until: datetime | None = None
     rows: tuple[BoardRow, ...] = ()

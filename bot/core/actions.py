@@ -97,6 +97,16 @@ class ShowBoard:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowContest:
+    """Show a board of rookies, or of those who improved."""
+
+    contest: str
+    period: str
+    scope: str
+    topic: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Privacy:
     """See, export, csv (exports too), hide, show, forget (which asks first) or erase (which does it)."""
 
@@ -175,6 +185,7 @@ Action = (
     | Explain
     | Snippet
     | ShowBoard
+    | ShowContest
     | Privacy
     | Import
     | Settle
@@ -190,6 +201,7 @@ _ANY = r"[^\x00-\x1f]*"
 _SOME = r"[^\x00-\x1f]+"
 _CHANNEL = r"[^\x00-\x1f:]+"
 _CLOCK = "([01][0-9]|2[0-3])[0-5][0-9]"
+_PERIOD = "day|week|month|season|all"
 _LEVEL = "(mid|senior|principal)?"
 _KIND = "(choice|value|output|code|open)"
 # A practised question's ref may be followed by what practice is kept to, see `trailing`.
@@ -210,7 +222,8 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "e": (Report, (_ANY,)),
     "k": (Explain, (_SOME,)),
     "u": (Snippet, ()),
-    "l": (ShowBoard, ("day|week|month|season|all", "channel|workspace", _ANY)),
+    "l": (ShowBoard, (_PERIOD, "channel|workspace", _ANY)),
+    "y": (ShowContest, ("rookies|improved", _PERIOD, "channel|workspace", _ANY)),
     "v": (Privacy, ("see|export|csv|hide|show|forget|erase",)),
     "i": (Import, ("check|apply",)),
     "s": (Settle, ("[0-9]{1,18}", "dismissed|fixed")),

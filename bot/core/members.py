@@ -11,7 +11,7 @@ from bot.core.commands import CommandError, Typed, read_command, specs_of
 from bot.core.events import Command, Event
 from bot.core.wording import asking, boards, linking, revealing, texts
 from service.client import ServiceClient
-from service.wire import Period
+from service.wire import Contest, Period
 
 Said = Card | Form
 Doer = Callable[[Command, Typed], Awaitable[Said]]
@@ -74,11 +74,13 @@ class MemberDesk:
 
     async def _board(self, event: Command, typed: Typed) -> Said:
         scope = "workspace" if typed.values.get("all") else "channel"
-        return await self.show_board(event, typed.text("period", "week"), scope, typed.text("topic"))
+        period, contest = typed.text("period", "week"), typed.text("contest", "points")
+        return await self.show_board(event, period, scope, typed.text("topic"), contest)
 
-    async def show_board(self, event: Event, period: str, scope: str, topic: str) -> Said:
+    async def show_board(self, event: Event, period: str, scope: str, topic: str, contest: str = "points") -> Said:
         where = event.where if scope == "channel" else None
-        return boards.board_card(await self._client.board(event.who, where, cast(Period, period), topic))
+        board = await self._client.board(event.who, where, cast(Period, period), topic, contest=cast(Contest, contest))
+        return boards.board_card(board)
 
     async def _me(self, event: Command, typed: Typed) -> Said:
         return boards.me_card(await self._client.me(event.who))

@@ -58,6 +58,8 @@ class PressDesk:
                 return await self._members.next_card(event, actions.Wanted(topic, level, kind))
             case actions.ShowBoard(period, scope, topic):
                 return await self._members.show_board(event, period, scope, topic)
+            case actions.ShowContest(contest, period, scope, topic):
+                return await self._members.show_board(event, period, scope, topic, contest)
             case actions.Explain(question):
                 return await self._members.explain(event, question)
             case actions.Privacy(what):

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Body
 from service import leaderboard, seasons
 from service.api.dependencies import TheCall, WhoBody
 from service.store import members
-from service.wire import Board, Period, SeasonView, Short, Where
+from service.wire import Board, Contest, Period, SeasonView, Short, Where
 
 router = APIRouter()
 
@@ -22,10 +22,13 @@ async def board(
     period: Annotated[Period, Body(embed=True)] = "week",
     topic: Annotated[Short, Body(embed=True)] = "",
     limit: Annotated[int, Body(embed=True, ge=1, le=100)] = 10,
+    contest: Annotated[Contest, Body(embed=True)] = "points",
 ) -> Board:
     async with call.transaction() as session:
         caller = await members.known(session, who, where, call.now)
-        return await leaderboard.board(session, caller, period=period, topic=topic, limit=limit, now=call.now)
+        return await leaderboard.board(
+            session, caller, period=period, topic=topic, contest=contest, limit=limit, now=call.now
+        )
 
 
 @router.post("/seasons")

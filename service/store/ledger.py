@@ -67,6 +67,16 @@ async def standings(session: AsyncSession, scope: Scope) -> list[Standing]:
     ]
 
 
+async def first_answers(session: AsyncSession, workspace_id: int) -> dict[str, datetime]:
+    """When each member of the workspace was first booked an answer, by the key a `Standing` names them by."""
+    query = (
+        select(Ledger.member_id, func.min(Ledger.at))
+        .where(Ledger.workspace_id == workspace_id, Ledger.credit.is_not(None))
+        .group_by(Ledger.member_id)
+    )
+    return {str(member_id): at for member_id, at in await session.execute(query)}
+
+
 async def topic_sums(session: AsyncSession, member_id: int) -> list[tuple[str, int, float]]:
     """Topic, answered rounds and mean credit of one member, weakest first."""
     answered = func.count(Ledger.round_id.distinct())

@@ -319,6 +319,19 @@ GALLERY: dict[str, Card | Form] = {
     "report form unnamed": asking.report_form(""),
     "reported": texts.reported_card(REPORT),
     "board": boards.board_card(Board(title="This week in #daily", period="week", scope="channel", rows=ROWS, total=14)),
+    "board of rookies": boards.board_card(
+        Board(title="This week", period="week", scope="channel", contest="rookies", rows=ROWS[1:], total=1)
+    ),
+    "board of the improved": boards.board_card(
+        Board(
+            title="This month", period="month", scope="workspace", contest="improved", total=9,
+            rows=(ROWS[0].model_copy(update={"gain": 0.25}),),
+            mine=ROWS[1].model_copy(update={"gain": 0.004, "rank": 7}),
+        )
+    ),
+    "board of the improved, empty": boards.board_card(
+        Board(title="Today", period="day", scope="channel", contest="improved", topic="autograd")
+    ),
     "board empty": boards.board_card(Board(title="Today in #daily", period="day", scope="channel")),
     "board from below": boards.board_card(
         Board(title="Season", period="season", scope="workspace", rows=ROWS[:1], total=9, mine=ROWS[1])

@@ -40,6 +40,9 @@ any_action = st.one_of(
     st.builds(Report, st.just("") | words),
     st.builds(actions.Explain, words),
     st.just(Snippet()),
+    st.builds(
+        actions.ShowContest, st.sampled_from(["rookies", "improved"]), st.just("week"), st.just("channel"), words
+    ),
     st.builds(ShowBoard, st.sampled_from(["day", "all"]), st.sampled_from(["channel", "workspace"]), words),
     st.builds(actions.Privacy, st.sampled_from(["see", "erase"])),
     st.builds(Import, st.sampled_from(["check", "apply"])),
@@ -104,6 +107,7 @@ def test_any_other_text_is_refused_or_stands_for_itself(text: str) -> None:
         (Report("q-1"), "e:q-1"),
         (Snippet(), "u"),
         (ShowBoard("week", "channel"), "l:week:channel:"),
+        (actions.ShowContest("improved", "week", "workspace", "a:b"), "y:improved:week:workspace:a:b"),
         (actions.Today(), "t"),
         (actions.Setup("C012AB"), "h:C012AB:"),
         (actions.SetupAt("0930", "C012AB", "general"), "j:0930:C012AB:general"),

@@ -101,7 +101,11 @@ REFUSED = [
     ("quiz", "qqqq", "There is no command `/quiz qqqq`. `/quiz help` lists them all."),
     ("quiz", "today now", "`now` is one word too many. Type `/quiz today`."),
     ("quiz", "board weak", "Did you mean `week`? If not, put `weak` in quotes."),
-    ("quiz", "board topik:x", "`/quiz board` has no `topik:`. It takes period, topic, all. Did you mean `topic`?"),
+    (
+        "quiz",
+        "board topik:x",
+        "`/quiz board` has no `topik:`. It takes period, topic, contest, all. Did you mean `topic`?",
+    ),
     ("quiz", "board topic:", "`topic:` is empty. Write it as `topic:autograd`."),
     (
         "quiz",

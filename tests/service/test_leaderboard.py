@@ -37,6 +37,46 @@ async def test_a_board_ranks_by_points_and_says_how_right_everybody_was(stage: S
     assert (board.title, board.scope, board.total, board.mine) == ("This week", "channel", 2, board.rows[1])
 
 
+async def test_rookies_are_those_whose_first_answer_here_fell_into_the_period(stage: Stage) -> None:
+    ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
+    await stage.bank(question())
+    schedule = await stage.schedule(ada)
+    last_week, today = await stage.round(schedule, date(2026, 2, 24)), await stage.round(schedule, WEDNESDAY)
+    await stage.points(ada, 10, round_=last_week, credit=1.0)
+    for member in (ada, bo):
+        await stage.points(member, 10, round_=today, credit=1.0)
+    week = await leaderboard.board(stage.session, bo, contest="rookies", now=stage.now)
+    assert (lines(week), week.contest, week.total) == ([(1, "Bo", 10)], "rookies", 1)
+    month = await leaderboard.board(stage.session, bo, contest="rookies", period="month", now=stage.now)
+    assert lines(month) == [(1, "Bo", 10)]
+    with pytest.raises(NotPossible, match="ask for a day, week, month or season"):
+        await leaderboard.board(stage.session, bo, contest="rookies", period="all", now=stage.now)
+
+
+async def test_who_improved_is_seen_against_the_period_before(stage: Stage) -> None:
+    ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
+    await stage.bank(question())
+    schedule = await stage.schedule(ada)
+    for day, credits in (
+        (date(2026, 2, 23), (0.0, 1.0)), (date(2026, 2, 24), (0.0, 1.0)), (date(2026, 2, 25), (1.0, 1.0)),
+        (MONDAY, (1.0, 1.0)), (TUESDAY, (1.0, 0.0)), (WEDNESDAY, (1.0, 1.0)),
+    ):  # fmt: skip
+        round_ = await stage.round(schedule, day)
+        for member, credit in zip((ada, bo), credits, strict=True):
+            await stage.points(member, round(10 * credit), round_=round_, credit=credit)
+    board = await leaderboard.board(stage.session, ada, contest="improved", now=stage.now)
+    assert [(row.rank, row.name, round(row.gain or 0, 3), row.accuracy) for row in board.rows] == [
+        (1, "Ada", 0.667, 1.0)
+    ]
+    assert board.mine is not None
+    assert board.mine.gain == board.rows[0].gain
+    other = await leaderboard.board(stage.session, bo, contest="improved", now=stage.now)
+    assert (other.mine, other.total) == (None, 1)
+    for period in ("all", "season"):
+        with pytest.raises(NotPossible, match="ask for a day, week or month"):
+            await leaderboard.board(stage.session, ada, contest="improved", period=period, now=stage.now)
+
+
 async def test_my_own_line_is_there_even_when_i_am_not_among_the_first(stage: Stage) -> None:
     ada = await stage.caller("Ada")
     for index in range(5):

@@ -97,6 +97,12 @@ def test_most_improved_by_share_right_the_greatest_gain_first() -> None:
     assert [(found.name, found.gain) for found in most_improved(before, after)] == [("Bo", 0.5), ("Ada", 0.25)]
 
 
+def test_who_improved_alike_shares_a_rank() -> None:
+    before = [row(name, 1, 1, 4) for name in ("Ada", "Bo", "Chen", "Dina")]
+    after = [row("Ada", 1, 4, 4), row("Bo", 1, 2, 4), row("Chen", 1, 2, 4), row("Dina", 1, 1, 4)]
+    assert [(found.rank, found.name) for found in most_improved(before, after)] == [(1, "Ada"), (2, "Bo"), (2, "Chen")]
+
+
 def test_one_lucky_answer_is_no_progress() -> None:
     before, after = [row("Ada", 0, 0, 3)], [row("Ada", 9, 2, 2)]
     assert most_improved(before, after) == []

@@ -187,6 +187,7 @@ KIND: Final = replace(one_of("kind of question", {word: word for word in _KINDS}
 KINDS: Final = list_of("kinds", _KINDS)
 SWITCH: Final = one_of("switch", {"on": True, "off": False, "yes": True, "no": False})
 PERIOD: Final = one_of("period", {"day": "day", "week": "week", "month": "month", "season": "season", "ever": "all"})
+CONTEST: Final = one_of("contest", {"everybody": "points", "rookies": "rookies", "improved": "improved"})
 GENERATED: Final = one_of("use", {word: word for word in ("use", "hold", "none")})
 EVERYONE: Final = one_of("scope", {"all": True})
 PRIVACY: Final = one_of("action", {word: word for word in ("see", "export", "csv", "hide", "show", "forget")})

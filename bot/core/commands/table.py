@@ -96,6 +96,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         "Who has gathered the most points.",
         Argument("period", kinds.PERIOD, "day, week, month, season or ever; else week."),
         Argument("topic", kinds.WORD, "Only this topic."),
+        Argument("contest", kinds.CONTEST, "rookies, or improved: who gets more right than before; else everybody."),
         Argument("all", kinds.EVERYONE, "The whole workspace, not only this channel."),
     ),
     _quiz("me", "Your points, streak, cards and weak topics."),

@@ -5,12 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
-from bot.core.actions import Next, Privacy, ShowBoard, encode, fits
+from bot.core.actions import Next, Privacy, ShowBoard, ShowContest, encode, fits
 from bot.core.cards import Block, Button, Card, Code, Small, Table, Text
 from bot.core.markup import escape
 from bot.core.wording.words import MONTHS, joined, percent, plural
-from service.wire import Board, BoardRow, Me, PrivacyView, TopicCount
+from service.wire import Board, BoardRow, Contest, Me, PrivacyView, TopicCount
 
+_CONTESTS: dict[Contest, tuple[str, frozenset[str]]] = {
+    "points": ("Everybody", frozenset({"day", "week", "month", "season", "all"})),
+    "rookies": ("Rookies", frozenset({"day", "week", "month", "season"})),
+    "improved": ("Most improved", frozenset({"day", "week", "month"})),
+}
+"""What each board is called, and the periods it can have."""
 _PERIODS = (("day", "Day"), ("week", "Week"), ("month", "Month"), ("season", "Season"), ("all", "All time"))
 
 
@@ -28,43 +34,89 @@ def board_card(board: Board) -> Card:
     """A board, the reader's own place, and the way to the other periods."""
     blocks: list[Block] = []
     if board.rows:
-        blocks.append(replace(board_table(board.rows, ""), shows="board"))
+        blocks.append(_gains_table(board.rows) if board.contest == "improved" else _points_table(board.rows))
         left = board.total - len(board.rows)
         if left > 0:
             blocks.append(Small(f"{plural(left, 'more member', 'more members')} further down."))
     else:
-        about = f" on {escape(board.topic)}" if board.topic else ""
-        blocks.append(Text(f"Nobody has points{about} here yet. The next answer may be the first."))
+        blocks.append(Text(_nobody(board)))
     if board.mine and not any(row.me for row in board.rows):
         mine = board.mine
-        blocks.append(Text(f"You: rank {mine.rank} with {plural(mine.points, 'point')}, streak {mine.streak}."))
-    return Card(_board_title(board), _board_summary(board), tuple(blocks), _period_buttons(board))
+        blocks.append(Text(f"You: rank {mine.rank} with {_merit(mine)}, streak {mine.streak}."))
+    return Card(_board_title(board), _board_summary(board), tuple(blocks), _board_buttons(board))
+
+
+def _points_table(rows: tuple[BoardRow, ...]) -> Table:
+    return replace(board_table(rows, ""), shows="board")
+
+
+def _gains_table(rows: tuple[BoardRow, ...]) -> Table:
+    """Who gets how much more right; the reader's own row is marked."""
+    cells = tuple(
+        (str(row.rank), row.name, _points_of_percent(row), percent(row.accuracy), str(row.answered)) for row in rows
+    )
+    mine = next((place for place, row in enumerate(rows) if row.me), None)
+    return Table(("Rank", "Name", "Gain", "Right now", "Answers"), cells, "", (0, 2, 3, 4), mine)
+
+
+def _points_of_percent(row: BoardRow) -> str:
+    """A share more than another share, in points of a hundred."""
+    return f"+{max(1, round((row.gain or 0) * 100))}"
+
+
+def _merit(row: BoardRow) -> str:
+    if row.gain is not None:
+        return f"{percent(row.accuracy)} right, {_points_of_percent(row)} percentage points"
+    return plural(row.points, "point")
+
+
+def _nobody(board: Board) -> str:
+    about = f" on {escape(board.topic)}" if board.topic else ""
+    if board.contest == "improved":
+        return (
+            f"Nobody gets more right{about} than in the period before, of those who gave three answers or more in each."
+        )
+    who = "Nobody who began in this period" if board.contest == "rookies" else "Nobody"
+    return f"{who} has points{about} here yet. The next answer may be the first."
 
 
 def _board_title(board: Board) -> str:
-    return joined(board.title, board.topic)
+    of = "" if board.contest == "points" else _CONTESTS[board.contest][0].lower()
+    return joined(board.title, of, board.topic)
 
 
 def _board_summary(board: Board) -> str:
-    leader = (
-        f"{board.rows[0].name} leads with {plural(board.rows[0].points, 'point')}." if board.rows else "No points yet."
-    )
+    if board.rows:
+        leader = f"{board.rows[0].name} leads with {_merit(board.rows[0])}."
+    else:
+        leader = "Nobody yet." if board.contest == "improved" else "No points yet."
     mine = f" You are at rank {board.mine.rank} of {board.total}." if board.mine else ""
     return f"{_board_title(board)}: {leader}{mine}"
 
 
-def _period_buttons(board: Board) -> tuple[Button, ...]:
-    shown = ((label, period, ShowBoard(period, board.scope, board.topic)) for period, label in _PERIODS)
-    buttons = [
-        Button(f"{label} (shown)" if period == board.period else label, encode(action), pressed=period == board.period)
-        for label, period, action in shown
-        if fits(action)
-    ]
+def _board_buttons(board: Board) -> tuple[Button, ...]:
+    """The way to the other periods, to the whole workspace or back, and to the other contests."""
     other = "workspace" if board.scope == "channel" else "channel"
-    switch = ShowBoard(board.period, other, board.topic)
-    if fits(switch):
-        buttons.append(Button("Whole workspace" if other == "workspace" else "This channel", encode(switch)))
-    return tuple(buttons)
+    periods = _CONTESTS[board.contest][1]
+    ways = [(label, board.model_copy(update={"period": period})) for period, label in _PERIODS if period in periods]
+    ways.append(
+        ("Whole workspace" if other == "workspace" else "This channel", board.model_copy(update={"scope": other}))
+    )
+    for contest, (label, allowed) in _CONTESTS.items():
+        period = board.period if board.period in allowed else "month"
+        if contest != board.contest:
+            ways.append((label, board.model_copy(update={"contest": contest, "period": period})))
+    return tuple(_board_button(label, way, shown=way == board) for label, way in ways if fits(_show(way)))
+
+
+def _board_button(label: str, way: Board, *, shown: bool) -> Button:
+    return Button(f"{label} (shown)" if shown else label, encode(_show(way)), pressed=shown)
+
+
+def _show(board: Board) -> ShowBoard | ShowContest:
+    if board.contest == "points":
+        return ShowBoard(board.period, board.scope, board.topic)
+    return ShowContest(board.contest, board.period, board.scope, board.topic)
 
 
 def me_card(me: Me) -> Card:

@@ -18,6 +18,8 @@ MEMBERS = (
     ("/quiz rules", "A right answer earns"),
     ("/quiz board", "This week"),
     ("/quiz board month all", "This month"),
+    ("/quiz board week rookies", "rookies"),
+    ("/quiz board improved all", "most improved"),
     ("/quiz me", "How much"),
     ("/quiz privacy", "What is kept about you"),
     ("/quiz privacy export", "What is kept about you"),
@@ -115,7 +117,8 @@ async def test_every_button(workspace: Workspace) -> None:
     for label in [one.label for one in reveal.controls]:
         await press_any(hands, ann, reveal, label)
     board = await workspace.types(ann, "/quiz board", "This week")
-    await hands.presses(ann, board, "Month", "This month")
+    month = await hands.presses(ann, board, "Month", "This month")
+    await hands.presses(ann, month, "Rookies", "rookies")
     # Practice, by button and by rating one's own recall.
     await workspace.only("one-right")
     card = await workspace.types(ann, "/quiz practice", "torch.zeros(2, 3)")
