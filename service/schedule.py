@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC
 
 import psycopg
@@ -23,27 +23,60 @@ log = structlog.get_logger(__name__)
 LEADER = 0x_DA117_0002
 """Key of the advisory lock the leader holds."""
 BEAT_S = 1
+PATIENCE_S = 8.0
+"""A leader that is not heard of for so long, frozen or behind a network that is split, is followed by another."""
+# Of a server older than the setting the connection ends only when the network says so.
+_ENDS_WHEN_SILENT = "select set_config(name, %s, false) from pg_settings where name = 'idle_session_timeout'"
 
 
 class Leader:
-    """Leadership over one database: an advisory lock on a connection of its own, lost with that connection."""
+    """Leadership over one database: an advisory lock on a connection of its own, lost with that connection.
 
-    def __init__(self, database_url: str, key: int = LEADER) -> None:
+    The server ends the connection when it hears nothing for `patience_s`; so long an answer is waited for here too.
+    """
+
+    def __init__(self, database_url: str, key: int = LEADER, *, patience_s: float = PATIENCE_S) -> None:
         self._url = libpq_url(database_url)
         self._key = key
+        self._patience_s = patience_s
         self._connection: AsyncConnection | None = None
         self._leads = False
 
     async def leads(self) -> bool:
         """Whether this process leads now; takes the lead where nobody has it."""
+        looking = asyncio.create_task(self._look())
         try:
-            return await self._look()
+            # Not cancelled: whoever cancels a query asks the server to, which may be what cannot be reached.
+            done, _ = await asyncio.wait({looking}, timeout=self._patience_s)
+            if done:
+                return looking.result()
+            raise psycopg.OperationalError(f"the database said nothing for {self._patience_s:g} s")
         except psycopg.Error as error:
             log.warning("leadership lost", error=str(error))
             await self.resign()
+            looking.cancel()
             return False
         finally:
             LEADS.set(self._leads)
+
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[None]:
+        """Be heard of while the block lasts, however long that is."""
+        over = asyncio.Event()
+        holding = asyncio.create_task(self._hold(over))
+        try:
+            yield
+        finally:
+            over.set()
+            await holding
+
+    async def _hold(self, over: asyncio.Event) -> None:
+        while not over.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(over.wait(), BEAT_S)
+                return
+            if not await self.leads():
+                return
 
     async def resign(self) -> None:
         """Let another take over."""
@@ -55,6 +88,7 @@ class Leader:
     async def _look(self) -> bool:
         if self._connection is None:
             self._connection = await AsyncConnection.connect(self._url, autocommit=True, connect_timeout=5)
+            await self._connection.execute(_ENDS_WHEN_SILENT, (f"{self._patience_s:g}s",))
         if self._leads:
             await self._connection.execute("select 1")
             return True
@@ -75,7 +109,8 @@ async def ticking(leader: Leader, tick: Callable[[], Awaitable[None]]) -> AsyncI
                 return
             try:
                 with TICK_SECONDS.time():
-                    await tick()
+                    async with leader.held():
+                        await tick()
             except Exception as error:  # the next second tries again; a scheduler that stops would lose the day
                 TICKS_FAILED.inc()
                 log.error("tick failed", exc_info=error)

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import tempfile
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
+from sqlalchemy.engine import make_url
 
 from service.schedule import LEADER, Leader, ticking
 from service.store.session import libpq_url
@@ -21,6 +27,41 @@ def end_the_leader(database_url: str) -> None:
             "where locktype = 'advisory' and datname = %s and (classid::bigint << 32) + objid::bigint = %s",
             (name, LEADER),
         )
+
+
+@dataclass
+class Network:
+    """A road to the database that can be split: then every connection stays open, and nothing is carried."""
+
+    url: str
+    split: bool = False
+
+    async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(1 << 16):
+            if not self.split:
+                writer.write(data)
+        writer.close()
+
+
+@contextlib.asynccontextmanager
+async def network(database_url: str) -> AsyncIterator[Network]:
+    """A road that can be split, until the block ends."""
+    told = conninfo_to_dict(libpq_url(database_url))
+    host, port = str(told.get("host") or "localhost"), int(told.get("port") or 5432)
+    with tempfile.TemporaryDirectory(prefix="dg-") as folder:
+        url = make_url(database_url).set(host=None, port=None).update_query_dict({"host": folder})
+        road = Network(url.render_as_string(hide_password=False))
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            there = (
+                await asyncio.open_unix_connection(f"{host}/.s.PGSQL.{port}")
+                if host.startswith("/")
+                else await asyncio.open_connection(host, port)
+            )
+            await asyncio.gather(road.carry(reader, there[1]), road.carry(there[0], writer))
+
+        async with await asyncio.start_unix_server(serve, Path(folder) / ".s.PGSQL.5432"):
+            yield road
 
 
 async def test_one_leads_and_another_takes_over(database_url: str) -> None:
@@ -93,3 +134,40 @@ async def test_a_tick_in_hand_is_finished_before_the_end(database_url: str) -> N
     may_end.set()
     await running
     assert finished == [True]
+
+
+async def test_a_leader_behind_a_split_network_is_followed_and_knows_it(database_url: str) -> None:
+    """Nothing tells either side that the other is gone: the server ends what it does not hear of."""
+    async with network(database_url) as road:
+        first, second = Leader(road.url, patience_s=1), Leader(database_url, patience_s=600)
+        assert await first.leads()
+        assert not await second.leads()
+        road.split = True
+        async with asyncio.timeout(60):
+            followed = False
+            while not followed:
+                followed = await second.leads()
+        assert not await first.leads()
+        assert await second.leads()
+        await first.resign()
+        await second.resign()
+
+
+async def test_a_leader_is_heard_of_during_a_long_tick(database_url: str) -> None:
+    """Its connection, silent for as long as the tick, would be ended by the server otherwise."""
+    last_heard = (
+        "select max(query_start) from pg_stat_activity join pg_locks using (pid) "
+        "where locktype = 'advisory' and datname = current_database()"
+    )
+    heard: asyncio.Queue[bool] = asyncio.Queue()
+
+    async def tick() -> None:
+        async with await psycopg.AsyncConnection.connect(libpq_url(database_url), autocommit=True) as rows:
+            (before,) = await (await rows.execute(last_heard)).fetchone() or (None,)
+            async with asyncio.timeout(60):
+                while await (await rows.execute(last_heard)).fetchone() == (before,):
+                    await rows.execute("select pg_sleep(0.05)")
+        heard.put_nowait(True)
+
+    async with ticking(Leader(database_url), tick), asyncio.timeout(90):
+        assert await heard.get()
