@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date, datetime
+from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import httpx
 from pydantic import SecretStr, TypeAdapter
 
+from service.again import until_heard
 from service.tokens import ShownToken, Tokens
 from service.tracing import as_header
 from service.wire import (
@@ -103,8 +105,9 @@ class ServiceClient:
         await self._http.aclose()
 
     async def _call(self, path: str, answer: type[T] | TypeAdapter[T], **body: object) -> T:
+        post = partial(self._http.post, f"/v1/{path}", json=_plain(body), headers=as_header())
         try:
-            response = await self._http.post(f"/v1/{path}", json=_plain(body), headers=as_header())
+            response = await until_heard(post, answered_once="event_id" in body)
         except httpx.HTTPError as error:
             raise ServiceUnavailable(f"{path}: {error or type(error).__name__}") from error
         if response.is_success:
@@ -179,9 +182,9 @@ class ServiceClient:
         """Tell the moderators that a question is wrong."""
         return await self._call("report", ReportView, who=who, event_id=event_id, question=question, text=text)
 
-    async def hello(self, who: Who, where: Where) -> bool:
-        """Make the chat known; true exactly once per chat, so that the bot says hello once. `where` may be empty."""
-        return await self._call("hello", bool, who=who, where=where)
+    async def hello(self, who: Who, event_id: str, where: Where) -> bool:
+        """Make the chat known; true for one event per chat, so that the bot says hello once. `where` may be empty."""
+        return await self._call("hello", bool, who=who, event_id=event_id, where=where)
 
     async def link(self, who: Who, event_id: str) -> LinkCode:
         """A code by which the member links their account in another chat of the workspace."""
