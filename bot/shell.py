@@ -42,7 +42,7 @@ async def web_ready(
         chat = web_chat.WebChat(store, now)
         answer = Quiz(client).handle
         linked = web_chat.LinkedEditor(links.links, client, answer, now) if links.links is not None else None
-        app = web_chat.build(chat, answer, suggest, (*hosts, *hosts_of(links.link_url)), linked)
+        app = web_chat.build(chat, answer, suggest, (*hosts, *hosts_of(links.link_url)), linked, client.operations)
         async with carried(Courier(client, chat)), served(app, listener, chat.close):
             yield _address(listener)
 

@@ -49,7 +49,7 @@ class Team:
     async def open(self, port: int = 0) -> AsyncIterator[Windows]:
         """The chat, serving until the block ends; it may be opened again, as after a restart."""
         self.chat = WebChat(self.store, self.clock)
-        app = build(self.chat, Quiz(self.client).handle, suggest)
+        app = build(self.chat, Quiz(self.client).handle, suggest, look=self.client.operations)
         async with served(app, self.chat.close, port) as address:
             self.windows.append(Windows(self.browser, address))
             yield self.windows[-1]
@@ -145,6 +145,9 @@ async def test_a_day_in_the_channel(team: Team) -> None:
         await ann.types("/quiz board")
         await ann.said("Whole workspace", private=True)
         await ann.shoot("board-light")
+        await ann.page.get_by_role("link", name="operations").click()
+        await expect(ann.page.get_by_role("row", name="posted on time")).to_contain_text("daily web")
+        assert await ann.audit() == []
 
 
 async def answers_and_changes_her_mind(ann: Window) -> None:

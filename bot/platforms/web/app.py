@@ -25,6 +25,7 @@ from bot.core.platform import Answer
 from bot.platforms.web.chat import CHANNEL, WORKSPACE, WebChat, is_editor
 from bot.platforms.web.guard import Guarded
 from bot.platforms.web.linked import LinkedEditor
+from bot.platforms.web.operations import Look, OperationsPage
 from bot.platforms.web.passes import Passes, Problem, event_id, text_of, values_of
 from bot.platforms.web.render import code_colours, message_html, page
 from bot.platforms.web.store import Message, NameTaken, Person
@@ -43,11 +44,12 @@ Complete = Callable[[str, bool], list[str]]
 class WebApp:
     """The routes. One for each thing a browser can do here."""
 
-    def __init__(self, chat: WebChat, answer: Answer, complete: Complete) -> None:
+    def __init__(self, chat: WebChat, answer: Answer, complete: Complete, look: Look | None = None) -> None:
         self._chat = chat
         self._answer = answer
         self._complete = complete
         self._passes = Passes(chat.store)
+        self.operations = OperationsPage(self._passes, look, _who) if look is not None else None
 
     # Coming in
 
@@ -92,6 +94,7 @@ class WebApp:
                 messages=store.seen_by(person.id, CHANNEL),
                 commands=self._complete("/", person.admin),
                 shortcuts=SHORTCUTS,
+                operations=self.operations is not None and person.admin,
                 editor=0,
             )
         )
@@ -198,13 +201,18 @@ class WebApp:
 
 
 def build(
-    chat: WebChat, answer: Answer, complete: Complete, hosts: Collection[str] = (), linked: LinkedEditor | None = None
+    chat: WebChat,
+    answer: Answer,
+    complete: Complete,
+    hosts: Collection[str] = (),
+    linked: LinkedEditor | None = None,
+    look: Look | None = None,
 ) -> ASGIApp:
     """The web chat as an ASGI app, and with it the editor that links from other chats open.
 
-    `hosts`: the public names it is reached by, see `guard.Guarded`.
+    `hosts`: the public names it is reached by, see `guard.Guarded`. With `look` admins see how the quiz runs.
     """
-    web = WebApp(chat, answer, complete)
+    web = WebApp(chat, answer, complete, look)
     routes = [
         Route("/", web.entry),
         Route("/join", web.join, methods=["POST"]),
@@ -216,6 +224,7 @@ def build(
         Route("/m/{member}/press", web.press, methods=["POST"]),
         Route("/m/{member}/submit", web.submit, methods=["POST"]),
         Route("/m/{member}/highlight", web.highlight, methods=["POST"]),
+        *([Route("/m/{member}/operations", web.operations.show)] if web.operations is not None else ()),
         *(linked.routes if linked is not None else ()),
     ]
     return site(routes, hosts)
