@@ -12,6 +12,7 @@ import psycopg
 
 from service.store import migrations
 from service.store.embedded import start_postgres
+from service.store.session import libpq_url
 
 NAME = "bench"
 """The name of every channel that gets rounds."""
@@ -58,6 +59,18 @@ async def copied(rows: psycopg.AsyncConnection, each: int) -> None:
     """So many copies of the first round in every channel; of the first itself nothing is to be posted."""
     await rows.execute(_COPY.encode(), {"each": each, "name": NAME})
     await rows.execute("delete from outbox where kind = 'notice' or id = (select min(id) from outbox)")
+
+
+async def reported(url: str, patience_s: int = 60) -> None:
+    """Wait until the service knows of every question that it was posted, or time is up."""
+    look = f"""do $$ begin
+        for i in 1..{patience_s * 20} loop
+            exit when not exists (select from outbox where kind = 'question' and state <> 'sent');
+            perform pg_sleep(0.05);
+        end loop;
+    end $$"""
+    async with await psycopg.AsyncConnection.connect(libpq_url(url), autocommit=True) as rows:
+        await rows.execute(look.encode())
 
 
 @contextlib.contextmanager
