@@ -23,7 +23,7 @@ class HelloDesk:
 
     async def added(self, event: Added) -> tuple[Card, bool]:
         """The hello, and whether it is the first in this workspace."""
-        first = await self._client.hello(event.who, event.where)
+        first = await self._client.hello(event.who, event.id, event.where)
         return hello.hello_card(event.where), first
 
     async def visited(self, event: Visited) -> Card:

@@ -26,10 +26,11 @@ INSTANT: TypeAdapter[datetime] = TypeAdapter(datetime)
 
 
 @router.post("/hello")
-async def hello(call: TheCall, who: WhoBody, where: WhereBody) -> bool:
+async def hello(call: TheCall, who: WhoBody, event_id: EventBody, where: WhereBody) -> bool:
     async with call.transaction() as session:
         caller = await known(session, who, where, call.now)
-        return await chats.greet(session, caller.chat_id, call.now)
+        greeting = chats.greet(session, caller.chat_id, call.now)
+        return await once(session, caller, event_id, "hello", call.now, greeting, bool)
 
 
 @router.post("/link")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -247,9 +248,17 @@ async def test_only_admins_link_chats_and_not_twice(chats: TwoChats) -> None:
 
 async def test_hello_is_said_once_in_each_chat(chats: TwoChats) -> None:
     client = chats.road.client
-    said = [await client.hello(chats.boss(platform), TEAM.model_copy(update={"channel": ""})) for platform in
-            ("discord", "discord", "slack", "slack")]  # fmt: skip
+    nowhere = TEAM.model_copy(update={"channel": ""})
+    events: list[tuple[Literal["discord", "slack"], str]] = [
+        ("discord", "1"),
+        ("discord", "2"),
+        ("slack", "1"),
+        ("slack", "2"),
+    ]
+    said = [await client.hello(chats.boss(platform), event, nowhere) for platform, event in events]
     assert said == [True, False, True, False]
+    # Whoever crashed before it was said asks again, for the same event.
+    assert [await client.hello(chats.boss(platform), event, nowhere) for platform, event in events] == said
     await client.schedule_add(chats.boss("discord"), "first", GUILD, ScheduleSpec())
     with pytest.raises(ServiceRefused, match="type it in the channel you mean"):
         await client.schedule_add(
