@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import time, timedelta
 from typing import Any
 
@@ -34,6 +34,8 @@ class Team:
     closed_round: int = 0
     schedule: int = 0
     report: int = 0
+    given: dict[str, Any] = field(default_factory=dict)
+    """An answer to what is asked in the open round."""
     question: int = 0
     """A version of a question in its own bank."""
 
@@ -88,6 +90,10 @@ class Team:
         await client.member_restore(boss, self.event(), member.name, self.road.now.date())
         rows = await self.road.rows(QuestionVersion)
         self.question = next(row.id for row in rows if self.word in str(row.body))
+        for who in (member, boss):
+            await client.answer(
+                who, self.channel, self.event(), f"p{self.question}", Given(text=self.word), self.road.now
+            )
         await client.chat_link(boss, self.event())
         await client.link(member, self.event())
         return self
@@ -95,7 +101,8 @@ class Team:
     async def _round(self, schedule: int, where: Where) -> int:
         client = self.road.client
         made = await client.post_now(self.boss, self.event(), schedule)
-        given = self._given(made.question)
+        self.given = self._given(made.question).model_dump()
+        given = Given.model_validate(self.given)
         await client.answer(self.member, where, self.event(), f"r{made.id}", given, self.road.now)
         return made.id
 

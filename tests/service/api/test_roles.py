@@ -1,0 +1,232 @@
+"""Who may do what: for every route of the service, and every kind of caller, what comes of it.
+
+A member or an admin speaks through a bot, which shows the token; a bot speaks for itself where a call names no member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+from cryptography.fernet import Fernet
+from fastapi.routing import iter_route_contexts
+
+from service.app import Service
+from service.config import Settings
+from service.wire import Failure, ScheduleSpec, Where
+from tests.conftest import TOKEN, Clock
+from tests.service.roads import Road
+from tests.service.tenants import DOCUMENT, Team, open_banks
+
+ROLES = ("no token", "wrong token", "bot", "member", "another's admin", "admin")
+"""In the order they are tried: whoever may do it comes last."""
+
+Body = dict[str, Any]
+Said = tuple[str, str, str, str, str, str]
+"""What comes of a call by each of the roles: `ok`, or the code of the failure."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A call, with what it says besides who calls, and what comes of it."""
+
+    said: Said
+    body: Callable[[Team], Awaitable[Body]]
+
+
+def row(said: Said, **fields: Any) -> Row:
+    """A row whose fields are values, or functions of the team."""
+
+    async def body(team: Team) -> Body:
+        made = {name: value(team) if callable(value) else value for name, value in fields.items()}
+        return {name: await value if isinstance(value, Awaitable) else value for name, value in made.items()}
+
+    return Row(said, body)
+
+
+OUT, UNREADABLE, OK, ADMINS, GONE, NOT = "unauthorised", "unreadable", "ok", "admins-only", "not-found", "not-possible"
+OPEN: Said = (OK,) * 6
+"""Told to anybody."""
+OPERATORS: Said = (OUT, OUT, OK, OK, OK, OK)
+"""Whoever shows the token: it is about the process."""
+OWN: Said = (OUT, OUT, UNREADABLE, OK, OK, OK)
+"""About the caller, whoever that is."""
+THEIRS: Said = (OUT, OUT, UNREADABLE, OK, GONE, OK)
+"""About a thing of the caller's workspace."""
+ADMIN: Said = (OUT, OUT, UNREADABLE, ADMINS, OK, OK)
+"""An admin's, about the workspace they are admin of."""
+ADMIN_THEIRS: Said = (OUT, OUT, UNREADABLE, ADMINS, GONE, OK)
+"""An admin's, about a thing of the workspace."""
+BOTS: Said = (OUT, OUT, OK, OK, OK, OK)
+"""A bot's own: it names no member, and does not look at one."""
+
+
+def channel(team: Team) -> Body:
+    return team.channel.model_dump()
+
+
+def schedule(team: Team) -> int:
+    return team.schedule
+
+
+def aside(team: Team) -> Body:
+    return team.aside.model_dump()
+
+
+def asked(team: Team) -> str:
+    return f"r{team.open_round}"
+
+
+def bank(team: Team) -> str:
+    return f"{team.word}-bank"
+
+
+def ada(team: Team) -> str:
+    return team.member.name
+
+
+SPEC = ScheduleSpec().model_dump(mode="json")
+NOWHERE = Where(channel="").model_dump()
+NEW = Where(channel="new", name="#new")
+INSTALLED = {"platform": "slack", "team": "T1"}
+NO_SANDBOX: Said = (OUT, OUT, UNREADABLE, "no-sandbox", "no-sandbox", "no-sandbox")
+"""In this test there is none."""
+
+
+ROWS: dict[str, Row] = {
+    "GET /healthz": row(OPEN),
+    "GET /readyz": row(OPEN),
+    "GET /metrics": row(OPERATORS),
+    "POST /v1/join": row(OWN, where=channel),
+    "POST /v1/today": row(OWN, where=channel),
+    "POST /v1/ask": row(THEIRS, where=aside, ref=asked),
+    "POST /v1/answer": row(THEIRS, where=aside, ref=asked, given=lambda team: team.given, at="2026-03-02T11:30:00Z"),
+    "POST /v1/try-code": row(NO_SANDBOX, ref=asked, code="1"),
+    "POST /v1/run": row(NO_SANDBOX, code="1"),
+    "POST /v1/me": row(OWN),
+    "POST /v1/topics": row(OWN),
+    "POST /v1/rules": row(OWN),
+    "POST /v1/privacy": row(OWN),
+    "POST /v1/report": row(OWN, question="views", text="It is wrong."),
+    "POST /v1/practice": row(OWN, where=channel),
+    "POST /v1/rate": row(THEIRS, ref=lambda team: f"p{team.question}", rating="good"),
+    "POST /v1/explain": row(THEIRS, question=lambda team: f"what-is-a-{team.word}"),
+    "POST /v1/board": row(OWN, where=channel),
+    "POST /v1/seasons": row(OWN),
+    "POST /v1/hello": row(OWN, where=NOWHERE),
+    "POST /v1/link": row(OWN),
+    "POST /v1/link-with": row((OUT, OUT, UNREADABLE, NOT, NOT, NOT), code="22222222"),
+    "POST /v1/admin/schedule/add": row(ADMIN, where=channel, spec=SPEC),
+    "POST /v1/admin/schedule/edit": row(ADMIN_THEIRS, schedule=schedule, spec=SPEC),
+    "POST /v1/admin/schedule/list": row(ADMIN),
+    "POST /v1/admin/schedule/pause": row(ADMIN_THEIRS, schedule=schedule, paused=False),
+    "POST /v1/admin/schedule/skip": row(ADMIN_THEIRS, schedule=schedule, day="2026-03-10"),
+    "POST /v1/admin/schedule/preview": row(ADMIN_THEIRS, schedule=schedule),
+    "POST /v1/admin/schedule/post-now": row(ADMIN_THEIRS, schedule=lambda team: team.scheduled(NEW)),
+    "POST /v1/admin/schedule/share": row(ADMIN_THEIRS, schedule=schedule, where=aside),
+    "POST /v1/admin/schedule/unshare": row(ADMIN_THEIRS, schedule=schedule, where=aside),
+    "POST /v1/admin/schedule/remove": row(ADMIN_THEIRS, schedule=lambda team: team.scheduled()),
+    "POST /v1/admin/close-now": row(ADMIN_THEIRS, where=aside),
+    "POST /v1/admin/season/end": row(ADMIN),
+    "POST /v1/admin/season/start": row(ADMIN, name="Spring"),
+    "POST /v1/admin/bank/list": row(ADMIN),
+    "POST /v1/admin/bank/import": row(ADMIN, name="new.md", text=DOCUMENT.format(word="ibis"), apply=True),
+    "POST /v1/admin/bank/log": row(ADMIN_THEIRS, name=bank),
+    "POST /v1/admin/bank/undo": row(ADMIN_THEIRS, name=bank),
+    "POST /v1/admin/bank/retire": row(ADMIN, question="cast", retired=True),
+    "POST /v1/admin/bank/approve": row((OUT, OUT, UNREADABLE, ADMINS, GONE, GONE), question="all"),
+    "POST /v1/admin/bank/generated": row(ADMIN, generated="use"),
+    "POST /v1/admin/bank/low": row(ADMIN),
+    "POST /v1/admin/reports": row(ADMIN),
+    "POST /v1/admin/report/settle": row(ADMIN_THEIRS, report=lambda team: team.reported(), state="fixed"),
+    "POST /v1/admin/member/restore": row(ADMIN_THEIRS, member=ada, day="2026-03-02"),
+    "POST /v1/admin/member/adjust": row(ADMIN_THEIRS, member=ada, points=1, reason="because"),
+    "POST /v1/admin/audit": row(ADMIN),
+    "POST /v1/admin/doctor": row(ADMIN),
+    "POST /v1/admin/chat/link": row(ADMIN),
+    "POST /v1/admin/chat/join": row((OUT, OUT, UNREADABLE, ADMINS, NOT, NOT), code="22222222", sure=True),
+    "POST /v1/admin/operations": row(ADMIN),
+    "POST /v1/outbox/claim": row(BOTS, platform="web"),
+    "POST /v1/outbox/places": row(BOTS, platform="web"),
+    "POST /v1/outbox/sent": row(BOTS, delivery=1, message_ref="m1"),
+    "POST /v1/outbox/failed": row(BOTS, delivery=1, attempt=1, error="gone", uncertain=False),
+    "POST /v1/installation/keep": row(BOTS, installation={**INSTALLED, "token": "xoxb-1"}),
+    "POST /v1/installation/find": row(BOTS, key=INSTALLED),
+    "POST /v1/installation/due": row(BOTS, platform="slack"),
+    "POST /v1/installation/lease": row(BOTS, key=INSTALLED),
+    "POST /v1/installation/forget": row(BOTS, key=INSTALLED),
+    "POST /v1/oauth/issue": row(BOTS, platform="slack"),
+    "POST /v1/oauth/consume": row(BOTS, platform="slack", state="unknown"),
+}
+"""In the order they are tried, for what is closed or thrown away is not there any more."""
+
+
+@pytest.fixture
+def settings(database_url: str) -> Settings:
+    return Settings(database_url=database_url, service_token=TOKEN, token_key=Fernet.generate_key().decode())
+
+
+@pytest.fixture
+async def teams(road: Road, clock: Clock) -> tuple[Team, Team]:
+    await open_banks(road, clock)
+    both = await Team(road, "zebra").settle(), await Team(road, "heron").settle()
+    clock.advance(minutes=5)
+    return both
+
+
+@pytest.fixture
+async def http(service: Service) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(app=service.api, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        yield client
+
+
+async def test_every_role_gets_of_every_route_what_the_table_says(
+    teams: tuple[Team, Team], http: httpx.AsyncClient
+) -> None:
+    team, other = teams
+    callers = {"bot": None, "member": team.member, "another's admin": other.boss, "admin": team.boss}
+    for route, line in ROWS.items():
+        method, path = route.split()
+        body = await line.body(team)
+        for role, said in zip(ROLES, line.said, strict=True):
+            shown = {"no token": {}, "wrong token": {"Authorization": "Bearer a-token-nobody-made-here"}}
+            headers = shown.get(role, {"Authorization": f"Bearer {TOKEN}"})
+            who = callers.get(role, team.boss)
+            sent = body | ({"who": who.model_dump()} if who else {}) | {"event_id": f"{route} {role}"}
+            response = await http.request(method, path, json=sent if method == "POST" else None, headers=headers)
+            assert outcome(response) == said, f"{route} by {role}: {response.text}"
+
+
+def outcome(response: httpx.Response) -> str:
+    """`ok`, or the code of a failure, whose status is of its kind."""
+    if response.is_success:
+        return OK
+    failure = Failure.model_validate_json(response.content)
+    assert 400 <= response.status_code < 500
+    return failure.code
+
+
+def test_every_route_has_its_row(service: Service) -> None:
+    """Of the app itself, described or not: whoever adds one says here who may use it."""
+    found = {
+        f"{method} {context.path}"
+        for context in iter_route_contexts(service.api.routes)
+        for method in context.methods or ("?",)
+    }
+    assert found == set(ROWS)
+
+
+async def test_a_stranger_gets_nothing_read(http: httpx.AsyncClient) -> None:
+    """Not even the length of what they send is looked at before their token is."""
+
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield b" " * 65_536
+
+    for headers in ({}, {"Content-Length": "1000000000000"}):
+        response = await http.post("/v1/admin/bank/import", content=endless(), headers=headers)
+        assert response.status_code == 401

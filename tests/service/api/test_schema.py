@@ -1,0 +1,106 @@
+"""Whatever the service's own description allows is answered without a failure of ours: by schemathesis, over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import schemathesis
+from schemathesis import engine
+from schemathesis.config import SchemathesisConfig
+from schemathesis.engine import events
+
+from service.process import listening, served
+from service.wire import Who
+from tests.conftest import TOKEN, Clock
+from tests.service.roads import Road
+from tests.service.tenants import Team, open_banks
+
+pytestmark = pytest.mark.timeout(600)
+
+LONG = 20_000
+"""Longer texts are `test_bounds`'; a thousand calls of megabytes each would tell no more."""
+
+Asked = list[tuple[str, int, str]]
+"""What was asked, with which status it was answered, and what was sent."""
+
+
+def described(road: Road, team: Team) -> dict[str, Any]:
+    """The service's description, with callers and things that there are, and short texts."""
+    api: dict[str, Any] = road.service.api.openapi()
+    far = 10**9
+    named: Mapping[str, list[Any]] = {
+        "who": [team.boss.model_dump(), team.member.model_dump(), _stranger().model_dump()],
+        "where": [team.channel.model_dump(), team.aside.model_dump(), {"channel": "", "name": ""}],
+        "schedule": [team.schedule, team.schedule + 1, far],
+        "ref": [f"r{team.open_round}", f"r{team.closed_round}", f"p{team.question}", f"r{far}"],
+        "question": ["views", f"what-is-a-{team.word}", "nothing"],
+        "delivery": [1, 2, 3, far],
+        "report": [team.report, far],
+    }
+    for schema in api["components"]["schemas"].values():
+        for name, field in schema.get("properties", {}).items():
+            if schema["title"].startswith("Body_"):
+                schema["properties"][name] = {"enum": named[name]} if name in named else field
+            if field.get("maxLength", 0) > LONG:
+                field["maxLength"] = LONG
+    # It waits for what comes, and up to half a minute.
+    _body_of(api, "/v1/outbox/claim")["properties"]["wait_s"] = {"enum": [0]}
+    return api
+
+
+def _stranger() -> Who:
+    return Who(platform="discord", workspace="elsewhere", member="7", name="Stranger", admin=True)
+
+
+def _body_of(api: Mapping[str, Any], path: str) -> Any:
+    schema = api["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    return api["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+
+
+def tried(api: dict[str, Any], url: str, how: Mapping[str, Any]) -> Asked:
+    """All that schemathesis asks, in one way of its ways. It raises what kept it from asking."""
+    config = SchemathesisConfig.from_dict(
+        {
+            "base-url": url,
+            "headers": {"Authorization": f"Bearer {TOKEN}"},
+            "continue-on-failure": True,
+            "checks": {"enabled": False, "not_a_server_error": {"enabled": True}},
+            **how,
+        }
+    )
+    asked: Asked = []
+    for event in engine.from_schema(schemathesis.openapi.from_dict(api, config=config)).execute():
+        assert not isinstance(event, events.NonFatalError | events.FatalError), event
+        if isinstance(event, events.ScenarioFinished):
+            for one in event.recorder.interactions.values():
+                assert one.response is not None, one.request.uri
+                asked.append((one.request.uri.removeprefix(url), one.response.status_code, str(one.request.body)))
+    return asked
+
+
+def phases(**enabled: bool) -> dict[str, Any]:
+    names = ("examples", "coverage", "fuzzing", "stateful")
+    return {name: {"enabled": enabled.get(name, False)} for name in names}
+
+
+@pytest.mark.parametrize(
+    ("how", "least"),
+    [
+        ({"phases": phases(coverage=True), "generation": {"mode": "positive", "deterministic": True}}, 500),
+        ({"phases": phases(fuzzing=True), "generation": {"mode": "all", "max-examples": 6}}, 200),
+    ],
+    ids=["covering", "fuzzing"],
+)
+async def test_nothing_that_is_described_fails(road: Road, clock: Clock, how: Mapping[str, Any], least: int) -> None:
+    await open_banks(road, clock)
+    api = described(road, await Team(road, "zebra").settle())
+    with listening("127.0.0.1", 0, tries=1) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        async with served(road.service.api, listener, road.service.stopping.set):
+            asked = await asyncio.to_thread(tried, api, url, how)
+    assert [one for one in asked if one[1] >= 500] == []
+    assert len(asked) >= least
+    assert len({path for path, status, _ in asked if status == 200}) > len(api["paths"]) / 2
