@@ -22,6 +22,7 @@ from bot.doctor.findings import Finding
 from bot.platforms import console as console_chat
 from bot.platforms import web as web_chat
 from bot.settings import BotSettings, LinkSettings, settings_read
+from service.beating import beating
 from service.client import ServiceClient
 from service.logs import hide_settings, log_to
 from service.metrics import built, exposed
@@ -178,7 +179,7 @@ def _bot_elsewhere(chat: str) -> None:
 
 async def _on(settings: BotSettings, be_there: Presence) -> None:
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    async with service_client(settings) as client, metrics_page(settings):
+    async with service_client(settings) as client, metrics_page(settings), beating():
         await be_there(client, stop_signal(), settings.links, settings.data)
 
 

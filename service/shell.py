@@ -26,8 +26,8 @@ from questions.report import FORMATS
 from questions.shell import bank_command
 from sandbox.embedded import embedded_sandbox
 from service import approving, operations, rejudging, undoing
-from service.alive import beating
 from service.app import Service, build
+from service.beating import beating
 from service.config import Settings, read_settings
 from service.errors import Refused as NotDone
 from service.fairness import FairSandbox

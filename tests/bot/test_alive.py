@@ -1,0 +1,42 @@
+"""A bot's container is known to live: it touches the file that the health check of compose looks at."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from service.alive import VARIABLE
+
+ROOT = Path(__file__).parents[2]
+NOWHERE = "http://127.0.0.1:9/"
+# Nobody answers either of them, and a bot that cannot reach its chat lives on and tries again.
+CHATS = {
+    "discord": {"DISCORD_TOKEN": "a.b.c", "DISCORD_API_URL": NOWHERE},
+    "slack": {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "SLACK_API_URL": NOWHERE},
+}
+
+
+@pytest.mark.parametrize("chat", CHATS)
+def test_a_bot_shows_that_it_lives(chat: str, tmp_path: Path) -> None:
+    place = tmp_path / "alive"
+    settings = {
+        **CHATS[chat],
+        VARIABLE: str(place),
+        "DAILYGRAD_SERVICE_TOKEN": "a-token-the-operator-made",
+        "DAILYGRAD_SERVICE_URL": NOWHERE,
+        "DAILYGRAD_DATA": str(tmp_path),
+    }
+    words = [sys.executable, "-m", "dailygrad", "bot", chat]
+    with subprocess.Popen(words, cwd=ROOT, env=os.environ | settings, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 50
+        while not place.exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        lives = place.exists()
+        process.terminate()
+        _, said = process.communicate(timeout=30)
+    assert lives, said[-2000:]
