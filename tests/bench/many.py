@@ -209,7 +209,7 @@ async def play(scene: Scene, plan: Plan) -> Played:
 
 def _cpu_s(pid: int) -> float:
     used = psutil.Process(pid).cpu_times()
-    return used.user + used.system
+    return float(used.user + used.system)
 
 
 @contextlib.asynccontextmanager
