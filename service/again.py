@@ -1,4 +1,4 @@
-"""A call made again when the process it went to goes away, as in a rolling restart. Others say what may be repeated."""
+"""A call made again when the process it went to goes away, as in a rolling restart, where it may be repeated."""
 
 from __future__ import annotations
 
@@ -14,6 +14,16 @@ NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
 """Nobody was there to hear the call, so it had no effect."""
 HUNG_UP = (httpx.ReadError, httpx.WriteError, httpx.CloseError, httpx.RemoteProtocolError)
 """Somebody was there and went: the call may have had its effect."""
+
+# fmt: off
+REPEATABLE = frozenset({
+    "admin/audit", "admin/bank/list", "admin/bank/log", "admin/bank/low", "admin/doctor", "admin/reports",
+    "admin/schedule/list", "admin/schedule/preview", "ask", "board", "explain", "installation/due",
+    "installation/find", "join", "me", "outbox/failed", "outbox/places", "outbox/sent", "rules", "seasons", "today",
+    "topics",
+})
+# fmt: on
+"""Calls without an event id that may be made twice: they change nothing, or the second time nothing more."""
 
 
 async def until_heard(send: Callable[[], Awaitable[httpx.Response]], *, answered_once: bool) -> httpx.Response:

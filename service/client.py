@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 import httpx
 from pydantic import SecretStr, TypeAdapter
 
-from service.again import until_heard
+from service.again import REPEATABLE, until_heard
 from service.tokens import ShownToken, Tokens
 from service.tracing import as_header
 from service.wire import (
@@ -107,7 +107,7 @@ class ServiceClient:
     async def _call(self, path: str, answer: type[T] | TypeAdapter[T], **body: object) -> T:
         post = partial(self._http.post, f"/v1/{path}", json=_plain(body), headers=as_header())
         try:
-            response = await until_heard(post, answered_once="event_id" in body)
+            response = await until_heard(post, answered_once="event_id" in body or path in REPEATABLE)
         except httpx.HTTPError as error:
             raise ServiceUnavailable(f"{path}: {error or type(error).__name__}") from error
         if response.is_success:

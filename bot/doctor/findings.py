@@ -30,7 +30,7 @@ class Untold(Exception):
         self.finding = finding
 
 
-def clock_finding(date: str | None, now: datetime) -> Finding | None:
+def clock_finding(date: str | None, now: datetime, whose: str = "the chat") -> Finding | None:
     """Whether our clock agrees with the `Date` header of an answer; None where it has none that can be read."""
     try:
         theirs = parsedate_to_datetime(date or "")
@@ -40,9 +40,9 @@ def clock_finding(date: str | None, now: datetime) -> Finding | None:
         return None
     skew = (now - theirs).total_seconds()
     if abs(skew) <= MOST_SKEW_S:
-        return Finding(True, f"clock: within {MOST_SKEW_S:.0f} s of the chat's")
+        return Finding(True, f"clock: within {MOST_SKEW_S:.0f} s of {whose}'s")
     side = "ahead of" if skew > 0 else "behind"
-    said = f"clock: this machine is {abs(skew):,.0f} s {side} the chat"
+    said = f"clock: this machine is {abs(skew):,.0f} s {side} {whose}"
     return Finding(False, said, "set it by NTP, for example: timedatectl set-ntp true")
 
 

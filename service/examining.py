@@ -1,0 +1,135 @@
+"""What a deployment stands on, seen from one of its machines: settings, database, worker, sandbox. It mends nothing.
+
+`doctoring` looks at one workspace through the service; this needs no service that runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import psycopg
+from psycopg import Connection
+from pydantic import SecretStr
+
+from sandbox.client import SandboxUnreachable
+from sandbox.several import Sandboxes
+from service.config import Settings, SettingsWrong, read_settings
+from service.schedule import LEADER
+from service.store import migrations, snapshots, watching
+from service.store.session import libpq_url
+from service.wire import Check
+
+MOST_SKEW = timedelta(seconds=5)
+"""Between our clock and the database's."""
+OLDEST_SERVER = 15
+LEAST_SPACE = 1 << 30
+"""Bytes; PostgreSQL stops when its disk is full, and a backup needs room too."""
+PATIENCE_S = 5
+
+Clock = Callable[[], datetime]
+
+
+def service_settings() -> tuple[Settings | None, Check]:
+    """The settings of a service or a worker in this environment; None where they cannot be used."""
+    named = any(os.environ.get(f"DAILYGRAD_SERVICE_TOKEN{end}") for end in ("", "_FILE"))
+    try:
+        settings = read_settings() if named else read_settings(service_token=SecretStr("stands for none " * 2))
+    except SettingsWrong as wrong:
+        return None, Check(name="settings", ok=False, said="they cannot be used", cure=str(wrong))
+    note = "DAILYGRAD_SERVICE_TOKEN is not set: only `dailygrad run` goes without" if not named else ""
+    return settings, Check(name="settings", ok=True, said="they can be used", cure=note)
+
+
+def examine_database(url: str, clock: Clock) -> Iterator[Check]:
+    """Whether it can be reached, is at this version and on time, and whether somebody leads."""
+    try:
+        with psycopg.connect(libpq_url(url), connect_timeout=PATIENCE_S, autocommit=True) as connection:
+            yield from _server(connection, clock)
+            at = snapshots.revision(connection)
+            yield _revision(at)
+            if at == migrations.newest():
+                yield _worker(connection)
+    except psycopg.Error as problem:
+        said = str(problem).strip().splitlines()[0]
+        cure = f"check DATABASE_URL, DATABASE_PASSWORD_FILE and that PostgreSQL runs there: {said}"
+        yield Check(name="database", ok=False, said="it cannot be used", cure=cure)
+
+
+def _server(connection: Connection, clock: Clock) -> Iterator[Check]:
+    version, size = snapshots.server_version(connection), watching.size(connection)
+    new_enough = connection.info.server_version >= OLDEST_SERVER * 10_000
+    cure = "" if new_enough else f"use PostgreSQL {OLDEST_SERVER} or later"
+    yield Check(name="database", ok=new_enough, said=f"PostgreSQL {version}, {_bytes(size)}", cure=cure)
+    before = clock()
+    theirs = watching.clock(connection)
+    skew = max(before - theirs, theirs - clock(), timedelta())
+    cure = "" if skew <= MOST_SKEW else "set both machines' clocks by NTP, for example: timedatectl set-ntp true"
+    said = f"the database's is {skew.total_seconds():,.1f} s from this machine's"
+    yield Check(name="clock", ok=skew <= MOST_SKEW, said=said, cure=cure)
+
+
+def _revision(at: str | None) -> Check:
+    newest = migrations.newest()
+    if at == newest:
+        return Check(name="migrations", ok=True, said=f"the database is at {at}, as this version wants")
+    said = f"the database is at {at or 'no version yet'}, this version wants {newest}"
+    newer = at is not None and not migrations.known(at)
+    return Check(name="migrations", ok=False, said=said, cure="update this program" if newer else "dailygrad migrate")
+
+
+def _worker(connection: Connection) -> Check:
+    if watching.is_led(connection, LEADER):
+        return Check(name="worker", ok=True, said="one is alive and leads the schedules")
+    due = watching.awaited(connection)
+    if not due:
+        return Check(name="worker", ok=True, said="none is alive", cure="nothing waits for one yet: `dailygrad work`")
+    return Check(
+        name="worker",
+        ok=False,
+        said=f"none is alive, and {due} schedule{'s' * (due != 1)} or jobs wait for one",
+        cure="start `dailygrad work`, or `dailygrad run`; its log says why it ended",
+    )
+
+
+async def examine_sandbox(places: tuple[Path, ...]) -> Check:
+    """Whether code answers can be judged at these sockets, and how well they are confined."""
+    try:
+        health = await asyncio.wait_for(Sandboxes(places).health(), PATIENCE_S * 2)
+    except (SandboxUnreachable, TimeoutError) as problem:
+        cure = f"start `dailygrad sandbox serve` there, and check DAILYGRAD_SANDBOX_SOCKET: {problem}"
+        return Check(name="sandbox", ok=False, said="none answers, so code answers wait", cure=cure)
+    said = f"{health.isolation} isolation, {health.ready} ready, {health.running} running, {health.waiting} waiting"
+    if not health.ready and not health.running:
+        return Check(name="sandbox", ok=False, said=said, cure=health.trouble or "it still starts: look again")
+    return Check(name="sandbox", ok=True, said=said, cure="; ".join([*health.lacks, health.gpu]).strip("; "))
+
+
+def examine_space(folder: Path) -> Check:
+    """Whether the disk of a folder has room."""
+    free = shutil.disk_usage(folder).free
+    cure = "" if free >= LEAST_SPACE else "make room, or move it to a larger disk: PostgreSQL stops on a full one"
+    return Check(name="disk", ok=free >= LEAST_SPACE, said=f"{_bytes(free)} are free at {folder}", cure=cure)
+
+
+def running_at(folder: Path) -> str:
+    """The address of the embedded PostgreSQL that runs on this folder; empty where none does."""
+    try:
+        lines = (folder / "postmaster.pid").read_text(encoding="utf-8").splitlines()
+        os.kill(int(lines[0]), 0)
+    except PermissionError:
+        pass  # it is there, and another user's
+    except (OSError, ValueError, IndexError):
+        return ""
+    return f"postgresql://postgres@/postgres?host={lines[4]}" if len(lines) > 4 else ""
+
+
+def _bytes(count: int) -> str:
+    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20)):
+        if count >= size:
+            return f"{count / size:,.1f} {unit}"
+    return f"{count / 1024:,.0f} KiB"
