@@ -6,9 +6,10 @@ The truth is in the rows; a missed or doubled tick changes nothing but the momen
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC
+from typing import Any
 
 import psycopg
 import structlog
@@ -44,17 +45,11 @@ class Leader:
 
     async def leads(self) -> bool:
         """Whether this process leads now; takes the lead where nobody has it."""
-        looking = asyncio.create_task(self._look())
         try:
-            # Not cancelled: whoever cancels a query asks the server to, which may be what cannot be reached.
-            done, _ = await asyncio.wait({looking}, timeout=self._patience_s)
-            if done:
-                return looking.result()
-            raise psycopg.OperationalError(f"the database said nothing for {self._patience_s:g} s")
+            return await self._within_patience(self._look())
         except psycopg.Error as error:
             log.warning("leadership lost", error=str(error))
-            await self.resign()
-            looking.cancel()
+            await self._let_go()
             return False
         finally:
             LEADS.set(self._leads)
@@ -79,11 +74,33 @@ class Leader:
                 return
 
     async def resign(self) -> None:
-        """Let another take over."""
+        """Let another take over, which can do so once this returns."""
+        if self._leads:
+            # The server takes its time to notice that a connection was closed.
+            with suppress(psycopg.Error):
+                await self._within_patience(self._unlock())
+        await self._let_go()
+
+    async def _let_go(self) -> None:
         connection, self._connection, self._leads = self._connection, None, False
         LEADS.set(0)
         if connection is not None:
             await connection.close()
+
+    async def _within_patience(self, asking: Coroutine[Any, Any, bool]) -> bool:
+        task = asyncio.create_task(asking)
+        done, _ = await asyncio.wait({task}, timeout=self._patience_s)
+        if done:
+            return task.result()
+        # Cancelled only now: whoever cancels a query asks the server to, which may be what cannot be reached.
+        await self._let_go()
+        task.cancel()
+        raise psycopg.OperationalError(f"the database said nothing for {self._patience_s:g} s")
+
+    async def _unlock(self) -> bool:
+        if self._connection is not None:
+            await self._connection.execute("select pg_advisory_unlock(%s)", (self._key,))
+        return True
 
     async def _look(self) -> bool:
         if self._connection is None:
