@@ -72,11 +72,11 @@ async def lived(seed: int, size: Size, keep: Path | None = None) -> Day:
         for place in (folder, Path(made)):
             place.chmod(0o711)
         day = Day(seed)
-        mounted, began = mounts(), monotonic()
+        mounted, began = mounts(folder), monotonic()
         async with scene(folder, seed, size.slots + PROBES, size.channels, size.at_once) as made_scene:
             await _live(made_scene, day, size, began)
         day.broken += [f"left behind: {left}" for left in await _left()]
-        day.broken += [f"left behind: a mount at {place}" for place in (mounts() - mounted).elements()]
+        day.broken += [f"left behind: a mount at {place}" for place in (mounts(folder) - mounted).elements()]
         day.seconds["in all"] = monotonic() - began
         return day
 
