@@ -99,6 +99,7 @@ async def judge_answer(
             verdict = await judged_code(turn, version.question.task, code, seed)
     # Where there is no GPU, there will be none in a minute.
     if verdict.verdict == "system error" and not last and not verdict.note:
+        mark(_LOG, "answer not judged yet", level=logging.WARNING, answer=answer_id, cause=verdict.message)
         raise NotJudged(f"answer {answer_id}: {verdict.message}")
     async with sessions.begin() as session:
         if verdict.verdict == "system error":
