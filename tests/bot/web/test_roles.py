@@ -1,0 +1,187 @@
+"""Who may do what on the web: for every page and post, and every kind of visitor, what comes of it; and no fault, ever.
+
+The pages of a member are opened by the browser they joined in alone; the editor by whoever has its signed link.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import cast
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from starlette.applications import Starlette
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp
+
+from bot.core.commands import suggest
+from bot.core.quiz import Quiz
+from bot.platforms.web import LinkedEditor
+from bot.platforms.web.app import build
+from bot.platforms.web.chat import CHANNEL, WebChat
+from bot.platforms.web.store import ChatStore
+from service.wire import Operations, Who
+from tests.bot.conftest import Room
+from tests.bot.web.browsing import Browser
+from tests.bot.web.test_app import CODE
+from tests.bot.web.test_linked import LINKS, link_of
+from tests.bot.web.test_operations import QUIET
+from tests.conftest import MakeWho
+
+ROLES = ("stranger", "another member", "another site", "member", "admin")
+"""Another site has the member's browser send what it likes, but cannot read the member's pages. An admin visits their
+own pages: no member's are theirs."""
+
+ANYBODY = (200,) * 5
+MEMBERS = (403, 403, 200, 200, 200)
+POSTED = (403, 403, 403, 303, 303)
+ROWS = {
+    "GET /": ANYBODY,
+    "GET /healthz": ANYBODY,
+    "GET /highlight.css": ANYBODY,
+    "GET /static/chat.js": ANYBODY,
+    "POST /join": (303, 303, 403, 303, 303),
+    "GET /m/{member}/": MEMBERS,
+    "GET /m/{member}/complete": MEMBERS,
+    "GET /m/{member}/form/{message}": MEMBERS,
+    "GET /m/{member}/operations": (403, 403, 403, 403, 200),
+    "POST /m/{member}/say": POSTED,
+    "POST /m/{member}/press": POSTED,
+    "POST /m/{member}/submit": POSTED,
+    "POST /m/{member}/highlight": (403, 403, 403, 200, 200),
+    "GET /e/{token}": (404, 200, 200, 200, 200),
+    "POST /e/{token}/submit": (404, 403, 403, 200, 200),
+    "POST /e/{token}/highlight": (404, 403, 403, 200, 200),
+    "GET /m/{member}/events": MEMBERS,
+}
+"""The stream of news comes last: here the chat is closed before, so that it ends."""
+
+
+@dataclass
+class Site:
+    """The web chat with all it can have, and those who visit it."""
+
+    app: ASGIApp
+    chat: WebChat
+    link: str
+    admin: Browser
+    member: Browser
+    another: Browser
+    stranger: Browser
+
+    def visitor(self, role: str) -> tuple[Browser, Browser]:
+        """Whose browser it is, and whose pages it opens."""
+        return {
+            "stranger": (self.stranger, self.member),
+            "another member": (self.another, self.member),
+            "another site": (self.member, self.member),
+            "member": (self.member, self.member),
+            "admin": (self.admin, self.admin),
+        }[role]
+
+    def form_of(self, whose: Browser) -> int:
+        """A form that lies on this member's pages."""
+        return self.chat.store.post(CHANNEL, CODE, self.chat.clock(), member=whose.member)
+
+    async def link_token(self, path: str) -> str:
+        page = (await self.stranger.http.get(path)).text
+        found = re.search(r'name="token" value="([^"]*)"', page)
+        return found[1] if found else "none"
+
+
+@pytest.fixture
+async def web(room: Room, who: MakeWho) -> AsyncIterator[Site]:
+    link = await link_of(room, who("Ann"))
+    chat = WebChat(ChatStore(":memory:"), room.clock)
+    linked = LinkedEditor(LINKS, room.client, Quiz(room.client, LINKS).handle, room.clock)
+
+    async def look(_: Who) -> Operations:
+        return QUIET
+
+    app = build(chat, Quiz(room.client).handle, suggest, ("quiz.example",), linked, look)
+    browsers = []
+    for name in ("Admin", "Member", "Another", ""):
+        transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+        browsers.append(Browser(app, httpx.AsyncClient(transport=transport, base_url="http://localhost")))
+        if name:
+            await browsers[-1].join(name)
+    yield Site(app, chat, link, *browsers)
+    chat.close()
+    chat.store.close()
+    for browser in browsers:
+        await browser.http.aclose()
+
+
+async def visit(web: Site, route: str, role: str) -> int:
+    """The status this visitor gets, who posts what our own page would, where it can be read."""
+    method, path = route.split()
+    mine, whose = web.visitor(role)
+    form = web.form_of(whose)
+    link = web.link if role != "stranger" else "/e/no-such-link"
+    path = path.replace("/e/{token}", link).replace("{member}", whose.member).replace("{message}", str(form))
+    if method == "GET":
+        return (await mine.http.get(path)).status_code
+    knows = role in ("member", "admin")
+    if path.startswith("/e/"):
+        token = await web.link_token(link) if knows else "unknown"
+    elif path == "/join":
+        await mine.opens("/")
+        token = mine.hidden("token") if role != "another site" else "unknown"
+    else:
+        await mine.opens(mine.home or "/")
+        token = mine.hidden("token")
+    named = {"token": token, "event": f"{role.replace(' ', '-')}-{form}", "name": f"New {role}"}
+    said = {"text": "/quiz rules", "action": "f:r1", "code": "1", "v:code": "1", **named}
+    headers = {"sec-fetch-site": "cross-site"} if role == "another site" else {}
+    return (await mine.http.post(path, data=said, headers=headers)).status_code
+
+
+async def test_every_visitor_gets_of_every_page_what_the_table_says(web: Site) -> None:
+    for route, row in ROWS.items():
+        if route.endswith("/events"):
+            web.chat.close()
+        for role, status in zip(ROLES, row, strict=True):
+            assert await visit(web, route, role) == status, f"{route} by {role}"
+
+
+async def test_every_page_has_its_row(web: Site) -> None:
+    routes = cast(Starlette, vars(web.app)["_app"]).routes
+    found = set()
+    for route in routes:
+        assert isinstance(route, Route | Mount)
+        # Files of ours lie beneath the one mount, and are everybody's.
+        methods = (route.methods or set()) - {"HEAD"} if isinstance(route, Route) else {"GET"}
+        found |= {f"{method} {route.path}{'/chat.js' if isinstance(route, Mount) else ''}" for method in methods}
+    assert found == set(ROWS)
+
+
+FIELDS = st.sampled_from(["text", "action", "message", "editor", "event", "name", "code", "v:code", "v:text", "x"])
+TEXTS = st.one_of(st.text(max_size=60), st.sampled_from(["f:r1", "a:r1", "x:r1", "/quiz", "/", "9" * 30, "-1", "\x00"]))
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    route=st.sampled_from([route for route in ROWS if not route.endswith("/events")]),
+    fields=st.dictionaries(FIELDS, TEXTS, max_size=6),
+    place=st.text(max_size=20),
+)
+async def test_no_post_makes_it_fail(web: Site, route: str, fields: dict[str, str], place: str) -> None:
+    method, path = route.split()
+    web.member.page = (await web.member.http.get(web.member.home)).text
+    path = path.replace("/e/{token}", web.link).replace("{member}", web.member.member)
+    path = path.replace("{message}", str(httpx.QueryParams({"a": place}))[2:] or "0")
+    token = await web.link_token(web.link) if path.startswith("/e/") else web.member.hidden("token")
+    event = {"event": fields.get("event", "once")}
+    if method == "GET":
+        answer = await web.member.http.get(path, params=fields)
+    else:
+        answer = await web.member.http.post(path, data={**fields, **event, "token": token})
+    assert answer.status_code < 500, (path, fields, answer.text)
