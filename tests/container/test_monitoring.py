@@ -1,0 +1,37 @@
+"""What the profile `monitoring` watches, read without an engine."""
+
+from __future__ import annotations
+
+import json
+
+import yaml
+
+from tests.container.engine import ROOT
+from tests.container.test_files import BOTS, SERVICES, WHOLE
+
+
+def test_what_is_watched_is_there() -> None:
+    for name in ("prometheus", "grafana"):
+        assert SERVICES[name]["profiles"] == ["monitoring"]
+        for volume in SERVICES[name]["volumes"]:
+            source = volume.split(":")[0]
+            assert not source.startswith(".") or (ROOT / source).is_file(), source
+    json.loads((ROOT / "service/monitoring/dashboard.json").read_text())
+    source, boards = (
+        yaml.safe_load(WHOLE["configs"][name]["content"]) for name in ("grafana-source", "grafana-boards")
+    )
+    assert source["datasources"][0]["url"] == "http://prometheus:9090"
+    (provider,) = boards["providers"]
+    assert f":{provider['options']['path']}/dashboard.json:" in " ".join(SERVICES["grafana"]["volumes"])
+
+
+def test_prometheus_asks_the_containers_by_their_names_and_ports() -> None:
+    config = yaml.safe_load((ROOT / "service/monitoring/prometheus.yml").read_text())
+    asked = {
+        (name, int(found.get("port", 0)))
+        for job in config["scrape_configs"]
+        for found in job["dns_sd_configs"]
+        for name in found["names"]
+    }
+    assert {name for name, _ in asked} == {"service", "worker", *BOTS}
+    assert {port for _, port in asked} <= {9100, 8000}
