@@ -23,7 +23,9 @@ class SettingsWrong(Exception):
 class Settings(BaseSettings):
     """What an operator may set: `DAILYGRAD_` and the name in capitals, and `DATABASE_URL`."""
 
-    model_config = SettingsConfigDict(env_prefix="DAILYGRAD_", frozen=True, extra="ignore", populate_by_name=True)
+    model_config = SettingsConfigDict(
+        env_prefix="DAILYGRAD_", env_ignore_empty=True, frozen=True, extra="ignore", populate_by_name=True
+    )
 
     database_url: str = Field(validation_alias=AliasChoices("DATABASE_URL", "DAILYGRAD_DATABASE_URL"))
     """`postgresql://user:password@host:5432/name`."""

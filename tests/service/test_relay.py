@@ -329,6 +329,13 @@ def test_settings_that_contradict_stop_the_start(given_: dict[str, object], said
         read_settings(database_url="postgresql://db/quiz", service_token=TOKEN, **given_)
 
 
+def test_what_is_set_to_nothing_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DAILYGRAD_SANDBOX_SOCKET", "")
+    monkeypatch.setenv("DAILYGRAD_RELAY_PORT", "")
+    settings = read_settings(database_url="postgresql://db/quiz", service_token=TOKEN)
+    assert (settings.sandbox_places, settings.relay_port) == ((), None)
+
+
 def test_several_workers_may_be_named() -> None:
     said = "http://worker:8001, http://[::1]:9/ http://10.0.0.7"
     settings = read_settings(database_url="postgresql://db/quiz", service_token=TOKEN, worker_url=said)
