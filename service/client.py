@@ -63,6 +63,16 @@ MAYBE_INSTALLATION: TypeAdapter[Installation | None] = TypeAdapter(Installation 
 MAYBE_SECRET: TypeAdapter[SecretStr | None] = TypeAdapter(Secret | None)
 
 
+class _Adapters(dict[Any, TypeAdapter[Any]]):
+    """Each made once: to make one costs more than to use it."""
+
+    def __missing__(self, kind: Any) -> TypeAdapter[Any]:
+        return self.setdefault(kind, TypeAdapter(kind))
+
+
+_ADAPTERS = _Adapters()
+
+
 class ServiceRefused(Exception):
     """The service understood and said no; `failure` says why, in words for people."""
 
@@ -111,7 +121,7 @@ class ServiceClient:
         except httpx.HTTPError as error:
             raise ServiceUnavailable(f"{path}: {error or type(error).__name__}") from error
         if response.is_success:
-            adapter = answer if isinstance(answer, TypeAdapter) else TypeAdapter(answer)
+            adapter: TypeAdapter[T] = answer if isinstance(answer, TypeAdapter) else _ADAPTERS[answer]
             return adapter.validate_json(response.content)
         if response.status_code >= 500:
             raise ServiceUnavailable(f"{path}: the service failed ({response.status_code})")
@@ -402,7 +412,7 @@ def _shown(token: str | Tokens) -> ShownToken:
 
 
 def _plain(body: Mapping[str, object]) -> dict[str, object]:
-    return {name: TypeAdapter(type(value)).dump_python(value, mode="json") for name, value in body.items()}
+    return {name: _ADAPTERS[type(value)].dump_python(value, mode="json") for name, value in body.items()}
 
 
 def _failure(response: httpx.Response) -> Failure:

@@ -33,6 +33,7 @@ LONGEST_ASKED_S = 3600.0
 LOOK_S = 1.0
 """How often a waiting courier looks by itself: for leases that ended and waits that are over."""
 BODY: TypeAdapter[Body] = TypeAdapter(Body)
+PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
 
 
 async def claim_or_wait(
@@ -70,20 +71,20 @@ async def claim(session: AsyncSession, platform: Platform, now: datetime, limit:
     """The first message of every queue that may be sent now, leased to the caller."""
     await give_up_overdue(session, now)
     rows = await outbox.claimable(session, platform, now, limit)
+    _kept = await outbox.places(session, rows)
     taken = [await _delivery(session, row, outbox.take(row, now, LEASE)) for row in rows]
     return tuple([delivery for delivery in taken if delivery is not None])
 
 
 async def sent(session: AsyncSession, delivery: int, message_ref: str, now: datetime) -> None:
     """Note that the message stands at `message_ref`; the first reference stays."""
-    row = await _row(session, delivery)
-    if row.state == "sent":
-        if row.message_ref != message_ref:
-            log.error("a message was made twice", key=row.key, first=row.message_ref, second=message_ref)
+    marked = await outbox.mark_sent(session, delivery, message_ref, now)
+    if marked is not None:
+        delivered(*marked, now)
         return
-    row.state, row.message_ref, row.sent_at = "sent", message_ref, now
-    delivered(row.kind, row.due_at, row.taken_at, now)
-    row.claimed_until, row.error = None, None
+    row = await _row(session, delivery)
+    if row.message_ref != message_ref:
+        log.error("a message was made twice", key=row.key, first=row.message_ref, second=message_ref)
 
 
 async def failed(
@@ -150,7 +151,7 @@ async def _delivery(session: AsyncSession, row: Outbox, uncertain: bool) -> Deli
     return Delivery(
         id=row.id,
         key=row.key,
-        platform=TypeAdapter(Platform).validate_python(chat.platform),
+        platform=PLATFORM.validate_python(chat.platform),
         workspace=chat.external_id,
         channel=channel,
         member=member,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -115,6 +115,29 @@ async def overdue(session: AsyncSession, now: datetime) -> Sequence[Outbox]:
 async def locked(session: AsyncSession, outbox_id: int) -> Outbox | None:
     """The row, locked until the transaction ends."""
     return await session.get(Outbox, outbox_id, with_for_update=True)
+
+
+async def places(session: AsyncSession, rows: Sequence[Outbox]) -> list[Chat | Channel]:
+    """The chats and channels of the rows. As long as they are kept `address` has to ask for none of them."""
+    chats = await session.scalars(select(Chat).where(Chat.id.in_({row.chat_id for row in rows})))
+    channels = await session.scalars(select(Channel).where(Channel.id.in_({row.channel_id for row in rows})))
+    return [*chats, *channels]
+
+
+async def mark_sent(
+    session: AsyncSession, outbox_id: int, message_ref: str, now: datetime
+) -> tuple[str, datetime, datetime | None] | None:
+    """Note that the message stands there; its kind, when it was due and when it was taken. None where nothing is to be
+    noted, for it was before or there is no such message."""
+    change = (
+        update(Outbox)
+        .where(Outbox.id == outbox_id, Outbox.state != "sent")
+        .values(state="sent", message_ref=message_ref, sent_at=now, claimed_until=None, error=None)
+        .returning(Outbox.kind, Outbox.due_at, Outbox.taken_at)
+        .execution_options(synchronize_session=False)
+    )
+    row = (await session.execute(change)).one_or_none()
+    return None if row is None else (row[0], row[1], row[2])
 
 
 async def address(session: AsyncSession, row: Outbox) -> tuple[Chat, str, str | None] | None:
