@@ -289,7 +289,7 @@ async def member_adjust(
     who: WhoBody,
     event_id: EventBody,
     member: NameBody,
-    points: Annotated[int, Body(embed=True)],
+    points: Annotated[int, Body(embed=True, ge=-(10**9), le=10**9)],
     reason: TextBody,
 ) -> None:
     async with looking(call, who) as (session, caller):
