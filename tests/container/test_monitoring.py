@@ -17,12 +17,15 @@ def test_what_is_watched_is_there() -> None:
             source = volume.split(":")[0]
             assert not source.startswith(".") or (ROOT / source).is_file(), source
     json.loads((ROOT / "service/monitoring/dashboard.json").read_text())
-    source, boards = (
-        yaml.safe_load(WHOLE["configs"][name]["content"]) for name in ("grafana-source", "grafana-boards")
-    )
+    source = yaml.safe_load((ROOT / "service/monitoring/grafana-source.yml").read_text())
     assert source["datasources"][0]["url"] == "http://prometheus:9090"
+    boards = yaml.safe_load((ROOT / "service/monitoring/grafana-boards.yml").read_text())
     (provider,) = boards["providers"]
     assert f":{provider['options']['path']}/dashboard.json:" in " ".join(SERVICES["grafana"]["volumes"])
+
+
+def test_nothing_is_given_that_compose_cannot_put_into_a_read_only_container() -> None:
+    assert not {"secrets", "configs"} & (set(WHOLE) | {key for one in SERVICES.values() for key in one})
 
 
 def test_prometheus_asks_the_containers_by_their_names_and_ports() -> None:

@@ -18,7 +18,7 @@ _PORTAL = "https://discord.com/developers/applications"
 class DiscordSettings(BaseSettings):
     """Read from the environment; `DISCORD_TOKEN_FILE` may name a file that holds the token."""
 
-    model_config = SettingsConfigDict(extra="ignore", populate_by_name=True, frozen=True)
+    model_config = SettingsConfigDict(extra="ignore", populate_by_name=True, frozen=True, env_ignore_empty=True)
 
     token: SecretStr = Field(SecretStr(""), validation_alias="DISCORD_TOKEN")
     """The bot's token, from the developer portal."""
