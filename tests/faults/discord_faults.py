@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 import psycopg
@@ -146,3 +147,12 @@ async def team_ready(
 def megabytes(bot: Bot) -> float:
     """Memory that is the bot's alone."""
     return float(psutil.Process(bot.process.pid).memory_full_info().uss) / 2**20
+
+
+def waited_s(pid: int) -> float:
+    """Seconds that the threads of a process were ready to run and others ran instead; 0 where the kernel tells none."""
+    waited = 0
+    for told in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        with contextlib.suppress(OSError):  # a thread that ended meanwhile
+            waited += int(told.read_text().split()[1])
+    return waited / 1e9
