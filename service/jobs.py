@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from questions.families import DrawingWrong
 from sandbox.wire import Priority
 from service.errors import Busy
+from service.store import queue
 from service.store.session import driver_connection, libpq_url
 from service.tracing import following
 from service.working import WatchfulConnector, keep_working
@@ -82,14 +83,15 @@ class Jobs:
 
     async def defer_judging(
         self, session: AsyncSession, answer_id: int, *, first: bool = False, event_id: str = ""
-    ) -> None:
+    ) -> int:
         """Have the answer judged once the session's transaction is committed, and never if it is not.
 
-        `first` is for a member's first answer to an open round: those go before all others. `event_id` is followed in
-        the log.
+        Returns how many are judged before it. `first` is for a member's first answer to an open round: those go before
+        all others. `event_id` is followed in the log.
         """
         task = self.judge_answer.configure(connection=await driver_connection(session), priority=_FIRST if first else 0)
-        await task.defer_async(answer_id=answer_id, event_id=event_id)
+        job = await task.defer_async(answer_id=answer_id, event_id=event_id)
+        return await queue.before(session, job)
 
     async def defer_drawing(self, session: AsyncSession, version_id: int) -> None:
         """Have the family's questions drawn; while a job about it is waiting this one is none."""
