@@ -16,6 +16,7 @@ from questions.dialects import DIALECTS
 from questions.document import Document, open_document, scalar
 from questions.foreign import SUFFIXES as FOREIGN_SUFFIXES
 from questions.foreign import Sheet, read_foreign
+from questions.foreign.anki_package import MOST_PACKAGE
 from questions.ids import with_ids
 from questions.leftovers import text_findings, unread
 from questions.model import Bank, Question
@@ -105,12 +106,23 @@ def _foreign_reading(sheet: Sheet) -> Reading:
 
 
 def read_path(path: Path) -> list[Reading]:
-    """Read a file, or by name every file of a directory that ends as a document does. Raises OSError."""
+    """Read a file, or by name every file of a directory that ends as a document does. Raises OSError.
+
+    A link that leads out of the directory is left alone: whoever wrote the documents may not choose from the rest.
+    """
     if path.is_dir():
-        files = sorted(one for one in path.iterdir() if one.suffix.lower() in SUFFIXES and one.is_file())
+        inside = path.resolve()
+        named = (one for one in path.iterdir() if one.suffix.lower() in SUFFIXES and one.is_file())
+        files = sorted(one for one in named if one.resolve().is_relative_to(inside))
     else:
         files = [path]
-    return [read_bank(file.read_bytes(), name=str(file)) for file in files]
+    return [read_bank(_content(file), name=str(file)) for file in files]
+
+
+def _content(file: Path) -> bytes:
+    """All of a file, or of one that is too large as much as tells so."""
+    with file.open("rb") as stream:
+        return stream.read(MOST_PACKAGE + 1)
 
 
 def shipped_bank() -> Bank:

@@ -59,15 +59,16 @@ SUFFIXES: tuple[str, ...] = (
 
 
 def read_foreign(text: str | bytes, name: str) -> Sheet | None:
-    """Read a document of a foreign format; None where it is taken to be Markdown. Never raises."""
+    """Read a document of a foreign format, or refuse one of any that is too large; None where it is taken to be
+    Markdown. Never raises."""
     suffix = PurePath(name).suffix.lower()
     if suffix in _MARKDOWN:
-        return None
+        return _too_large(name, "markdown") if len(text) > MOST_BYTES else None
     if isinstance(text, bytes) and (suffix in anki_package.SUFFIXES or anki_package.sniff(text)):
         return anki_package.read(text, name)
     named = [foreign for foreign in FOREIGN if suffix in foreign.suffixes]
     if len(text) > MOST_BYTES:
-        return _too_large(name, named[0].name) if named else None
+        return _too_large(name, named[0].name if named else "markdown")
     source, encoding = open_source(text, name)
     fitting = [foreign for foreign in named or FOREIGN if foreign.sniff(source)]
     if not fitting and not named:
