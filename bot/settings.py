@@ -122,3 +122,5 @@ def settings_read(kind: type[S]) -> S:
         place = str(first["loc"][0]) if first["loc"] else ""
         name = place if place.isupper() else f"{prefix}{place}".upper()
         raise Refused(f"{name}: {said[:1].lower()}{said[1:]}") from None
+    except ValueError as unreadable:  # a file that a variable names
+        raise Refused(str(unreadable)) from None
