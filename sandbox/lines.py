@@ -77,7 +77,12 @@ class _Line:
         end = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         line = cls(end)
         end.setblocking(False)
-        await asyncio.get_running_loop().sock_connect(end, str(path))
+        try:
+            await asyncio.get_running_loop().sock_connect(end, str(path))
+        except BaseException:
+            # Not left to `__del__`: what is kept by the failure's own frames may be taken apart in any order.
+            line.close()
+            raise
         return line
 
     def quiet(self) -> bool:
