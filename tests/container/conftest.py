@@ -5,32 +5,19 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from sandbox.client import SandboxClient
+from tests.container.engine import compose, said
+from tests.container.whole import Report, Whole, everything
 
-ROOT = Path(__file__).resolve().parents[2]
 IMAGE = "dailygrad-sandbox"
 USER = 10002
-
-
-def said(*words: str, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """A command run to its end."""
-    env = {**os.environ, **(environment or {})}
-    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, env=env, cwd=ROOT)
-
-
-def compose() -> tuple[str, ...] | None:
-    """How compose is called here."""
-    if shutil.which("docker-compose"):
-        return ("docker-compose",)
-    return ("docker", "compose") if said("docker", "compose", "version").returncode == 0 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +82,33 @@ def container(image: str) -> Iterator[Container]:
     """A container for all tests of a file, healthy."""
     with running() as one:
         yield one
+
+
+@pytest.fixture(scope="session")
+def whole() -> Iterator[Whole]:
+    """All of compose, healthy, with what the tests before this one left in it."""
+    with everything() as one:
+        yield one
+
+
+_MEASURED = pytest.StashKey[Report]()
+
+
+@pytest.fixture(scope="session")
+def measured(pytestconfig: pytest.Config) -> Report:
+    """What is put here is shown at the end of the run."""
+    return pytestconfig.stash.setdefault(_MEASURED, {})
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """The table of what was measured."""
+    found = config.stash.get(_MEASURED, {})
+    if not found:
+        return
+    terminalreporter.section("containers: what was measured")
+    width = max(map(len, found))
+    for name, value in found.items():
+        terminalreporter.write_line(f"{name:<{width}}  {value}")
 
 
 @contextlib.contextmanager

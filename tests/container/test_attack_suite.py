@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from tests.container.conftest import ROOT, Container
+from tests.container.conftest import Container
+from tests.container.engine import ROOT
 
 pytestmark = [pytest.mark.container, pytest.mark.timeout(900)]
 

@@ -9,7 +9,8 @@ import time
 import pytest
 
 from sandbox.wire import Limits, Run
-from tests.container.conftest import Container, said
+from tests.container.conftest import Container
+from tests.container.engine import said
 
 pytestmark = [pytest.mark.container, pytest.mark.timeout(300)]
 

@@ -1,0 +1,81 @@
+"""Answers and free runs without end, told to the containers from within one of them, until /tmp/enough is there:
+`docker compose exec -T web python - < burst.py`. Prints one line of JSON, how many of each were told to have been done.
+
+Where a call fails it is made again with the same event, as bots do. Needs nothing that the bots' image does not hold.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import TypeVar
+
+from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
+from service.wire import Given, ScheduleSpec, Where, Who
+
+TOKEN = Path("/run/bot-keys/service_token")
+ENOUGH = Path("/tmp/enough")
+HERE = Where(channel="burst", name="burst")
+AT_ONCE = 4
+CODE = "def solution(*arguments):\n    return None\n"
+
+T = TypeVar("T")
+
+
+def member(name: str, *, admin: bool = False) -> Who:
+    # On a chat that nobody serves here: what is posted there stays in the outbox.
+    return Who(platform="console", workspace="burst", member=name, name=name, admin=admin)
+
+
+async def until_done(call: Callable[[], Awaitable[T]], seen: Counter[str]) -> T:
+    """Call until the service says something."""
+    while True:
+        try:
+            return await call()
+        except ServiceUnavailable:
+            seen["called again"] += 1
+        except ServiceRefused as refusal:
+            # While an answer of theirs waits its turn, a member is asked to wait with the next thing.
+            if refusal.failure.code != "busy":
+                raise
+            seen["asked to wait"] += 1
+        await asyncio.sleep(0.2)
+
+
+async def answering(client: ServiceClient, ref: str, numbers: count[int], seen: Counter[str]) -> None:
+    """One member after another answers, and runs something."""
+    while not await asyncio.to_thread(ENOUGH.exists):
+        try:
+            await one_member(client, ref, next(numbers), seen)
+        except ServiceRefused as refusal:
+            seen[f"refused: {refusal.failure.code}"] += 1
+
+
+async def one_member(client: ServiceClient, ref: str, number: int, seen: Counter[str]) -> None:
+    who, given, at = member(f"m{number}"), Given(code=CODE), datetime.now(UTC)
+    receipt = await until_done(lambda: client.answer(who, HERE, f"answer:{number}", ref, given, at), seen)
+    seen[receipt.status] += 1
+    result = await until_done(lambda: client.run(who, f"print({number})"), seen)
+    seen[f"run {result.status}" if result.stdout == f"{number}\n" else "run lost"] += 1
+
+
+async def main(token: str) -> None:
+    async with ServiceClient.over_http("http://service:8000", token) as client:
+        boss = member("boss", admin=True)
+        spec = ScheduleSpec(kinds=("code",), weekdays=(0, 1, 2, 3, 4, 5, 6))
+        schedule = await client.schedule_add(boss, "add", HERE, spec)
+        put = await client.post_now(boss, "post", schedule.id)
+        seen: Counter[str] = Counter()
+        numbers = count(1)
+        await asyncio.gather(*(answering(client, f"r{put.id}", numbers, seen) for _ in range(AT_ONCE)))
+    sys.stdout.write(json.dumps(seen) + "\n")
+
+
+if __name__ == "__main__":
+    asyncio.run(main(TOKEN.read_text().strip()))

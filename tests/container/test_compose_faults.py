@@ -1,0 +1,153 @@
+"""What the containers of compose do when one is killed, when they are replaced, and when a setting is wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from service.schedule import LEADER
+from tests.container.engine import said
+from tests.container.whole import LASTING, Report, Whole, script
+
+pytestmark = [pytest.mark.container, pytest.mark.timeout(600)]
+
+TWO = ("--scale", "worker=2", "--scale", "service=2")
+LEADING = (
+    "select host(a.client_addr) from pg_locks l join pg_stat_activity a using (pid) where l.locktype = 'advisory' "
+    f"and l.granted and (l.classid::bigint << 32) + l.objid::bigint = {LEADER}"
+)
+MEGABYTES = {"B": 1e-6, "KiB": 1024 / 1e6, "MiB": 1024**2 / 1e6, "GiB": 1024**3 / 1e6}
+
+
+def memory(whole: Whole) -> dict[str, float]:
+    """Megabytes that the containers of each service use at this moment, the most of any."""
+    words = ("docker", "stats", "--no-stream", "--format", "{{.Name}} {{.MemUsage}}", *whole.containers(*LASTING))
+    found: dict[str, float] = {}
+    for line in said(*words).stdout.splitlines():
+        name, used = line.split()[:2]
+        service = name.split("-")[-2]
+        number, unit = re.fullmatch(r"([\d.]+)(\w+)", used).groups()  # type: ignore[union-attr]
+        found[service] = max(found.get(service, 0), float(number) * MEGABYTES[unit])
+    return found
+
+
+def eventually(what: Callable[[], bool], seconds: float = 120) -> float:
+    """Wait until it is so; how long that took."""
+    began = time.monotonic()
+    while not what():
+        assert time.monotonic() - began < seconds, "it did not come"
+        time.sleep(0.1)
+    return time.monotonic() - began
+
+
+def healthy(container: str) -> bool:
+    return said("docker", "inspect", "--format", "{{.State.Health.Status}}", container).stdout.strip() == "healthy"
+
+
+def test_replacing_one_after_the_other_in_a_burst_of_answers_loses_none(whole: Whole, measured: Report) -> None:
+    whole.up(*TWO)
+    idle = memory(whole)
+    burst = whole.began("web", "python", "-c", script("burst.py"))
+    eventually(lambda: whole.sql("select count(*) from answer where event_id like 'answer:%'") >= "3")
+    most = dict(idle)
+    took = []
+    for service in ("service", "worker"):
+        for one in whole.containers(service):
+            began = time.monotonic()
+            # As a new version is rolled out: asked to stop, and the next one only when this one is well again.
+            assert said("docker", "restart", "--time", "30", one).returncode == 0
+            eventually(partial(healthy, one))
+            took.append(time.monotonic() - began)
+            most = {name: max(most[name], used) for name, used in memory(whole).items()}
+    whole.compose("exec", "-T", "web", "touch", "/tmp/enough")
+    said_, complaints = burst.communicate(timeout=120)
+    assert burst.returncode == 0, complaints[-3000:]
+    seen = json.loads(said_)
+    again, waited = seen.pop("called again", 0), seen.pop("asked to wait", 0)
+    answered = seen["judging"]
+    assert set(seen) == {"judging", "run ok"}, seen
+    in_burst = "from answer join round on round.id = round_id where event_id like 'answer:%' and name like 'm%'"
+    assert whole.sql(f"select count(*), count(distinct member_id) {in_burst}") == f"{answered}|{answered}"
+    judged = f"select count(*) from verdict where answer_id in (select answer.id {in_burst})"
+    eventually(lambda: whole.sql(judged) == str(answered))
+    measured["replaced in a burst"] = (
+        f"2 services and 2 workers, {min(took):.0f} to {max(took):.0f} s each; {answered} answers and "
+        f"{seen['run ok']} runs, 0 lost; {again} calls made again, {waited} asked to wait"
+    )
+    limits = {name: whole.inspected(name)[0]["HostConfig"]["Memory"] / 1e6 for name in LASTING}
+    for name in LASTING:
+        measured[f"memory of {name}"] = (
+            f"{idle[name]:.0f} MB idle, {most[name]:.0f} MB in the burst, {limits[name]:.0f} MB at most"
+        )
+        assert most[name] < limits[name]
+
+
+def test_when_the_leading_worker_is_killed_the_other_leads_within_seconds(whole: Whole, measured: Report) -> None:
+    whole.up(*TWO)
+    eventually(lambda: whole.sql(LEADING) != "")
+    leader = whole.sql(LEADING)
+    (killed,) = [
+        one["Id"]
+        for one in whole.inspected("worker")
+        if leader in {network["IPAddress"] for network in one["NetworkSettings"]["Networks"].values()}
+    ]
+    began = time.monotonic()
+    assert said("docker", "kill", killed).returncode == 0
+    eventually(lambda: whole.sql(LEADING) not in ("", leader))
+    took = time.monotonic() - began
+    measured["the leading worker killed"] = f"another leads after {took:.1f} s, with the time to find out"
+    # Its own tick is once a second; the rest is how long the engine and this machine take.
+    assert took < 30
+    assert said("docker", "start", killed).returncode == 0
+    eventually(partial(healthy, killed))
+
+
+@pytest.mark.parametrize(
+    ("service", "changed", "sentence"),
+    [
+        (
+            "service",
+            "DATABASE_URL=",
+            "DATABASE_URL: it is not set; set it to postgresql://user:password@host:5432/name.",
+        ),
+        ("worker", "DAILYGRAD_SANDBOX_SOCKET=", "DAILYGRAD_RELAY_PORT is set and DAILYGRAD_SANDBOX_SOCKET is not"),
+        ("service", "DATABASE_PASSWORD_FILE=/none", "/none cannot be read (No such file or directory)"),
+        ("web", "DAILYGRAD_LINK_SECRET_FILE=/none", "/none, which cannot be read (No such file or directory)"),
+    ],
+)
+def test_a_wrong_setting_stops_a_container_with_one_sentence(
+    whole: Whole, service: str, changed: str, sentence: str
+) -> None:
+    stops(whole.tried("run", "--rm", "--no-deps", "-T", "-e", changed, service), sentence)
+
+
+@pytest.mark.parametrize(
+    ("chat", "changed", "sentence"),
+    [
+        ("discord", {"DISCORD_TOKEN": ""}, "DISCORD_TOKEN is not set"),
+        ("discord", {"DISCORD_TOKEN": "Bot a.b.c"}, "DISCORD_TOKEN holds spaces or quotes"),
+        ("slack", {"SLACK_BOT_TOKEN": "xoxb-1"}, "neither SLACK_APP_TOKEN (Socket Mode) nor SLACK_SIGNING_SECRET"),
+        ("slack", {"SLACK_APP_TOKEN": "xapp-1", "SLACK_BOT_TOKEN": "xapp-1"}, "SLACK_BOT_TOKEN does not begin with"),
+        ("slack", {"SLACK_SIGNING_SECRET": "0123", "SLACK_CLIENT_ID": "1.2"}, "only one of SLACK_CLIENT_ID and"),
+    ],
+)
+def test_what_env_says_of_a_chat_comes_to_its_container(
+    whole: Whole, chat: str, changed: dict[str, str], sentence: str
+) -> None:
+    given = replace(whole, environment=whole.environment | changed)
+    stops(given.tried("--profile", chat, "run", "--rm", "--no-deps", "-T", chat), sentence)
+
+
+def stops(done: subprocess.CompletedProcess[bytes], sentence: str) -> None:
+    """It ended by itself, with that one sentence of ours."""
+    lines = done.stderr.decode().strip().splitlines()
+    assert done.returncode == 2, lines
+    assert sentence in lines[-1]
+    assert [line for line in lines if "Traceback" in line or "dailygrad:" in line] == [lines[-1]]

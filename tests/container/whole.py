@@ -1,0 +1,134 @@
+"""All of docker-compose.yml as tests have it: started once for all of them, asked and told by compose and docker."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.container.engine import ROOT, compose, said
+
+IMAGES = {"dailygrad-service": 500, "dailygrad-bot": 700, "dailygrad-sandbox": 1200}
+"""And the most megabytes of each."""
+LASTING = ("postgres", "service", "worker", "sandbox", "web")
+Report = dict[str, str]
+"""What was measured, to be shown at the end."""
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A project of its own, with everything in it."""
+
+    words: tuple[str, ...]
+    environment: dict[str, str]
+    ready_s: float = 0.0
+
+    @property
+    def address(self) -> str:
+        return f"http://{self.environment['WEB_ADDRESS']}"
+
+    def tried(self, *words: str, stdin: str | bytes = "") -> subprocess.CompletedProcess[bytes]:
+        """A command of compose, run to its end."""
+        return subprocess.run(
+            [*self.words, *words],
+            input=stdin.encode() if isinstance(stdin, str) else stdin,
+            capture_output=True,
+            check=False,
+            env={**os.environ, **self.environment},
+            cwd=ROOT,
+            timeout=300,
+        )
+
+    def compose(self, *words: str, stdin: str = "") -> str:
+        """What a command of compose says. Raises AssertionError when it fails."""
+        done = self.tried(*words, stdin=stdin)
+        assert done.returncode == 0, (done.stderr[-3000:] + done.stdout[-3000:]).decode(errors="replace")
+        return done.stdout.decode()
+
+    def up(self, *words: str) -> None:
+        """Have everything run, and healthy."""
+        self.compose("up", "--detach", "--wait", "--wait-timeout", "240", "--no-build", *words, *LASTING)
+
+    def began(self, service: str, *words: str) -> subprocess.Popen[str]:
+        """A command in a container, going on."""
+        return subprocess.Popen(
+            [*self.words, "exec", "-T", service, *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **self.environment},
+            cwd=ROOT,
+        )
+
+    def containers(self, *services: str) -> list[str]:
+        """Their ids."""
+        return self.compose("ps", "--quiet", *services).split()
+
+    def inspected(self, service: str) -> list[dict[str, Any]]:
+        """What docker knows of each container of a service."""
+        names = self.compose("ps", "--all", "--quiet", service).split()
+        found: list[dict[str, Any]] = json.loads(said("docker", "inspect", *names).stdout)
+        return found
+
+    def sql(self, query: str) -> str:
+        """What the database answers, bare."""
+        words = ("psql", "-U", "dailygrad", "-d", "dailygrad", "-tA", "-v", "ON_ERROR_STOP=1", "-c", query)
+        return self.compose("exec", "-T", "postgres", *words).strip()
+
+    def logs(self) -> str:
+        return self.tried("logs", "--tail", "40").stdout.decode(errors="replace")[-6000:]
+
+
+def missing() -> str:
+    """Why compose cannot be started here, if so."""
+    for image in (*IMAGES, "postgres:16"):
+        if said("docker", "image", "inspect", image).returncode != 0:
+            return f"there is no image {image} here"
+    return "" if compose() else "no docker compose is installed here"
+
+
+@contextmanager
+def project(name: str) -> Iterator[Whole]:
+    """A project, with nothing started, that is gone afterwards."""
+    if why := missing():
+        pytest.skip(why)
+    empty = ("DISCORD_TOKEN", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_CLIENT_SECRET")
+    environment = {"WEB_ADDRESS": f"127.0.0.1:{free_port()}", "SLACK_ADDRESS": f"127.0.0.1:{free_port()}"}
+    environment |= dict.fromkeys(empty, "")
+    one = Whole((*(compose() or ()), "-p", f"dailygrad-{name}-{os.getpid()}", "-f", "docker-compose.yml"), environment)
+    try:
+        yield one
+    except AssertionError as problem:
+        raise AssertionError(f"{problem}\n{one.logs()}") from None
+    finally:
+        one.tried("--profile", "discord", "--profile", "slack", "down", "--volumes", "--timeout", "5")
+
+
+@contextmanager
+def everything() -> Iterator[Whole]:
+    """One in which everything runs."""
+    began = time.monotonic()
+    with project("test") as one:
+        one.up()
+        yield Whole(one.words, one.environment, time.monotonic() - began)
+
+
+def script(name: str) -> str:
+    """A program to be told to a container: see `day.py`."""
+    return (Path(__file__).parent / name).read_text()
