@@ -1,6 +1,6 @@
 # Two commands matter: `make run` and `make test`. Each sets up everything it needs.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-gpu check bench lock clean
+.PHONY: help run test test-gpu chaos check bench lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,6 +8,9 @@ BANK ?=
 CHAT ?=
 RUN ?=
 TESTS ?=
+SEED ?=
+ROUNDS ?= 3
+CHAOS ?=
 # The first Python on the path that is new enough; PYTHON=... names another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -19,6 +22,7 @@ help:
 	@echo "make run CHAT=NAME   the same, chatting on discord or slack (their settings: README) or in the console"
 	@echo "make test            run every test that can run here"
 	@echo "make test-gpu        run the tests that need a GPU, and torch for CUDA (a plain install from PyPI has it)"
+	@echo "make chaos           break every part of a running team for some minutes; SEED=N ROUNDS=N repeats it"
 	@echo "make check           format, lint, types, import rules, the shipped bank"
 	@echo "make bench           measure speed against named peers and limits"
 	@echo "make lock            pin the newest versions of all dependencies"
@@ -29,6 +33,10 @@ run: $(VENV)/.run-ready $(patsubst %,$(VENV)/.%-ready,$(filter discord slack,$(C
 
 test: $(VENV)/.dev-ready
 	@$(BIN)/python -m pytest $(TESTS)
+
+# One day of faults after the other, from seed to seed; CHAOS takes further words: CHAOS=--short, CHAOS="--keep FOLDER".
+chaos: $(VENV)/.dev-ready
+	@$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) --rounds $(ROUNDS) $(CHAOS)
 
 # What shows what is wrong comes first; a machine without a GPU is told why all are skipped.
 test-gpu: $(VENV)/.dev-ready

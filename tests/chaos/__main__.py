@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import secrets
+import signal
 import statistics
 import sys
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import Any
 
 from tests.chaos.day import LONG, SHORT, Day, Size, lived
 from tests.chaos.processes import adopt_orphans
@@ -42,12 +45,20 @@ def one(seed: int, size: Size, keep: Path | None, short: bool) -> Day:
     say(f"seed {seed}; the same again: {again}")
     if keep is not None:
         keep.mkdir(parents=True)
-    day = asyncio.run(lived(seed, size, keep))
+    day = asyncio.run(_until_stopped(lived(seed, size, keep)))
     times = ", ".join(f"{seconds:.1f} s {what}" for what, seconds in day.seconds.items())
     say(f"seed {seed}: {len(day.broken)} violations; {times}", *(f"  broken: {what}" for what in day.broken))
     if day.broken:
         say(f"  the same again: {again}")
     return day
+
+
+async def _until_stopped(living: Coroutine[Any, Any, Day]) -> Day:
+    """A day, ended well when this process is told to stop: nothing may be left behind then either."""
+    day = asyncio.ensure_future(living)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, day.cancel)
+    return await day
 
 
 def table(days: list[Day]) -> list[str]:

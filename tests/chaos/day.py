@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from tests.chaos.processes import LOOK_S, descendants, mounts, running, until
 from tests.chaos.program import program
 from tests.chaos.scene import Scene, scene
 
-QUIET_S: Final = 240.0
+QUIET_S: Final = 150.0
 """How long what was begun may take until it is done: a lease and a stalled job are taken up after half a minute."""
 
 
@@ -72,12 +73,13 @@ async def lived(seed: int, size: Size, keep: Path | None = None) -> Day:
         for place in (folder, Path(made)):
             place.chmod(0o711)
         day = Day(seed)
-        mounted, began = mounts(folder), monotonic()
+        mounted, began, worked = mounts(folder), monotonic(), _worked()
         async with scene(folder, seed, size.slots + PROBES, size.channels, size.at_once) as made_scene:
             await _live(made_scene, day, size, began)
         day.broken += [f"left behind: {left}" for left in await _left()]
         day.broken += [f"left behind: a mount at {place}" for place in (mounts(folder) - mounted).elements()]
         day.seconds["in all"] = monotonic() - began
+        day.seconds["of processor time"] = _worked() - worked
         return day
 
 
@@ -143,6 +145,12 @@ async def _judge(scene: Scene, day: Day, harm: Harm) -> None:
     outcomes = Counter(act.outcome for act in scene.diary.acts)
     day.counts = {"slots": len(scene.diary.slots), "answers": len(facts.answers), "verdicts": len(facts.verdicts)}
     day.counts |= {outcome: outcomes[outcome] for outcome in ("acknowledged", "late", "refused", "unknown")}
+
+
+def _worked() -> float:
+    """Seconds of processor time that this process and all that have ended beneath it took."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 async def _left() -> list[str]:

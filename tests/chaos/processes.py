@@ -23,7 +23,8 @@ ROOT = Path(__file__).parent.parent.parent
 LOOK_S = 0.05
 READY_S = 90.0
 ENDED_S = 30.0
-_PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_LIBC = ctypes.CDLL(None, use_errno=True)
 _SHELLS = {
     "bot": "from bot.shell import bot_command; bot_command()",
     "sandbox": "from sandbox.shell import sandbox_command; sandbox_command()",
@@ -53,8 +54,12 @@ async def until_awaited(found: Callable[[], Awaitable[T | None]], patience_s: fl
 
 def adopt_orphans() -> None:
     """From now on whoever loses its parent beneath this process becomes its child, and is seen."""
-    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+    if _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "this process cannot adopt orphans")
+
+
+def _die_with_parent() -> None:
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def descendants(*but: int) -> list[psutil.Process]:
@@ -134,6 +139,8 @@ class Part:
                 stdout=out,
                 stderr=out,
                 start_new_session=True,
+                # A test that is killed itself leaves nothing running; of a part that is killed this says nothing.
+                preexec_fn=_die_with_parent,
             )
         self.pids.append(process.pid)
         return process
@@ -194,6 +201,6 @@ def surroundings(**settings: str) -> dict[str, str]:
 
 
 def mounts(folder: Path) -> Counter[str]:
-    """Where something of ours is mounted, as this process sees it: others mount what they like."""
+    """Where something is mounted in or from the folder, as this process sees it: others mount what they like."""
     lines = Path("/proc/self/mountinfo").read_text().splitlines()
-    return Counter(line.split()[4] for line in lines if "dailygrad" in line or str(folder) in line)
+    return Counter(line.split()[4] for line in lines if str(folder) in line)
