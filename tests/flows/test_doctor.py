@@ -1,0 +1,205 @@
+"""`dailygrad doctor` for a whole deployment: what is broken is named with its cure, no secret is shown."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from bot.doctor.findings import Finding
+from bot.doctor.whole import bot_findings
+from dailygrad import examined, findings
+from service.app import Service
+from service.backups.age import OLD, examine_backups
+from service.backups.archive import Manifest, Packing
+from service.backups.taking import take
+from service.examining import examine_database, running_at, secrets_in
+from service.hiding import Hiding
+from service.process import listening, now, served
+from service.schedule import Leader
+from service.store.session import libpq_url
+from tests.conftest import TOKEN, MakeDatabase
+from tests.service.roads import choice, road_with
+
+OURS = ("DAILYGRAD_", "DATABASE_", "DISCORD_", "SLACK_")
+HOUR = timedelta(hours=1)
+AT = datetime(2026, 3, 2, 8, tzinfo=UTC)
+
+
+@pytest.fixture
+def environ(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """This process's environment without a setting of ours."""
+    for name in [name for name in os.environ if name.startswith(OURS)]:
+        monkeypatch.delenv(name)
+    return monkeypatch
+
+
+def lines(found: Sequence[Finding]) -> str:
+    return "\n".join(f"{'ok' if one.good else 'broken'} {one.said} | {one.cure}" for one in found)
+
+
+@contextlib.asynccontextmanager
+async def listened(service: Service) -> AsyncIterator[str]:
+    with listening("127.0.0.1", 0, tries=1) as listener:
+        async with served(service.api, listener, service.stopping.set):
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+async def test_a_database_that_is_well_and_led(
+    environ: pytest.MonkeyPatch, database_url: str, service: Service, tmp_path: Path
+) -> None:
+    environ.setenv("DATABASE_URL", database_url)
+    environ.setenv("DAILYGRAD_SANDBOX_SOCKET", str(tmp_path / "sandbox.sock"))
+    environ.setenv("DAILYGRAD_SERVICE_TOKEN", TOKEN)
+    said = lines(await examined(None, tmp_path, None))
+    for line in ("ok settings: they can be used", "ok database: PostgreSQL ", "ok clock: ", "ok migrations: "):
+        assert line in said
+    assert "ok worker: none is alive | nothing waits for one yet" in said
+    assert "broken sandbox: none answers, so code answers wait | start `dailygrad sandbox serve`" in said
+    road = road_with(service)
+    await road.bank(choice())
+    await road.schedule()
+    assert "broken worker: none is alive, and 1 schedule" in told(database_url)
+    leader = Leader(database_url)
+    try:
+        assert await leader.leads()
+        assert "ok worker: one is alive and leads" in told(database_url)
+    finally:
+        await leader.resign()
+
+
+def test_a_database_that_is_amiss(database_url: str, new_database: MakeDatabase) -> None:
+    assert "broken migrations: the database is at no version yet" in told(new_database())
+    unreachable = told("postgresql://nobody:hush-hush@127.0.0.1:1/nothing")
+    assert "broken database: it cannot be used | check DATABASE_URL" in unreachable
+    assert "hush-hush" not in unreachable
+    for late in (told(database_url, lambda: now() - HOUR), told(database_url, lambda: now() + HOUR)):
+        assert "broken clock: the database's is 3," in late
+        assert "timedatectl" in late
+    with psycopg.connect(libpq_url(database_url)) as connection:
+        connection.execute("update alembic_version set version_num = '9999'")
+    assert "the database is at 9999, this version wants " in told(database_url)
+    assert "update this program" in told(database_url)
+
+
+def told(url: str, clock: Callable[[], datetime] = now) -> str:
+    return lines(findings(examine_database(url, clock)))
+
+
+async def test_settings_are_read_first(environ: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    environ.setenv("DATABASE_URL", "mysql://root:hush-hush@db/quiz")
+    said = lines(await examined(None, tmp_path, None))
+    assert "broken settings: they cannot be used | DATABASE_URL: it must look like postgresql://" in said
+    assert "hush-hush" not in said
+
+
+async def test_a_bots_machine(environ: pytest.MonkeyPatch, service: Service, tmp_path: Path) -> None:
+    async with listened(service) as url:
+        environ.setenv("DAILYGRAD_SERVICE_URL", url)
+        environ.setenv("DAILYGRAD_SERVICE_TOKEN", TOKEN)
+        environ.setenv("DAILYGRAD_LINK_URL", url)
+        environ.setenv("DAILYGRAD_LINK_SECRET", "a secret that signs links")
+        found = await examined(None, tmp_path, None)
+        said = lines(found)
+        assert all(one.good for one in found), said
+        for line in (
+            f"ok service: it answers at {url}",
+            "ok token: the service takes it",
+            "ok clock: within",
+            "ok data",
+        ):
+            assert line in said
+        assert "links: the web editor answers" in said
+        assert "PostgreSQL" not in said
+        environ.setenv("DAILYGRAD_SERVICE_TOKEN", "another-that-nobody-knows")
+        said = lines([one async for one in bot_findings(now() + timedelta(minutes=9))])
+        assert "broken token: " in said
+        assert "broken clock: this machine is 5" in said
+        assert "ahead of the service" in said
+        assert "another-that" not in said
+        environ.setenv("DAILYGRAD_LINK_SECRET", "")
+        said = lines([one async for one in bot_findings(now())])
+        assert "broken links: their settings cannot be used | DAILYGRAD_LINK_URL is set" in said
+
+
+async def test_a_service_that_is_away(environ: pytest.MonkeyPatch) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        environ.setenv("DAILYGRAD_SERVICE_URL", f"http://127.0.0.1:{unused.getsockname()[1]}")
+        environ.setenv("DAILYGRAD_SERVICE_TOKEN", TOKEN)
+        said = lines([one async for one in bot_findings(now())])
+        assert "broken service: it does not answer at http://127.0.0.1:" in said
+        environ.setenv("DAILYGRAD_SERVICE_TOKEN", "short")
+        assert "broken settings: those of a bot" in lines([one async for one in bot_findings(now())])
+
+
+async def test_a_chat_is_examined_where_its_token_is(environ: pytest.MonkeyPatch) -> None:
+    environ.setenv("DISCORD_TOKEN", "no-token-at-all")
+    environ.setenv("DISCORD_API_URL", "http://127.0.0.1:1/api/v10")
+    found = [one async for one in bot_findings(now())]
+    assert found
+    assert all(one.said.startswith("discord: ") for one in found)
+    assert not all(one.good for one in found)
+    assert "no-token-at-all" not in lines(found)
+
+
+def test_an_embedded_database_is_looked_at_while_it_runs(tmp_path: Path) -> None:
+    assert running_at(tmp_path) == ""
+    pid = tmp_path / "postmaster.pid"
+    pid.write_text(f"{os.getpid()}\n/data\n1\n5432\n/run/sockets\n\n")
+    assert running_at(tmp_path) == "postgresql://postgres@/postgres?host=/run/sockets"
+    for left in ("", "no number\n", f"{2**22 + 1}\n/data\n1\n5432\n/run\n"):
+        pid.write_text(left)
+        assert running_at(tmp_path) == ""
+
+
+def test_the_age_of_backups(database_url: str, tmp_path: Path) -> None:
+    assert "broken backups: none is in " in told_of(tmp_path)
+    assert "have cron run `dailygrad backup" in told_of(tmp_path)
+    first, second = tmp_path / "a.zip", tmp_path / "b.zip"
+    with first.open("wb") as file:
+        take(database_url, file, AT, lambda *_: None)
+    first.chmod(0o600)
+    assert "ok backups: the newest of 1 is 2 h old and holds 0 rows" in told_of(tmp_path, timedelta(hours=2))
+    assert "broken backups: the newest of 1 is 27 h old" in told_of(tmp_path, OLD + timedelta(hours=1))
+    first.chmod(0o644)
+    assert "can be read by others: its mode is 0644 | chmod 600 " in told_of(tmp_path)
+    second.write_bytes(first.read_bytes()[:-9])
+    os.utime(second, (first.stat().st_mtime + 9,) * 2)
+    assert "broken backups: b.zip cannot be restored | the backup is damaged" in told_of(tmp_path)
+    with second.open("wb") as file, Packing(file, AT) as packing:
+        manifest = Manifest(version="9", postgres="16", revision="9999", taken_at=AT, parts=(), sequences={})
+        packing.finish(manifest)
+    os.utime(second, (first.stat().st_mtime + 9,) * 2)
+    assert "update Dailygrad first" in told_of(tmp_path)
+    assert "broken backups: " in told_of(tmp_path / "nowhere")
+
+
+def told_of(folder: Path, later: timedelta = timedelta()) -> str:
+    return lines(findings([examine_backups(folder, AT + later)]))
+
+
+def test_what_is_secret_in_the_environment_is_known(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("first-key, second-key\n")
+    hiding = Hiding()
+    hiding.add(
+        *secrets_in(
+            {
+                "DATABASE_URL": "postgresql://me:p%40ss-word@db/quiz",
+                "DAILYGRAD_TOKEN_KEY_FILE": str(key),
+                "DAILYGRAD_SERVICE_TOKEN": "of-the-service",
+                "DISCORD_TOKEN": "of-discord",
+                "DAILYGRAD_LOG_LEVEL": "info",
+                "HOME": "/root",
+            }
+        )
+    )
+    said = hiding.text("p@ss-word p%40ss-word first-key second-key of-the-service of-discord info /root")
+    assert said == "[hidden] " * 6 + "info /root"
