@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 
+from bot.platforms.slack.server import MOST
 from tests.doubles.slack.posting import signature
 from tests.faults.slack_faults import SlackScene, scene
 
@@ -49,3 +50,36 @@ async def test_the_address_is_proved_to_slack(scene: SlackScene) -> None:
     headers = {"Content-Type": "application/json"} | signature(scene.slack.app.signing_secret, int(time.time()), body)
     status, said, _, _ = await scene.slack.posting.send(body, headers)
     assert status == 200 and "c-1" in said
+
+
+async def test_a_request_larger_than_slack_sends_is_left_unread(scene: SlackScene) -> None:
+    """Four mebibytes are taken and one byte more is refused, whoever signed it."""
+    await scene.start_http()
+    for size, status in ((MOST, 400), (MOST + 1, 413)):
+        body = "x" * size
+        headers = {"Content-Type": "application/json"} | signature(
+            scene.slack.app.signing_secret, int(time.time()), body
+        )
+        assert (await scene.slack.posting.send(body, headers))[0] == status
+
+
+async def test_no_body_of_a_stranger_makes_it_fail(scene: SlackScene) -> None:
+    """Bodies that are not what they say they are, unsigned, are refused."""
+    await scene.start_http()
+    form, text = "application/x-www-form-urlencoded", "application/json"
+    bodies = [
+        (text, "{"),
+        (text, "[1]"),
+        (text, '"a"'),
+        (text, "7"),
+        (text, "[" * 100_000),
+        (text, '{"authorizations": 5, "event": 7, "team": 1}'),
+        (text, '{"authorizations": [5], "user": [], "channel": 4}'),
+        (form, "payload={"),
+        (form, "payload=[1]"),
+        (form, "payload=7"),
+        (form, "payload=" + "[" * 100_000),
+        (form, 'payload={"team":7,"user":"x","channel":[]}'),
+    ]
+    statuses = [(await scene.slack.posting.send(body, {"Content-Type": kind}))[0] for kind, body in bodies]
+    assert set(statuses) <= {400, 401}, statuses

@@ -18,13 +18,15 @@ Health = Callable[[], Awaitable[tuple[bool, dict[str, Any]]]]
 """Whether all is well, and what there is to know."""
 
 # A submitted view holds at most a hundred fields of 3,000 characters, each in up to twelve bytes of a form's encoding.
-_MOST = 4 * 1024 * 1024
+MOST = 4 * 1024 * 1024
 _LAST_REQUESTS_S = 5.0
+NOT_SLACKS = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
+"""What becomes of a stranger's body: Bolt takes it apart before it looks whether Slack signed it."""
 
 
 def routes(app: AsyncApp | None, flow: AsyncOAuthFlow | None, health: Health) -> web.Application:
     """The pages. `app` is None in Socket Mode: then nothing is taken from whoever posts here."""
-    pages = web.Application(client_max_size=_MOST)
+    pages = web.Application(client_max_size=MOST)
 
     async def healthz(request: web.Request) -> web.Response:
         well, said = await health()
@@ -55,8 +57,8 @@ def _events(app: AsyncApp) -> Callable[[web.Request], Awaitable[web.StreamRespon
     async def events(request: web.Request) -> web.StreamResponse:
         try:
             asked = await to_bolt_request(request)
-        except UnicodeDecodeError:
-            raise web.HTTPBadRequest(text="the body is not a text in UTF-8") from None
+        except NOT_SLACKS:
+            raise web.HTTPBadRequest(text="the body is none that Slack sends") from None
         return await to_aiohttp_response(await app.async_dispatch(asked))
 
     return events

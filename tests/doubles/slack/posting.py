@@ -7,6 +7,7 @@ import hmac
 import json
 import time
 from dataclasses import dataclass, field
+from io import BytesIO
 from urllib.parse import urlencode
 
 import aiohttp
@@ -54,7 +55,9 @@ class Posting:
         if self._session is None:
             self._session = aiohttp.ClientSession()
         self.sent.append((body, headers))
-        async with self._session.post(self.world.app.request_url, data=body.encode(), headers=headers) as answer:
+        async with self._session.post(
+            self.world.app.request_url, data=BytesIO(body.encode()), headers=headers
+        ) as answer:
             said = await answer.text()
             self.world.log.add("http", status=answer.status)
             return answer.status, said, answer.content_type, dict(answer.headers)
