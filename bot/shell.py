@@ -22,11 +22,11 @@ from bot.doctor.findings import Finding
 from bot.platforms import console as console_chat
 from bot.platforms import web as web_chat
 from bot.settings import BotSettings, LinkSettings, settings_read
-from service.beating import beating
 from service.client import ServiceClient
 from service.logs import hide_settings, log_to
 from service.metrics import built, exposed
 from service.process import Refused, listening, now, out, served, stop_signal, until
+from service.pulse import beating
 
 Presence = Callable[[ServiceClient, asyncio.Event, Links | None, Path], Awaitable[None]]
 """Is in a chat until the event is set, and keeps what it must in the folder."""

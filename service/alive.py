@@ -1,7 +1,7 @@
 """`python -S -m service.alive PLACE`: the health check of a container. Status 1 and a word where something is wrong.
 
 PLACE is a file that a living process touches, or an address that answers 200. It is asked every few seconds, so it
-imports next to nothing; `beating` does the touching.
+imports next to nothing; `pulse` does the touching.
 """
 
 from __future__ import annotations

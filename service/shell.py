@@ -27,7 +27,6 @@ from questions.shell import bank_command
 from sandbox.embedded import embedded_sandbox
 from service import approving, operations, rejudging, undoing
 from service.app import Service, build
-from service.beating import beating
 from service.config import Settings, read_settings
 from service.errors import Refused as NotDone
 from service.fairness import FairSandbox
@@ -37,6 +36,7 @@ from service.metrics import exposed
 from service.operations_text import operations_text
 from service.process import Refused, errors, listening, now, out, served, stop_signal
 from service.proving import Found, prove_all, proved_readings, proving_work
+from service.pulse import beating
 from service.relay import relay_open
 from service.store import migrations
 from service.telling import import_text, log_text, undone_text

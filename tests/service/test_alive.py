@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from service.alive import LONGEST_S, trouble
-from service.beating import beating
+from service.pulse import beating
 
 
 async def test_a_loop_that_goes_round_is_seen_and_takes_its_file_with_it(tmp_path: Path) -> None:
