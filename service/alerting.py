@@ -28,6 +28,8 @@ LATE = timedelta(minutes=10)
 """A question that does not stand so long after it was due is worth a word."""
 UNJUDGED = timedelta(minutes=2)
 """As is a code answer that has waited so long while there is no sandbox. Its member hears of it after some more."""
+MOST = 50
+"""Of each kind that are told of at one look: an outage of thousands is told of little by little, between ticks."""
 PATIENCE_S = 2.0
 """How long a sandbox may take to say how it is: the tick waits for it."""
 
@@ -35,8 +37,9 @@ PATIENCE_S = 2.0
 class Alerts:
     """Looks and tells; called with every tick."""
 
-    def __init__(self, sessions: Sessions, sandbox: FairSandbox | None) -> None:
+    def __init__(self, sessions: Sessions, sandbox: FairSandbox | None, most: int = MOST) -> None:
         self._sessions = sessions
+        self._most = most
         self._sandbox = sandbox
         self._looked: datetime | None = None
 
@@ -46,9 +49,9 @@ class Alerts:
             return
         self._looked = now
         async with self._sessions.begin() as session:
-            await _late(session, now)
-            await _refused(session, now)
-            await _revoked(session, now)
+            await _late(session, now, self._most)
+            await _refused(session, now, self._most)
+            await _revoked(session, now, self._most)
         await self._judging(now)
 
     async def _judging(self, now: datetime) -> None:
@@ -59,10 +62,11 @@ class Alerts:
             return
         cause = await self._absence()
         async with self._sessions.begin() as session:
-            for trouble in known if not cause else ():
+            for trouble in known[: self._most] if not cause else ():
                 if await troubles.end(session, trouble, now):
                     await _tell_over(session, trouble, _judges_again(trouble, now), now)
-            for each in behind if cause else ():
+            fresh = [each for each in behind if each.workspace_id not in {trouble.workspace_id for trouble in known}]
+            for each in fresh[: self._most] if cause else ():
                 detail = {"count": each.count, "oldest": each.oldest.isoformat(), "cause": cause}
                 begun = await troubles.begin(session, each.workspace_id, "sandbox", 0, detail, now)
                 if begun is not None:
@@ -85,13 +89,13 @@ class Alerts:
 # A question that does not come
 
 
-async def _late(session: AsyncSession, now: datetime) -> None:
-    for row, schedule, channel in await troubles.late_posts(session, now - LATE):
+async def _late(session: AsyncSession, now: datetime, most: int) -> None:
+    for row, schedule, channel in await troubles.late_posts(session, now - LATE, most):
         detail = {"place": _place(channel), "due": _at(row.due_at, schedule), "cause": row.error or ""}
         trouble = await troubles.begin(session, row.workspace_id, "late", row.id, detail, now)
         if trouble is not None:
             await _tell(session, trouble, "began", _is_late(row, schedule, detail), now, schedule, {row.chat_id})
-    for trouble, row in await troubles.settled_posts(session):
+    for trouble, row in await troubles.settled_posts(session, most):
         if not await troubles.end(session, trouble, now):
             continue
         if row.state == "sent":
@@ -127,8 +131,8 @@ def _has_come(trouble: Trouble, row: Outbox) -> Notice:
 # A channel that refuses: that it does is told when a message is given up
 
 
-async def _refused(session: AsyncSession, now: datetime) -> None:
-    for trouble in await troubles.taken_again(session):
+async def _refused(session: AsyncSession, now: datetime, most: int) -> None:
+    for trouble in await troubles.taken_again(session, most):
         if await troubles.end(session, trouble, now):
             await _tell_over(session, trouble, _is_open_again(trouble), now)
 
@@ -152,17 +156,17 @@ def _is_open_again(trouble: Trouble) -> Notice:
 # An app that was taken away
 
 
-async def _revoked(session: AsyncSession, now: datetime) -> None:
+async def _revoked(session: AsyncSession, now: datetime, most: int) -> None:
     gone = {chat.id: chat for chat in await troubles.revoked(session)}
     known = {trouble.subject: trouble for trouble in await troubles.open_of(session, "revoked")}
-    for chat_id in gone.keys() - known.keys():
+    for chat_id in sorted(gone.keys() - known.keys())[:most]:
         chat = gone[chat_id]
         detail = {"place": chat.platform.capitalize()}
         trouble = await troubles.begin(session, chat.workspace_id, "revoked", chat_id, detail, now)
         if trouble is not None:
             # In that chat nobody can be told; where it was the only one, its admins know: it was their doing.
             await _tell_beside(session, trouble, "began", _is_gone(chat), now, {chat_id})
-    for chat_id in known.keys() - gone.keys():
+    for chat_id in sorted(known.keys() - gone.keys())[:most]:
         if await troubles.end(session, known[chat_id], now):
             await _tell_over(session, known[chat_id], _is_back(known[chat_id]), now)
 

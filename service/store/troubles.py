@@ -67,7 +67,7 @@ async def latest(session: AsyncSession, workspace_id: int | None, since: datetim
     return (await session.scalars(query.order_by(Trouble.id.desc()))).all()
 
 
-async def late_posts(session: AsyncSession, before: datetime) -> Sequence[tuple[Outbox, Schedule, Channel]]:
+async def late_posts(session: AsyncSession, before: datetime, most: int) -> Sequence[tuple[Outbox, Schedule, Channel]]:
     """Questions due before then that do not stand yet and of which no trouble is open."""
     known = exists().where(Trouble.what == "late", Trouble.subject == Outbox.id, Trouble.over_at.is_(None))
     query = (
@@ -77,28 +77,30 @@ async def late_posts(session: AsyncSession, before: datetime) -> Sequence[tuple[
         .join(Channel, Channel.id == Outbox.channel_id)
         .where(Outbox.state.in_(WAITING), Outbox.kind == "question", Outbox.due_at < before, ~known)
         .order_by(Outbox.id)
+        .limit(most)
     )
     return [(row, schedule, channel) for row, schedule, channel in await session.execute(query)]
 
 
-async def settled_posts(session: AsyncSession) -> Sequence[tuple[Trouble, Outbox]]:
+async def settled_posts(session: AsyncSession, most: int) -> Sequence[tuple[Trouble, Outbox]]:
     """Open troubles about late questions that were posted or given up since."""
     query = (
         select(Trouble, Outbox)
         .join(Outbox, Outbox.id == Trouble.subject)
         .where(Trouble.what == "late", Trouble.over_at.is_(None), Outbox.state.not_in(WAITING))
         .order_by(Trouble.id)
+        .limit(most)
     )
     return [(trouble, row) for trouble, row in await session.execute(query)]
 
 
-async def taken_again(session: AsyncSession) -> Sequence[Trouble]:
+async def taken_again(session: AsyncSession, most: int) -> Sequence[Trouble]:
     """Open troubles of channels that have taken a message since."""
     arrived = exists().where(
         Outbox.channel_id == Trouble.subject, Outbox.member_id.is_(None), Outbox.sent_at > Trouble.since
     )
     query = select(Trouble).where(Trouble.what == "refused", Trouble.over_at.is_(None), arrived)
-    return (await session.scalars(query.order_by(Trouble.id))).all()
+    return (await session.scalars(query.order_by(Trouble.id).limit(most))).all()
 
 
 async def behind(session: AsyncSession, before: datetime) -> Sequence[Behind]:

@@ -13,7 +13,7 @@ from service.alerting import EVERY, LATE, UNJUDGED, Alerts
 from service.app import Service
 from service.fairness import FairSandbox
 from service.store.tables import Outbox, Trouble
-from service.wire import Delivery, Given, Installation, Notice
+from service.wire import Delivery, Given, Installation, Notice, Where
 from tests.conftest import MONDAY, Clock
 from tests.service.roads import Road, choice, code_asked
 from tests.service.test_doctoring import WELL, supervisor
@@ -210,3 +210,18 @@ async def test_it_looks_now_and_then_only_and_whatever_the_clock_does(two: TwoCh
     await two.deliver("discord")
     await alerts.look(two.clock.now + EVERY / 2)
     assert [trouble.over_at for trouble in await two.road.rows(Trouble)] == [None]
+
+
+async def test_an_outage_of_many_is_told_of_some_at_a_time(road: Road, clock: Clock) -> None:
+    await road.bank(choice("one"), choice("two"))
+    for channel in ("one", "two"):
+        await road.schedule(where=Where(channel=channel))
+    clock.now = MONDAY + timedelta(hours=1)
+    await road.service.tick()
+    alerts = Alerts(road.service.sessions, None, most=1)
+    found = []
+    for _ in range(3):
+        clock.now += LATE
+        await alerts.look(clock.now)
+        found.append(len(await road.rows(Trouble)))
+    assert found == [0, 1, 2]
