@@ -6,7 +6,8 @@ import json
 import re
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -51,25 +52,35 @@ def healthy(container: str) -> bool:
     return said("docker", "inspect", "--format", "{{.State.Health.Status}}", container).stdout.strip() == "healthy"
 
 
+@contextmanager
+def burst(whole: Whole) -> Iterator[list[str]]:
+    """Answers and runs while the block lasts; what they came to is in the list after it."""
+    told: list[str] = []
+    with whole.began("web", "python", "-c", script("burst.py")) as process:
+        try:
+            yield told
+        finally:
+            whole.tried("exec", "-T", "web", "touch", "/tmp/enough")
+            said_, complaints = process.communicate(timeout=120)
+    assert process.returncode == 0, complaints[-3000:]
+    told.append(said_)
+
+
 def test_replacing_one_after_the_other_in_a_burst_of_answers_loses_none(whole: Whole, measured: Report) -> None:
     whole.up(*TWO)
     idle = memory(whole)
-    burst = whole.began("web", "python", "-c", script("burst.py"))
-    eventually(lambda: whole.sql("select count(*) from answer where event_id like 'answer:%'") >= "3")
     most = dict(idle)
     took = []
-    for service in ("service", "worker"):
-        for one in whole.containers(service):
+    with burst(whole) as told:
+        eventually(lambda: int(whole.sql("select count(*) from answer where event_id like 'answer:%'")) >= 3)
+        for one in (*whole.containers("service"), *whole.containers("worker")):
             began = time.monotonic()
             # As a new version is rolled out: asked to stop, and the next one only when this one is well again.
             assert said("docker", "restart", "--time", "30", one).returncode == 0
             eventually(partial(healthy, one))
             took.append(time.monotonic() - began)
             most = {name: max(most[name], used) for name, used in memory(whole).items()}
-    whole.compose("exec", "-T", "web", "touch", "/tmp/enough")
-    said_, complaints = burst.communicate(timeout=120)
-    assert burst.returncode == 0, complaints[-3000:]
-    seen = json.loads(said_)
+    seen = json.loads(told[0])
     again, waited = seen.pop("called again", 0), seen.pop("asked to wait", 0)
     answered = seen["judging"]
     assert set(seen) == {"judging", "run ok"}, seen
