@@ -19,10 +19,12 @@ from tests.chaos.processes import LOOK_S, descendants, mounts, running, until
 from tests.chaos.program import program
 from tests.chaos.scene import Scene, scene
 
-QUIET_S: Final = 150.0
+QUIET_S: Final = 300.0
 """How long what was begun may take until it is done: a lease and a stalled job are taken up after half a minute."""
 
 
+GONE_S: Final = 60.0
+"""How long what was made by somebody who was killed may take to end."""
 PROBES: Final = 3
 """Slots that are kept for the moment after a leader's death."""
 
@@ -135,7 +137,7 @@ async def _quiet(scene: Scene) -> list[str]:
 async def _judge(scene: Scene, day: Day, harm: Harm) -> None:
     facts = await scene.facts()
     known = {*(part.pid for part in scene.parts.values()), scene.database.pid}
-    facts.left = running(descendants(*known))
+    facts.left = await _left(*known)
     for name, part in scene.parts.items():
         day.broken += [f"{name} ended by itself with {status}" for status in part.untimely]
         day.recovered[name] = part.recovered
@@ -153,7 +155,7 @@ def _worked() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-async def _left() -> list[str]:
-    """What still runs beneath this process when nothing should, once it had a moment to end."""
-    await until(lambda: not running(descendants()), 10)
-    return running(descendants())
+async def _left(*but: int) -> list[str]:
+    """What runs beneath this process and should not, once it had its time to end: all but these and what is theirs."""
+    await until(lambda: not running(descendants(*but)), GONE_S)
+    return running(descendants(*but))

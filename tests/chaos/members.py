@@ -13,7 +13,7 @@ from typing import Final
 from tests.chaos import bank
 from tests.chaos.diary import Act, Diary, Outcome, Slot
 
-PATIENCE_S: Final = 120.0
+PATIENCE_S: Final = 300.0
 """How long somebody waits for a question, and goes on trying to answer it."""
 SEEN_S: Final = 6.0
 """How long they look at what they pressed before they press again."""

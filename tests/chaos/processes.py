@@ -21,8 +21,8 @@ import psutil
 
 ROOT = Path(__file__).parent.parent.parent
 LOOK_S = 0.05
-READY_S = 90.0
-ENDED_S = 30.0
+READY_S = 300.0
+ENDED_S = 120.0
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _SHELLS = {
