@@ -37,8 +37,16 @@ PATIENCE_S = 2.0
 class Alerts:
     """Looks and tells; called with every tick."""
 
-    def __init__(self, sessions: Sessions, sandbox: FairSandbox | None, most: int = MOST) -> None:
+    def __init__(
+        self,
+        sessions: Sessions,
+        sandbox: FairSandbox | None,
+        *,
+        most: int = MOST,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
         self._sessions = sessions
+        self._patience_s = patience_s
         self._most = most
         self._sandbox = sandbox
         self._looked: datetime | None = None
@@ -77,7 +85,7 @@ class Alerts:
         if self._sandbox is None:
             return "none is connected"
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(self._patience_s):
                 health = await self._sandbox.health()
         except SandboxUnreachable as problem:
             return str(problem)

@@ -25,36 +25,46 @@ from service.store.session import Sessions
 GRACE = timedelta(minutes=1)
 """A question that stands in its channel so long after its slot is on time."""
 KEPT_S = 1.0
-PATIENCE_S = 4.0
+PATIENCE_S = 8.0
 """Less than Prometheus waits for a page."""
 
 
 class State:
-    """Looks it up. `clock` is the service's own."""
+    """Looks it up. `clock` is the service's own; `seconds` only goes on."""
 
-    def __init__(self, sessions: Sessions, sandbox: FairSandbox | None, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        sessions: Sessions,
+        sandbox: FairSandbox | None,
+        clock: Callable[[], datetime],
+        seconds: Callable[[], float] = time.monotonic,
+        *,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
         self._sessions = sessions
         self._sandbox = sandbox
         self._clock = clock
+        self._seconds = seconds
+        self._patience_s = patience_s
         self._lock = asyncio.Lock()
         self._kept: tuple[Metric, ...] = ()
-        self._until = 0.0
+        self._until = float("-inf")
 
     async def gather(self) -> Iterable[Metric]:
         """All of it, at most a second old. What does not answer in time is said to be away."""
         async with self._lock:
-            if time.monotonic() >= self._until:
+            if self._seconds() >= self._until:
                 found, health = await asyncio.gather(self._measured(), self._health())
                 now = self._clock()
                 self._kept = (*of_database(found, now), *of_pool(self._sessions.kw["bind"]), *self._of_sandbox(health))
-                self._until = time.monotonic() + KEPT_S
+                self._until = self._seconds() + KEPT_S
             return self._kept
 
     async def _measured(self) -> tuple[Measures, int] | None:
         """What the database holds, and how many times of day have slots that no leader has dealt with."""
         now = self._clock()
         try:
-            async with asyncio.timeout(PATIENCE_S), self._sessions() as session:
+            async with asyncio.timeout(self._patience_s), self._sessions() as session:
                 return await measured(session, now, GRACE, LEADER), len(await owed(session, now - GRACE))
         except (SQLAlchemyError, OSError):  # a TimeoutError is one
             return None
@@ -63,7 +73,7 @@ class State:
         if self._sandbox is None:
             return None
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(self._patience_s):
                 return await self._sandbox.health()
         except (SandboxUnreachable, TimeoutError):
             return None

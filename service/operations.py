@@ -64,12 +64,12 @@ async def overview(
     )
 
 
-async def sandbox_view(sandbox: FairSandbox | None) -> SandboxView | None:
+async def sandbox_view(sandbox: FairSandbox | None, patience_s: float = PATIENCE_S) -> SandboxView | None:
     """How the sandbox is; None where none is connected."""
     if sandbox is None:
         return None
     try:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(patience_s):
             health = await sandbox.health()
     except SandboxUnreachable as problem:
         return SandboxView(up=False, trouble=str(problem))

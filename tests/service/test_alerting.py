@@ -141,7 +141,7 @@ async def test_answers_without_a_sandbox_are_a_trouble_until_there_is_one(
     road: Road, clock: Clock, tmp_path: Path
 ) -> None:
     ref = await code_asked(road, clock)
-    alerts = Alerts(road.service.sessions, FairSandbox(SandboxClient(tmp_path / "sandbox.sock")))
+    alerts = Alerts(road.service.sessions, FairSandbox(SandboxClient(tmp_path / "sandbox.sock")), patience_s=60)
     await road.answer(ref, Given(code="def double(x):\n    return 2 * x\n"))
     clock.now += UNJUDGED - timedelta(seconds=1)
     await alerts.look(clock.now)

@@ -53,7 +53,7 @@ def read(page: str) -> dict[tuple[str, ...], float]:
 
 async def looked_up(road: Road) -> dict[tuple[str, ...], float]:
     """The gauges, freshly read."""
-    state = State(road.service.sessions, road.service.sandbox, road.service.clock)
+    state = State(road.service.sessions, road.service.sandbox, road.service.clock, patience_s=60)
     return read((await exposition(state.gather)).decode())
 
 
@@ -149,9 +149,11 @@ async def test_a_leader_is_seen_wherever_it_is(road: Road, database_url: str) ->
 
 
 async def test_the_database_is_asked_once_a_second_at_most(road: Road, clock: Clock) -> None:
-    state = State(road.service.sessions, None, clock)
+    seconds = iter((0.0, 0.0, 0.9, 1.0, 1.0))
+    state = State(road.service.sessions, None, clock, seconds.__next__, patience_s=60)
     first = await state.gather()
     assert await state.gather() is first
+    assert await state.gather() is not first
 
 
 async def test_a_database_that_is_away_is_told(clock: Clock) -> None:
@@ -166,12 +168,12 @@ async def test_a_database_that_is_away_is_told(clock: Clock) -> None:
 async def test_the_sandbox_is_asked_how_it_is(road: Road, tmp_path: Path, counted: Counted) -> None:
     waiting = {**WELL, "running": 1, "waiting": 4, "trouble": "no room", "devices": ["cpu", "cuda"]}
     async with supervisor(tmp_path, waiting) as client:
-        state = State(road.service.sessions, FairSandbox(client), road.service.clock)
+        state = State(road.service.sessions, FairSandbox(client), road.service.clock, patience_s=60)
         found = read((await exposition(state.gather)).decode())
     names = ("sandbox_up", "sandbox_ready", "sandbox_running", "sandbox_waiting", "sandbox_trouble")
     assert [found[name,] for name in names] == [1, 2, 1, 4, 1]
     assert found["sandbox_devices", "cuda"] == 1
-    gone = State(road.service.sessions, FairSandbox(client), road.service.clock)
+    gone = State(road.service.sessions, FairSandbox(client), road.service.clock, patience_s=60)
     assert read((await exposition(gone.gather)).decode())["sandbox_up",] == 0
     assert (await CountedRuns(client).run(Run("one", "1"))).status == "internal"
     assert counted("sandbox_runs_total", status="internal") == 1

@@ -145,10 +145,10 @@ async def test_what_waits_is_counted_with_its_age(road: Road, clock: Clock) -> N
 async def test_how_the_sandbox_is(road: Road, tmp_path: Path) -> None:
     assert (await shown(road)).sandbox is None
     async with supervisor(tmp_path, {**WELL, "waiting": 3}) as client:
-        found = await sandbox_view(FairSandbox(client))
+        found = await sandbox_view(FairSandbox(client), patience_s=60)
     assert found is not None
     assert (found.up, found.ready, found.waiting, found.isolation) == (True, 2, 3, "full")
-    gone = await sandbox_view(FairSandbox(SandboxClient(tmp_path / "nobody.sock")))
+    gone = await sandbox_view(FairSandbox(SandboxClient(tmp_path / "nobody.sock")), patience_s=60)
     assert gone is not None
     assert not gone.up
     assert "no sandbox answers" in gone.trouble
