@@ -60,4 +60,7 @@ if __name__ == "__main__":
     # What a library prints must not come between the pictures.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    serve(sys.stdin.buffer, answers)
+    try:
+        serve(sys.stdin.buffer, answers)
+    except BrokenPipeError:
+        os._exit(0)  # whoever asked was killed: nobody is left to draw for, and what was not told has no reader

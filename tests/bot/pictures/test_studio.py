@@ -196,3 +196,18 @@ async def test_answers_and_posts_get_their_pictures_on_the_way(pictures: Picture
     assert await posting.post(Target("T1", "C1"), BOARD, "k") == "ref k"
     assert chat.posted == [reply.said]
     assert await posting.find(Target("T1", "C1"), "k") == "found k"
+
+
+def test_a_painter_whose_bot_was_killed_ends_without_a_word() -> None:
+    words = [sys.executable, "-m", "bot.pictures.worker"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe) as painter:
+        assert painter.stdin
+        assert painter.stdout
+        assert painter.stderr
+        assert painter.stdout.readline() == b"ready\n"
+        painter.stdout.close()
+        painter.stdin.write(b"{}\n")
+        painter.stdin.close()
+        assert painter.wait(60) == 0
+        assert painter.stderr.read() == b""
