@@ -82,10 +82,10 @@ def _server(connection: Connection, clock: Clock) -> Iterator[Check]:
 def _revision(at: str | None) -> Check:
     newest = migrations.newest()
     if at == newest:
-        return Check(name="migrations", ok=True, said=f"the database is at {at}, as this version wants")
-    said = f"the database is at {at or 'no version yet'}, this version wants {newest}"
+        return Check(name="database", ok=True, said=f"at {at}, this version wants {newest}")
+    said = f"at {at or 'no version yet'}, this version wants {newest}"
     newer = at is not None and not migrations.known(at)
-    return Check(name="migrations", ok=False, said=said, cure="update this program" if newer else "dailygrad migrate")
+    return Check(name="database", ok=False, said=said, cure="update this program" if newer else "dailygrad migrate")
 
 
 def _worker(connection: Connection) -> Check:

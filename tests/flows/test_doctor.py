@@ -58,7 +58,7 @@ async def test_a_database_that_is_well_and_led(
     environ.setenv("DAILYGRAD_SANDBOX_SOCKET", str(tmp_path / "sandbox.sock"))
     environ.setenv("DAILYGRAD_SERVICE_TOKEN", TOKEN)
     said = lines(await examined(None, tmp_path, None))
-    for line in ("ok settings: they can be used", "ok database: PostgreSQL ", "ok clock: ", "ok migrations: "):
+    for line in ("ok settings: they can be used", "ok database: PostgreSQL ", "ok clock: ", "ok database: at "):
         assert line in said
     assert "ok worker: none is alive | nothing waits for one yet" in said
     assert "broken sandbox: none answers, so code answers wait | start `dailygrad sandbox serve`" in said
@@ -75,7 +75,7 @@ async def test_a_database_that_is_well_and_led(
 
 
 def test_a_database_that_is_amiss(database_url: str, new_database: MakeDatabase) -> None:
-    assert "broken migrations: the database is at no version yet" in told(new_database())
+    assert "broken database: at no version yet" in told(new_database())
     unreachable = told("postgresql://nobody:hush-hush@127.0.0.1:1/nothing")
     assert "broken database: it cannot be used | check DATABASE_URL" in unreachable
     assert "hush-hush" not in unreachable
@@ -84,7 +84,7 @@ def test_a_database_that_is_amiss(database_url: str, new_database: MakeDatabase)
         assert "timedatectl" in late
     with psycopg.connect(libpq_url(database_url)) as connection:
         connection.execute("update alembic_version set version_num = '9999'")
-    assert "the database is at 9999, this version wants " in told(database_url)
+    assert "at 9999, this version wants " in told(database_url)
     assert "update this program" in told(database_url)
 
 

@@ -21,6 +21,8 @@ from tests.service.roads import road_with
 from tests.service.rows import all_rows, sequences
 from tests.service.twochats import GUILD, TwoChats
 
+pytestmark = pytest.mark.timeout(400)
+
 
 async def test_every_row_of_every_table_is_there_again(
     taken: Taken, new_database: MakeDatabase, chats: TwoChats
