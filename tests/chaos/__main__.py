@@ -14,7 +14,7 @@ from typing import Any
 
 from tests.chaos.day import LONG, SHORT, Day, Size, lived
 from tests.chaos.processes import adopt_orphans
-from tests.chaos.program import program
+from tests.chaos.program import faults_of
 
 
 def main() -> int:
@@ -31,7 +31,7 @@ def main() -> int:
     seeds = range(first, first + told.rounds)
     if told.show:
         for seed in seeds:
-            say(f"seed {seed}", *map(str, program(seed, size.spread, size.more)))
+            say(f"seed {seed}", *map(str, faults_of(seed, size.spread, size.more)))
         return 0
     adopt_orphans()
     days = [one(seed, size, told.keep / str(seed) if told.keep else None, told.short) for seed in seeds]

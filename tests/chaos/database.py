@@ -139,7 +139,7 @@ def _given(given: Any) -> str:
 
 
 @contextlib.asynccontextmanager
-async def database(folder: Path) -> AsyncIterator[Database]:
+async def database_running(folder: Path) -> AsyncIterator[Database]:
     """A migrated database, until the block ends. Nobody unplugs the machine, so nothing need reach the disk."""
     server = await asyncio.to_thread(start_postgres, folder / "postgres")
     try:

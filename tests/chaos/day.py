@@ -16,8 +16,8 @@ from typing import Final
 from tests.chaos.faults import Harm
 from tests.chaos.oracle import violations
 from tests.chaos.processes import LOOK_S, descendants, mounts, running, until
-from tests.chaos.program import program
-from tests.chaos.scene import Scene, scene
+from tests.chaos.program import faults_of
+from tests.chaos.scene import Scene, scene_ready
 
 QUIET_S: Final = 300.0
 """How long what was begun may take until it is done: a lease and a stalled job are taken up after half a minute."""
@@ -76,7 +76,7 @@ async def lived(seed: int, size: Size, keep: Path | None = None) -> Day:
             place.chmod(0o711)
         day = Day(seed)
         mounted, began, worked = mounts(folder), monotonic(), _worked()
-        async with scene(folder, seed, size.slots + PROBES, size.channels, size.at_once) as made_scene:
+        async with scene_ready(folder, seed, size.slots + PROBES, size.channels, size.at_once) as made_scene:
             await _live(made_scene, day, size, began)
         day.broken += [f"left behind: {left}" for left in await _left()]
         day.broken += [f"left behind: a mount at {place}" for place in (mounts(folder) - mounted).elements()]
@@ -95,7 +95,7 @@ async def _live(scene: Scene, day: Day, size: Size, began: float) -> None:
     harm = Harm(scene, probes)
     members = [asyncio.create_task(member.day()) for member in scene.members(size.members)]
     asking = asyncio.create_task(_ask(scene, size))
-    faults = program(scene.seed, size.spread, size.more)
+    faults = faults_of(scene.seed, size.spread, size.more)
     await harm.run(faults, lambda: all(task.done() for task in members))
     await asyncio.gather(asking, *members)
     await scene.database.time_is_up(*(slot.mark for slot in scene.diary.slots))

@@ -65,7 +65,7 @@ class Fault:
         return f"after {self.at}: {self.kind} {self.what}"
 
 
-def program(seed: int, spread: int, more: int) -> tuple[Fault, ...]:
+def faults_of(seed: int, spread: int, more: int) -> tuple[Fault, ...]:
     """The faults of a seed, in order: the essential ones and `more`, spread over the first `spread` things."""
     chance = random.Random(f"faults {seed}")
     wanted = [*ESSENTIAL, *(_any(chance) for _ in range(more))]

@@ -20,7 +20,7 @@ from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.config import Settings
 from service.wire import ScheduleSpec, Where, Who
 from tests.chaos import bank
-from tests.chaos.database import Database, database
+from tests.chaos.database import Database, database_running
 from tests.chaos.diary import Diary, Slot
 from tests.chaos.discord_member import DiscordMember
 from tests.chaos.members import Member
@@ -237,10 +237,10 @@ class Scene:
 
 
 @contextlib.asynccontextmanager
-async def scene(folder: Path, seed: int, slots: int, channels: int, at_once: int) -> AsyncIterator[Scene]:
+async def scene_ready(folder: Path, seed: int, slots: int, channels: int, at_once: int) -> AsyncIterator[Scene]:
     """Everything started and set up; whatever still runs is killed in the end."""
     async with contextlib.AsyncExitStack() as stack:
-        data = await stack.enter_async_context(database(folder))
+        data = await stack.enter_async_context(database_running(folder))
         chats = await stack.enter_async_context(_chats(channels))
         ports = (_free_port(), _free_port())
         relay = await stack.enter_async_context(relaying(*ports))
