@@ -59,7 +59,7 @@ _WAITING = """
         having count(*) > 0
     union all select 'jobs: ' || count(*) from procrastinate_jobs where status in ('todo', 'doing') having count(*) > 0
 """
-READ_S = 30.0
+READ_S = 120.0
 
 
 @dataclass
@@ -94,7 +94,7 @@ class Database:
         """What a query gives; asked again while the server is away."""
         async with asyncio.timeout(READ_S):
             while True:
-                with contextlib.suppress(psycopg.OperationalError):
+                with contextlib.suppress(psycopg.OperationalError, psycopg.InterfaceError):
                     async with await psycopg.AsyncConnection.connect(libpq_url(self.url)) as connection:
                         found = list(await (await connection.execute(query, values)).fetchall())
                         await connection.commit()

@@ -93,11 +93,12 @@ async def _live(scene: Scene, day: Day, size: Size, began: float) -> None:
         return
     probes = [scene.slots.pop() for _ in range(PROBES)]
     harm = Harm(scene, probes)
-    members = [asyncio.create_task(member.day()) for member in scene.members(size.members)]
-    asking = asyncio.create_task(_ask(scene, size))
     faults = faults_of(scene.seed, size.spread, size.more)
-    await harm.run(faults, lambda: all(task.done() for task in members))
-    await asyncio.gather(asking, *members)
+    # Whoever fails ends the day at once.
+    async with asyncio.TaskGroup() as group:
+        members = [group.create_task(member.day()) for member in scene.members(size.members)]
+        group.create_task(_ask(scene, size))
+        await harm.run(faults, lambda: all(task.done() for task in members))
     await scene.database.time_is_up(*(slot.mark for slot in scene.diary.slots))
     day.seconds["of answering"] = monotonic() - began - day.seconds["to start"]
     quiet = monotonic()
