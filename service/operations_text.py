@@ -72,7 +72,7 @@ def queue_text(queue: QueueView, now: datetime) -> str:
     return f"{queue.count}, the oldest for {duration_text(max(0.0, (now - queue.oldest_at).total_seconds()))}"
 
 
-def operations_text(found: Operations) -> str:
+def whole_text(found: Operations) -> str:
     """All of it, in UTC."""
     return "\n".join(_lines(found))
 

@@ -33,7 +33,7 @@ from service.fairness import FairSandbox
 from service.importing import import_path
 from service.logs import hide_settings, log_to
 from service.metrics import exposed
-from service.operations_text import operations_text
+from service.operations_text import whole_text
 from service.process import Refused, errors, listening, now, out, served, stop_signal
 from service.proving import Found, prove_all, proved_readings, proving_work
 from service.pulse import beating
@@ -109,7 +109,7 @@ def ops(
     if format not in ("text", "json"):
         raise typer.BadParameter("text or json", param_hint="--format")
     found = asyncio.run(_in_database(_overview))
-    sys.stdout.write((operations_text(found) if format == "text" else found.model_dump_json(indent=2)) + "\n")
+    sys.stdout.write((whole_text(found) if format == "text" else found.model_dump_json(indent=2)) + "\n")
 
 
 async def _overview(service: Service) -> Operations:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from service.operations_text import clock_text, duration_text, operations_text, sandbox_text, state_text
+from service.operations_text import clock_text, duration_text, sandbox_text, state_text, whole_text
 from service.shell import service_command
 from service.wire import ErrorView, Operations, QueueView, SandboxView, SlotView, TroubleView
 
@@ -89,7 +89,7 @@ def test_all_of_it_is_one_page_of_text() -> None:
         troubles=(TroubleView(what="a question is late", where="#quiz", said="away", since=NOON),),
         errors=(ErrorView(at=NOON, what="question, tried again (1 attempt)", where="#quiz, slack", said="no"),),
     )
-    text = operations_text(found)
+    text = whole_text(found)
     for line in (
         "No worker leads: nothing is posted, closed or judged. Start one: `dailygrad work`.",
         "  messages for slack: 2, the oldest for 5 min",
