@@ -22,6 +22,14 @@ class Open:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenCard:
+    """Put a question to the member that is answered by pressing an option: `Open`, of which it is known that it asks
+    for no form."""
+
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
 class Choose:
     """Answer with one option."""
 
@@ -175,6 +183,7 @@ class Join:
 
 Action = (
     Open
+    | OpenCard
     | Choose
     | Fill
     | Try
@@ -213,6 +222,7 @@ _TRAILING_LENGTH = 60
 # posted last year are still pressed.
 _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "a": (Open, (_REF,)),
+    "d": (OpenCard, (_REF,)),
     "o": (Choose, (_REF, _SOME)),
     "f": (Fill, (_REF,)),
     "x": (Try, (_REF,)),

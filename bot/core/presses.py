@@ -31,7 +31,7 @@ class PressDesk:
         """Do what the button means. Raises BadAction, CommandError and what the client raises."""
         action = actions.decode(event.action)
         match action:
-            case actions.Open(ref) | actions.Fill(ref) | actions.Try(ref):
+            case actions.Open(ref) | actions.OpenCard(ref) | actions.Fill(ref) | actions.Try(ref):
                 bare, wanted = actions.parted(ref)
                 ask = await self._client.ask(event.who, event.where, bare)
                 return asking.ask_said(asking.carrying(ask, wanted), event.at)

@@ -74,8 +74,8 @@ class OnDiscord:
 
     def _count(self, entry: Entry) -> None:
         for name in entry["custom_ids"]:
-            if name.startswith("a:r"):
-                self.tally.add(name, str(entry["channel"]), int(name.removeprefix("a:r")), entry.at)
+            if name.startswith(("a:r", "d:r")):
+                self.tally.add(name, str(entry["channel"]), int(name[3:]), entry.at)
                 self.newest = entry
 
     async def click(self) -> None:

@@ -31,6 +31,7 @@ wishes = st.builds(Wanted, st.just("") | words, levels, st.sampled_from(["", *KI
 refs = st.builds(actions.trailing, bare_refs, wishes)
 any_action = st.one_of(
     st.builds(Open, refs),
+    st.builds(actions.OpenCard, refs),
     st.builds(Choose, refs, words.map(lambda word: word[:35])),
     st.builds(Fill, refs),
     st.builds(Try, refs),
@@ -95,6 +96,7 @@ def test_any_other_text_is_refused_or_stands_for_itself(text: str) -> None:
     ("action", "text"),
     [
         (Open("r12"), "a:r12"),
+        (actions.OpenCard("r12"), "d:r12"),
         (Choose("r12", "b"), "o:r12:b"),
         (Choose("r12", "std::move"), "o:r12:std::move"),
         (Fill("p5"), "f:p5"),

@@ -25,13 +25,16 @@ async def team(backend: Backend, bots: Bots) -> AsyncIterator[Team]:
         yield team
 
 
+def is_answer(custom_id: str) -> bool:
+    """Whether it is that of a question's button."""
+    return custom_id.startswith(("a:", "d:"))
+
+
 def posted_once(team: Team, count: int) -> None:
     """So many questions stand in the server's channels, each once, and by the log none was made and taken away."""
-    made = [
-        entry for entry in team.double.log.of("message") if any(name.startswith("a:") for name in entry["custom_ids"])
-    ]
+    made = [entry for entry in team.double.log.of("message") if any(map(is_answer, entry["custom_ids"]))]
     assert len(made) == count, team.double.log.tail()
-    rounds = Counter(name for entry in made for name in entry["custom_ids"] if name.startswith("a:"))
+    rounds = Counter(name for entry in made for name in entry["custom_ids"] if is_answer(name))
     assert set(rounds.values()) == {1}
     assert sum(len(questions(channel)) for channel in team.guild.channels.values()) == count
     team.kept_the_rules()
@@ -107,7 +110,7 @@ async def test_a_channels_messages_keep_their_order(team: Team) -> None:
     assert (await team.backend.client.close_now(team.boss, "close", team.where(team.daily))).closed
     await team.delivered(2)
     question, *rest = team.double.log.of("message")
-    assert any(name.startswith("a:") for name in question["custom_ids"])
+    assert any(map(is_answer, question["custom_ids"]))
     assert {entry["channel"] for entry in rest} == {int(question["ref"].split("/")[1])}
     assert len(team.double.log.of("thread")) == 1
     posted_once(team, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.core.actions import ANYTHING, Choose, Fill, Open, Report, Try, Wanted, encode, fits, trailing
+from bot.core.actions import ANYTHING, Choose, Fill, Open, OpenCard, Report, Try, Wanted, encode, fits, trailing
 from bot.core.cards import (
     Block,
     Button,
@@ -85,7 +85,7 @@ def question_card(post: QuestionPost) -> Card:
             Small(f"{late}Open until {until}. Nobody sees your answer before then; the last one counts."),
             Small(about(post.question)),
         ),
-        buttons=(Button("Answer", encode(Open(post.ref)), "primary"),),
+        buttons=(Button("Answer", encode(opening(post.ref, post.question)), "primary"),),
     )
 
 
@@ -104,20 +104,25 @@ def _options(ask: AskForm) -> tuple[Block, ...]:
 
 def ask_said(ask: AskForm, now: datetime) -> Card | Form:
     """The question put to one member, ready to be answered."""
-    return _choice_card(ask, now) if by_button(ask) else _form(ask, now)
+    return _choice_card(ask, now) if by_button(ask.ref, ask.question) else _form(ask, now)
 
 
 def carrying(ask: AskForm, wanted: Wanted) -> AskForm:
     """A practised question whose buttons go on to more of what is wanted; as it is where they have no room for that."""
     more = ask.model_copy(update={"ref": trailing(ask.ref, wanted)})
-    return more if by_button(more) == by_button(ask) else ask
+    return more if by_button(more.ref, more.question) == by_button(ask.ref, ask.question) else ask
 
 
-def by_button(ask: AskForm) -> bool:
+def opening(ref: str, question: QuestionView) -> Open | OpenCard:
+    """What puts a question to whoever presses it: it says whether a form will be needed."""
+    return OpenCard(ref) if by_button(ref, question) else Open(ref)
+
+
+def by_button(ref: str, question: QuestionView) -> bool:
     """Whether it is answered by pressing an option rather than by filling a form."""
-    if ask.question.kind != "choice" or ask.question.several or len(ask.question.options) > 20:
+    if question.kind != "choice" or question.several or len(question.options) > 20:
         return False
-    return all(fits(Choose(ask.ref, option.id)) for option in ask.question.options)
+    return all(fits(Choose(ref, option.id)) for option in question.options)
 
 
 def _choice_card(ask: AskForm, now: datetime) -> Card:
@@ -210,7 +215,7 @@ def recorded_card(receipt: Receipt, ask: AskForm | None, now: datetime, wanted: 
     if ask is not None:
         # It takes the place of the question, which may still be wanted.
         blocks = (*blocks, *question_blocks(ask.question), *_options(ask))
-        buttons = option_buttons(ask) if by_button(ask) else buttons
+        buttons = option_buttons(ask) if by_button(ask.ref, ask.question) else buttons
     return Card(head, joined_summary(head, said, follow, change), (*blocks, *_typed(receipt)), buttons)
 
 
@@ -255,11 +260,17 @@ def today_card(today: Today, now: datetime) -> Card:
         until = f" Open until {until_words(ask.closes_at, ask.zone, now)}." if ask.closes_at else ""
         blocks += (*question_blocks(ask.question), Text(f"{how(ask.question)} {state}{until}"))
         blocks.append(Small(about(ask.question)))
-        which = f": {ask.question.id}"[:60] if len(today.forms) > 1 else ""
-        label = "Change my answer" if ask.given else "Answer"
-        buttons.append(Button(f"{label}{which}", encode(Open(ask.ref)), "plain" if ask.given else "primary"))
+        buttons.append(answer_button(ask, alone=len(today.forms) == 1))
     count = plural(len(today.forms), "question")
     return Card("Today's question", f"{count} open.", tuple(blocks), tuple(buttons))
+
+
+def answer_button(ask: AskForm, *, alone: bool) -> Button:
+    """The way to a question; one that stands beside others is named."""
+    label = "Change my answer" if ask.given else "Answer"
+    which = "" if alone else f": {ask.question.id}"[:60]
+    action = encode(opening(ask.ref, ask.question))
+    return Button(f"{label}{which}", action, "plain" if ask.given else "primary")
 
 
 def nothing_open_card(today: Today) -> Card:

@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from bot.core.actions import Begin, Next, Open, PostNow, Setup, SetupAt, ShowBoard, Snippet, encode, fits
+from bot.core.actions import Begin, Next, PostNow, Setup, SetupAt, ShowBoard, Snippet, encode, fits
 from bot.core.actions import Today as ShowToday
 from bot.core.cards import Block, Button, Card, Form, PickField, Small, Table, Text, TextField
 from bot.core.markup import escape
 from bot.core.wording.admin import plan_words, schedule_card
-from bot.core.wording.asking import about, how
+from bot.core.wording.asking import about, answer_button, how
 from bot.core.wording.words import in_brief, instant_words, plural, until_words
 from service.wire import AskForm, Me, RoundView, ScheduleView, Today, Where
 
@@ -122,9 +122,7 @@ def home_card(today: Today, me: Me, now: datetime) -> Card:
     shown = today.forms[-_MOST_OPEN:]
     for ask in shown:
         blocks += (Text(_open_line(ask, now)), Small(about(ask.question)))
-        which = f": {ask.question.id}"[:60] if len(shown) > 1 else ""
-        label = "Change my answer" if ask.given else "Answer"
-        buttons.append(Button(f"{label}{which}", encode(Open(ask.ref)), "plain" if ask.given else "primary"))
+        buttons.append(answer_button(ask, alone=len(shown) == 1))
     if not shown:
         coming = f" The next one comes {instant_words(today.next_at, today.zone)}." if today.next_at else ""
         blocks.append(Text(f"No question is open just now.{coming}"))

@@ -63,6 +63,8 @@ from service.wire import Who
 _LOG = logging.getLogger(__name__)
 
 _WINDOW_PATIENCE_S: Final = 1.5
+# Of what opens no window: a card that is there so soon comes without a "thinking" before it.
+_CARD_PATIENCE_S: Final = 0.2
 # An interaction that Discord forgot when it was younger than this was answered by another of us.
 _SURELY_KNOWN_S: Final = 2.0
 
@@ -184,9 +186,9 @@ class Desk:
                 _LOG.warning("%s came %.1f s late", case.event.id, late)
                 LATE.labels("discord").inc()
                 raise NotHeard
-            if _may_open(case.event):
+            if patience := _patience(case.event):
                 handling = asyncio.create_task(self._reply_to(case))
-                await asyncio.wait({handling}, timeout=max(0.0, _WINDOW_PATIENCE_S - late))
+                await asyncio.wait({handling}, timeout=max(0.0, patience - late))
                 if handling.done() and await self._at_once(case, handling.result()):
                     _acknowledged(late, begun)
                     return
@@ -321,13 +323,17 @@ _OPENING_PRESSES = (
 _OPENING_COMMANDS = ("answer", "practice", "report", "bank import")
 
 
-def _may_open(event: Event) -> bool:
-    """Whether its answer may be a window to fill in."""
+def _patience(event: Event) -> float:
+    """How long the reply may take to be the first response, as it must be where it is a window to fill in."""
     if isinstance(event, Command):
-        return event.text == "run" or event.text.startswith(_OPENING_COMMANDS)
+        opens = event.text == "run" or event.text.startswith(_OPENING_COMMANDS)
+        return _WINDOW_PATIENCE_S if opens else 0.0
     if isinstance(event, Press):
         try:
-            return isinstance(actions.decode(event.action), _OPENING_PRESSES)
+            action = actions.decode(event.action)
         except BadAction:
-            return False
-    return False
+            return 0.0
+        if isinstance(action, actions.OpenCard):
+            return _CARD_PATIENCE_S
+        return _WINDOW_PATIENCE_S if isinstance(action, _OPENING_PRESSES) else 0.0
+    return 0.0
