@@ -57,15 +57,19 @@ class Lines:
         return None
 
 
-class _Line:
-    """One connection; dropping it closes it."""
-
-    def __init__(self, end: socket.socket) -> None:
-        self._end = end
-        self._used = False
+class _End(socket.socket):
+    """A socket that closes when it is dropped, without a word: an idle connection is nobody's to close."""
 
     def __del__(self) -> None:
         self.close()
+
+
+class _Line:
+    """One connection; dropping it closes it."""
+
+    def __init__(self, end: _End) -> None:
+        self._end = end
+        self._used = False
 
     def close(self) -> None:
         """Hang up."""
@@ -74,16 +78,14 @@ class _Line:
     @classmethod
     async def connected(cls, path: Path) -> _Line:
         """A new one. Raises OSError where nobody listens."""
-        end = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        line = cls(end)
+        end = _End(socket.AF_UNIX, socket.SOCK_STREAM)
         end.setblocking(False)
         try:
             await asyncio.get_running_loop().sock_connect(end, str(path))
         except BaseException:
-            # Not left to `__del__`: what is kept by the failure's own frames may be taken apart in any order.
-            line.close()
+            end.close()
             raise
-        return line
+        return cls(end)
 
     def quiet(self) -> bool:
         """Whether the other end is there and has said nothing unasked."""
