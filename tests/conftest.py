@@ -16,6 +16,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+import structlog
 from sqlalchemy.engine import make_url
 
 from service.app import Service, build
@@ -30,8 +31,13 @@ TOKEN = "a-token-only-the-tests-know"
 MONDAY = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 """When a test begins, unless it says otherwise: a Monday without a change of clocks near."""
 
+PLAIN = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+
 MakeWho = Callable[..., Who]
 MakeDatabase = Callable[[], str]
+
+# Its own renderer of tracebacks draws every frame with its variables, for seconds in which our doubles hear nobody.
+structlog.configure(processors=[*structlog.get_config()["processors"][:-1], PLAIN])
 
 _numbers = count(1)
 

@@ -252,6 +252,8 @@ async def test_logs_tell_the_road_of_each_event_and_no_secret_and_nothing_a_memb
         await ask(client, boss, Where(channel=str(on_discord.daily.id), name="daily"))
 
     events = [await answered_on_slack(team, on_slack), await answered_on_discord(team, on_discord)]
+    for event_id in events:  # that the verdict stands there is told of last
+        await team.says("service", rf'(?m)^(?=.*{re.escape(event_id)}).*"outbox/sent"')
     before = team.printed
     await strangers_call(team)
     await chats_fail(team, on_slack, on_discord)

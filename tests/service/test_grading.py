@@ -16,6 +16,7 @@ from service import grading
 from service.app import build
 from service.client import ServiceRefused
 from service.config import Settings
+from service.store import devices
 from service.store.tables import Answer, Card, Ledger, VerdictRow
 from service.wire import Given, QuestionPost, RevealPost
 from tests.conftest import MONDAY, Clock
@@ -142,6 +143,9 @@ async def test_without_a_gpu_the_cpu_s_verdict_stands_or_it_is_told_at_once_and_
         await road.bank(replace(asked, task=replace(asked.task, device=device)))
         await road.schedule()
         clock.now = NINE
+        # One was there a moment ago, or nothing would be asked that needs it.
+        async with service.sessions.begin() as session:
+            await devices.see(session, {"cuda"}, NINE, NINE)
         ref = next(body.ref for body in await road.ticked() if isinstance(body, QuestionPost))
         await road.answer(ref, RIGHT, "Ada")
         await service.jobs.work_off()
