@@ -59,10 +59,13 @@ class Pace:
     async def turn(self) -> None:
         """Wait for one's turn; `back` must follow."""
         async with self._line:
-            while (free := self._places.next) is None:
-                self._answered.clear()
-                await self._answered.wait()
-            await asyncio.sleep(max(free, self._next) - self._loop.time())
+            # Looked at again after each wait: a refusal may have come meanwhile.
+            while (free := self._places.next) is None or max(free, self._next) > self._loop.time():
+                if free is None:
+                    self._answered.clear()
+                    await self._answered.wait()
+                else:
+                    await asyncio.sleep(max(free, self._next) - self._loop.time())
             self._places.take()
             # A timer that was late is made up for, a little at a time.
             self._next = max(self._next, self._loop.time() - _CATCH_UP * self._gap) + self._gap
@@ -71,6 +74,10 @@ class Pace:
         """The request whose turn it was is answered, or given up."""
         self._places.give_back(self._loop.time())
         self._answered.set()
+
+    def rest(self, seconds: float) -> None:
+        """Let nobody through for so long, nor whoever waits already: the library holds back only what comes later."""
+        self._next = max(self._next, self._loop.time() + seconds)
 
     def trace(self) -> aiohttp.TraceConfig:
         """What has every request to Discord's API wait for its turn, whoever in the library makes it."""
@@ -96,3 +103,17 @@ class Pace:
         if request.counted:
             request.counted = False
             self.back()
+        if isinstance(params, aiohttp.TraceRequestEndParams):
+            self.rest(_refused_for(params.response))
+
+
+def _refused_for(response: aiohttp.ClientResponse) -> float:
+    """Seconds for which Discord wants nothing at all of us: docs, topics/rate-limits. 0 where it said nothing of it."""
+    headers = response.headers
+    everywhere = headers.get("X-RateLimit-Global", "").lower() == "true" or headers.get("X-RateLimit-Scope") == "global"
+    if response.status != 429 or not everywhere:
+        return 0.0
+    try:
+        return max(0.0, float(headers.get("Retry-After", "1")))
+    except ValueError:
+        return 1.0

@@ -76,6 +76,18 @@ async def test_a_turn_waits_for_an_answer() -> None:
     await third
 
 
+async def test_who_waits_already_waits_through_a_rest() -> None:
+    loop, pace = asyncio.get_running_loop(), Pace(1, 0.05)
+    await pace.turn()
+    waiting = asyncio.create_task(pace.turn())
+    await asyncio.sleep(0)
+    begun = loop.time()
+    pace.rest(0.3)
+    pace.back()
+    await waiting
+    assert loop.time() - begun >= 0.3
+
+
 async def test_who_gives_up_waiting_takes_nobodys_place() -> None:
     pace = Pace(1, 0.01)
     await pace.turn()
