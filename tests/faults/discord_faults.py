@@ -139,6 +139,8 @@ async def team_ready(
         bots.settings |= {"DISCORD_TOKEN": double.world.token, "DISCORD_API_URL": double.url}
         team = Team(double, backend, bots, guild, daily, ann, bob, boss)
         await backend.client.join(boss, team.where(daily))
+        # Greeted before: a greeting goes out at its own time, and would meet what is meant for a question.
+        await backend.client.hello(boss, "greeted", team.where(daily))
         await (backend.import_many(boss, many) if many else backend.import_bank(boss, *only))
         yield team
         await bots.clear()
