@@ -79,5 +79,5 @@ POISONS = [
            ".aoti_torch_device_type_cpu() == 77"),
     Poison("the value of a small number", "ctypes.c_uint32.from_address(id(201) + 24).value = 202", "201 + 0 == 202"),
     Poison("what was freed", "x = [torch.full((1 << 10,), 1234.5) for _ in range(50)]; del x",
-           "any((torch.empty(1 << 10) == 1234.5).any() for _ in range(50))"),
+           "any((one == 1234.5).any() for one in [torch.empty(1 << 10) for _ in range(200)])"),
 ]  # fmt: skip
