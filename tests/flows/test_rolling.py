@@ -36,13 +36,26 @@ class Address:
 
     ports: list[int]
     turns: Iterator[int] = field(default_factory=count)
-    talks: set[asyncio.Task[None]] = field(default_factory=set)
+    talks: list[asyncio.Task[None]] = field(default_factory=list)
+    ends: list[asyncio.StreamWriter] = field(default_factory=list)
 
-    async def meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.ends.append(writer)
+        self.talks.append(asyncio.ensure_future(self.lead(reader, writer)))
+
+    async def close(self) -> None:
+        """Hang up on everybody: an end that outlives its loop is complained of in whatever test comes next."""
+        for end in self.ends:
+            end.close()
+        await asyncio.gather(*self.talks)
+
+    async def lead(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Join a caller to whichever service is there."""
         for _ in self.ports:
             port = self.ports[next(self.turns) % len(self.ports)]
             with contextlib.suppress(OSError):
                 there, back = await asyncio.open_connection("127.0.0.1", port)
+                self.ends.append(back)
                 await asyncio.gather(carry(reader, back), carry(there, writer))
                 return
         writer.close()
@@ -60,9 +73,11 @@ async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 @contextlib.asynccontextmanager
 async def address(ports: list[int]) -> AsyncIterator[str]:
-    server = await asyncio.start_server(Address(ports).meet, "127.0.0.1", 0)
+    one = Address(ports)
+    server = await asyncio.start_server(one.meet, "127.0.0.1", 0)
     async with server:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        await one.close()
 
 
 def served(parts: Parts, settings: dict[str, str]) -> tuple[Part, int]:

@@ -52,16 +52,27 @@ async def network(database_url: str) -> AsyncIterator[Network]:
         url = make_url(database_url).set(host=None, port=None).update_query_dict({"host": folder})
         road = Network(url.render_as_string(hide_password=False))
 
-        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        ends: list[asyncio.StreamWriter] = []
+        talks: list[asyncio.Task[None]] = []
+
+        def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            ends.append(writer)
+            talks.append(asyncio.ensure_future(lead(reader, writer)))
+
+        async def lead(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             there = (
                 await asyncio.open_unix_connection(f"{host}/.s.PGSQL.{port}")
                 if host.startswith("/")
                 else await asyncio.open_connection(host, port)
             )
+            ends.append(there[1])
             await asyncio.gather(road.carry(reader, there[1]), road.carry(there[0], writer))
 
         async with await asyncio.start_unix_server(serve, Path(folder) / ".s.PGSQL.5432"):
             yield road
+            for end in ends:
+                end.close()
+            await asyncio.gather(*talks, return_exceptions=True)
 
 
 async def test_one_leads_and_another_takes_over(database_url: str) -> None:
