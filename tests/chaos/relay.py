@@ -20,6 +20,7 @@ class Relay:
     _awaited: list[tuple[int, bytes, asyncio.Event]] = field(default_factory=list)
     _turn: itertools.count[int] = field(default_factory=itertools.count)
     _open: set[asyncio.StreamWriter] = field(default_factory=set)
+    _left: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def url(self) -> str:
@@ -30,6 +31,12 @@ class Relay:
         self.cuts += 1
         for writer in self._open:
             writer.transport.abort()
+
+    async def quiet(self) -> None:
+        """Wait until no connection is left: one that outlives its loop is complained of in whatever test comes next."""
+        while self._open:
+            self._left.clear()
+            await self._left.wait()
 
     def ambush(self, number: int, words: bytes) -> asyncio.Event:
         """Set as soon as a request with this in it was handed on to that service and is not answered yet."""
@@ -49,6 +56,7 @@ class Relay:
             await asyncio.gather(self._pass(reader, back, port), self._pass(there, writer, None))
         finally:
             self._open -= {writer, back}
+            self._left.set()
 
     async def _reached(self) -> tuple[int, asyncio.StreamReader, asyncio.StreamWriter] | None:
         first = next(self._turn)
@@ -85,4 +93,4 @@ async def relaying(*ports: int) -> AsyncIterator[Relay]:
     finally:
         server.close()
         relay.cut()
-        await asyncio.sleep(0)
+        await relay.quiet()
