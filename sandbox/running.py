@@ -114,6 +114,9 @@ class _Heard:
         try:
             for kind, payload in self._frames.feed(data):
                 self._frame(kind, payload)
+                if self.spoiled:
+                    # Nothing of it counts any more, and who writes on for ever is not read for ever.
+                    return self._silent(descriptor)
             # Seen at once: it may be killed before the pipe is at its end.
             self.spoiled |= self.end is not None and self._frames.torn
         except ValueError:

@@ -36,6 +36,19 @@ def f():
     assert (outcome.status, outcome.results) == ("error", b"")
 
 
+@pytest.mark.sandbox
+async def test_who_writes_on_after_the_end_is_read_no_further(client: SandboxClient) -> None:
+    code = """
+import json, os, struct
+def f():
+    end = json.dumps({"status": "ok", "reached": "done", "exit_code": None}).encode()
+    os.write(3, struct.pack("<IB", len(end), ord("E")) + end)
+    while True: os.write(3, b"\\0\\0\\0\\0C" * 1000)
+"""
+    outcome = await run(client, code, entry="f", cases=encode([()]))
+    assert (outcome.status, outcome.results) in (("error", b""), ("ok", b"")), "at most, its end was seen alone"
+
+
 @pytest.mark.parametrize("junk", ["b'hello'", "b'\\xff' * 9", "b'\\x02\\0\\0\\0E{}'", "b'\\0\\0\\0\\0Z'"])
 @pytest.mark.sandbox
 async def test_junk_on_the_results_pipe_is_no_result(client: SandboxClient, junk: str) -> None:
