@@ -52,21 +52,19 @@ def _points_table(rows: tuple[BoardRow, ...]) -> Table:
 
 def _gains_table(rows: tuple[BoardRow, ...]) -> Table:
     """Who gets how much more right; the reader's own row is marked."""
-    cells = tuple(
-        (str(row.rank), row.name, _points_of_percent(row), percent(row.accuracy), str(row.answered)) for row in rows
-    )
+    cells = tuple((str(row.rank), row.name, f"+{_gain(row)}", percent(row.accuracy), str(row.answered)) for row in rows)
     mine = next((place for place, row in enumerate(rows) if row.me), None)
     return Table(("Rank", "Name", "Gain", "Right now", "Answers"), cells, "", (0, 2, 3, 4), mine)
 
 
-def _points_of_percent(row: BoardRow) -> str:
-    """A share more than another share, in points of a hundred."""
-    return f"+{max(1, round((row.gain or 0) * 100))}"
+def _gain(row: BoardRow) -> int:
+    """How much greater one share is than another, in percentage points; never none, for it is greater."""
+    return max(1, round((row.gain or 0) * 100))
 
 
 def _merit(row: BoardRow) -> str:
     if row.gain is not None:
-        return f"{percent(row.accuracy)} right, {_points_of_percent(row)} percentage points"
+        return f"{percent(row.accuracy)} right, +{plural(_gain(row), 'percentage point')}"
     return plural(row.points, "point")
 
 
