@@ -16,9 +16,9 @@ from service.wire import Delivery
 
 _LOG = logging.getLogger(__name__)
 
-# Channels served at the same time, and messages of one claim: enough that a chat that takes fifty a second waits for
-# none while the next are claimed.
-_AT_ONCE = 40
+# Messages carried at the same time: enough that a chat that takes fifty a second waits for none while the next are
+# claimed. Not more, for each has _POST_S from its start, and what waits for its turn behind many others uses them up.
+_AT_ONCE = 100
 # On the way out: a claim that waits for something to come holds nothing and may be dropped; a post under way may not.
 _LAST_CLAIM_S = 0.5
 _LAST_POSTS_S = 15.0
@@ -29,13 +29,20 @@ Pause = Callable[[float], Awaitable[None]]
 
 
 class Courier:
-    """Serves one platform. `pause` waits some seconds; tests hand in one that does not."""
+    """Serves one platform, `at_once` messages at a time. `pause` waits some seconds; a test's does not."""
 
     def __init__(
-        self, client: ServiceClient, platform: Platform, *, wait_s: float = 20, pause: Pause = asyncio.sleep
+        self,
+        client: ServiceClient,
+        platform: Platform,
+        *,
+        at_once: int = _AT_ONCE,
+        wait_s: float = 20,
+        pause: Pause = asyncio.sleep,
     ) -> None:
         self._client = client
         self._platform = platform
+        self._at_once = at_once
         self._wait_s = wait_s
         self._pause = pause
         self._lanes: set[asyncio.Task[None]] = set()
@@ -46,15 +53,13 @@ class Courier:
         try:
             while True:
                 try:
-                    self._start(await self._claim(self._wait_s))
+                    self._start(await self._claim(self._wait_s, await self._free()))
                     away = 0
                 except (ServiceUnavailable, ServiceRefused) as error:
                     away += 1
                     seconds = min(30.0, 0.25 * 2 ** min(away, 10))
                     _LOG.warning("the outbox cannot be read (%s); trying again in %g s", error, seconds)
                     await self._pause(seconds)
-                if len(self._lanes) >= _AT_ONCE:
-                    await asyncio.wait(self._lanes, return_when=asyncio.FIRST_COMPLETED)
         finally:
             await self._finish()
 
@@ -63,13 +68,19 @@ class Courier:
 
         Raises ServiceUnavailable or ServiceRefused when the claim itself fails.
         """
-        claimed = await self._claim(wait_s)
+        claimed = await self._claim(wait_s, self._at_once)
         self._start(claimed)
         await self._finish()
         return len(claimed)
 
-    async def _claim(self, wait_s: float) -> tuple[Delivery, ...]:
-        claim = asyncio.ensure_future(self._client.outbox_claim(self._platform.name, limit=_AT_ONCE, wait_s=wait_s))
+    async def _free(self) -> int:
+        """How many more may be carried. Waits for some: a claim of one message costs as much as one of many."""
+        while 4 * len(self._lanes) > 3 * self._at_once:
+            await asyncio.wait(self._lanes, return_when=asyncio.FIRST_COMPLETED)
+        return self._at_once - len(self._lanes)
+
+    async def _claim(self, wait_s: float, limit: int) -> tuple[Delivery, ...]:
+        claim = asyncio.ensure_future(self._client.outbox_claim(self._platform.name, limit=limit, wait_s=wait_s))
         try:
             # Shielded: a claim whose answer is thrown away keeps its messages back until the claim runs out.
             return await asyncio.shield(claim)

@@ -6,13 +6,16 @@ import asyncio
 import socket
 from dataclasses import dataclass, field
 
+import psycopg
 import pytest
 
 from bot.core.cards import Card
 from bot.core.courier import Courier
 from bot.core.platform import Later, Refused, Target
 from service.client import ServiceClient
+from service.store.session import libpq_url
 from service.wire import Where
+from tests.bench import rounds
 from tests.bot.conftest import Room, Wall
 
 
@@ -52,6 +55,34 @@ class Gated(Wall):
         ref = await super().post(target, card, key)
         self.passed.set()
         return ref
+
+
+@dataclass
+class Counted(Wall):
+    """A chat that makes as many posts as it is let; the others wait, and at one time `most`."""
+
+    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+    waiting: int = 0
+    most: int = 0
+    let: int = 0
+
+    async def post(self, target: Target, card: Card, key: str) -> str:
+        async with self.changed:
+            self.waiting += 1
+            self.most = max(self.most, self.waiting)
+            self.changed.notify_all()
+            await self.changed.wait_for(lambda: self.let > 0)
+            self.let -= 1
+            self.waiting -= 1
+            self.changed.notify_all()
+            return await super().post(target, card, key)
+
+    async def lets(self, many: int, once_waiting: int) -> None:
+        """Let so many be made as soon as so many wait."""
+        async with asyncio.timeout(30), self.changed:
+            await self.changed.wait_for(lambda: self.let == 0 and self.waiting >= once_waiting)
+            self.let = many
+            self.changed.notify_all()
 
 
 async def test_what_waits_is_posted_once_and_reported(room: Room) -> None:
@@ -119,6 +150,24 @@ async def test_a_slow_channel_holds_up_no_other(room: Room) -> None:
     with pytest.raises(asyncio.CancelledError):
         await run
     assert chat.questions == ["daily", "slow"]
+
+
+async def test_no_more_are_carried_at_once_than_may_be(room: Room, database_url: str) -> None:
+    await room.schedules(room.where)
+    async with await psycopg.AsyncConnection.connect(libpq_url(database_url)) as rows:
+        await rounds.shared(rows, room.where.channel)
+        await rounds.more_channels(rows, room.boss.workspace, [f"room-{number}" for number in range(11)])
+        await rounds.copied(rows, 1)
+    chat = Counted()
+    run = asyncio.create_task(Courier(room.client, chat, at_once=2, wait_s=0.1).run())
+    for _ in range(8):
+        await chat.lets(1, once_waiting=2)
+    # What it carries by now it carries to the end.
+    run.cancel()
+    await chat.lets(12, once_waiting=1)
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    assert chat.most == 2
 
 
 async def test_a_post_under_way_is_finished_and_reported_when_stopped(room: Room) -> None:
