@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from datetime import date, datetime
 from functools import partial
-from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -63,12 +61,6 @@ T = TypeVar("T")
 MAYBE_ASK: TypeAdapter[AskForm | None] = TypeAdapter(AskForm | None)
 MAYBE_INSTALLATION: TypeAdapter[Installation | None] = TypeAdapter(Installation | None)
 MAYBE_SECRET: TypeAdapter[SecretStr | None] = TypeAdapter(Secret | None)
-
-
-# httpcore imports `sniffio` at every call, to tell which loop it runs in, and does without it. Where it is missing, all
-# of Python's folders are looked through for it each time: a fifth of what a bot does. This says at once that it is.
-if find_spec("sniffio") is None:
-    sys.modules["sniffio"] = None  # type: ignore[assignment]
 
 
 class _Adapters(dict[Any, TypeAdapter[Any]]):
