@@ -309,20 +309,20 @@ async def examined(chat: Patient | None, data: Path, backups: Path | None) -> li
         return await chat_findings(chat.value)
     found: list[Finding] = []
     served = bool(os.environ.get("DATABASE_URL") or os.environ.get("DAILYGRAD_DATABASE_URL"))
-    places: tuple[Path, ...] = ()
+    elsewhere: Check | None = None
     if served:
         settings, check = service_settings()
         found += findings([check])
         if settings is not None:
-            places = settings.sandbox_places
             found += findings(examine_database(settings.database_url, now))
-    if places:
-        found += findings([await examine_sandbox(places)])
+            elsewhere = await examine_sandbox(settings)
+    if elsewhere is not None:
+        found += findings([elsewhere])
     elif served or not is_bot():
         found += [Finding(*one) async for one in examine_machine()]
     if not served and not is_bot():
         found += findings(examine_embedded(data, now))
-    if not places:
+    if elsewhere is None:
         found += findings([examine_folder(data)])
     if backups is not None:
         found += findings([examine_backups(backups, now())])

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import psycopg
@@ -20,12 +21,13 @@ from psycopg import Connection
 from pydantic import SecretStr
 
 from sandbox.client import SandboxUnreachable
-from sandbox.several import Sandboxes
+from sandbox.several import Sandboxes, Several
 from service.config import Settings, SettingsWrong, read_settings
 from service.schedule import LEADER
 from service.store import migrations, snapshots, watching
 from service.store.session import libpq_url
 from service.wire import Check
+from service.workers import Workers
 
 MOST_SKEW = timedelta(seconds=5)
 """Between our clock and the database's."""
@@ -102,13 +104,27 @@ def _worker(connection: Connection) -> Check:
     )
 
 
-async def examine_sandbox(places: tuple[Path, ...]) -> Check:
-    """Whether code answers can be judged at these sockets, and how well they are confined."""
+async def examine_sandbox(settings: Settings) -> Check | None:
+    """Whether code answers can be judged where the settings say, and how well they are confined; None where they name
+    no place."""
+    if settings.worker_urls:
+        workers = Workers(settings.worker_urls, settings.tokens)
+        try:
+            return await _answering(workers, "start `dailygrad work` there, and check DAILYGRAD_WORKER_URL")
+        finally:
+            await workers.close()
+    if settings.sandbox_places:
+        cure = "start `dailygrad sandbox serve` there, and check DAILYGRAD_SANDBOX_SOCKET"
+        return await _answering(Sandboxes(settings.sandbox_places), cure)
+    return None
+
+
+async def _answering(sandbox: Several[Any], cure: str) -> Check:
     try:
-        health = await asyncio.wait_for(Sandboxes(places).health(), PATIENCE_S * 2)
+        health = await asyncio.wait_for(sandbox.health(), PATIENCE_S * 2)
     except (SandboxUnreachable, TimeoutError) as problem:
-        cure = f"start `dailygrad sandbox serve` there, and check DAILYGRAD_SANDBOX_SOCKET: {problem}"
-        return Check(name="sandbox", ok=False, said="none answers, so code answers wait", cure=cure)
+        said = "none answers, so code answers wait"
+        return Check(name="sandbox", ok=False, said=said, cure=f"{cure}: {problem or 'it takes too long'}")
     said = f"{health.isolation} isolation, {health.ready} ready, {health.running} running, {health.waiting} waiting"
     if not health.ready and not health.running:
         return Check(name="sandbox", ok=False, said=said, cure=health.trouble or "it still starts: look again")

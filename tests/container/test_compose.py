@@ -46,6 +46,13 @@ def test_every_container_has_as_little_as_it_needs(whole: Whole, service: str) -
         assert host["LogConfig"]["Config"] == {"max-file": "3", "max-size": "10m"}
 
 
+@pytest.mark.parametrize("service", ["service", "worker", "web"])
+def test_the_doctor_finds_every_part_well(whole: Whole, service: str) -> None:
+    said = whole.compose("exec", "-T", service, "python", "-m", "dailygrad", "doctor").splitlines()
+    assert said, "it looked at something"
+    assert not [line for line in said if not line.startswith(("ok ", " "))], said
+
+
 def test_the_sandbox_has_no_network_and_strangers_reach_no_secret(whole: Whole) -> None:
     (sandbox,) = whole.inspected("sandbox")
     assert list(sandbox["NetworkSettings"]["Networks"]) == ["none"]

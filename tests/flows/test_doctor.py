@@ -62,6 +62,11 @@ async def test_a_database_that_is_well_and_led(
         assert line in said
     assert "ok worker: none is alive | nothing waits for one yet" in said
     assert "broken sandbox: none answers, so code answers wait | start `dailygrad sandbox serve`" in said
+    environ.delenv("DAILYGRAD_SANDBOX_SOCKET")
+    environ.setenv("DAILYGRAD_WORKER_URL", "http://127.0.0.1:1")
+    said = lines(await examined(None, tmp_path, None))
+    assert "broken sandbox: none answers, so code answers wait | start `dailygrad work` there, and check" in said
+    assert " data: " not in said
     road = road_with(service)
     await road.bank(choice())
     await road.schedule()
