@@ -117,18 +117,11 @@ class Admin:
 
     async def add(self, slot: Slot) -> None:
         """A schedule whose slot is due now."""
-        due = datetime.now(UTC)
-        # As one who set it up a moment before it was due; at noon, so that the day does not change meanwhile.
+        # As one who set it up a moment before it was due.
         self.clock.ahead = -timedelta(seconds=2)
-        hours = 12 - due.hour
-        spec = ScheduleSpec(
-            at=(due + timedelta(hours=hours)).time(),
-            zone=f"Etc/GMT{-hours:+d}" if hours else "UTC",
-            weekdays=EVERY_DAY,
-            topics=(bank.topic(slot),),
-        )
         where, boss = self.chats.where(slot.chat, slot.channel), self.chats.bosses[slot.chat]
-        await _patiently(lambda: self.client.schedule_add(boss, f"add:{slot.mark}", where, spec))
+        # Due when it is taken: one that waited for its database would come too late for the slot it named at first.
+        await _patiently(lambda: self.client.schedule_add(boss, f"add:{slot.mark}", where, _due_now(slot)))
 
     async def close_one(self, slot: Slot) -> None:
         """An admin closes a round of the slot's channel, by the road that bots take; once, however often it is said."""
@@ -143,6 +136,18 @@ class Admin:
             board = await self.client.board(boss, None, "all", limit=50)
             found |= {(chat, row.name): row.points for row in board.rows}
         return found
+
+
+def _due_now(slot: Slot) -> ScheduleSpec:
+    """At noon, so that the day does not change meanwhile."""
+    due = datetime.now(UTC)
+    hours = 12 - due.hour
+    return ScheduleSpec(
+        at=(due + timedelta(hours=hours)).time(),
+        zone=f"Etc/GMT{-hours:+d}" if hours else "UTC",
+        weekdays=EVERY_DAY,
+        topics=(bank.topic(slot),),
+    )
 
 
 async def _patiently(call: Callable[[], Awaitable[object]]) -> None:
