@@ -10,9 +10,9 @@ import functools
 import os
 import resource
 import signal
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from sandbox import linux, seccomp
 from sandbox.wire import Limits
@@ -70,7 +70,7 @@ def session() -> None:
     os.setsid()
     linux.prctl(linux.PR_SET_PDEATHSIG, int(signal.SIGKILL))
     with _own_proc():
-        Path("/proc/self/oom_score_adj").write_text("1000")
+        _put("/proc/self/oom_score_adj", "1000")
 
 
 @contextlib.contextmanager
@@ -83,12 +83,21 @@ def _own_proc() -> Iterator[None]:
         linux.prctl(linux.PR_SET_DUMPABLE, 0)
 
 
+def _put(path: str, text: str) -> None:
+    """Write to a file of the kernel's; what Python's own files bring along costs a child more than the writing."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
+
+
 def identity(user: int, group: int) -> None:
     """In a new user namespace: be `user` and `group`, the zygote's own numbers; no other exists."""
     with _own_proc():
-        Path("/proc/self/setgroups").write_text("deny")
-        Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
-        Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+        _put("/proc/self/setgroups", "deny")
+        _put("/proc/self/gid_map", f"{group} {group} 1")
+        _put("/proc/self/uid_map", f"{user} {user} 1")
 
 
 def mounts(disk_mb: int) -> None:
@@ -182,7 +191,7 @@ def _allow(ruleset: int, paths: Iterable[str], rights: int, handled: int) -> Non
             continue
         try:
             file_only = _EXECUTE | _WRITE | _READ | _TRUNCATE | _CONTROL
-            kept = rights if Path(path).is_dir() else rights & file_only
+            kept = rights if stat.S_ISDIR(os.fstat(descriptor).st_mode) else rights & file_only
             linux.landlock_allow(ruleset, descriptor, kept & handled)
         finally:
             os.close(descriptor)

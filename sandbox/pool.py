@@ -14,6 +14,7 @@ from sandbox.devices import Device
 from sandbox.forker import Zygote, ZygoteDied
 from sandbox.handles import Child
 
+_SHORTEST_PAUSE = 0.5
 _LONGEST_PAUSE = 30.0
 _QUIET_SECONDS = 60.0
 _LONGEST_WAIT = 60.0
@@ -34,9 +35,11 @@ class Pool:
 
     def __init__(
         self, bwrap: str | None, size: int, disk_mb: int, say: Callable[[str], None],
-        fresh: Device | None = None, groups: Groups | None = None,
+        fresh: Device | None = None, groups: Groups | None = None, at_once: int = 1,
     ) -> None:  # fmt: skip
         self.bwrap = bwrap
+        self.at_once = at_once
+        """How many are made at the same time: most of what a child needs is its own processor's time."""
         self._groups = groups
         self.fresh = fresh
         self.least = size
@@ -47,6 +50,9 @@ class Pool:
         self.zygote: Zygote | None = None
         self.parked: deque[Child] = deque()
         self._waiting: deque[asyncio.Future[Child]] = deque()
+        self.making = 0
+        """How many are being made, or failed to be and wait for the next attempt."""
+        self._pause = _SHORTEST_PAUSE
         self._short = asyncio.Event()
         """More may be wanted."""
         self._alive = asyncio.Event()
@@ -93,34 +99,45 @@ class Pool:
             await _removed(left)
 
     async def _fill(self, zygote: Zygote) -> None:
-        pause = 0.5
-        while True:
-            if not await self._wanted():
-                continue
-            try:
-                child = await self._spawned(zygote, self.disk_mb)
-            except ZygoteDied:
-                return
-            except (OSError, TimeoutError) as problem:
-                self.trouble = f"no child can be made: {problem}"
-                self.say(self.trouble)
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, _LONGEST_PAUSE)
-                continue
-            self.trouble, pause = "", 0.5
-            self._park(child)
+        """Keep the pool full until cancelled."""
+        async with asyncio.TaskGroup() as makers:
+            while True:
+                if await self._wanted(zygote):
+                    self.making += 1
+                    makers.create_task(self._make(zygote))
 
-    async def _wanted(self) -> bool:
+    async def _make(self, zygote: Zygote) -> None:
+        """Park one more, or say why there is none and let some time pass."""
+        try:
+            self._park(await self._spawned(zygote, self.disk_mb))
+            self.trouble, self._pause = "", _SHORTEST_PAUSE
+        except ZygoteDied:
+            return
+        except (OSError, TimeoutError) as problem:
+            self.trouble = f"no child can be made: {problem}"
+            self.say(self.trouble)
+            pause, self._pause = self._pause, min(2 * self._pause, _LONGEST_PAUSE)
+            await asyncio.sleep(pause)
+        finally:
+            self.making -= 1
+            self._short.set()
+
+    async def _wanted(self, zygote: Zygote) -> bool:
         """Wait until another child is wanted; after a quiet while one fewer is, down to the least."""
         try:
             async with asyncio.timeout(_QUIET_SECONDS):
-                while len(self.parked) >= self.size:
+                while (
+                    self.making >= self.at_once
+                    or len(self.parked) + self.making >= self.size
+                    or zygote.died.done()  # there will be another pool
+                ):
                     self._short.clear()
                     await self._short.wait()
         except TimeoutError:
             if self.size > self.least:
                 self.size -= 1
-                self.parked.pop().close()
+                while len(self.parked) > self.size:
+                    self.parked.pop().close()
             return False
         return True
 

@@ -9,8 +9,10 @@ import signal
 
 import pytest
 
+from sandbox import host
 from sandbox.client import SandboxClient
 from sandbox.embedded import Sandbox
+from sandbox.pool import Pool
 from sandbox.wire import Limits, Run
 from tests.sandbox.processes import below, environment, gone, oom_score, status
 
@@ -60,3 +62,17 @@ async def test_no_process_of_it_is_root_or_knows_our_environment(sandbox: Sandbo
         assert known["CapBnd"] == "0000000000000000"
         # The first to go when memory runs out, before anything of ours.
         assert oom_score(pid) == 1000
+
+
+async def test_as_many_children_are_made_at_once_as_may_be() -> None:
+    pool = Pool(host.probe(weaker=False).bwrap, 3, 16, print, at_once=2)
+    keeping, most = asyncio.create_task(pool.keep()), 0
+    try:
+        async with asyncio.timeout(60):
+            while len(pool.parked) < 3:
+                most = max(most, pool.making)
+                await asyncio.wait({keeping}, timeout=0.001)
+    finally:
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)
+    assert most == 2

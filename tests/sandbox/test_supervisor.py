@@ -89,8 +89,9 @@ async def test_more_runs_than_can_wait_are_told_so(sandbox: Sandbox, client: San
     outcomes = await asyncio.gather(*runs)
     kinds = {(outcome.status, outcome.refused) for outcome in outcomes}
     assert kinds == {("ok", ""), ("internal", "full")}
-    (said,) = {outcome.detail for outcome in outcomes if outcome.refused}
-    assert said.startswith("The sandbox is busy: 64 runs are waiting already, and this one would wait about ")
+    # How long that is changes with the runs that end meanwhile.
+    for said in {outcome.detail for outcome in outcomes if outcome.refused}:
+        assert said.startswith("The sandbox is busy: 64 runs are waiting already, and this one would wait about ")
     # Each was told how many were before it when it came.
     places = os.cpu_count() or 1
     before = sorted(outcome.before for outcome in outcomes if not outcome.refused)
