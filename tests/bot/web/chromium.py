@@ -108,6 +108,8 @@ class Window:
         await self.page.get_by_label("Your name").fill(name)
         await self.page.get_by_role("button", name="Join").click()
         await self.page.get_by_role("heading", name="#daily").wait_for()
+        # The page is there before its script is, and works without: what is typed by then takes the long way.
+        await self.page.wait_for_load_state("domcontentloaded")
         return self
 
     @property
