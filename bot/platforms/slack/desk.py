@@ -27,7 +27,7 @@ _LOG = logging.getLogger(__name__)
 
 # A trigger lives three seconds. A form that is ready sooner than this is opened at once; else a window is opened that
 # says to wait, and filled when the form is there.
-_FIRST_S = 1.0
+_FIRST_S = 0.5
 # A submitted view must be acknowledged within three seconds, and can show an error only in that acknowledgement.
 _ACK_S = 2.0
 
