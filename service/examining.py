@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import psycopg
@@ -21,8 +20,9 @@ from psycopg import Connection
 from pydantic import SecretStr
 
 from sandbox.client import SandboxUnreachable
-from sandbox.several import Sandboxes, Several
+from sandbox.several import Sandboxes
 from service.config import Settings, SettingsWrong, read_settings
+from service.fairness import Sandbox
 from service.schedule import LEADER
 from service.store import migrations, snapshots, watching
 from service.store.session import libpq_url
@@ -119,7 +119,7 @@ async def examine_sandbox(settings: Settings) -> Check | None:
     return None
 
 
-async def _answering(sandbox: Several[Any], cure: str) -> Check:
+async def _answering(sandbox: Sandbox, cure: str) -> Check:
     try:
         health = await asyncio.wait_for(sandbox.health(), PATIENCE_S * 2)
     except (SandboxUnreachable, TimeoutError) as problem:
