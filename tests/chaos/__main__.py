@@ -37,6 +37,9 @@ def main() -> int:
             say(f"seed {seed}", *map(str, faults_of(seed, size.spread, size.more)))
         return 0
     adopt_orphans()
+    # The admin's service is in this process, and fails with its database again and again.
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    logging.getLogger().addHandler(logging.NullHandler())
     days = [one(seed, size, told.keep / str(seed) if told.keep else None, told.short) for seed in seeds]
     say("", *table(days))
     return 1 if any(day.broken for day in days) else 0
@@ -46,9 +49,6 @@ def one(seed: int, size: Size, keep: Path | None, short: bool) -> Day:
     """A day, told as it begins and ends."""
     again = f"make chaos SEED={seed} ROUNDS=1" + (" CHAOS=--short" if short else "")
     say(f"seed {seed}; the same again: {again}")
-    # The admin's service is in this process, and fails with its database again and again.
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
-    logging.getLogger().addHandler(logging.NullHandler())
     if keep is not None:
         keep.mkdir(parents=True)
     day = asyncio.run(_until_stopped(lived(seed, size, keep)))
