@@ -6,9 +6,7 @@ import json
 import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
 
-import pytest
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
 
@@ -30,28 +28,23 @@ from bot.core.cards import (
 )
 from tests.bot.hostile import ANY_MARKDOWN, MARKDOWN
 from tests.bot.samples import GALLERY, PNG
+from tests.external import DISCORD_API, SLACK_TYPES
 
-SPECS = Path(__file__).parents[3] / "shared" / "specs"
-DISCORD, SLACK = SPECS / "discord_openapi.json", SPECS / "slack_types_schema.json"
 CARDS = {name: said for name, said in GALLERY.items() if isinstance(said, Card)}
 FORMS = {name: said for name, said in GALLERY.items() if isinstance(said, Form)}
-
-with_schemas = pytest.mark.skipif(
-    not (DISCORD.is_file() and SLACK.is_file()), reason="the chats' schemas are not beside this repository (../shared)"
-)
 
 
 @cache
 def discord_schema(name: str) -> Draft202012Validator:
     """Discord's own OpenAPI."""
-    components = json.loads(DISCORD.read_text(encoding="utf-8"))["components"]
+    components = json.loads(DISCORD_API.read_text(encoding="utf-8"))["components"]
     return Draft202012Validator({"$ref": f"#/components/schemas/{name}", "components": components})
 
 
 @cache
 def slack_schema(name: str) -> Draft7Validator:
     """The schema of Slack's own types."""
-    definitions = json.loads(SLACK.read_text(encoding="utf-8"))["definitions"]
+    definitions = json.loads(SLACK_TYPES.read_text(encoding="utf-8"))["definitions"]
     # Documented on Slack's page of the element, and not yet in its types.
     definitions["RichTextPreformatted"]["properties"]["language"] = {"type": "string"}
     return Draft7Validator({"$ref": f"#/definitions/{name}", "definitions": definitions})

@@ -2,17 +2,14 @@
 
 import re
 from itertools import groupby
-from pathlib import Path
-
-import pytest
 
 from bot.core.markup import parse, to_html, to_plain, to_summary
 from bot.core.markup.layout import cells
+from tests.external import SEEDS, needs_seeds
 
-SEEDS = Path(__file__).parents[3] / "shared" / "seeds"
 FILES = sorted(SEEDS.glob("0*.txt"))
 
-pytestmark = pytest.mark.skipif(not FILES, reason="the real documents are not beside this repository (../shared/seeds)")
+pytestmark = needs_seeds.marks
 
 # The documents themselves hold one backtick without a partner and two that are escaped.
 STRAY_BACKTICKS = 3

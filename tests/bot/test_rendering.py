@@ -15,9 +15,10 @@ from bot.platforms.discord.modals import fits_modal, modal
 from bot.platforms.slack import render as slack
 from bot.platforms.slack.views import fits_view, view
 from tests.bot.discord import limits as discord_limits
-from tests.bot.rendering import CARDS, FORMS, any_cards, any_forms, card_of, discord_schema, slack_schema, with_schemas
+from tests.bot.rendering import CARDS, FORMS, any_cards, any_forms, card_of, discord_schema, slack_schema
 from tests.bot.samples import PNG
 from tests.bot.slack import limits as slack_limits
+from tests.external import needs_schemas
 
 Body = dict[str, Any]
 
@@ -92,7 +93,7 @@ def test_every_form_keeps_the_limits_and_is_whole(chat: Chat, name: str) -> None
     assert chat.fits(FORMS[name])
 
 
-@with_schemas
+@needs_schemas
 @pytest.mark.parametrize("name", CARDS)
 def test_every_card_is_valid_by_the_chats_own_schema(name: str) -> None:
     for body in discord.bodies(CARDS[name]):
@@ -101,14 +102,14 @@ def test_every_card_is_valid_by_the_chats_own_schema(name: str) -> None:
         slack_schema("MessageBlocks").validate(body["blocks"])
 
 
-@with_schemas
+@needs_schemas
 @pytest.mark.parametrize("name", FORMS)
 def test_every_form_is_valid_by_the_chats_own_schema(name: str) -> None:
     discord_schema("ModalInteractionCallbackRequestData").validate(modal(FORMS[name]))
     slack_schema("ModalView").validate(view(FORMS[name]))
 
 
-@with_schemas
+@needs_schemas
 def test_the_schemas_do_refuse_something() -> None:
     body = discord.bodies(CARDS["question"])[0]
     body["components"][0]["components"][-1]["components"][0]["label"] = "x" * 81

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,8 +14,7 @@ from questions.forms import ASKED, SUFFIX, TAG, choices_of
 from questions.likeness import NEAR, similarity
 from questions.model import Place
 from questions.offering import LONGEST, SHORTEST
-
-SEEDS = Path(__file__).parents[3] / "shared" / "seeds"
+from tests.external import SEEDS, needs_seeds
 
 PROSE = {
     "What is a hash table?": "A hash table maps each key to a bucket by a number computed from it.",
@@ -144,7 +142,7 @@ def test_the_order_of_the_bank_changes_nothing(rng: random.Random) -> None:
     assert {made.id: made for made in choices_of(questions).made} == known
 
 
-@pytest.mark.skipif(not SEEDS.is_dir(), reason="the five documents of ../shared/seeds are not here")
+@needs_seeds
 def test_the_documents_give_choices_that_keep_the_rules() -> None:
     counts = []
     for reading in read_path(SEEDS):

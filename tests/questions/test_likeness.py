@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 from time import process_time
 
 import pytest
@@ -15,8 +14,7 @@ from hypothesis import strategies as st
 from questions.likeness import MOST_NAMED, NEAR, Index, nearness, print_of, similarity
 from questions.model import Option, Place, Question
 from questions.read import read_path, shipped_bank
-
-SEEDS = Path(__file__).parents[3] / "shared" / "seeds"
+from tests.external import SEEDS, needs_seeds
 
 
 def question(prompt: str, answer: str | None = None, id_: str = "q", **more: object) -> Question:
@@ -118,7 +116,7 @@ def test_the_most_alike_come_first_and_few_are_named() -> None:
     assert [like.score for like in likes] == sorted((like.score for like in likes), reverse=True)
 
 
-@pytest.mark.skipif(not SEEDS.is_dir(), reason="the five documents are not beside this repository")
+@needs_seeds
 def test_the_five_documents_ask_these_questions_twice() -> None:
     asked = [
         replace(one, id=f"{file.name[:3]}:{one.number}:{one.prompt[:24]}")

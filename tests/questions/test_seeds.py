@@ -10,10 +10,9 @@ from typing import NamedTuple
 import pytest
 
 from questions import Question, Reading, read_path
+from tests.external import SEEDS, needs_seeds
 
-SEEDS = Path(__file__).parents[3] / "shared" / "seeds"
-
-pytestmark = pytest.mark.skipif(not SEEDS.is_dir(), reason="the five documents of ../shared/seeds are not here")
+pytestmark = needs_seeds.marks
 
 
 class Expected(NamedTuple):

@@ -18,9 +18,9 @@ from service.store.session import Sessions
 from service.store.tables import Bank, BankImport, QuestionVersion
 from service.store.tables import Question as QuestionRow
 from service.wire import ImportView
+from tests.external import SEEDS, needs_seeds
 from tests.service.staging import Stage, question, reading
 
-SEEDS = Path(__file__).parents[3] / "shared" / "seeds"
 DOCUMENT = """# Views
 
 ### 1. Does `x.t()` copy?
@@ -173,7 +173,7 @@ async def test_a_directory_without_documents_is_refused_with_the_cure(
         await import_path(sessions, tmp_path, stage.now)
 
 
-@pytest.mark.skipif(not SEEDS.is_dir(), reason="the five documents are not beside this repository")
+@needs_seeds
 async def test_the_five_documents_are_imported_with_every_question(
     sessions: Sessions, tmp_path: Path, stage: Stage
 ) -> None:

@@ -14,8 +14,7 @@ from questions.proved import Proving, proving_github, proving_json, proving_text
 from sandbox import embedded
 from sandbox.wire import Outcome, Run
 from service.proving import prove_all, proved_readings, proving_work
-
-SEEDS = Path(__file__).parents[3] / "shared" / "seeds"
+from tests.external import SEEDS, needs_seeds
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(300)]
 
@@ -348,7 +347,7 @@ def named(findings: tuple[Finding, ...]) -> list[tuple[str, str, int]]:
     return [(found.code, found.severity, found.span.line) for found in findings]
 
 
-@pytest.mark.skipif(not SEEDS.is_dir(), reason="the five documents of ../shared/seeds are not here")
+@needs_seeds
 async def test_the_five_documents_are_told_what_fails_and_what_is_not_printed(sandbox: embedded.Sandbox) -> None:
     await sandbox.client.until_ready()
     readings = [reading for file in sorted(SEEDS.glob("00*.txt")) for reading in read_path(file)]

@@ -13,7 +13,8 @@ import pytest
 from bot.core.commands import COMMANDS, read_command
 from bot.platforms.discord.registration import application_commands, changes, sync
 from tests.bot.discord.simulated import Simulated
-from tests.bot.rendering import discord_schema, with_schemas
+from tests.bot.rendering import discord_schema
+from tests.external import needs_schemas
 
 MOST_OPTIONS, MOST_CHARACTERS, NAME = 25, 8000, re.compile(r"[-_'\w]{1,32}")
 """Discord's limits: docs, interactions/application-commands. A name has no capitals."""
@@ -32,7 +33,7 @@ def characters(command: dict[str, Any]) -> int:
     return own + sum(characters(part) for key in ("options", "choices") for part in command.get(key) or ())
 
 
-@with_schemas
+@needs_schemas
 @pytest.mark.parametrize("command", application_commands(), ids=lambda one: one["name"])
 def test_discords_schema_takes_it(command: dict[str, Any]) -> None:
     schema = "ApplicationCommandUpdateRequest"

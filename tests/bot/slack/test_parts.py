@@ -38,8 +38,8 @@ from bot.platforms.slack.windows import (
 from tests.bot.samples import GALLERY
 from tests.bot.slack.limits import wrong_in_message
 from tests.doubles.slack.rules import wrong_in_view
+from tests.external import SLACK_MANIFEST, needs_manifest_schema
 
-SHARED = Path(__file__).parents[4] / "shared" / "specs" / "slack_manifest.schema.2.0.0.json"
 FOLDER = Path(__file__).parents[3] / "bot" / "platforms" / "slack"
 SOCKET = {"SLACK_APP_TOKEN": "xapp-1", "SLACK_BOT_TOKEN": "xoxb-1"}
 HTTP = {"SLACK_SIGNING_SECRET": "s", "SLACK_CLIENT_ID": "1.2", "SLACK_CLIENT_SECRET": "c"}
@@ -105,11 +105,10 @@ def test_what_is_wrong_is_said_in_a_sentence(
 # The manifest
 
 
+@needs_manifest_schema
 @pytest.mark.parametrize("url", ["", "https://quiz.example.org/"])
 def test_the_manifest_is_valid(url: str) -> None:
-    if not SHARED.is_file():
-        pytest.skip("Slack's schema of manifests is not beside this repository (../shared)")
-    Draft7Validator(json.loads(SHARED.read_text(encoding="utf-8"))).validate(app_manifest(url))
+    Draft7Validator(json.loads(SLACK_MANIFEST.read_text(encoding="utf-8"))).validate(app_manifest(url))
 
 
 def test_the_manifest_names_every_command_and_why_it_wants_each_scope(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,15 +6,13 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
 
 from bot.core.markup.runs import units
 from tests.doubles.discord.world import EPHEMERAL, LOADING, V2, Json, nested
-
-SPEC = Path(__file__).parents[4] / "shared" / "specs" / "discord_openapi.json"
+from tests.external import DISCORD_API
 
 MOST_TEXT, MOST_PARTS, MOST_CONTENT, MOST_EMBEDS, MOST_MODAL = 4000, 40, 2000, 6000, 5
 MOST_REQUEST, MOST_FILE = 25 * 1024 * 1024, 10 * 1024 * 1024
@@ -28,9 +26,9 @@ _IDS = ("attachments", "recipient_id")
 @cache
 def _spec() -> Json:
     """The specification, or nothing where it is not beside this repository."""
-    if not SPEC.is_file():
+    if not DISCORD_API.is_file():
         return {}
-    found: Json = json.loads(SPEC.read_text(encoding="utf-8"))
+    found: Json = json.loads(DISCORD_API.read_text(encoding="utf-8"))
     return found
 
 

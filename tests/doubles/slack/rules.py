@@ -7,14 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft7Validator
 
 from tests.doubles.slack.shown import Body, walk
-
-SPEC = Path(__file__).parents[4] / "shared" / "specs" / "slack_types_schema.json"
+from tests.external import SLACK_TYPES
 
 MESSAGE_TEXT = 40_000
 MESSAGE_BLOCKS = 50
@@ -111,7 +109,7 @@ def _more_than_once(what: str, ids: Iterator[str]) -> Iterator[str]:
 
 
 def _by_types(schema: str, whole: Any) -> list[str]:
-    if not SPEC.is_file():
+    if not SLACK_TYPES.is_file():
         return []
     errors = validator(schema).iter_errors(whole)
     return [f"{'/'.join(map(str, error.absolute_path))}: {_deepest(error)}"[:600] for error in errors]
@@ -127,7 +125,7 @@ def _deepest(error: Any) -> str:
 @cache
 def validator(schema: str) -> Draft7Validator:
     """Slack's types as a schema, with the limits that stand in their comments."""
-    definitions = json.loads(SPEC.read_text(encoding="utf-8"))["definitions"]
+    definitions = json.loads(SLACK_TYPES.read_text(encoding="utf-8"))["definitions"]
     # Documented on Slack's page of the element, and not yet in its types.
     definitions["RichTextPreformatted"]["properties"]["language"] = {"type": "string"}
     for definition in definitions.values():

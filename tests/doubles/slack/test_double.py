@@ -20,8 +20,9 @@ from tests.doubles.slack import oracle
 from tests.doubles.slack.delivery import Delivery
 from tests.doubles.slack.double import SlackDouble, slack_double
 from tests.doubles.slack.posting import signature, written
-from tests.doubles.slack.rules import SPEC, wrong_in_message, wrong_in_view
+from tests.doubles.slack.rules import wrong_in_message, wrong_in_view
 from tests.doubles.slack.world import Channel, Team, User
+from tests.external import needs_schemas
 
 BUTTON = {"type": "button", "text": {"type": "plain_text", "text": "Answer"}, "action_id": "a:r1", "value": "a:r1"}
 ACTIONS = [{"type": "actions", "elements": [BUTTON]}]
@@ -236,7 +237,7 @@ async def test_a_body_slack_refuses_is_refused_and_recorded(scene: Scene, name: 
     assert oracle.posts(scene.slack.log) == {}
 
 
-@pytest.mark.skipif(not SPEC.is_file(), reason="Slack's types are not beside this repository (../shared)")
+@needs_schemas
 def test_the_types_refuse_more() -> None:
     code = {"type": "rich_text_preformatted", "language": "python", "elements": [{"type": "text", "text": "x = 1"}]}
     assert wrong_in_message({"text": "x", "blocks": [{"type": "rich_text", "elements": [code]}]}) == ("", [])

@@ -1,0 +1,47 @@
+"""Finds the files that lie beside the repository: the chat platforms' own schemas and five real question documents.
+
+This is the only module that names their folder. Nothing depends on it: the doubles carry their own tables of the
+platforms' rules, and the fixtures hold documents of every dialect. Where the files are present they are a second,
+independent check; elsewhere the tests marked `external` are skipped. The environment variable DAILYGRAD_EXTERNAL
+names another folder; set but empty, it hides the files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+VARIABLE = "DAILYGRAD_EXTERNAL"
+"""Environment variable with the folder; empty hides it."""
+
+_FOLDER = Path(os.environ.get(VARIABLE, Path(__file__).parents[2] / "shared") or "/nonexistent")
+_SPECS = _FOLDER / "specs"
+
+DISCORD_API = _SPECS / "discord_openapi.json"
+SLACK_TYPES = _SPECS / "slack_types_schema.json"
+SLACK_MANIFEST = _SPECS / "slack_manifest.schema.2.0.0.json"
+SEEDS = _FOLDER / "seeds"
+
+Test = TypeVar("Test", bound=Callable[..., object])
+
+
+class Needs:
+    """Decorator for tests that read external files; its `marks` serve as a `pytestmark`."""
+
+    def __init__(self, what: str, *paths: Path) -> None:
+        missing = not all(path.exists() for path in paths)
+        self.marks = [pytest.mark.external, pytest.mark.skipif(missing, reason=f"{what} not beside the repository")]
+
+    def __call__(self, test: Test) -> Test:
+        for mark in self.marks:
+            mark(test)
+        return test
+
+
+needs_schemas = Needs("the schemas of Discord and Slack are", DISCORD_API, SLACK_TYPES)
+needs_manifest_schema = Needs("Slack's manifest schema is", SLACK_MANIFEST)
+needs_seeds = Needs("the five real documents are", SEEDS)
