@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import dataclass, field
+from collections import Counter
 from typing import TYPE_CHECKING
+
+from bs4 import BeautifulSoup
+from bs4.builder import TreeBuilder
+from markdownify import MarkdownConverter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from bs4 import Tag
 
 _CODE = re.compile(r"(`[^`\n]+`)")
 _MARKS = re.compile(
@@ -29,17 +35,27 @@ _KNOWN_TAG = re.compile(
 )
 _ATTRIBUTE = re.compile(r"([A-Za-z-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 _LONGEST_ATTRIBUTES = 2_000
-_DEEPEST = 8
-"""Emphasis within emphasis; what is deeper loses its marks."""
-_EMPHASIS, _BREAK, _PROGRAM = "\0", "\1", "\2"
-"""Stand for marks until the whole text is known; a text's own are taken out of it first."""
-_SILENT = frozenset({"script", "style", "head", "title"})
-_MARK_OF = {"b": "**", "strong": "**", "i": "*", "em": "*"}
-_BREAKS = frozenset({"p", "div", "table", "blockquote", "hr", "section"})
+_MAX_DEPTH = 40
+"""Depth of nested tags; deeper tags are ignored and their text stays."""
+_BREAK, _PROGRAM = "\1", "\2"
+"""Placeholders in the converted text; removed from the input first."""
+_SKIPPED = frozenset({"script", "style", "head", "title"})
+"""Tags that are dropped with their text."""
+_VOID = frozenset({"br", "hr", "img"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-_MARKER = re.compile(r"\n(?:-|\d+\.) ")
+_BLOCKS = frozenset({"p", "div", "section", "blockquote", "hr", "pre", "ul", "ol", "li", "table"}) | _HEADINGS
+_KNOWN = (
+    _BLOCKS
+    | frozenset({"br", "img", "a", "b", "strong", "i", "em", "code", "tt", "kbd", "samp"})
+    | frozenset({"tr", "td", "th"})
+)
+"""Tags that are converted; of any other tag only the text stays."""
+_CELL_ENDS = frozenset({"td", "th", "tr"})
+_ENDED_BY = {"p": _BLOCKS, "li": {"li"}, "td": _CELL_ENDS, "th": _CELL_ENDS, "tr": {"tr"}}
+"""Start tags that close an open tag whose end tag may be omitted."""
+_SCOPES = frozenset({"ul", "ol", "table", "div", "section", "blockquote"})
+"""Tags within which a start tag closes nothing outside."""
 _LANGUAGE = re.compile(r"\blanguage-([A-Za-z0-9+#-]+)")
-_CODE_TAGS = frozenset({"code", "tt", "kbd", "samp"})
 
 
 def from_plain(text: str) -> str:
@@ -79,132 +95,178 @@ def from_loose(text: str) -> str:
 
 
 def from_html(text: str) -> str:
-    """The words of an HTML text with its emphasis, code, lists, links and pictures, as Markdown."""
-    writer = _Writer()
+    """Returns the text of HTML as Markdown: emphasis, code, lists, links, pictures and programs stay."""
+    converter = _Converter()
     text = re.sub(r"[\0-\2]", "", text)
-    position = 0
-    while position < len(text):
-        found = _TAG.search(text, position)
-        end = found.start() if found else len(text)
-        writer.text(html.unescape(text[position:end]))
-        if found is None:
+    return _tidy(converter.convert_soup(_parse(text)), converter.programs)
+
+
+def _parse(text: str) -> BeautifulSoup:
+    # Without a tag in it, BeautifulSoup would warn of a text that looks like a URL or a file name.
+    return BeautifulSoup(f"<html>{text}", builder=_TreeBuilder(preserve_whitespace_tags={"pre"}))
+
+
+class _TreeBuilder(TreeBuilder):
+    """Builds a tree of the tags that `_Converter` knows, at most `_MAX_DEPTH` deep.
+
+    Finds the tags itself: `html.parser` takes quadratic time on some input and drops the text after a stray `<`.
+    """
+
+    def feed(self, markup: object) -> None:
+        assert isinstance(markup, str) and self.soup is not None
+        position, skipped = 0, ""
+        while position < len(markup):
+            found = _TAG.search(markup, position)
+            end = found.start() if found else len(markup)
+            if not skipped:
+                _add_text(self.soup, html.unescape(markup[position:end]))
+            if found is None:
+                break
+            position = found.end()
+            name = (found["name"] or "").lower()
+            if not name:
+                closed = markup.find("-->", position)
+                position = len(markup) if closed < 0 else closed + 3
+            elif skipped:
+                skipped = "" if found["close"] and name == skipped else skipped
+            elif name in _SKIPPED:
+                skipped = "" if found["close"] or found["attributes"].endswith("/") else name
+            else:
+                _add_tag(self.soup, name, bool(found["close"]), found["attributes"])
+
+
+def _add_text(soup: BeautifulSoup, text: str) -> None:
+    if not soup.open_tag_counter["pre"]:
+        text = re.sub(r"\s+", " ", text)
+    if text:
+        soup.handle_data(text)
+
+
+def _add_tag(soup: BeautifulSoup, name: str, closes: bool, attributes: str) -> None:
+    if name in _VOID:
+        closes = False
+    if soup.open_tag_counter["pre"] and not (name == "pre" and closes):
+        _add_tag_in_pre(soup, name, closes, attributes)
+    elif closes:
+        soup.handle_endtag(name)
+    elif name in _KNOWN:
+        _close_implied(soup, name)
+        if len(soup.tagStack) <= _MAX_DEPTH:
+            soup.handle_starttag(name, None, None, dict(_attributes(attributes)))
+            if name in _VOID:
+                soup.handle_endtag(name)
+
+
+def _add_tag_in_pre(soup: BeautifulSoup, name: str, closes: bool, attributes: str) -> None:
+    """Keeps the line breaks and the language of a program, and no other tag."""
+    found = _LANGUAGE.search(attributes[:_LONGEST_ATTRIBUTES])
+    if name == "code" and found and soup.currentTag:
+        soup.currentTag["language"] = found[1]
+    elif name in ("br", "div", "p") and not closes:
+        soup.handle_data("\n")
+
+
+def _close_implied(soup: BeautifulSoup, name: str) -> None:
+    """Closes the open tags that the start of `name` ends in HTML, such as an `li` before the next `li`."""
+    for tag in reversed(soup.tagStack[1:]):
+        if name in _ENDED_BY.get(tag.name, ()):
+            soup.handle_endtag(tag.name)
+        elif tag.name in _SCOPES:
             break
-        position = found.end()
-        if found["name"] is None:
-            closed = text.find("-->", position)
-            position = len(text) if closed < 0 else closed + 3
-        else:
-            writer.tag(found["name"].lower(), bool(found["close"]), found["attributes"])
-    return writer.result()
 
 
-@dataclass(slots=True)
-class _Writer:
-    """Collects Markdown; nothing is nested but lists, which are written flat."""
+class _Converter(MarkdownConverter):
+    """The Markdown of a parsed text. Programs and line breaks are placeholders until `_tidy`."""
 
-    out: list[str] = field(default_factory=list)
-    pre: list[str] | None = None
-    language: str = ""
-    code: list[str] | None = None
-    silent: str = ""
-    ordered: int = 0
-    """The number of the next item of an ordered list; 0 in any other."""
-    links: list[str] = field(default_factory=list)
-    programs: list[str] = field(default_factory=list)
+    def __init__(self) -> None:
+        super().__init__(bullets="-")
+        self.programs: list[str] = []
+        self._numbers: Counter[int] = Counter()
 
-    def text(self, text: str) -> None:
-        if self.silent or not text:
-            return
-        if self.pre is not None:
-            self.pre.append(text)
-        elif self.code is not None:
-            self.code.append(text)
-        else:
-            pieces = _CODE.split(re.sub(r"\s+", " ", text.replace("\N{NO-BREAK SPACE}", " ")))
-            self.out += [piece if i % 2 else _MARKS.sub(_backslash, piece) for i, piece in enumerate(pieces)]
+    def escape(self, text: str, parent_tags: set[str]) -> str:
+        pieces = _CODE.split(text)
+        return "".join(piece if index % 2 else _MARKS.sub(_backslash, piece) for index, piece in enumerate(pieces))
 
-    def tag(self, name: str, closes: bool, attributes: str) -> None:
-        if self.silent:
-            self.silent = "" if closes and name == self.silent else self.silent
-        elif name in _SILENT:
-            self.silent = "" if closes or attributes.endswith("/") else name
-        elif name == "pre":
-            self._pre(closes)
-        elif self.pre is not None:
-            self._within_pre(name, closes, attributes)
-        elif name in _CODE_TAGS:
-            self._code(closes)
-        else:
-            self._inline(name, closes, attributes)
+    def convert_b(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return text if "_noformat" in parent_tags else _marked(text, "**")
 
-    def _within_pre(self, name: str, closes: bool, attributes: str) -> None:
-        found = _LANGUAGE.search(attributes[:_LONGEST_ATTRIBUTES])
-        if name == "code" and found:
-            self.language = found[1]
-        elif name in ("br", "div", "p") and not closes and self.pre:
-            self.pre.append("\n")
+    def convert_i(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return text if "_noformat" in parent_tags else _marked(text, "*")
 
-    def _inline(self, name: str, closes: bool, attributes: str) -> None:
-        if name in _MARK_OF:
-            self.out.append(f"{_EMPHASIS}{'/' if closes else ''}{_MARK_OF[name]}")
-        elif name == "br":
-            self.out.append(_BREAK)
-        elif name in ("ul", "ol"):
-            self.ordered = int(name == "ol" and not closes)
-            self.out.append("\n\n")
-        elif name == "li":
-            self._item(closes)
-        elif name in _HEADINGS:
-            self.out += ["\n\n", f"{_EMPHASIS}**"] if not closes else [f"{_EMPHASIS}/**", "\n\n"]
-        elif name in _BREAKS:
-            # A paragraph that opens an item stands beside its marker.
-            opens_item = self.out and _MARKER.fullmatch(self.out[-1]) and not closes
-            self.out.append("" if opens_item else "\n\n")
-        elif name in ("tr", "td", "th"):
-            self.out.append("\n" if name == "tr" else " ")
-        elif name == "a":
-            self._link(closes, attributes)
-        elif name == "img":
-            found = dict(_attributes(attributes))
-            self.out.append(f"![{_MARKS.sub(_backslash, found.get('alt', ''))}]({_address(found.get('src', ''))})")
+    convert_strong, convert_em = convert_b, convert_i
 
-    def _item(self, closes: bool) -> None:
-        if closes:
-            return
-        self.out.append(f"\n{self.ordered}. " if self.ordered else "\n- ")
-        self.ordered += bool(self.ordered)
+    def convert_code(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return text if "_noformat" in parent_tags else code_span(text)
 
-    def _link(self, closes: bool, attributes: str) -> None:
-        if closes and self.links:
-            self.out.append(f"]({self.links.pop()})")
-        elif not closes:
-            address = _address(dict(_attributes(attributes)).get("href", ""))
-            if address:
-                self.links.append(address)
-                self.out.append("[")
+    convert_tt = convert_kbd = convert_samp = convert_code
 
-    def _pre(self, closes: bool) -> None:
-        if not closes:
-            self.pre = []
-        elif self.pre is not None:
-            self.out.append(f"\n\n{_PROGRAM}{len(self.programs)}{_PROGRAM}\n\n")
-            self.programs.append(fence("".join(self.pre).strip("\n"), self.language))
-            self.pre, self.language = None, ""
+    def convert_pre(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        program = text.strip("\n")
+        if not program or "_noformat" in parent_tags:
+            return program
+        self.programs.append(fence(program, str(el.get("language", ""))))
+        return f"\n\n{_PROGRAM}{len(self.programs) - 1}{_PROGRAM}\n\n"
 
-    def _code(self, closes: bool) -> None:
-        if not closes:
-            self.code = []
-        elif self.code is not None:
-            self.out.append(code_span("".join(self.code)))
-            self.code = None
+    def convert_br(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return "\n" if "_noformat" in parent_tags else _BREAK
 
-    def result(self) -> str:
-        """All that was written, blank lines between blocks."""
-        self._pre(closes=True)
-        self._code(closes=True)
-        while self.links:
-            self.out.append(f"]({self.links.pop()})")
-        return _tidy("".join(_emphasised(self.out)), self.programs)
+    def convert_hr(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return "\n\n"
+
+    def convert_blockquote(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return f"\n\n{text.strip()}\n\n"
+
+    convert_table = convert_blockquote
+
+    def convert_tr(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return f"\n\n{text.strip(' ')}\n\n"
+
+    def convert_td(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return f" {text.strip(' ')}"
+
+    convert_th = convert_td
+
+    def convert_hN(self, n: int, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return f"\n\n{_marked(text.strip(), '**')}\n\n"
+
+    def convert_li(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        text = text.strip()
+        marker = "-"
+        if el.parent is not None and el.parent.name == "ol":
+            self._numbers[id(el.parent)] += 1
+            marker = f"{self._numbers[id(el.parent)]}."
+        first, *others = text.split("\n")
+        indent = " " * (len(marker) + 1)
+        return "\n".join([f"{marker} {first}", *(line and indent + line for line in others)]) + "\n"
+
+    def convert_a(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        address = _address(str(el.get("href", "")))
+        words = text.strip()
+        if not address or not words or "\n" in words or _PROGRAM in words or "_noformat" in parent_tags:
+            return text
+        return f"{_lead(text)}[{words}]({address}){_tail(text)}"
+
+    def convert_img(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        alt = " ".join(str(el.get("alt", "")).split())
+        if "_noformat" in parent_tags:
+            return alt
+        return f"![{_MARKS.sub(_backslash, alt)}]({_address(str(el.get('src', '')))})"
+
+
+def _marked(text: str, mark: str) -> str:
+    """Returns the text within the marks of emphasis where it is one line without emphasis, else as it is."""
+    words = text.strip()
+    if not words or "\n" in words or _PROGRAM in words or "*" in words.replace("\\*", ""):
+        return text
+    return f"{_lead(text)}{mark}{words}{mark}{_tail(text)}"
+
+
+def _lead(text: str) -> str:
+    return text[: len(text) - len(text.lstrip())]
+
+
+def _tail(text: str) -> str:
+    return text[len(text.rstrip()) :]
 
 
 def _attributes(text: str) -> list[tuple[str, str]]:
@@ -218,46 +280,25 @@ def _address(text: str) -> str:
     return re.sub(r"[\s<>()\\]", lambda found: f"%{ord(found[0]) & 255:02X}", text)
 
 
-def _emphasised(pieces: list[str]) -> list[str]:
-    """The pieces with the marks of emphasis that are opened, hold words and are closed; the others vanish."""
-    out: list[str] = []
-    opened: list[tuple[str, int]] = []
-    for piece in pieces:
-        if not piece.startswith(_EMPHASIS):
-            out.append(piece)
-        elif not piece.startswith(f"{_EMPHASIS}/"):
-            if len(opened) < _DEEPEST:
-                opened.append((piece[1:], len(out)))
-        elif opened and opened[-1][0] == piece[2:]:
-            mark, at = opened.pop()
-            _mark(out, at, mark)
-    return out
-
-
-def _mark(out: list[str], at: int, mark: str) -> None:
-    """Put a mark around what was written since `at`, blanks outside it, where it is one line."""
-    inner = "".join(out[at:])
-    if not inner.strip() or "\n" in inner.strip() or "*" in inner.replace("\\*", ""):
-        return
-    lead = inner[: len(inner) - len(inner.lstrip())]
-    tail = inner[len(inner.rstrip()) :]
-    out[at:] = [f"{lead}{mark}{inner.strip()}{mark}{tail}"]
-
-
 def _tidy(text: str, programs: list[str]) -> str:
     """Breaks as Markdown writes them, no blanks at the ends of lines, no runs of blank lines, programs in place."""
     text = re.sub(rf"(?: ?{_BREAK})+ ?", lambda found: "\n\n" if found[0].count(_BREAK) > 1 else _BREAK, text)
     # A break at the beginning or the end of a block breaks nothing.
     text = re.sub(rf"{_BREAK}(?= ?(?:\n|$))|(?:(?<=\n)|^){_BREAK}", "", text)
-    lines = [_block_safe(line.strip()) for line in text.replace(_BREAK, "\\\n").split("\n")]
+    lines = [_block_safe(line.rstrip()) for line in text.replace(_BREAK, "\\\n").split("\n")]
     joined = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
-    return re.sub(rf"{_PROGRAM}(\d+){_PROGRAM}", lambda found: programs[int(found[1])], joined)
+    return re.sub(rf"(?m)^(.*){_PROGRAM}(\d+){_PROGRAM}", lambda found: _program(found, programs), joined)
+
+
+def _program(found: re.Match[str], programs: list[str]) -> str:
+    """Returns the program behind what stands before it on its line, every line indented as far."""
+    return found[1] + programs[int(found[2])].replace("\n", "\n" + " " * len(found[1]))
 
 
 def _block_safe(line: str) -> str:
     """The line, unless it would open a block that is no list item of ours."""
-    found = re.match(r"[#>|]|=+$", line)
-    return f"\\{line}" if found else line
+    found = re.match(r" *(?=[#>|]|=+$)", line)
+    return f"{found[0]}\\{line[found.end() :]}" if found else line
 
 
 def fence(text: str, language: str = "") -> str:

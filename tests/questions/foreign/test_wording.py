@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import sys
 
 import pytest
 from hypothesis import given, settings
@@ -63,24 +64,76 @@ def test_a_code_span_holds_any_word(text: str) -> None:
         ("a<br>b<br/><br>c", "a\\\nb\n\nc"),
         ("<br>a<br>", "a"),
         ("a <b> b </b>c <i>d</i> <b><i>e</i></b>", "a  **b** c *d* *e*"),
-        ("<b>never closed", "never closed"),
+        ("<b>closed by the end", "**closed by the end**"),  # as browsers show it
         ("<b></b><i> </i>x", " x".strip()),
         ("<code>a*b `c`</code> <tt></tt>", "`` a*b `c` ``"),
         ("<ul><li>a</li><li>b</li></ul>c", "- a\n- b\n\nc"),
-        ("<ol><li><p>a</p></li><li>b</li></ol>", "1. a\n\n2. b"),
+        ("<ol><li><p>a</p></li><li>b</li></ol>", "1. a\n2. b"),  # a tight list, whatever is in its items
+        ("<ol><li>a<ul><li>b<ol><li>c</li></ol></li></ul></li><li>d</li></ol>", "1. a\n   - b\n     1. c\n2. d"),
+        ("<ul><li>a<li>b<p>c<p>d</ul>e", "- a\n- b\n\n  c\n\n  d\n\ne"),
+        ("<ul><li><pre>if a:\n  b</pre></li></ul>", "- ```\n  if a:\n    b\n  ```"),
+        ("<ol start=²><li>a</ol>", "1. a"),
         ('<a href="https://a.org/x y">z</a> <a>w</a>', "[z](https://a.org/x%20y) w"),
         ('<img src="a.png" alt="b">', "![b](a.png)"),
         ('<pre><code class="language-python">a\n  b &lt; c\n</code></pre>', "```python\na\n  b < c\n```"),
         ("<pre>a<br>b", "```\na\nb\n```"),
+        ("<pre><div>if a:</div><div>  <b>b</b>*c*</div></pre>", "```\nif a:\n  b*c*\n```"),
+        ("<b><pre>a</pre></b>", "```\na\n```"),
+        ("<pre></pre>a", "a"),
         ("<script>alert(1)</script>a<style>b</style><!-- c -->d", "ad"),
         ("a < b and c > d &amp; __e__", "a < b and c > d & \\_\\_e\\_\\_"),
         ("<h2>Title</h2>text", "**Title**\n\ntext"),
-        ("<table><tr><td>a</td><td>b</td></tr></table>", "a  b"),
+        ("<table><tr><td>a</td><td>b</td></tr><tr><td>c<td>d</table>", "a b\n\nc d"),
         ("\0\1\2x", "x"),
+        ("<soup>a</soup><hN>b</hN><document>c", "abc"),
+        ("if a<b then", "if a\\<b then"),
+        ("https://a.org", "https://a.org"),
+        ("<p># a<p>&gt; b<p>===", "\\# a\n\n\\> b\n\n\\==="),
+        ("<blockquote>a<blockquote>b", "a\n\nb"),
     ],
 )
 def test_html_becomes_simple_markdown(text: str, markdown: str) -> None:
     assert from_html(text) == markdown
+
+
+def test_the_text_of_deep_tags_stays() -> None:
+    assert from_html("<div>" * 5_000 + "a" + "</div>" * 5_000) == "a"
+    assert from_html("<ul><li>" * 30 + "a").endswith("- a")
+
+
+MANY = 4_000
+LONG = [
+    "<ol>" + "<li>a" * MANY,
+    "<br>" * MANY + "</p>" * MANY,
+    "<p>a" * MANY,
+    "<table>" + "<tr><td>a" * MANY,
+    "<code>a</b>" * MANY,
+    "<ul><li>" * MANY,
+    "<pre>a</pre>" * MANY,
+    "<a href=b>c" * MANY,
+]
+
+
+@pytest.mark.parametrize("text", LONG)
+def test_html_takes_linear_time(text: str) -> None:
+    short, long = (_calls(text[: len(text) // part]) for part in (2, 1))
+    assert long < 2.3 * short
+
+
+def _calls(text: str) -> int:
+    count = 0
+
+    def counted(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(counted)
+    try:
+        from_html(text)
+    finally:
+        sys.setprofile(before)
+    return count
 
 
 def test_indentation_and_lines_of_plain_text_stay() -> None:
