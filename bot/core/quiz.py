@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable
 from typing import Any
 
 from pydantic import ValidationError
@@ -35,14 +34,11 @@ _REF = re.compile(r"[rp][0-9]{1,18}")
 class Quiz:
     """Answers every event of every platform; it keeps nothing, so any process may answer any press.
 
-    With `links` a code question comes with a link to the web editor. `seconds` tells how long an answer took.
+    With `links` a code question comes with a link to the web editor.
     """
 
-    def __init__(
-        self, client: ServiceClient, links: Links | None = None, seconds: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, client: ServiceClient, links: Links | None = None) -> None:
         self._links = links
-        self._seconds = seconds
         self._members = MemberDesk(client)
         self._admins = AdminDesk(client)
         self._hello = HelloDesk(client)
@@ -51,14 +47,14 @@ class Quiz:
 
     async def handle(self, event: Event) -> Reply:
         """What the one who caused `event` is told, privately. Never raises."""
-        begun = self._seconds()
+        begun = time.monotonic()
         with tracing.following(event.id):
             try:
                 reply, outcome = await self._answered(event), "answered"
             except Exception as error:  # whatever fails, the member gets an answer and the log the cause
                 # It takes no card's place: what was typed or shown there is still wanted.
                 reply, outcome = Reply(_trouble(event, error)), type(error).__name__
-            ms = round(1000 * (self._seconds() - begun), 1)
+            ms = round(1000 * (time.monotonic() - begun), 1)
             tracing.mark(_LOG, "event answered", **_about(event), status=outcome, ms=ms)
         event_answered(event.who.platform, type(event).__name__, outcome, ms)
         return reply

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -30,15 +30,13 @@ _BACK = timedelta(hours=48)
 _PAGES, _PAGE = 10, 100
 _MANY = 10_000
 
-Pause = Callable[[float], Awaitable[None]]
-
 
 class PartlyPosted(Exception):
     """Some of a card's messages were made; the rest is to follow."""
 
 
 class SlackPlatform:
-    """Fills `core.platform.Platform`. `pause` waits some seconds."""
+    """Fills `core.platform.Platform`."""
 
     name: PlatformName = "slack"
 
@@ -48,13 +46,11 @@ class SlackPlatform:
         tokens: Tokens,
         clock: Callable[[], datetime],
         pacer: Pacer,
-        pause: Pause = asyncio.sleep,
     ) -> None:
         self._web = web
         self._tokens = tokens
         self._clock = clock
         self._pacer = pacer
-        self._pause = pause
         self._direct: OrderedDict[tuple[str, str], str] = OrderedDict()
         self._parts: OrderedDict[str, dict[str, str]] = OrderedDict()
 
@@ -105,7 +101,7 @@ class SlackPlatform:
         if wait > _WAIT_S:
             raise Later(wait)
         if wait:
-            await self._pause(wait)
+            await asyncio.sleep(wait)
         call = {"channel": channel, **body, **({"thread_ts": thread} if thread else {})}
         said = await shown(lambda shown_body: self._paced(client, team, shown_body), call)
         return str(said["ts"])
@@ -116,7 +112,7 @@ class SlackPlatform:
         while wait := self._pacer.start(team, channel):
             if wait > _WAIT_S:
                 raise Later(wait)
-            await self._pause(wait)
+            await asyncio.sleep(wait)
         try:
             return await client.chat_postMessage(**call)
         except SlackApiError as error:

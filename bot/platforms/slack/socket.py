@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
 from typing import Any
 
 from aiohttp import ClientError
@@ -30,8 +29,6 @@ _FAILURES = 40
 # While nothing ever comes, a quiet connection is renewed ever more seldom.
 _SELDOM = 8
 
-Seconds = Callable[[], float]
-
 
 class SocketFailed(Exception):
     """Slack could not be reached for a long time; a fresh process may."""
@@ -51,16 +48,14 @@ class Watched:
         *,
         quiet_s: float,
         ping_s: float,
-        seconds: Seconds = time.monotonic,
     ) -> None:
         self._app = app
         self._web = web
         self._app_token = app_token
         self._quiet_s = quiet_s
         self._ping_s = ping_s
-        self._seconds = seconds
         self._handler: AsyncSocketModeHandler | None = None
-        self._heard = seconds()
+        self._heard = time.monotonic()
         self._lost: float | None = None
         self._patience = 1
         self.renewals = 0
@@ -80,7 +75,7 @@ class Watched:
     @property
     def quiet_for(self) -> float:
         """Seconds since Slack last sent a message of any kind."""
-        return self._seconds() - self._heard
+        return time.monotonic() - self._heard
 
     async def connected(self) -> bool:
         """Whether the connection stands and answers pings."""
@@ -88,8 +83,8 @@ class Watched:
 
     async def _why_renew(self) -> str | None:
         if not await self.connected():
-            self._lost = self._seconds() if self._lost is None else self._lost
-            return "the connection was lost" if self._seconds() - self._lost >= _GRACE_S else None
+            self._lost = time.monotonic() if self._lost is None else self._lost
+            return "the connection was lost" if time.monotonic() - self._lost >= _GRACE_S else None
         self._lost = None
         if self.quiet_for > self._quiet_s * self._patience:
             self._patience = min(_SELDOM, 2 * self._patience)
@@ -116,7 +111,7 @@ class Watched:
             if failures >= _FAILURES:
                 raise SocketFailed(f"Slack's Socket Mode could not be reached {failures} times in a row")
             await asyncio.sleep(pause)
-        self._heard, self._lost = self._seconds(), None
+        self._heard, self._lost = time.monotonic(), None
         self.renewals += 1
         CONNECTIONS.labels("slack", "made").inc()
 
@@ -135,7 +130,7 @@ class Watched:
         await handler.connect_async()  # type: ignore[no-untyped-call]
 
     async def _hear(self, client: Any, message: dict[str, Any], raw: str | None = None) -> None:
-        self._heard = self._seconds()
+        self._heard = time.monotonic()
         if "envelope_id" in message:
             self._patience = 1
 
