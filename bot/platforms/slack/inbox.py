@@ -15,7 +15,7 @@ from slack_bolt.response import BoltResponse
 from bot.core.journal import Journal
 from bot.core.metrics import ACKNOWLEDGED, LATE, REPEATED
 from bot.platforms.slack.desk import Desk
-from bot.platforms.slack.payloads import read_payload, revoked, team_of
+from bot.platforms.slack.payloads import installed_in, read_payload, revoked
 from bot.platforms.slack.tokens import Authorized, Tokens
 from bot.platforms.slack.web import SlackWeb
 from service.client import ServiceRefused, ServiceUnavailable
@@ -67,7 +67,7 @@ class Inbox:
         """
         self.last = now = self._clock()
         req.context["begun"] = perf_counter()
-        arrival = read_payload(req.body, now)
+        arrival = read_payload(req, now)
         if arrival is not None:
             if not self._journal.take(arrival.event, arrival.route.as_dict()):
                 _LOG.info("%s came again", arrival.event.id)
@@ -95,7 +95,7 @@ class Inbox:
     async def _event(self, ack: Ack, context: AsyncBoltContext, body: Body) -> None:
         await self._happened(ack, context)
         if revoked(body):
-            team, enterprise = team_of(body)
+            team, enterprise = installed_in(context, body)
             _LOG.info("the app was removed from %s", team)
             try:
                 await self._tokens.forget(team, enterprise)

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from slack_bolt.async_app import AsyncBoltContext, AsyncBoltRequest
+
 from bot.core.events import Added, Command, Press, Sent, Submit, Visited
 from bot.platforms.slack.render import LINK
 from bot.platforms.slack.route import Arrival, FileRef, Route, read_metadata, write_files
@@ -21,20 +23,21 @@ _LATE = timedelta(hours=1)
 _SPOKEN = (None, "file_share", "thread_broadcast")
 
 
-def read_payload(body: Payload, now: datetime) -> Arrival | None:
-    """The event in a payload, as it is to be answered; None where there is nothing to answer.
+def read_payload(request: AsyncBoltRequest, now: datetime) -> Arrival | None:
+    """Returns the event in a payload with the way to answer it; None where there is nothing to answer.
 
-    Who sent it is known by id and by whatever name the payload gives; whether they are an admin it does not say.
+    The sender is known by id and by the name the payload gives. It does not say whether they are an admin.
     """
+    body = request.body
     if "command" in body:
-        return _command(body, now)
+        return _command(request, now)
     match body.get("type"):
         case "block_actions":
-            return _pressed(body, now)
+            return _pressed(request, now)
         case "view_submission":
-            return _submitted(body, now)
+            return _submitted(request, now)
         case "event_callback":
-            return _happened(body, now)
+            return _happened(request, now)
         case _:
             return None
 
@@ -47,16 +50,16 @@ def revoked(body: Payload) -> bool:
     return bool(event.get("type") == "app_uninstalled")
 
 
-def team_of(body: Payload) -> tuple[str, str]:
-    """The workspace the app was installed into and its enterprise; in a shared channel the author's is another."""
-    granted: Payload = next(iter(body.get("authorizations") or ()), {})
-    team = granted.get("team_id") or _id(body, "team") or body.get("team_id") or _id(body, "user", "team_id")
-    enterprise = granted.get("enterprise_id") or _id(body, "enterprise") or body.get("enterprise_id")
-    return str(team or enterprise or ""), str(enterprise or "")
+def installed_in(context: AsyncBoltContext, body: Payload) -> tuple[str, str]:
+    """Returns the workspace the app is installed in and its enterprise; a shared channel's author may be of another."""
+    # Bolt finds no team in the events of an app that is installed organization-wide; the body names one.
+    team = context.team_id or body.get("team_id") or context.enterprise_id
+    return str(team or ""), str(context.enterprise_id or "")
 
 
-def _command(body: Payload, now: datetime) -> Arrival:
-    route = _route(body, channel=body["channel_id"], channel_name=_channel_name(body.get("channel_name")))
+def _command(request: AsyncBoltRequest, now: datetime) -> Arrival:
+    body = request.body
+    route = _route(request, channel=body["channel_id"], channel_name=_channel_name(body.get("channel_name")))
     name = body["command"].removeprefix("/")
     # A schedule needs a channel; a member's own conversation with the bot is none.
     where = _where(route) if name == "quiz" else Where(channel=route.channel, name=route.channel_name)
@@ -65,12 +68,13 @@ def _command(body: Payload, now: datetime) -> Arrival:
     return Arrival(Command(_event_id(body["trigger_id"]), now, who, where, name, text), route)
 
 
-def _pressed(body: Payload, now: datetime) -> Arrival | None:
+def _pressed(request: AsyncBoltRequest, now: datetime) -> Arrival | None:
+    body = request.body
     pressed = body["actions"][0]
     action = pressed.get("value")
     if not action or str(pressed.get("action_id", "")).startswith(LINK):
         return None
-    route = _route(body, **_place(body))
+    route = _route(request, **_place(body))
     at = _instant(pressed.get("action_ts"), now)
     who, event_id = _who(route, _id(body, "user", "username")), _event_id(body["trigger_id"])
     if route.window == "form":
@@ -78,8 +82,9 @@ def _pressed(body: Payload, now: datetime) -> Arrival | None:
     return Arrival(Press(event_id, at, who, _where(route), action), route)
 
 
-def _submitted(body: Payload, now: datetime) -> Arrival:
-    route = _route(body, **_place(body))
+def _submitted(request: AsyncBoltRequest, now: datetime) -> Arrival:
+    body = request.body
+    route = _route(request, **_place(body))
     action, _ = read_metadata(body["view"].get("private_metadata", ""))
     who = _who(route, _id(body, "user", "username"))
     values = _values(body["view"])
@@ -102,34 +107,35 @@ def _place(body: Payload) -> dict[str, str]:
     }
 
 
-def _happened(body: Payload, now: datetime) -> Arrival | None:
+def _happened(request: AsyncBoltRequest, now: datetime) -> Arrival | None:
+    body = request.body
     event = body["event"]
     at = _instant(event.get("event_ts") or body.get("event_time"), now)
     match event.get("type"):
         case "message" | "app_mention":
-            return _sent(body, event, at)
+            return _sent(request, event, at)
         case "app_home_opened" if event.get("tab", "home") == "home":
-            route = _route(body, user=event["user"])
+            route = _route(request, user=event["user"])
             return Arrival(Visited(_event_id(body["event_id"]), at, _who(route), Where(channel="")), route)
         case "member_joined_channel" if event.get("user") == _bot_user(body) and event.get("inviter"):
-            route = _route(body, user=event["inviter"], channel=event["channel"])
+            route = _route(request, user=event["inviter"], channel=event["channel"])
             return Arrival(Added(_event_id(body["event_id"]), at, _who(route), _where(route)), route)
         case _:
             return None
 
 
-def _sent(body: Payload, event: Payload, at: datetime) -> Arrival | None:
+def _sent(request: AsyncBoltRequest, event: Payload, at: datetime) -> Arrival | None:
     """A message that is meant for us: written to the bot, naming it, or code beneath one of its posts."""
     if event.get("bot_id") or event.get("subtype") not in _SPOKEN or not event.get("user"):
         return None
-    bot = _bot_user(body)
+    bot = _bot_user(request.body)
     text, files = spoken_text(event, bot), _python_files(event.get("files") or ())
     direct = event.get("channel_type") == "im"
     beneath = bool(bot) and event.get("parent_user_id") == bot
     if not direct and event["type"] == "message" and not (beneath and (has_code(text) or files)):
         return None
     route = _route(
-        body,
+        request,
         user=event["user"],
         channel=event["channel"],
         thread=str(event.get("thread_ts") or ""),
@@ -169,17 +175,15 @@ def _picked(element: Payload) -> tuple[str, ...]:
     return () if value is None else (str(value),)
 
 
-def _route(body: Payload, **fields: str) -> Route:
-    team, enterprise = team_of(body)
-    response_url = body.get("response_url") or next(
-        (one.get("response_url") for one in body.get("response_urls") or ()), ""
-    )
+def _route(request: AsyncBoltRequest, **fields: str) -> Route:
+    context = request.context
+    team, enterprise = installed_in(context, request.body)
     route = Route(
         team=team,
         enterprise=enterprise,
-        user=str(_id(body, "user") or body.get("user_id") or ""),
-        trigger=str(body.get("trigger_id") or ""),
-        response_url=str(response_url or ""),
+        user=str(context.user_id or ""),
+        trigger=str(request.body.get("trigger_id") or ""),
+        response_url=str(context.response_url or ""),
     )
     route = dataclasses.replace(route, **{name: value for name, value in fields.items() if value})
     return dataclasses.replace(route, direct="1") if route.channel.startswith("D") else route

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from slack_bolt.async_app import AsyncBoltRequest
 
 from bot.core.events import Added, Command, Press, Sent, Submit, Visited
-from bot.platforms.slack.payloads import read_payload, revoked, team_of
-from bot.platforms.slack.route import Route, read_files, read_metadata, route_from, write_metadata
+from bot.platforms.slack.payloads import installed_in, read_payload, revoked
+from bot.platforms.slack.route import Arrival, Route, read_files, read_metadata, route_from, write_metadata
 from bot.platforms.slack.spoken import spoken_text, unescaped
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -55,6 +56,14 @@ SUBMISSION = {
 }
 
 
+def request(body: dict[str, Any]) -> AsyncBoltRequest:
+    return AsyncBoltRequest(body=body, mode="socket_mode")
+
+
+def read(body: dict[str, Any]) -> Arrival | None:
+    return read_payload(request(body), NOW)
+
+
 def happened(**event: Any) -> dict[str, Any]:
     return {
         "type": "event_callback",
@@ -71,7 +80,7 @@ def message(**event: Any) -> dict[str, Any]:
 
 
 def test_a_command_is_what_was_typed_and_where() -> None:
-    arrival = read_payload(SLASH, NOW)
+    arrival = read(SLASH)
     assert arrival is not None
     event = arrival.event
     assert isinstance(event, Command)
@@ -85,14 +94,14 @@ def test_a_command_is_what_was_typed_and_where() -> None:
 
 @pytest.mark.parametrize("name", ["privategroup", "directmessage", ""])
 def test_a_channel_slack_does_not_name_has_no_name(name: str) -> None:
-    arrival = read_payload(SLASH | {"channel_name": name}, NOW)
+    arrival = read(SLASH | {"channel_name": name})
     assert arrival is not None
     assert arrival.event.where.name == ""
 
 
 def test_a_conversation_with_the_bot_stands_for_the_whole_workspace_but_for_admins() -> None:
-    direct = read_payload(SLASH | {"channel_id": "D1", "channel_name": "directmessage"}, NOW)
-    admin = read_payload(SLASH | {"channel_id": "D1", "command": "/quiz-admin"}, NOW)
+    direct = read(SLASH | {"channel_id": "D1", "channel_name": "directmessage"})
+    admin = read(SLASH | {"channel_id": "D1", "command": "/quiz-admin"})
     assert direct is not None
     assert admin is not None
     assert (direct.event.where.channel, direct.route.channel) == ("", "D1")
@@ -100,7 +109,7 @@ def test_a_conversation_with_the_bot_stands_for_the_whole_workspace_but_for_admi
 
 
 def test_a_press_bears_its_action_and_its_instant() -> None:
-    arrival = read_payload(PRESS, NOW)
+    arrival = read(PRESS)
     assert arrival is not None
     assert isinstance(arrival.event, Press)
     assert arrival.event.action == "a:r12"
@@ -111,19 +120,19 @@ def test_a_press_bears_its_action_and_its_instant() -> None:
 @pytest.mark.parametrize("stamp", ["junk", "1.0", str((NOW + timedelta(days=1)).timestamp()), None])
 def test_an_instant_that_cannot_be_is_now(stamp: str | None) -> None:
     pressed = PRESS["actions"][0] | {"action_ts": stamp}  # type: ignore[index]
-    arrival = read_payload(PRESS | {"actions": [pressed]}, NOW)
+    arrival = read(PRESS | {"actions": [pressed]})
     assert arrival is not None
     assert arrival.event.at == NOW
 
 
 def test_a_card_only_one_member_sees_may_be_replaced() -> None:
-    arrival = read_payload(PRESS | {"container": {"is_ephemeral": True, "thread_ts": "1.1"}}, NOW)
+    arrival = read(PRESS | {"container": {"is_ephemeral": True, "thread_ts": "1.1"}})
     assert arrival is not None
     assert (arrival.route.own, arrival.route.thread) == ("1", "1.1")
 
 
 def test_a_button_that_only_opens_a_page_says_nothing() -> None:
-    assert read_payload(PRESS | {"actions": [{"action_id": "link:0", "action_ts": STAMP}]}, NOW) is None
+    assert read(PRESS | {"actions": [{"action_id": "link:0", "action_ts": STAMP}]}) is None
 
 
 def test_a_submission_bears_its_values_and_the_way_back() -> None:
@@ -135,7 +144,7 @@ def test_a_submission_bears_its_values_and_the_way_back() -> None:
         "options": {"options": {"type": "multi_static_select", "selected_options": [{"value": "a"}]}},
         "options:2": {"options:2": {"type": "multi_static_select", "selected_options": [{"value": "z"}]}},
     }
-    arrival = read_payload(SUBMISSION | {"view": VIEW | {"state": {"values": state}}}, NOW)
+    arrival = read(SUBMISSION | {"view": VIEW | {"state": {"values": state}}})
     assert arrival is not None
     event = arrival.event
     assert isinstance(event, Submit)
@@ -149,7 +158,7 @@ def test_a_button_of_a_form_submits_what_is_filled_in() -> None:
     state = {"values": {"code": {"code": {"type": "plain_text_input", "value": "x"}}}}
     body = PRESS | {"view": VIEW | {"state": state}, "container": {"type": "view", "view_id": "V1"}}
     pressed = {"action_id": "x:r12", "value": "x:r12", "action_ts": STAMP}
-    arrival = read_payload(body | {"actions": [pressed]}, NOW)
+    arrival = read(body | {"actions": [pressed]})
     assert arrival is not None
     assert isinstance(arrival.event, Submit)
     assert (arrival.event.action, arrival.event.values) == ("x:r12", {"code": ("x",)})
@@ -157,7 +166,7 @@ def test_a_button_of_a_form_submits_what_is_filled_in() -> None:
 
 
 def test_a_message_to_the_bot_is_sent() -> None:
-    arrival = read_payload(message(text="hi &lt;there&gt;", channel_type="im", channel="D1"), NOW)
+    arrival = read(message(text="hi &lt;there&gt;", channel_type="im", channel="D1"))
     assert arrival is not None
     assert isinstance(arrival.event, Sent)
     assert (arrival.event.id, arrival.event.text) == ("slack:D1:5.5", "hi <there>")
@@ -168,7 +177,7 @@ def test_one_message_that_comes_as_two_events_is_one() -> None:
     fence = "```x = 1```"
     beneath = message(text=fence, channel_type="channel", thread_ts="1.1", parent_user_id="UBOT")
     mention = happened(type="app_mention", channel="C1", user="U1", ts="5.5", text=f"<@UBOT> {fence}")
-    one, other = read_payload(beneath, NOW), read_payload(mention, NOW)
+    one, other = read(beneath), read(mention)
     assert one is not None
     assert other is not None
     assert one.event.id == other.event.id
@@ -187,7 +196,7 @@ def test_one_message_that_comes_as_two_events_is_one() -> None:
     ],
 )
 def test_what_people_say_to_one_another_is_not_meant_for_us(event: dict[str, Any]) -> None:
-    assert read_payload(message(**event), NOW) is None
+    assert read(message(**event)) is None
 
 
 def test_python_files_come_along_and_others_do_not() -> None:
@@ -197,7 +206,7 @@ def test_python_files_come_along_and_others_do_not() -> None:
         {"name": "snippet", "filetype": "python", "url_private_download": "https://files.slack.com/c"},
         {"name": "gone.py"},
     ]
-    arrival = read_payload(message(channel_type="im", subtype="file_share", files=files), NOW)
+    arrival = read(message(channel_type="im", subtype="file_share", files=files))
     assert arrival is not None
     assert [(file.name, file.url, file.size) for file in read_files(arrival.route.files)] == [
         ("a.py", "https://files.slack.com/a", 12),
@@ -207,23 +216,31 @@ def test_python_files_come_along_and_others_do_not() -> None:
 
 def test_the_bot_itself_joining_is_its_being_added() -> None:
     joined = {"type": "member_joined_channel", "channel": "C1", "inviter": "U1"}
-    arrival = read_payload(happened(user="UBOT", **joined), NOW)
+    arrival = read(happened(user="UBOT", **joined))
     assert arrival is not None
     assert isinstance(arrival.event, Added)
     assert (arrival.event.who.member, arrival.event.where.channel) == ("U1", "C1")
-    assert read_payload(happened(user="U2", **joined), NOW) is None
+    assert read(happened(user="U2", **joined)) is None
 
 
 def test_a_visit_of_the_home_page_alone_is_one() -> None:
-    arrival = read_payload(happened(type="app_home_opened", user="U1", channel="D1", tab="home"), NOW)
+    arrival = read(happened(type="app_home_opened", user="U1", channel="D1", tab="home"))
     assert arrival is not None
     assert isinstance(arrival.event, Visited)
-    assert read_payload(happened(type="app_home_opened", user="U1", channel="D1", tab="messages"), NOW) is None
+    assert read(happened(type="app_home_opened", user="U1", channel="D1", tab="messages")) is None
 
 
 def test_in_a_shared_channel_the_installed_workspace_counts() -> None:
     body = happened(type="app_home_opened", user="U9") | {"team_id": "T-of-others"}
-    assert team_of(body) == ("T1", "")
+    assert installed_in(request(body).context, body) == ("T1", "")
+
+
+def test_an_organization_wide_installation_is_known_by_the_workspace_and_the_enterprise() -> None:
+    granted = {"team_id": None, "enterprise_id": "E1", "user_id": "UBOT", "is_bot": True, "is_enterprise_install": True}
+    for body in (happened(type="app_home_opened", user="U1") | {"authorizations": [granted]}, SLASH):
+        assert installed_in(request(body).context, body) == ("T1", "E1")
+    nameless = SLASH | {"team_id": None}
+    assert installed_in(request(nameless).context, nameless) == ("E1", "E1")
 
 
 def test_removal_is_told_from_a_revoked_user() -> None:
@@ -234,7 +251,7 @@ def test_removal_is_told_from_a_revoked_user() -> None:
 
 def test_what_is_neither_is_left_alone() -> None:
     for body in ({}, {"type": "view_closed"}, {"type": "url_verification"}, happened(type="reaction_added")):
-        assert read_payload(body, NOW) is None
+        assert read(body) is None
 
 
 def rich(*elements: dict[str, Any]) -> dict[str, Any]:
