@@ -1,4 +1,14 @@
-"""Keeps our requests below Discord's limit on a whole bot, so that it never has to refuse one. It makes none itself."""
+"""Keeps the bot's requests below Discord's global rate limit, so that Discord never has to refuse one.
+
+Why not `aiolimiter`: it counts a request when it starts and never learns of the answer, while Discord counts it at an
+unknown instant in between. `AsyncLimiter(50, 1)` lets 99 requests into the first second: a full bucket, and what leaks
+out of it meanwhile. `AsyncLimiter(1, 1 / 50)` spaces them evenly, but where requests take between 0 and 1 s to arrive,
+62 are still counted within one second (measured with 200 requests). Nor can it pause for a global 429, or start partly
+used up by what a previous process has just sent.
+
+discord.py handles a 429 by itself: it waits and repeats that request, and after a global one holds back new requests.
+It does not hold back requests that have already passed its check and wait here, so a global 429 stops them here too.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,14 @@
-"""When the next message may go to a Slack channel: about one a second, in short bursts, never while Slack says wait;
-and to all channels of a workspace together no faster than Slack takes."""
+"""Rate limits for messages to Slack: about one a second to a channel after a short burst, and one limit per workspace.
+
+Why not `aiolimiter`: it is a token bucket like Slack's, but it counts when a call starts, and Slack when the call
+arrives, so calls that are delayed meet later ones and are refused. It starts full, though a previous process may just
+have used the burst up. It can only make a caller wait: it neither says how far away a turn is, which decides whether
+a message waits here or goes back to the outbox, nor rests when Slack sends a 429.
+
+Why not the SDK's `AsyncRateLimitErrorRetryHandler` for posts: it sleeps within the call, for as long as Slack says,
+while the outbox's lease on the message runs out and other messages to the same workspace go on. Replies do use it (see
+`web.RateLimitRetry`).
+"""
 
 from __future__ import annotations
 

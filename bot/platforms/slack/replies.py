@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from aiohttp import ClientError
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core.cards import Card
-from bot.platforms.slack.errors import NotInstalled, code_of, retry_after
+from bot.platforms.slack.errors import NotInstalled, code_of
 from bot.platforms.slack.pictures import ready_bodies, shown
 from bot.platforms.slack.render import bodies, pictures
 from bot.platforms.slack.route import Route
@@ -25,13 +23,10 @@ _LOG = logging.getLogger(__name__)
 
 # Docs: a response_url takes five replies.
 _RESPONSES = 5
-_TRIES = 3
-_MOST_WAIT_S = 30.0
 # Where the bot cannot show a private message in a channel, it can still write to the member.
 _NOT_THERE = frozenset({"channel_not_found", "not_in_channel", "user_not_in_channel", "is_archived"})
 
 Body = dict[str, Any]
-T = TypeVar("T")
 CANNOT = (SlackApiError, ClientError, TimeoutError, NotInstalled, ServiceUnavailable, ServiceRefused)
 """What any of these calls may raise."""
 
@@ -61,7 +56,8 @@ class Replies:
         if not route.trigger:
             return None
         try:
-            client = await self._client(route)
+            # A trigger expires before a rate limit does, so these calls are not repeated.
+            client = await self._client(route, retries=False)
             call = client.views_push if route.view and route.window != "home" else client.views_open
             said = await call(trigger_id=route.trigger, view=body)
         except CANNOT as error:
@@ -74,7 +70,7 @@ class Replies:
         """Let another body take a view's place; False where that cannot be, such as when it was closed meanwhile."""
         try:
             client = await self._client(route)
-            await _patiently(lambda: client.views_update(view_id=view_id, view=body))
+            await client.views_update(view_id=view_id, view=body)
         except CANNOT as error:
             _LOG.info("a view could not be filled: %s", _cause(error))
             return False
@@ -83,7 +79,7 @@ class Replies:
     async def publish(self, route: Route, card: Card) -> None:
         """Show a card as the bot's own page."""
         client = await self._client(route)
-        await _patiently(lambda: client.views_publish(user_id=route.user, view=home_view(card)))
+        await client.views_publish(user_id=route.user, view=home_view(card))
 
     async def _responded(self, route: Route, body: Body, replaces: bool) -> bool:
         call = {**body, "response_type": "ephemeral", "replace_original": replaces}
@@ -101,7 +97,7 @@ class Replies:
             if route.thread:
                 call["thread_ts"] = route.thread
             try:
-                await _patiently(lambda: shown(lambda ready: client.chat_postEphemeral(**ready), call))
+                await shown(lambda ready: client.chat_postEphemeral(**ready), call)
                 return
             except SlackApiError as error:
                 if code_of(error) not in _NOT_THERE:
@@ -111,30 +107,17 @@ class Replies:
     async def _write(self, client: AsyncWebClient, route: Route, body: Body) -> None:
         channel = route.channel if route.direct else ""
         if not channel:
-            opened = await _patiently(lambda: client.conversations_open(users=route.user))
+            opened = await client.conversations_open(users=route.user)
             channel = str(opened["channel"]["id"])
         call: Body = {"channel": channel, **body}
         if route.direct and route.thread:
             call["thread_ts"] = route.thread
-        await _patiently(lambda: shown(lambda ready: client.chat_postMessage(**ready), call))
+        await shown(lambda ready: client.chat_postMessage(**ready), call)
 
-    async def _client(self, route: Route) -> AsyncWebClient:
+    async def _client(self, route: Route, *, retries: bool = True) -> AsyncWebClient:
         installation = await self._tokens.of(route.team, route.enterprise)
-        return self._web.client(installation.token.get_secret_value())
+        return self._web.client(installation.token.get_secret_value(), retries=retries)
 
 
 def _cause(error: Exception) -> str:
     return code_of(error) if isinstance(error, SlackApiError) else str(error) or type(error).__name__
-
-
-async def _patiently(call: Callable[[], Awaitable[T]]) -> T:
-    """Call, waiting as Slack asks; what may have arrived is not sent again."""
-    for _ in range(_TRIES - 1):
-        try:
-            return await call()
-        except SlackApiError as error:
-            seconds = retry_after(error)
-            if seconds is None or seconds > _MOST_WAIT_S:
-                raise
-            await asyncio.sleep(seconds)
-    return await call()

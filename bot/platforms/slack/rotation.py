@@ -1,4 +1,9 @@
-"""Refreshes tokens ahead of time, one process at a time: the service hands a refresh token to one caller alone."""
+"""Refreshes tokens before they expire, one process at a time: the service leases a refresh token to a single caller.
+
+`slack_sdk`'s `AsyncTokenRotator` does not fit. It decides by the machine's clock what is due, which the service has
+already decided by its own; it returns None both for "not due" and for an answer it does not understand, although that
+answer has used up the refresh token; and it needs each `Installation` turned into a `Bot` and back.
+"""
 
 from __future__ import annotations
 

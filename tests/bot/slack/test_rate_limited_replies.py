@@ -1,0 +1,87 @@
+"""A reply that Slack rate-limits is repeated when the wait is short; nothing else is ever repeated."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import pytest
+from pydantic import SecretStr
+from slack_sdk.errors import SlackApiError
+from slack_sdk.http_retry.request import HttpRequest
+from slack_sdk.http_retry.response import HttpResponse
+from slack_sdk.http_retry.state import RetryState
+
+from bot.core.cards import Card, Text
+from bot.platforms.slack.replies import Replies
+from bot.platforms.slack.route import Route
+from bot.platforms.slack.tokens import Tokens, the_only
+from bot.platforms.slack.web import RateLimitRetry, SlackWeb
+from bot.platforms.slack.windows import waiting_view
+from service.client import ServiceClient
+from tests.conftest import Clock
+from tests.doubles.slack.double import SlackDouble
+from tests.doubles.slack.scripted import How
+
+CARD = Card("A title", "In short.", (Text("Hello."),))
+
+
+@dataclass
+class Scene:
+    slack: SlackDouble
+    replies: Replies
+    route: Route
+
+    @property
+    def told(self) -> int:
+        return len([one for one in self.slack.world.ephemerals if one.user == self.route.user])
+
+
+@pytest.fixture
+async def scene(slack: SlackDouble, clock: Clock) -> AsyncIterator[Scene]:
+    team = slack.team()
+    ann = slack.user(team, "Ann")
+    daily = slack.channel(team, "daily", ann)
+    slack.limits.on = False
+    async with SlackWeb(slack.api_url) as web, ServiceClient.over_http("http://127.0.0.1:9", "nobody") as nobody:
+        tokens = Tokens(nobody, clock, await the_only(web, SecretStr(slack.bot_token(team))))
+        yield Scene(slack, Replies(web, tokens), Route(team=team.id, user=ann.id, channel=daily.id, trigger="1.2"))
+
+
+async def test_a_short_wait_is_waited_out(scene: Scene) -> None:
+    fault = scene.slack.fail("chat.postEphemeral", "429", times=2, seconds=0)
+    await scene.replies.show(scene.route, CARD)
+    assert (fault.met, scene.told) == (2, 1)
+
+
+async def test_a_third_refusal_is_an_error(scene: Scene) -> None:
+    fault = scene.slack.fail("chat.postEphemeral", "429", times=9, seconds=0)
+    with pytest.raises(SlackApiError):
+        await scene.replies.show(scene.route, CARD)
+    assert (fault.met, scene.told) == (3, 0)
+
+
+@pytest.mark.parametrize(("how", "seconds"), [("429", 31.0), ("500", 0.0)])
+async def test_a_long_wait_or_another_failure_is_an_error_at_once(scene: Scene, how: How, seconds: float) -> None:
+    fault = scene.slack.fail("chat.postEphemeral", how, times=9, seconds=seconds)
+    with pytest.raises(SlackApiError):
+        await scene.replies.show(scene.route, CARD)
+    assert (fault.met, scene.told) == (1, 0)
+
+
+async def test_a_view_is_not_opened_again_after_its_trigger_expired(scene: Scene) -> None:
+    fault = scene.slack.fail("views.open", "429", times=9, seconds=0)
+    assert await scene.replies.open(scene.route, waiting_view()) is None
+    assert fault.met == 1
+
+
+@pytest.mark.parametrize(
+    ("header", "repeated"),
+    [("30", True), ("0.05", True), ("30.5", False), ("soon", True), ("inf", True), ("-1", True), ("", True)],
+)
+async def test_a_header_that_is_no_whole_number_is_read_too(header: str, repeated: bool) -> None:
+    response = HttpResponse(status_code=429, headers={"Retry-After": header})
+    asked = await RateLimitRetry().can_retry_async(
+        state=RetryState(), request=HttpRequest(method="POST", url="", headers={}), response=response
+    )
+    assert asked is repeated
