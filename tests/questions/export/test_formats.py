@@ -12,13 +12,16 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from anki import collection
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from questions import Bank, Option, Question, as_data, read_bank
 from questions.blocks import plain
 from questions.export import FORMATS, ExportFormat, exported, left_out
+from questions.export.anki import FIELDS
 from questions.export.gift import gift_bank
+from questions.export.shown import tags_of
 from questions.model import Place
 
 BANK = read_bank((Path(str(resources.files("questions"))) / "banks" / "pytorch-core.md").read_bytes(), name="a.md").bank
@@ -196,13 +199,13 @@ def test_a_note_keeps_its_ids_from_edition_to_edition() -> None:
 
 
 def test_anki_itself_opens_a_package(tmp_path: Path) -> None:
-    anki = pytest.importorskip("anki.collection", reason="the anki library is not installed")
-    deck = anki.Collection(str(tmp_path / "collection.anki2"))
+    deck = collection.Collection(str(tmp_path / "collection.anki2"))
 
     def bring(at: float) -> tuple[int, int, int]:
         file = tmp_path / f"{at}.apkg"
         file.write_bytes(exported(BANK, "anki", at=at))
-        request = anki.ImportAnkiPackageRequest(package_path=str(file), options=anki.ImportAnkiPackageOptions())
+        options = collection.ImportAnkiPackageOptions()
+        request = collection.ImportAnkiPackageRequest(package_path=str(file), options=options)
         log = deck.import_anki_package(request).log
         return len(log.new), len(log.duplicate), len(log.updated)
 
@@ -216,5 +219,10 @@ def test_anki_itself_opens_a_package(tmp_path: Path) -> None:
         assert "PyTorch core::tensors::memory" in names
         card = deck.get_note(deck.find_notes("Id:view-without-copy")[0]).cards()[0]
         assert '<ol type="A">' in card.question() and "Right: A, B" in card.answer()
+        _, healthy = deck.fix_integrity()
+        assert healthy
+        assert deck.tags.all() == sorted({tag for question in ASKED for tag in tags_of(question)}, key=str.casefold)
+        assert [field["name"] for field in card.note_type()["flds"]] == list(FIELDS)
+        assert deck.sched.deck_due_tree().new_count > 0
     finally:
         deck.close()
