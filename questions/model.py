@@ -5,9 +5,10 @@ Plain frozen data, no reading and no rendering. `as_data` and `from_data` carry 
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
+
+from pydantic import ConfigDict, TypeAdapter
 
 Kind = Literal["choice", "value", "output", "code", "open"]
 Level = Literal["mid", "senior", "principal"]
@@ -18,10 +19,15 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 LEVELS: tuple[Level, ...] = get_args(Level)
 DEVICES: tuple[Device, ...] = get_args(Device)
 
+_NO_OTHERS = ConfigDict(extra="forbid")
+"""Data with a field that a class does not have is refused."""
+
 
 @dataclass(frozen=True, slots=True)
 class CodeBlock:
     """A fenced block as it stands in the document."""
+
+    __pydantic_config__ = _NO_OTHERS
 
     text: str
     """The program without its fence and without the fence's indentation."""
@@ -34,6 +40,8 @@ class CodeBlock:
 @dataclass(frozen=True, slots=True)
 class Option:
     """One option of a `choice`."""
+
+    __pydantic_config__ = _NO_OTHERS
 
     id: str
     """Stable within the question; answers are kept by it, whatever order a member saw."""
@@ -48,6 +56,8 @@ class Option:
 class Wrong:
     """A plausible wrong solution that a code task's cases must reject."""
 
+    __pydantic_config__ = _NO_OTHERS
+
     name: str
     """What is wrong with it, in a few words."""
     code: str
@@ -57,6 +67,8 @@ class Wrong:
 class Tolerance:
     """How far an answer's numbers may lie from the reference's: |a-b| <= atol + rtol*|b|."""
 
+    __pydantic_config__ = _NO_OTHERS
+
     rtol: float = 1e-5
     atol: float = 1e-7
 
@@ -64,6 +76,8 @@ class Tolerance:
 @dataclass(frozen=True, slots=True)
 class CodeTask:
     """What a `code` question asks for and how it is judged."""
+
+    __pydantic_config__ = _NO_OTHERS
 
     entry: str
     """The name of the function or class the member writes; it, or the driver, is called with each case's values."""
@@ -97,6 +111,8 @@ class CodeTask:
 class Place:
     """Where a question stands."""
 
+    __pydantic_config__ = _NO_OTHERS
+
     source: str
     """Name of the document, as the reader was given it."""
     line: int
@@ -108,6 +124,8 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question of a bank, whatever document it came from."""
+
+    __pydantic_config__ = _NO_OTHERS
 
     id: str
     """Stable when the document is edited around it: the author's own id, or a slug of the prompt."""
@@ -166,28 +184,20 @@ class Bank:
     """Names of the dialects the document was read in."""
 
 
+_QUESTION = TypeAdapter(Question)
+
+
 def as_data(question: Question) -> dict[str, Any]:
-    """`question` as JSON-ready data; `from_data` is its inverse."""
-    return dataclasses.asdict(question)
+    """Returns the question as JSON-ready data; `from_data` is the inverse."""
+    data: dict[str, Any] = _QUESTION.dump_python(question)
+    return data
 
 
 def from_data(data: dict[str, Any]) -> Question:
-    """The question that `as_data` wrote. Raises TypeError for a field it does not know."""
-    task = data["task"]
-    return Question(
-        **{
-            **data,
-            "place": Place(**data["place"]),
-            "options": tuple(Option(**option) for option in data["options"]),
-            "task": task
-            and CodeTask(
-                **{
-                    **task,
-                    "wrong": tuple(Wrong(**wrong) for wrong in task["wrong"]),
-                    "tolerance": Tolerance(**task["tolerance"]),
-                }
-            ),
-            "code_blocks": tuple(CodeBlock(**block) for block in data["code_blocks"]),
-            **{name: tuple(data[name]) for name in ("key_points", "section", "links", "tags")},
-        }
-    )
+    """Returns the question that `as_data` wrote. Raises ValidationError for unknown fields and wrong values."""
+    return _QUESTION.validate_python(data)
+
+
+def from_json(text: str) -> Question:
+    """Like `from_data`, for JSON from outside: converts no value, so `"yes"` is not true and `"1"` is not a number."""
+    return _QUESTION.validate_json(text, strict=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from questions.foreign.json_items import Element, line_of, outline
-from questions.foreign.shapes import fault_of
+from questions.foreign.shapes import question_of
 from questions.foreign.sheet import Sheet
-from questions.model import Place, from_data
+from questions.model import Place
 
 if TYPE_CHECKING:
     from questions.source import Source
@@ -57,12 +57,11 @@ def _question(sheet: Sheet, element: Element) -> None:
     lines = (element.first, element.last)
     if not sheet.takes(*lines, 0):
         return
-    fault = fault_of(element.value)
-    if fault:
-        sheet.left_out(f"this is no question: {fault}", "export the bank again", lines)
+    try:
+        question = question_of(element.value)
+    except ValueError as error:
+        sheet.left_out(f"this is no question: {error}", "export the bank again", lines)
         return
-    data: dict[str, Any] = element.value
-    question = from_data({**data, "place": {"source": "", "line": 1, "end_line": 1}})
     place = sheet.place(*lines)
     blocks = tuple(dataclasses.replace(block, line=place.line) for block in question.code_blocks)
     sheet.questions.append(
