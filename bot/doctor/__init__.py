@@ -1,1 +1,1 @@
-"""What is wrong with a chat's setup, and how to mend it: asked of the chat itself and of the service."""
+"""Checks of a chat's setup, each with its fix: what the chat itself says, and what the service says."""

@@ -1,4 +1,4 @@
-"""Examines a Discord bot from outside: token, clock, application, commands, servers, permissions per channel."""
+"""Checks a Discord bot over the REST API: token, clock, application, gateway, commands, servers, permissions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from service.wire import Place
 
 Body = dict[str, Any]
 
-# The bits: docs, topics/permissions.
+# Permission bits. Docs: topics/permissions.
 NEEDED: Final[Mapping[str, int]] = {
     "View Channels": 1 << 10,
     "Send Messages": 1 << 11,
@@ -27,7 +27,7 @@ NEEDED: Final[Mapping[str, int]] = {
     "Create Public Threads": 1 << 35,
     "Send Messages in Threads": 1 << 38,
 }
-"""What the bot does in a channel: posts, shows pictures, looks whether a post arrived, reveals in a thread."""
+"""Permissions the bot needs in a channel: to post, to show pictures, to check for a post, to reveal in a thread."""
 PERMISSIONS: Final = sum(NEEDED.values())
 _ADMINISTRATOR: Final = 1 << 3
 _ALL: Final = -1
@@ -37,7 +37,7 @@ _ROLE, _MEMBER = 0, 1
 
 
 def install_link(application: str) -> str:
-    """The page on which a server's manager adds the bot, with exactly the permissions it needs."""
+    """Returns the link that adds the bot to a server, with exactly the permissions it needs."""
     asked = {"client_id": application, "scope": "bot applications.commands", "permissions": str(PERMISSIONS)}
     return f"https://discord.com/oauth2/authorize?{urlencode(asked)}"
 
@@ -48,7 +48,7 @@ async def examine_discord(
     clock: Callable[[], datetime],
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> AsyncIterator[Finding]:
-    """Every check, the first that fails for good the last. `transport` for tests and proxies of one's own."""
+    """Runs every check, until Discord cannot be asked any more. `transport` is for tests and custom proxies."""
     headers = {"Authorization": f"Bot {settings.bot_token}"}
     async with httpx.AsyncClient(
         base_url=settings.api_url, headers=headers, timeout=15, transport=transport, trust_env=True
@@ -62,42 +62,44 @@ async def examine_discord(
 
 
 class _Discord:
-    """The few reads a doctor needs. Raises Untold where nothing can be learnt."""
+    """Reads of Discord's API. Raises Untold when Discord gives no usable answer."""
 
     def __init__(self, http: httpx.AsyncClient) -> None:
         self._http = http
         self.date: str | None = None
 
     async def get(self, path: str, **query: str) -> Any:
-        """What is there; None where it is not, or may not be seen."""
+        """Returns the resource, or None if it does not exist or is not visible."""
         try:
             answer = await self._http.get(path, params=query)
         except httpx.HTTPError as error:
-            said = f"reach: {self._http.base_url} does not answer ({str(error) or type(error).__name__})"
-            cure = "check the network, a proxy (HTTPS_PROXY) and DISCORD_API_URL"
+            said = f"connection: {self._http.base_url} does not answer ({str(error) or type(error).__name__})"
+            cure = "check the network, the proxy (HTTPS_PROXY) and DISCORD_API_URL"
             raise Untold(Finding(False, said, cure)) from None
         self.date = answer.headers.get("date", self.date)
         if answer.status_code == 401:
-            cure = "copy it anew: developer portal, Bot, Reset Token; give it to DISCORD_TOKEN without the word Bot"
-            raise Untold(Finding(False, "token: Discord does not accept it", cure))
+            cure = "reset it in the developer portal, under Bot, and set DISCORD_TOKEN to it without the word Bot"
+            raise Untold(Finding(False, "token: rejected by Discord", cure))
         if answer.status_code in (403, 404):
             return None
         if answer.status_code == 429:
-            raise Untold(Finding(False, "limits: Discord asks to wait", f"try again in {_seconds(answer)} s"))
+            raise Untold(Finding(False, "rate limit: Discord asks to wait", f"try again in {_seconds(answer)} s"))
         if not answer.is_success:
-            raise Untold(Finding(False, f"reach: Discord answered {answer.status_code} to {path}", "try again later"))
+            raise Untold(
+                Finding(False, f"connection: Discord answered {answer.status_code} to {path}", "try again later")
+            )
         return answer.json()
 
 
 def _seconds(answer: httpx.Response) -> str:
-    return str(answer.headers.get("retry-after", "some"))
+    return str(answer.headers.get("retry-after", "a few"))
 
 
 async def _examined(
     discord: _Discord, settings: DiscordSettings, service: ServiceClient | None, clock: Callable[[], datetime]
 ) -> AsyncIterator[Finding]:
     me = await discord.get("/users/@me") or {}
-    yield Finding(True, f"token: it is {me.get('username')}'s")
+    yield Finding(True, f"token: valid, for {me.get('username')}")
     if (skewed := clock_finding(discord.date, clock())) is not None:
         yield skewed
     application = await discord.get("/applications/@me") or {}
@@ -109,7 +111,9 @@ async def _examined(
     guilds = await _guilds(discord)
     link = install_link(id)
     named = ", ".join(str(guild["name"]) for guild in guilds[:5]) + (" …" if len(guilds) > 5 else "")
-    yield Finding(bool(guilds), f"servers: {named or 'the bot is in none'}", "" if guilds else "open the install link")
+    yield Finding(
+        bool(guilds), f"servers: {named or 'the bot is in no server'}", "" if guilds else "open the install link"
+    )
     yield Finding(True, f"install link: {link}")
     places, known = await places_of(service, "discord")
     yield known
@@ -118,43 +122,51 @@ async def _examined(
 
 
 def application_findings(application: Body, wished: int | None) -> Iterable[Finding]:
-    """What the developer portal has that keeps the bot from working."""
+    """Reports settings of the developer portal that keep the bot from working."""
     id = str(application.get("id"))
     page = f"https://discord.com/developers/applications/{id}"
     if wished is not None and str(wished) != id:
         yield Finding(
             False,
-            f"application: DISCORD_APPLICATION_ID is {wished}, the token's is {id}",
-            "unset it: the token says it",
+            f"application: DISCORD_APPLICATION_ID is {wished}, but the token belongs to {id}",
+            "unset it; the bot reads the id from the token",
         )
     if application.get("bot_require_code_grant"):
-        cure = f"switch Requires OAuth2 Code Grant off: {page}/bot"
-        yield Finding(False, "application: servers cannot add it by a link", cure)
+        cure = f"turn off Requires OAuth2 Code Grant: {page}/bot"
+        yield Finding(False, "application: cannot be added to servers by a link", cure)
     if application.get("interactions_endpoint_url"):
-        cure = f"empty Interactions Endpoint URL: {page}/information"
-        yield Finding(False, "application: clicks and commands are sent to an address and never to this bot", cure)
+        cure = f"clear Interactions Endpoint URL: {page}/information"
+        yield Finding(False, "application: clicks and commands go to an endpoint URL and never reach this bot", cure)
     if not application.get("bot_public", True):
-        yield Finding(True, "application: private, so only its owner can add it to servers", f"Public Bot: {page}/bot")
-    yield Finding(True, "intents: servers alone, which needs no leave")
+        yield Finding(
+            True,
+            "application: private; only its owner can add it to servers",
+            f"to change that, turn on Public Bot: {page}/bot",
+        )
+    yield Finding(True, "intents: guilds only, which needs no approval")
 
 
 def gateway_finding(gateway: Body) -> Finding:
-    """Whether the bot may still connect today."""
+    """Reports how many more times the bot may connect today."""
     limit = gateway.get("session_start_limit") or {}
     left, shards = limit.get("remaining", 1), gateway.get("shards", 1)
     said = f"gateway: {left} of {limit.get('total', '?')} connections left today, {shards} shard{'s' * (shards != 1)}"
     if left < _FEW_STARTS:
         hours = limit.get("reset_after", 0) / 3_600_000
-        return Finding(False, said, f"find what restarts it: Discord resets a token at none; more in {hours:.0f} hours")
+        return Finding(
+            False,
+            said,
+            f"find out why the bot restarts: at 0 Discord resets the token; more in {hours:.0f} hours",
+        )
     return Finding(True, said)
 
 
 def commands_finding(known: list[Body]) -> Finding:
-    """Whether Discord knows the commands of this version."""
+    """Checks that the registered commands are those of this version."""
     changed = changes(known, application_commands())
     if not changed:
-        return Finding(True, "commands: Discord knows them as they are")
-    return Finding(False, f"commands: not of this version ({', '.join(changed)})", "dailygrad bot discord-sync")
+        return Finding(True, "commands: registered and up to date")
+    return Finding(False, f"commands: out of date ({', '.join(changed)})", "run: dailygrad bot discord-sync")
 
 
 async def _guilds(discord: _Discord) -> list[Body]:
@@ -168,27 +180,27 @@ async def _guilds(discord: _Discord) -> list[Body]:
 
 
 async def _place_finding(discord: _Discord, place: Place, me: str, link: str) -> Finding:
-    """Whether the bot can do its work in a scheduled channel."""
+    """Checks the bot's permissions in a scheduled channel."""
     name = place_name(place)
     guild = await discord.get(f"/guilds/{place.workspace}")
     if guild is None:
-        cure = f"add it again ({link}), or remove the schedule"
+        cure = f"add the bot again ({link}), or remove the schedule"
         return Finding(False, f"{name}: the bot is no longer in its server {place.workspace}", cure)
     channel = await discord.get(f"/channels/{place.channel}")
     if channel is None:
-        cure = "let the bot's role View Channel there; if the channel is gone, remove its schedule"
-        return Finding(False, f"{name} ({guild['name']}): the bot cannot see it", cure)
+        cure = "give the bot's role View Channel there; if the channel was deleted, remove its schedule"
+        return Finding(False, f"{name} ({guild['name']}): the bot cannot see this channel", cure)
     member = await discord.get(f"/guilds/{place.workspace}/members/{me}") or {}
     held = permissions(guild, channel, member, me)
     missing = [words for words, bit in NEEDED.items() if not held & bit]
     if missing:
-        cure = f"Edit Channel, Permissions, the bot's role: allow {', '.join(missing)}; or add it again: {link}"
+        cure = f"in Edit Channel, Permissions, the bot's role: allow {', '.join(missing)}; or add the bot again: {link}"
         return Finding(False, f"{name} ({guild['name']}): missing {', '.join(missing)}", cure)
-    return Finding(True, f"{name} ({guild['name']}): every permission is there")
+    return Finding(True, f"{name} ({guild['name']}): all permissions granted")
 
 
 def permissions(guild: Body, channel: Body, member: Body, me: str) -> int:
-    """What the bot may do in a channel, as Discord reckons it: docs, topics/permissions, Permission Overwrites."""
+    """Computes the bot's permissions in a channel. Docs: topics/permissions, Permission Overwrites."""
     everyone = str(guild["id"])
     roles = {everyone, *map(str, member.get("roles", []))}
     held = 0

@@ -1,4 +1,4 @@
-"""What a doctor found, as data, and the checks that are alike for every chat: the clock, the service. No printing."""
+"""Results of checks, and the checks that every chat shares: the clock and the scheduled channels. Prints nothing."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Place
 
 MOST_SKEW_S = 60.0
-"""Seconds this machine's clock may be off: answers carry the chat's own instants, signatures and tokens run out."""
+"""Largest clock difference that is not reported, seconds: signatures and tokens expire by the chat's clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report; `cure` says how to mend what is not `good`, or what to know."""
+    """One line of the report. `cure` is the fix for a failed check, or a note on a passed one."""
 
     good: bool
     said: str
@@ -23,7 +23,7 @@ class Finding:
 
 
 class Untold(Exception):
-    """The chat cannot be asked at all; the finding says why."""
+    """The chat gave no usable answer; the finding says why."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(finding.said)
@@ -31,7 +31,7 @@ class Untold(Exception):
 
 
 def clock_finding(date: str | None, now: datetime, whose: str = "the chat") -> Finding | None:
-    """Whether our clock agrees with the `Date` header of an answer; None where it has none that can be read."""
+    """Compares our clock with the `Date` header of a response; None if the header is missing or unreadable."""
     try:
         theirs = parsedate_to_datetime(date or "")
     except ValueError:
@@ -40,30 +40,30 @@ def clock_finding(date: str | None, now: datetime, whose: str = "the chat") -> F
         return None
     skew = (now - theirs).total_seconds()
     if abs(skew) <= MOST_SKEW_S:
-        return Finding(True, f"clock: within {MOST_SKEW_S:.0f} s of {whose}'s")
+        return Finding(True, f"clock: within {MOST_SKEW_S:.0f} s of {whose}'s clock")
     side = "ahead of" if skew > 0 else "behind"
     said = f"clock: this machine is {abs(skew):,.0f} s {side} {whose}"
-    return Finding(False, said, "set it by NTP, for example: timedatectl set-ntp true")
+    return Finding(False, said, "synchronize it by NTP, for example: timedatectl set-ntp true")
 
 
 async def places_of(service: ServiceClient | None, platform: str) -> tuple[tuple[Place, ...], Finding]:
-    """The scheduled channels, and whether the service could be asked for them."""
+    """Returns the scheduled channels, and a finding that says whether the service could list them."""
     if service is None:
-        note = "set DAILYGRAD_SERVICE_URL and DAILYGRAD_SERVICE_TOKEN as for the bot; `dailygrad run` needs neither"
-        return (), Finding(True, "service: it is not named, so the channels of schedules are not checked", note)
+        note = "to check them, set DAILYGRAD_SERVICE_URL and DAILYGRAD_SERVICE_TOKEN as for the bot"
+        return (), Finding(True, "service: not configured, so scheduled channels were not checked", note)
     try:
         places = await service.outbox_places(platform)
     except ServiceUnavailable as error:
         cure = "start it with `dailygrad serve`, and check DAILYGRAD_SERVICE_URL"
-        return (), Finding(False, f"service: it does not answer ({error})", cure)
+        return (), Finding(False, f"service: no answer ({error})", cure)
     except ServiceRefused as error:
         return (), Finding(False, f"service: {error.failure.message}", "check DAILYGRAD_SERVICE_TOKEN")
     if not places:
-        cure = "/quiz-admin setup in a channel makes the first schedule"
-        return (), Finding(True, "schedules: no channel has one yet", cure)
-    return places, Finding(True, f"schedules: they post to {len(places)} channel{'s' * (len(places) != 1)}")
+        cure = "type /quiz-admin setup in a channel to create the first one"
+        return (), Finding(True, "schedules: none yet", cure)
+    return places, Finding(True, f"schedules: {len(places)} channel{'s' * (len(places) != 1)}")
 
 
 def place_name(place: Place) -> str:
-    """A channel as the report names it."""
+    """Returns the name of a channel for the report."""
     return f"#{place.name.removeprefix('#')}" if place.name else f"channel {place.channel}"

@@ -1,4 +1,4 @@
-"""What a bot needs beside its chat: a service that answers and takes its token, and links that lead somewhere."""
+"""Checks of what every bot needs: a service that answers and accepts its token, and links that work."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ PATIENCE_S = 5.0
 
 
 async def examine_service(settings: BotSettings, client: ServiceClient, now: datetime) -> AsyncIterator[Finding]:
-    """Whether the service can be reached, serves, and knows the token."""
+    """Checks that the service answers, is ready, and accepts the token."""
     url = settings.service_url
     try:
         async with httpx.AsyncClient(timeout=PATIENCE_S) as http:
             answer = await http.get(f"{url.rstrip('/')}/readyz")
     except httpx.HTTPError as problem:
-        said = f"service: it does not answer at {url} ({problem or type(problem).__name__})"
+        said = f"service: no answer at {url} ({problem or type(problem).__name__})"
         yield Finding(False, said, "start it with `dailygrad serve`, and check DAILYGRAD_SERVICE_URL")
         return
     except httpx.InvalidURL:
-        yield Finding(False, "service: DAILYGRAD_SERVICE_URL is no address", "such as http://service:8000")
+        yield Finding(False, "service: DAILYGRAD_SERVICE_URL is not a URL", "set it to one such as http://service:8000")
         return
     if answer.is_success:
-        yield Finding(True, f"service: it answers at {url}")
+        yield Finding(True, f"service: ready at {url}")
     else:
-        yield Finding(False, f"service: it cannot serve ({answer.status_code})", _status(answer))
+        yield Finding(False, f"service: not ready ({answer.status_code})", _status(answer))
     clock = clock_finding(answer.headers.get("date"), now, "the service")
     if clock is not None:
         yield clock
@@ -44,26 +44,26 @@ async def _token(client: ServiceClient) -> Finding:
         cure = "set DAILYGRAD_SERVICE_TOKEN, or its file, to the one the service was started with"
         return Finding(False, f"token: {refused.failure.message}", cure)
     except ServiceUnavailable as problem:
-        return Finding(False, f"token: it could not be tried ({problem})", "the log of the service says why")
-    return Finding(True, "token: the service takes it")
+        return Finding(False, f"token: could not be checked ({problem})", "see the service's log")
+    return Finding(True, "token: accepted by the service")
 
 
 async def examine_links(settings: LinkSettings) -> Finding:
-    """Whether there are links to the web editor, and whether anybody serves it where they lead."""
+    """Checks that links to the web editor are configured and that the editor answers there."""
     if settings.links is None:
         note = "set DAILYGRAD_LINK_URL and DAILYGRAD_LINK_SECRET to offer the web editor"
-        return Finding(True, "links: there are none", note)
+        return Finding(True, "links: none", note)
     url = settings.link_url.rstrip("/")
     try:
         async with httpx.AsyncClient(timeout=PATIENCE_S) as http:
             answer = await http.get(f"{url}/healthz")
     except httpx.HTTPError as problem:
-        # A public address is often not reached from inside, so this alone is nothing broken.
-        note = f"from here nobody answers there ({problem or type(problem).__name__}): open it in a browser"
-        return Finding(True, f"links: they lead to {url}", note)
+        # A public address is often unreachable from inside, so this alone is not a failure.
+        note = f"no answer from here ({problem or type(problem).__name__}); open it in a browser to check"
+        return Finding(True, f"links: go to {url}", note)
     if not answer.is_success:
-        cure = "have it lead to `dailygrad bot web`, or `bot web --links-only`"
-        return Finding(False, f"links: {url} is not the web editor (it answers {answer.status_code})", cure)
+        cure = "point it at `dailygrad bot web`, or `dailygrad bot web --links-only`"
+        return Finding(False, f"links: {url} is not the web editor (status {answer.status_code})", cure)
     return Finding(True, f"links: the web editor answers at {url}")
 
 
@@ -71,5 +71,5 @@ def _status(answer: httpx.Response) -> str:
     try:
         said = answer.json()["status"]
     except (ValueError, KeyError, TypeError):
-        return "is that address really the service's? check DAILYGRAD_SERVICE_URL"
+        return "this may not be the service: check DAILYGRAD_SERVICE_URL"
     return str(said)

@@ -1,4 +1,4 @@
-"""What a bot's machine is told by its environment, all of it looked at: service, links, and each chat that is given."""
+"""Runs every check that the environment configures: the service, links, and each chat that has a token."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ _GIVEN = {
     "discord": ("DISCORD_TOKEN",),
     "slack": ("SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_CLIENT_ID"),
 }
-"""What says that a chat is wanted here: the setting itself, or that of its file."""
+"""Settings that mark a chat as configured, directly or by a `_FILE` variant."""
 
 
 def is_bot() -> bool:
-    """Whether this environment names a service to call."""
+    """Returns whether the environment names a service to call."""
     return is_set("DAILYGRAD_SERVICE_URL")
 
 
 def is_set(*names: str) -> bool:
-    """Whether one of these settings, or of their files, is given."""
+    """Returns whether one of these settings, or its `_FILE` variant, is set."""
     return any(os.environ.get(f"{name}{end}") for name in names for end in ("", "_FILE"))
 
 
 async def bot_findings(now: datetime) -> AsyncIterator[Finding]:
-    """Every check that this environment gives something to; `now` is this machine's clock."""
+    """Runs every check that the environment configures; `now` is this machine's clock."""
     if is_bot():
         try:
             settings = settings_read(BotSettings)
         except Refused as refused:
-            yield Finding(False, "settings: those of a bot cannot be used", str(refused))
+            yield Finding(False, "settings: those of the bot are invalid", str(refused))
         else:
             async with service_client(settings) as client:
                 async for found in examine_service(settings, client, now):
@@ -44,7 +44,7 @@ async def bot_findings(now: datetime) -> AsyncIterator[Finding]:
         try:
             yield await examine_links(settings_read(LinkSettings))
         except (Refused, ValueError) as wrong:
-            yield Finding(False, "links: their settings cannot be used", str(wrong))
+            yield Finding(False, "links: invalid settings", str(wrong))
     for chat, names in _GIVEN.items():
         if is_set(*names):
             async for found in _chat(chat):

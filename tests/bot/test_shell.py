@@ -87,7 +87,7 @@ def test_the_manifest_is_printed_for_each_way_of_reaching_slack() -> None:
         (
             "discord",
             {"DISCORD_TOKEN": "abc.def", "DISCORD_API_URL": "http://127.0.0.1:9/api/v10"},
-            "broken reach: http://127.0.0.1:9/api/v10",
+            "broken connection: http://127.0.0.1:9/api/v10",
         ),
     ],
 )

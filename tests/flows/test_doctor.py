@@ -114,8 +114,8 @@ async def test_a_bots_machine(environ: pytest.MonkeyPatch, service: Service, tmp
         said = lines(found)
         assert all(one.good for one in found), said
         for line in (
-            f"ok service: it answers at {url}",
-            "ok token: the service takes it",
+            f"ok service: ready at {url}",
+            "ok token: accepted by the service",
             "ok clock: within",
             "ok data",
         ):
@@ -130,7 +130,7 @@ async def test_a_bots_machine(environ: pytest.MonkeyPatch, service: Service, tmp
         assert "another-that" not in said
         environ.setenv("DAILYGRAD_LINK_SECRET", "")
         said = lines([one async for one in bot_findings(now())])
-        assert "broken links: their settings cannot be used | DAILYGRAD_LINK_URL is set" in said
+        assert "broken links: invalid settings | DAILYGRAD_LINK_URL is set" in said
 
 
 async def test_a_service_that_is_away(environ: pytest.MonkeyPatch) -> None:
@@ -139,9 +139,9 @@ async def test_a_service_that_is_away(environ: pytest.MonkeyPatch) -> None:
         environ.setenv("DAILYGRAD_SERVICE_URL", f"http://127.0.0.1:{unused.getsockname()[1]}")
         environ.setenv("DAILYGRAD_SERVICE_TOKEN", TOKEN)
         said = lines([one async for one in bot_findings(now())])
-        assert "broken service: it does not answer at http://127.0.0.1:" in said
+        assert "broken service: no answer at http://127.0.0.1:" in said
         environ.setenv("DAILYGRAD_SERVICE_TOKEN", "short")
-        assert "broken settings: those of a bot" in lines([one async for one in bot_findings(now())])
+        assert "broken settings: those of the bot" in lines([one async for one in bot_findings(now())])
 
 
 async def test_a_chat_is_examined_where_its_token_is(environ: pytest.MonkeyPatch) -> None:

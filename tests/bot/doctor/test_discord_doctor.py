@@ -64,10 +64,10 @@ async def test_a_bot_that_is_well(clinic: Clinic, schedules: MakeSchedule) -> No
     found = await clinic.findings()
     assert [one.said for one in found if not one.good] == []
     said = "\n".join(one.said for one in found)
-    for part in ("token: it is ", "clock: within 60 s", "intents: servers alone", "gateway: 1000 of 1000", "Team"):
+    for part in ("token: valid, for ", "clock: within 60 s", "intents: guilds only", "gateway: 1000 of 1000", "Team"):
         assert part in said
-    assert "commands: Discord knows them as they are" in said
-    assert "#daily (Team): every permission is there" in said
+    assert "commands: registered and up to date" in said
+    assert "#daily (Team): all permissions granted" in said
 
 
 async def test_the_install_link_asks_for_what_is_needed_and_no_more(clinic: Clinic) -> None:
@@ -87,8 +87,8 @@ async def test_a_token_that_is_none_is_all_there_is_to_say(clinic: Clinic) -> No
     (only,) = await clinic.findings(DISCORD_TOKEN="another-token")
     assert only == Finding(
         False,
-        "token: Discord does not accept it",
-        "copy it anew: developer portal, Bot, Reset Token; give it to DISCORD_TOKEN without the word Bot",
+        "token: rejected by Discord",
+        "reset it in the developer portal, under Bot, and set DISCORD_TOKEN to it without the word Bot",
     )
 
 
@@ -97,7 +97,7 @@ async def test_a_discord_that_is_away(clinic: Clinic) -> None:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/api/v10"
         (only,) = await clinic.findings(DISCORD_API_URL=url)
-    assert only.said.startswith("reach: ")
+    assert only.said.startswith("connection: ")
     assert "DISCORD_API_URL" in only.cure
 
 
@@ -107,9 +107,9 @@ async def test_commands_of_another_version_are_named(clinic: Clinic) -> None:
         {"id": "9", "type": 1, "name": "older", "description": "Gone."},
     ]
     (only,) = await clinic.broken()
-    assert only.said.startswith("commands: not of this version (added /quiz-admin, ")
+    assert only.said.startswith("commands: out of date (added /quiz-admin, ")
     assert "changed /quiz" in only.said and "removed /older" in only.said
-    assert only.cure == "dailygrad bot discord-sync"
+    assert only.cure == "run: dailygrad bot discord-sync"
 
 
 async def test_what_is_missing_in_a_channel_is_named_with_its_cure(clinic: Clinic, schedules: MakeSchedule) -> None:
@@ -122,7 +122,7 @@ async def test_what_is_missing_in_a_channel_is_named_with_its_cure(clinic: Clini
     said = {one.said: one.cure for one in await clinic.broken()}
     assert "#quiet (Team): missing Send Messages in Threads" in said
     assert "allow Send Messages in Threads" in said["#quiet (Team): missing Send Messages in Threads"]
-    assert "#gone (Team): the bot cannot see it" in said
+    assert "#gone (Team): the bot cannot see this channel" in said
     assert "#elsewhere: the bot is no longer in its server 98765" in said
     assert any(line.startswith("#hidden (Team): ") for line in said)
     assert len(said) == 4
@@ -131,16 +131,16 @@ async def test_what_is_missing_in_a_channel_is_named_with_its_cure(clinic: Clini
 async def test_a_bot_in_no_server_and_without_a_service(clinic: Clinic) -> None:
     clinic.server.world.guilds.clear()
     clinic.client = None
-    assert [one.said for one in await clinic.broken()] == ["servers: the bot is in none"]
+    assert [one.said for one in await clinic.broken()] == ["servers: the bot is in no server"]
     said = [one.said for one in await clinic.findings()]
-    assert "service: it is not named, so the channels of schedules are not checked" in said
+    assert "service: not configured, so scheduled channels were not checked" in said
 
 
 async def test_a_service_that_is_away_is_said(clinic: Clinic) -> None:
     async with ServiceClient.over_http("http://127.0.0.1:9", "token") as away:
         clinic.client = away
         (only,) = await clinic.broken()
-    assert only.said.startswith("service: it does not answer")
+    assert only.said.startswith("service: no answer")
     assert "dailygrad serve" in only.cure
 
 
@@ -153,7 +153,7 @@ async def test_a_clock_that_is_wrong(clinic: Clinic, present: Callable[[], datet
 
 async def test_another_application_than_was_named(clinic: Clinic) -> None:
     (only,) = await clinic.broken(DISCORD_APPLICATION_ID="7")
-    assert only.said.startswith("application: DISCORD_APPLICATION_ID is 7, the token's is ")
+    assert only.said.startswith("application: DISCORD_APPLICATION_ID is 7, but the token belongs to ")
 
 
 def test_what_the_portal_has_against_us() -> None:
@@ -162,10 +162,10 @@ def test_what_the_portal_has_against_us() -> None:
     )
     said = [(one.good, one.said) for one in found]
     assert said == [
-        (False, "application: servers cannot add it by a link"),
-        (False, "application: clicks and commands are sent to an address and never to this bot"),
-        (True, "application: private, so only its owner can add it to servers"),
-        (True, "intents: servers alone, which needs no leave"),
+        (False, "application: cannot be added to servers by a link"),
+        (False, "application: clicks and commands go to an endpoint URL and never reach this bot"),
+        (True, "application: private; only its owner can add it to servers"),
+        (True, "intents: guilds only, which needs no approval"),
     ]
 
 

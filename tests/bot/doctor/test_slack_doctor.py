@@ -50,13 +50,13 @@ async def test_an_app_that_is_well(clinic: Clinic, schedules: MakeSchedule) -> N
     assert [one.said for one in found if not one.good] == []
     said = [one.said for one in found]
     assert said == [
-        "token: it is dailygrad's in acme",
-        f"scopes: all {len(BOT_SCOPES)} are there in acme",
-        "clock: within 60 s of the chat's",
-        "road: Socket Mode, and the app-level token may connect",
+        "token: valid, for dailygrad in acme",
+        f"scopes: all {len(BOT_SCOPES)} granted in acme",
+        "clock: within 60 s of the chat's clock",
+        "events: Socket Mode; the app-level token is accepted",
         "manifest: not compared",
-        "schedules: they post to 1 channel",
-        "#daily: the bot is in it",
+        "schedules: 1 channel",
+        "#daily: the bot is a member",
     ]
 
 
@@ -71,8 +71,8 @@ async def test_each_missing_scope_is_named_with_its_use(clinic: Clinic) -> None:
     clinic.slack.world.tokens[clinic.slack.bot_token(clinic.team)].scopes = kept
     found = await clinic.broken()
     assert [one.said for one in found] == [
-        "scope files:write is missing in acme: it is for pictures of boards and formulas",
-        "scope users:read is missing in acme: it is for the names on the boards, and who is an admin",
+        "scopes: files:write is missing in acme; needed for pictures of boards and formulas",
+        "scopes: users:read is missing in acme; needed for the names on the boards, and who is an admin",
     ]
     assert all("Reinstall to Workspace" in one.cure for one in found)
 
@@ -89,18 +89,18 @@ async def test_each_missing_scope_is_named_with_its_use(clinic: Clinic) -> None:
 def test_a_token_that_is_refused(error: str, cure: str) -> None:
     found = token_finding("", {"ok": False, "error": error})
     assert not found.good
-    assert found.said == f"token: Slack says {error}"
+    assert found.said == f"token: rejected by Slack with {error}"
     assert cure in found.cure
 
 
 async def test_a_token_that_is_none(clinic: Clinic) -> None:
     said = [one.said for one in await clinic.broken(SLACK_BOT_TOKEN="xoxb-nobody")]
-    assert said == ["token: Slack says invalid_auth"]
+    assert said == ["token: rejected by Slack with invalid_auth"]
 
 
 async def test_an_app_level_token_that_is_none(clinic: Clinic) -> None:
     (only,) = await clinic.broken(SLACK_APP_TOKEN="xapp-1-A0-nobody")
-    assert only.said == "road: Slack says invalid_auth to the app-level token"
+    assert only.said == "events: Slack rejects the app-level token with invalid_auth"
     assert "connections:write" in only.cure
 
 
@@ -111,18 +111,18 @@ async def test_a_channel_the_bot_is_not_in(clinic: Clinic, schedules: MakeSchedu
         await schedules("slack", clinic.team.id, place.id, place.name)
     await schedules("slack", "T0ELSEWHERE", "C1", "far")
     assert [(one.said, one.cure) for one in await clinic.broken()][:2] == [
-        ("#open: the bot is not in it", "invite it there: /invite @Dailygrad"),
+        ("#open: the bot is not a member", "type /invite @Dailygrad there"),
         (
-            "#closed: it is private and the bot is not in it, or it is gone",
-            "invite it there: /invite @Dailygrad; if the channel is gone, remove its schedule",
+            "#closed: it is private and the bot is not a member, or it was deleted",
+            "type /invite @Dailygrad there; if the channel was deleted, remove its schedule",
         ),
     ]
-    assert "#far: no token reaches its workspace T0ELSEWHERE" in [one.said for one in await clinic.broken()]
+    assert "#far: no token for its workspace T0ELSEWHERE" in [one.said for one in await clinic.broken()]
 
 
 async def test_a_slack_that_is_away_or_asks_to_wait(clinic: Clinic) -> None:
     (only,) = await clinic.broken(SLACK_API_URL="http://127.0.0.1:9/api/")
-    assert only.said.startswith("reach: http://127.0.0.1:9/api/ does not answer")
+    assert only.said.startswith("connection: http://127.0.0.1:9/api/ does not answer")
     assert "SLACK_API_URL" in only.cure
 
 
@@ -134,9 +134,9 @@ async def test_a_clock_that_is_wrong(clinic: Clinic, present: Callable[[], datet
 
 async def test_by_http_only_slack_can_tell(clinic: Clinic) -> None:
     found = await clinic.findings(SLACK_SIGNING_SECRET="s", SLACK_APP_TOKEN="")
-    road = next(one for one in found if one.said.startswith("road: "))
+    road = next(one for one in found if one.said.startswith("events: "))
     assert road.good
-    assert "/slack/events at port 3000" in road.cure
+    assert "/slack/events on this bot's port 3000" in road.cure
 
 
 # The manifest: what Slack has against what we describe
@@ -158,11 +158,11 @@ def test_what_an_older_app_lacks_is_named() -> None:
     assert list(manifest_differences(theirs, socket=True)) == [
         "the command /quiz-admin is missing",
         "the scope files:read is missing",
-        "the event app_home_opened is not subscribed to",
-        "interactivity is off, so buttons do nothing",
+        "the event app_home_opened is not subscribed",
+        "interactivity is off, so buttons do not work",
         "the home tab is off",
-        "nobody can write to the bot in its messages tab",
-        "Socket Mode is off, and the bot is told to use it",
+        "the messages tab is off or read-only, so nobody can message the bot",
+        "Socket Mode is off, but the bot is configured to use it",
     ]
     assert len(list(manifest_differences({}, socket=False))) > 20
 
