@@ -35,8 +35,6 @@ from sandbox.client import SandboxClient, SandboxUnreachable
 from sandbox.examining import examine_machine
 from sandbox.shell import sandbox_command
 from service.app import Service, build
-from service.backups.age import examine_backups
-from service.backups.shell import backups_command
 from service.client import ServiceClient
 from service.config import Settings, SettingsWrong, read_settings
 from service.drawing import SandboxFailed, draw_questions
@@ -52,6 +50,7 @@ from service.hiding import Hiding
 from service.importing import import_path
 from service.logs import hide_settings, log_to
 from service.metrics import exposed
+from service.ops.backups import backups_command, examine_backups
 from service.process import DATA, Refused, errors, listening, now, only_one, out, stop_signal, until
 from service.rehearsing import rehearsed
 from service.shell import service_command

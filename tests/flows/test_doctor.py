@@ -16,11 +16,9 @@ from bot.doctor.findings import Finding
 from bot.doctor.whole import bot_findings
 from dailygrad import examined, findings
 from service.app import Service
-from service.backups.age import OLD, examine_backups
-from service.backups.archive import Manifest, Packing
-from service.backups.taking import take
 from service.examining import examine_database, running_at, secrets_in
 from service.hiding import Hiding
+from service.ops.backups import MAX_AGE, examine_backups, read_header, take
 from service.process import listening, now, served
 from service.schedule import Leader
 from service.store.session import libpq_url
@@ -167,27 +165,30 @@ def test_an_embedded_database_is_looked_at_while_it_runs(tmp_path: Path) -> None
 def test_the_age_of_backups(database_url: str, tmp_path: Path) -> None:
     assert "broken backups: none is in " in told_of(tmp_path)
     assert "have cron run `dailygrad backup" in told_of(tmp_path)
-    first, second = tmp_path / "a.zip", tmp_path / "b.zip"
+    first, second = tmp_path / "a.dump", tmp_path / "b.dump"
     with first.open("wb") as file:
-        take(database_url, file, AT, lambda *_: None)
+        take(database_url, file)
+    with first.open("rb") as file:
+        at, _ = read_header(file)
     first.chmod(0o600)
-    assert "ok backups: the newest of 1 is 2 h old and holds 0 rows" in told_of(tmp_path, timedelta(hours=2))
-    assert "broken backups: the newest of 1 is 27 h old" in told_of(tmp_path, OLD + timedelta(hours=1))
+    assert "ok backups: the newest of 1 is 2 h old and has " in told_of(tmp_path, at + timedelta(hours=2))
+    assert "broken backups: the newest of 1 is 27 h old" in told_of(tmp_path, at + MAX_AGE + HOUR)
     first.chmod(0o644)
     assert "can be read by others: its mode is 0644 | chmod 600 " in told_of(tmp_path)
-    second.write_bytes(first.read_bytes()[:-9])
-    os.utime(second, (first.stat().st_mtime + 9,) * 2)
-    assert "broken backups: b.zip cannot be restored | the backup is damaged" in told_of(tmp_path)
-    with second.open("wb") as file, Packing(file, AT) as packing:
-        manifest = Manifest(version="9", postgres="16", revision="9999", taken_at=AT, parts=(), sequences={})
-        packing.finish(manifest)
+    with psycopg.connect(libpq_url(database_url)) as connection:
+        connection.execute("update alembic_version set version_num = '9999'")
+    with second.open("wb") as file:
+        take(database_url, file)
     os.utime(second, (first.stat().st_mtime + 9,) * 2)
     assert "update Dailygrad first" in told_of(tmp_path)
+    second.write_bytes(first.read_bytes()[:200])
+    os.utime(second, (first.stat().st_mtime + 9,) * 2)
+    assert "broken backups: b.dump cannot be restored | the backup is damaged" in told_of(tmp_path)
     assert "broken backups: " in told_of(tmp_path / "nowhere")
 
 
-def told_of(folder: Path, later: timedelta = timedelta()) -> str:
-    return lines(findings([examine_backups(folder, AT + later)]))
+def told_of(folder: Path, at: datetime = AT) -> str:
+    return lines(findings([examine_backups(folder, at)]))
 
 
 def test_what_is_secret_in_the_environment_is_known(tmp_path: Path) -> None:

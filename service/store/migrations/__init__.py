@@ -1,4 +1,4 @@
-"""The schema's history. `upgrade` brings a database to the newest state; the steps are in `versions`."""
+"""Migrations of the database schema with Alembic. The migrations themselves are in `versions`."""
 
 from __future__ import annotations
 
@@ -14,35 +14,30 @@ from sqlalchemy import Connection, create_engine
 from service.store.session import sqlalchemy_url
 
 ONE_AT_A_TIME = 0x_DA117_0001
-"""Key of the advisory lock: of two processes that start together one migrates and the other finds it done."""
+"""Key of the advisory lock that makes processes migrate, back up and restore one after the other."""
 
 
-def upgrade(database_url: str, revision: str = "head") -> None:
-    """Bring the database to `revision`. Safe to call from several processes at once; blocks, so use a thread."""
-    command.upgrade(_config(database_url), revision)
+def upgrade(database_url: str) -> None:
+    """Upgrades the database to the newest revision. Several processes may call it at once. Blocks: use a thread."""
+    command.upgrade(_config(database_url), "head")
 
 
-def upgrade_within(connection: Connection, revision: str = "head") -> None:
-    """Bring the database to `revision` in the transaction the connection is in; nothing is committed."""
+def upgrade_within(connection: Connection) -> None:
+    """Upgrades the database to the newest revision in the connection's open transaction, without committing."""
     config = _config("postgresql://")
     config.attributes["connection"] = connection
-    command.upgrade(config, revision)
-
-
-def downgrade(database_url: str, revision: str = "base") -> None:
-    """Take the database back to `revision`; `base` drops everything of ours."""
-    command.downgrade(_config(database_url), revision)
+    command.upgrade(config, "head")
 
 
 def newest() -> str:
-    """The revision this code expects."""
+    """Returns the revision that this code expects."""
     head = ScriptDirectory.from_config(_config("postgresql://")).get_current_head()
     assert head is not None, "there is at least one migration"
     return head
 
 
 def known(revision: str) -> bool:
-    """Whether this code knows that revision; it knows none that is newer than itself."""
+    """Returns whether this code knows the revision. It does not know newer ones."""
     try:
         return ScriptDirectory.from_config(_config("postgresql://")).get_revision(revision).revision == revision
     except CommandError:
@@ -50,7 +45,7 @@ def known(revision: str) -> bool:
 
 
 def current(database_url: str) -> str | None:
-    """The revision the database is at; None for an empty one."""
+    """Returns the database's revision, or None if it is empty."""
     engine = create_engine(sqlalchemy_url(database_url))
     try:
         with engine.connect() as connection:
@@ -63,6 +58,6 @@ def _config(database_url: str) -> Config:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
-    # Not as an option of the file's kind: a password may hold a percent sign.
+    # An attribute rather than an option: options interpolate percent signs, which a password may contain.
     config.attributes["url"] = sqlalchemy_url(database_url)
     return config

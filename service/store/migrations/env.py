@@ -1,4 +1,7 @@
-"""What alembic runs to migrate: one connection, one transaction, one migrator at a time. Use `migrations.upgrade`."""
+"""Alembic's entry point: migrates on one connection, in one transaction, one process at a time.
+
+Call `migrations.upgrade` instead.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The steps of the schema, oldest first."""
+"""The migrations, oldest first."""

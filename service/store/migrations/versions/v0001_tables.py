@@ -1,352 +1,360 @@
-"""Every table, as it was in the beginning."""
+"""Creates every table, the triggers that no table definition can express, and the tables of the job queue.
+
+The queue's tables are those that the installed version of procrastinate expects. There is no downgrade: to go back,
+restore a backup.
+"""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
-from sqlalchemy.dialects import postgresql
+from procrastinate.schema import SchemaManager
+from sqlalchemy.dialects.postgresql import JSONB
 
 revision = "0001"
 down_revision = None
 branch_labels = None
 depends_on = None
 
-TABLES = (
-    "workspace",
-    "bank",
-    "channel",
-    "inbox",
-    "member",
-    "season",
-    "audit",
-    "bank_import",
-    "question",
-    "schedule",
-    "card",
-    "question_version",
-    "retirement",
-    "schedule_skip",
-    "report",
-    "round",
-    "answer",
-    "ledger",
-    "outbox",
-    "streak_grace",
-    "standing",
-    "verdict",
-)
-"""In the order in which they may be made."""
+INSTANT = sa.DateTime(timezone=True)
+APPEND_ONLY = ("answer", "verdict", "ledger", "audit")
+
+REFUSE_CHANGE = """
+create function refuse_change() returns trigger language plpgsql as $$
+begin
+    -- Forgetting a member erases what they wrote and keeps every number.
+    if tg_op = 'UPDATE' and tg_table_name in ('answer', 'verdict')
+        and current_setting('dailygrad.forgetting', true) = 'on'
+        and to_jsonb(new) - '{name,given,detail}'::text[] = to_jsonb(old) - '{name,given,detail}'::text[] then
+        return new;
+    end if;
+    -- When a workspace joins another, its rows move to that one; nothing else in them changes.
+    if tg_op = 'UPDATE' and tg_table_name in ('ledger', 'audit')
+        and current_setting('dailygrad.joining', true) = 'on'
+        and to_jsonb(new) - 'workspace_id' = to_jsonb(old) - 'workspace_id' then
+        return new;
+    end if;
+    raise exception '% is append-only: % refused; write a correcting row instead', tg_table_name, tg_op
+        using errcode = 'restrict_violation';
+end $$
+"""
+
+NOTIFY_OUTBOX = """
+create function tell_outbox() returns trigger language plpgsql as $$
+begin
+    perform pg_notify('dailygrad_outbox', '');
+    return null;
+end $$
+"""
 
 
 def upgrade() -> None:
-    _make_workspace()
-    _make_bank()
-    _make_channel()
-    _make_inbox()
-    _make_member()
-    _make_season()
-    _make_audit()
-    _make_bank_import()
-    _make_question()
-    _make_schedule()
-    _make_card()
-    _make_question_version()
-    _make_retirement()
-    _make_schedule_skip()
-    _make_report()
-    _make_round()
-    _make_answer()
-    _make_ledger()
-    _make_outbox()
-    _make_streak_grace()
-    _make_standing()
-    _make_verdict()
+    _create_workspaces()
+    _create_banks()
+    _create_rounds()
+    _create_answers()
+    _create_messages()
+    _create_links()
+    _create_triggers()
+    _run_script(SchemaManager.get_schema())
 
 
-def downgrade() -> None:
-    for table in reversed(TABLES):
-        op.drop_table(table)
-
-
-def _make_workspace() -> None:
+def _create_workspaces() -> None:
     op.create_table(
         "workspace",
-        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
+        _id(),
+        sa.Column("name", sa.String(), server_default="", nullable=False),
+        sa.Column("created_at", INSTANT, nullable=False),
+        sa.Column("generated", sa.String(), server_default="use", nullable=False),
+    )
+    op.create_table(
+        "chat",
+        _id(),
+        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
         sa.Column("platform", sa.String(), nullable=False),
         sa.Column("external_id", sa.String(), nullable=False),
-        sa.Column("name", sa.String(), server_default="", nullable=False),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.PrimaryKeyConstraint("id", name="pk_workspace"),
-        sa.UniqueConstraint("platform", "external_id", name="uq_workspace_platform_external_id"),
+        sa.Column("created_at", INSTANT, nullable=False),
+        sa.Column("greeted_at", INSTANT, nullable=True),
+        _refer("chat", "workspace_id", "workspace"),
+        sa.UniqueConstraint("id", "workspace_id", name="uq_chat_id_workspace_id"),
+        sa.UniqueConstraint("platform", "external_id", name="uq_chat_platform_external_id"),
     )
-
-
-def _make_bank() -> None:
-    op.create_table(
-        "bank",
-        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
-        sa.Column("workspace_id", sa.BigInteger(), nullable=True),
-        sa.Column("name", sa.String(), nullable=False),
-        sa.Column("title", sa.String(), nullable=False),
-        sa.Column("licence", sa.String(), server_default="", nullable=False),
-        sa.ForeignKeyConstraint(["workspace_id"], ["workspace.id"], name="fk_bank_workspace_id_workspace"),
-        sa.PrimaryKeyConstraint("id", name="pk_bank"),
-        sa.UniqueConstraint(
-            "workspace_id", "name", name="uq_bank_workspace_id_name", postgresql_nulls_not_distinct=True
-        ),
-    )
-
-
-def _make_channel() -> None:
     op.create_table(
         "channel",
-        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
+        _id(),
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),
+        sa.Column("chat_id", sa.BigInteger(), nullable=False),
         sa.Column("external_id", sa.String(), nullable=False),
         sa.Column("name", sa.String(), server_default="", nullable=False),
-        sa.ForeignKeyConstraint(["workspace_id"], ["workspace.id"], name="fk_channel_workspace_id_workspace"),
-        sa.PrimaryKeyConstraint("id", name="pk_channel"),
+        _refer_within_workspace("channel", "chat_id", "chat"),
+        _refer("channel", "workspace_id", "workspace"),
+        sa.UniqueConstraint("chat_id", "external_id", name="uq_channel_chat_id_external_id"),
         sa.UniqueConstraint("id", "workspace_id", name="uq_channel_id_workspace_id"),
-        sa.UniqueConstraint("workspace_id", "external_id", name="uq_channel_workspace_id_external_id"),
     )
-
-
-def _make_inbox() -> None:
-    op.create_table(
-        "inbox",
-        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
-        sa.Column("event_id", sa.String(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("call", sa.String(), nullable=False),
-        sa.Column("reply", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
-        sa.ForeignKeyConstraint(["workspace_id"], ["workspace.id"], name="fk_inbox_workspace_id_workspace"),
-        sa.PrimaryKeyConstraint("workspace_id", "event_id", name="pk_inbox"),
-    )
-
-
-def _make_member() -> None:
     op.create_table(
         "member",
-        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
+        _id(),
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),
-        sa.Column("external_id", sa.String(), nullable=True),
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("hidden", sa.Boolean(), server_default=sa.text("false"), nullable=False),
-        sa.Column("joined_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("forgotten_at", sa.DateTime(timezone=True), nullable=True),
-        sa.ForeignKeyConstraint(["workspace_id"], ["workspace.id"], name="fk_member_workspace_id_workspace"),
-        sa.PrimaryKeyConstraint("id", name="pk_member"),
+        sa.Column("joined_at", INSTANT, nullable=False),
+        sa.Column("forgotten_at", INSTANT, nullable=True),
+        sa.Column("merged_into", sa.BigInteger(), nullable=True),
+        _refer("member", "merged_into", "member"),
+        _refer("member", "workspace_id", "workspace"),
         sa.UniqueConstraint("id", "workspace_id", name="uq_member_id_workspace_id"),
-        sa.UniqueConstraint("workspace_id", "external_id", name="uq_member_workspace_id_external_id"),
     )
-
-
-def _make_season() -> None:
+    op.create_index(
+        "ix_member_merged_into", "member", ["merged_into"], postgresql_where=sa.text("merged_into is not null")
+    )
+    op.create_table(
+        "identity",
+        _id(),
+        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
+        sa.Column("chat_id", sa.BigInteger(), nullable=False),
+        sa.Column("member_id", sa.BigInteger(), nullable=False),
+        sa.Column("external_id", sa.String(), nullable=False),
+        sa.Column("name", sa.String(), nullable=False),
+        _refer_within_workspace("identity", "chat_id", "chat"),
+        _refer_within_workspace("identity", "member_id", "member"),
+        sa.UniqueConstraint("chat_id", "external_id", name="uq_identity_chat_id_external_id"),
+        sa.UniqueConstraint("chat_id", "member_id", name="uq_identity_chat_id_member_id"),
+    )
+    op.create_index("ix_identity_member", "identity", ["member_id"])
     op.create_table(
         "season",
-        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
+        _id(),
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),
         sa.Column("name", sa.String(), nullable=False),
-        sa.Column("starts_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("ends_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("archive", postgresql.JSONB(astext_type=sa.Text()), nullable=True),
-        sa.CheckConstraint("ends_at > starts_at", name="ck_season_ends_after_start"),
-        sa.ForeignKeyConstraint(["workspace_id"], ["workspace.id"], name="fk_season_workspace_id_workspace"),
-        sa.PrimaryKeyConstraint("id", name="pk_season"),
+        sa.Column("starts_at", INSTANT, nullable=False),
+        sa.Column("ends_at", INSTANT, nullable=True),
+        sa.Column("archive", JSONB(), nullable=True),
+        sa.CheckConstraint("ends_at > starts_at", name="ends_after_start"),
+        _refer("season", "workspace_id", "workspace"),
         sa.UniqueConstraint("workspace_id", "name", name="uq_season_workspace_id_name"),
     )
     op.create_index(
         "uq_season_running", "season", ["workspace_id"], unique=True, postgresql_where=sa.text("ends_at is null")
     )
-
-
-def _make_audit() -> None:
     op.create_table(
-        "audit",
-        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
+        "trouble",
+        _id(),
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),
-        sa.Column("member_id", sa.BigInteger(), nullable=True),
-        sa.Column("action", sa.String(), nullable=False),
-        sa.Column("detail", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(["member_id"], ["member.id"], name="fk_audit_member_id_member"),
-        sa.ForeignKeyConstraint(["workspace_id"], ["workspace.id"], name="fk_audit_workspace_id_workspace"),
-        sa.PrimaryKeyConstraint("id", name="pk_audit"),
+        sa.Column("what", sa.String(), nullable=False),
+        sa.Column("subject", sa.BigInteger(), nullable=False),
+        sa.Column("detail", JSONB(), nullable=False),
+        sa.Column("since", INSTANT, nullable=False),
+        sa.Column("over_at", INSTANT, nullable=True),
+        sa.CheckConstraint("what in ('late', 'refused', 'sandbox', 'revoked')", name="what"),
+        _refer("trouble", "workspace_id", "workspace"),
+    )
+    op.create_index(
+        "uq_trouble_open",
+        "trouble",
+        ["workspace_id", "what", "subject"],
+        unique=True,
+        postgresql_where=sa.text("over_at is null"),
     )
 
 
-def _make_bank_import() -> None:
+def _create_banks() -> None:
+    op.create_table(
+        "bank",
+        _id(),
+        sa.Column("workspace_id", sa.BigInteger(), nullable=True),
+        sa.Column("name", sa.String(), nullable=False),
+        sa.Column("title", sa.String(), nullable=False),
+        sa.Column("licence", sa.String(), server_default="", nullable=False),
+        _refer("bank", "workspace_id", "workspace"),
+        sa.UniqueConstraint(
+            "workspace_id", "name", name="uq_bank_workspace_id_name", postgresql_nulls_not_distinct=True
+        ),
+    )
     op.create_table(
         "bank_import",
-        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
+        _id(),
         sa.Column("bank_id", sa.BigInteger(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("at", INSTANT, nullable=False),
         sa.Column("digest", sa.String(), nullable=False),
-        sa.Column("summary", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
-        sa.ForeignKeyConstraint(["bank_id"], ["bank.id"], name="fk_bank_import_bank_id_bank"),
-        sa.PrimaryKeyConstraint("id", name="pk_bank_import"),
+        sa.Column("summary", JSONB(), nullable=False),
+        sa.Column("document", sa.String(), server_default="", nullable=False),
+        sa.Column("undoes", sa.BigInteger(), nullable=True),
+        _refer("bank_import", "bank_id", "bank"),
+        _refer("bank_import", "undoes", "bank_import"),
     )
-
-
-def _make_question() -> None:
     op.create_table(
         "question",
-        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
+        _id(),
         sa.Column("bank_id", sa.BigInteger(), nullable=False),
         sa.Column("key", sa.String(), nullable=False),
         sa.Column("current", sa.BigInteger(), nullable=False),
-        sa.Column("retired_at", sa.DateTime(timezone=True), nullable=True),
-        sa.ForeignKeyConstraint(["bank_id"], ["bank.id"], name="fk_question_bank_id_bank"),
-        sa.PrimaryKeyConstraint("id", name="pk_question"),
+        sa.Column("retired_at", INSTANT, nullable=True),
+        sa.Column("place", JSONB(), nullable=True),
+        sa.Column("held", sa.Boolean(), server_default=sa.false(), nullable=False),
+        _refer("question", "bank_id", "bank"),
         sa.UniqueConstraint("bank_id", "key", name="uq_question_bank_id_key"),
     )
-
-
-def _make_schedule() -> None:
     op.create_table(
-        "schedule",
-        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
-        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
-        sa.Column("channel_id", sa.BigInteger(), nullable=False),
-        sa.Column("spec", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
-        sa.Column("since", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("paused_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("removed_at", sa.DateTime(timezone=True), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["channel_id", "workspace_id"],
-            ["channel.id", "channel.workspace_id"],
-            name="fk_schedule_channel_id_channel",
-        ),
-        sa.PrimaryKeyConstraint("id", name="pk_schedule"),
-    )
-
-
-def _make_card() -> None:
-    op.create_table(
-        "card",
-        sa.Column("member_id", sa.BigInteger(), nullable=False),
+        "import_step",
+        sa.Column("import_id", sa.BigInteger(), nullable=False),
         sa.Column("question_id", sa.BigInteger(), nullable=False),
-        sa.Column("state", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
-        sa.Column("due", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("reviews", sa.BigInteger(), server_default="0", nullable=False),
-        sa.ForeignKeyConstraint(["member_id"], ["member.id"], name="fk_card_member_id_member"),
-        sa.ForeignKeyConstraint(["question_id"], ["question.id"], name="fk_card_question_id_question"),
-        sa.PrimaryKeyConstraint("member_id", "question_id", name="pk_card"),
+        sa.Column("version_before", sa.BigInteger(), nullable=True),
+        sa.Column("version_after", sa.BigInteger(), nullable=False),
+        sa.Column("retired_before", sa.Boolean(), nullable=False),
+        sa.Column("retired_after", sa.Boolean(), nullable=False),
+        _refer("import_step", "import_id", "bank_import"),
+        _refer("import_step", "question_id", "question"),
+        sa.PrimaryKeyConstraint("import_id", "question_id", name="pk_import_step"),
     )
-
-
-def _make_question_version() -> None:
+    op.create_table(
+        "question_alias",
+        sa.Column("bank_id", sa.BigInteger(), nullable=False),
+        sa.Column("key", sa.String(), nullable=False),
+        sa.Column("question_id", sa.BigInteger(), nullable=False),
+        _refer("question_alias", "bank_id", "bank"),
+        _refer("question_alias", "question_id", "question"),
+        sa.PrimaryKeyConstraint("bank_id", "key", name="pk_question_alias"),
+    )
     op.create_table(
         "question_version",
-        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
+        _id(),
         sa.Column("question_id", sa.BigInteger(), nullable=False),
         sa.Column("version", sa.BigInteger(), nullable=False),
+        sa.Column("drawing", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("family", sa.Boolean(), server_default=sa.false(), nullable=False),
         sa.Column("kind", sa.String(), nullable=False),
         sa.Column("level", sa.String(), nullable=True),
         sa.Column("topic", sa.String(), nullable=False),
         sa.Column("answered", sa.Boolean(), nullable=False),
         sa.Column("digest", sa.String(), nullable=False),
-        sa.Column("body", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(["question_id"], ["question.id"], name="fk_question_version_question_id_question"),
-        sa.PrimaryKeyConstraint("id", name="pk_question_version"),
-        sa.UniqueConstraint("question_id", "version", name="uq_question_version_question_id_version"),
+        sa.Column("body", JSONB(), nullable=False),
+        sa.Column("created_at", INSTANT, nullable=False),
+        _refer("question_version", "question_id", "question"),
+        sa.UniqueConstraint(
+            "question_id", "version", "drawing", name="uq_question_version_question_id_version_drawing"
+        ),
     )
-
-
-def _make_retirement() -> None:
     op.create_table(
         "retirement",
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),
         sa.Column("question_id", sa.BigInteger(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(["question_id"], ["question.id"], name="fk_retirement_question_id_question"),
-        sa.ForeignKeyConstraint(["workspace_id"], ["workspace.id"], name="fk_retirement_workspace_id_workspace"),
+        sa.Column("at", INSTANT, nullable=False),
+        _refer("retirement", "question_id", "question"),
+        _refer("retirement", "workspace_id", "workspace"),
         sa.PrimaryKeyConstraint("workspace_id", "question_id", name="pk_retirement"),
     )
 
 
-def _make_schedule_skip() -> None:
+def _create_rounds() -> None:
+    op.create_table(
+        "schedule",
+        _id(),
+        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
+        sa.Column("channel_id", sa.BigInteger(), nullable=False),
+        sa.Column("made_by", sa.BigInteger(), nullable=True),
+        sa.Column("spec", JSONB(), nullable=False),
+        sa.Column("since", INSTANT, nullable=False),
+        sa.Column("paused_at", INSTANT, nullable=True),
+        sa.Column("removed_at", INSTANT, nullable=True),
+        _refer_within_workspace("schedule", "channel_id", "channel"),
+        _refer("schedule", "made_by", "member"),
+        sa.UniqueConstraint("id", "workspace_id", name="uq_schedule_id_workspace_id"),
+    )
+    op.create_table(
+        "schedule_channel",
+        sa.Column("schedule_id", sa.BigInteger(), nullable=False),
+        sa.Column("channel_id", sa.BigInteger(), nullable=False),
+        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
+        sa.Column("since", INSTANT, nullable=False),
+        _refer_within_workspace("schedule_channel", "channel_id", "channel"),
+        _refer_within_workspace("schedule_channel", "schedule_id", "schedule"),
+        sa.PrimaryKeyConstraint("schedule_id", "channel_id", name="pk_schedule_channel"),
+    )
     op.create_table(
         "schedule_skip",
         sa.Column("schedule_id", sa.BigInteger(), nullable=False),
         sa.Column("day", sa.Date(), nullable=False),
-        sa.ForeignKeyConstraint(["schedule_id"], ["schedule.id"], name="fk_schedule_skip_schedule_id_schedule"),
+        _refer("schedule_skip", "schedule_id", "schedule"),
         sa.PrimaryKeyConstraint("schedule_id", "day", name="pk_schedule_skip"),
     )
-
-
-def _make_report() -> None:
-    op.create_table(
-        "report",
-        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
-        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
-        sa.Column("member_id", sa.BigInteger(), nullable=False),
-        sa.Column("version_id", sa.BigInteger(), nullable=False),
-        sa.Column("text", sa.String(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("state", sa.String(), server_default="open", nullable=False),
-        sa.CheckConstraint("state in ('open', 'dismissed', 'fixed')", name="ck_report_state"),
-        sa.ForeignKeyConstraint(["member_id"], ["member.id"], name="fk_report_member_id_member"),
-        sa.ForeignKeyConstraint(["version_id"], ["question_version.id"], name="fk_report_version_id_question_version"),
-        sa.ForeignKeyConstraint(["workspace_id"], ["workspace.id"], name="fk_report_workspace_id_workspace"),
-        sa.PrimaryKeyConstraint("id", name="pk_report"),
-    )
-
-
-def _make_round() -> None:
     op.create_table(
         "round",
-        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
+        _id(),
         sa.Column("schedule_id", sa.BigInteger(), nullable=False),
         sa.Column("day", sa.Date(), nullable=False),
         sa.Column("version_id", sa.BigInteger(), nullable=True),
-        sa.Column("opens_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("closes_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("closed_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("opens_at", INSTANT, nullable=False),
+        sa.Column("closes_at", INSTANT, nullable=False),
+        sa.Column("closed_at", INSTANT, nullable=True),
         sa.Column("skipped", sa.String(), nullable=True),
-        sa.CheckConstraint("(skipped is null) = (version_id is not null)", name="ck_round_asked_or_skipped"),
-        sa.CheckConstraint("closes_at > opens_at", name="ck_round_closes_after_opening"),
-        sa.ForeignKeyConstraint(["schedule_id"], ["schedule.id"], name="fk_round_schedule_id_schedule"),
-        sa.ForeignKeyConstraint(["version_id"], ["question_version.id"], name="fk_round_version_id_question_version"),
-        sa.PrimaryKeyConstraint("id", name="pk_round"),
+        sa.CheckConstraint("(skipped is null) = (version_id is not null)", name="asked_or_skipped"),
+        sa.CheckConstraint("closes_at > opens_at", name="closes_after_opening"),
+        _refer("round", "schedule_id", "schedule"),
+        _refer("round", "version_id", "question_version"),
         sa.UniqueConstraint("schedule_id", "day", name="uq_round_schedule_id_day"),
     )
     op.create_index(
-        "ix_round_open",
-        "round",
-        ["closes_at"],
-        unique=False,
-        postgresql_where=sa.text("closed_at is null and skipped is null"),
+        "ix_round_open", "round", ["closes_at"], postgresql_where=sa.text("closed_at is null and skipped is null")
     )
 
 
-def _make_answer() -> None:
+def _create_answers() -> None:
     op.create_table(
         "answer",
-        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
+        _id(),
         sa.Column("member_id", sa.BigInteger(), nullable=False),
         sa.Column("round_id", sa.BigInteger(), nullable=True),
         sa.Column("version_id", sa.BigInteger(), nullable=False),
         sa.Column("number", sa.BigInteger(), nullable=False),
         sa.Column("event_id", sa.String(), nullable=False),
-        sa.Column("given", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
+        sa.Column("given", JSONB(), nullable=False),
         sa.Column("name", sa.String(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(["member_id"], ["member.id"], name="fk_answer_member_id_member"),
-        sa.ForeignKeyConstraint(["round_id"], ["round.id"], name="fk_answer_round_id_round"),
-        sa.ForeignKeyConstraint(["version_id"], ["question_version.id"], name="fk_answer_version_id_question_version"),
-        sa.PrimaryKeyConstraint("id", name="pk_answer"),
-        sa.UniqueConstraint("id", "round_id", "member_id", name="uq_answer_id_round_id_member_id"),
-        sa.UniqueConstraint("member_id", "event_id", name="uq_answer_member_id_event_id"),
+        sa.Column("at", INSTANT, nullable=False),
+        sa.Column("chat_id", sa.BigInteger(), nullable=True),
+        _refer("answer", "chat_id", "chat"),
+        _refer("answer", "member_id", "member"),
+        _refer("answer", "round_id", "round"),
+        _refer("answer", "version_id", "question_version"),
+        sa.UniqueConstraint("id", "round_id", name="uq_answer_id_round_id"),
+        sa.UniqueConstraint(
+            "member_id",
+            "chat_id",
+            "event_id",
+            name="uq_answer_member_id_chat_id_event_id",
+            postgresql_nulls_not_distinct=True,
+        ),
         sa.UniqueConstraint("round_id", "member_id", "number", name="uq_answer_round_id_member_id_number"),
     )
+    op.create_table(
+        "standing",
+        sa.Column("round_id", sa.BigInteger(), nullable=False),
+        sa.Column("member_id", sa.BigInteger(), nullable=False),
+        sa.Column("answer_id", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["answer_id", "round_id"], ["answer.id", "answer.round_id"], name="fk_standing_answer_id_answer"
+        ),
+        _refer("standing", "member_id", "member"),
+        _refer("standing", "round_id", "round"),
+        sa.PrimaryKeyConstraint("round_id", "member_id", name="pk_standing"),
+    )
+    op.create_table(
+        "verdict",
+        _id(),
+        sa.Column("answer_id", sa.BigInteger(), nullable=False),
+        sa.Column("version_id", sa.BigInteger(), nullable=False),
+        sa.Column("verdict", sa.String(), nullable=False),
+        sa.Column("credit", sa.Double(), nullable=False),
+        sa.Column("detail", JSONB(), nullable=False),
+        sa.Column("at", INSTANT, nullable=False),
+        sa.CheckConstraint("credit between 0 and 1", name="credit_is_a_share"),
+        _refer("verdict", "answer_id", "answer"),
+        _refer("verdict", "version_id", "question_version"),
+        sa.UniqueConstraint("answer_id", "version_id", name="uq_verdict_answer_id_version_id"),
+    )
 
-
-def _make_ledger() -> None:
     op.create_table(
         "ledger",
-        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
+        _id(),
         sa.Column("key", sa.String(), nullable=False),
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),
         sa.Column("member_id", sa.BigInteger(), nullable=False),
@@ -355,96 +363,202 @@ def _make_ledger() -> None:
         sa.Column("credit", sa.Double(), nullable=True),
         sa.Column("seconds", sa.Double(), nullable=True),
         sa.Column("reason", sa.String(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["member_id", "workspace_id"], ["member.id", "member.workspace_id"], name="fk_ledger_member_id_member"
-        ),
-        sa.ForeignKeyConstraint(["round_id"], ["round.id"], name="fk_ledger_round_id_round"),
-        sa.PrimaryKeyConstraint("id", name="pk_ledger"),
+        sa.Column("at", INSTANT, nullable=False),
+        _refer_within_workspace("ledger", "member_id", "member"),
+        _refer("ledger", "round_id", "round"),
         sa.UniqueConstraint("key", name="uq_ledger_key"),
     )
-    op.create_index("ix_ledger_board", "ledger", ["workspace_id", "at"], unique=False)
-
-
-def _make_outbox() -> None:
-    op.create_table(
-        "outbox",
-        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
-        sa.Column("key", sa.String(), nullable=False),
-        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
-        sa.Column("channel_id", sa.BigInteger(), nullable=True),
-        sa.Column("member_id", sa.BigInteger(), nullable=True),
-        sa.Column("round_id", sa.BigInteger(), nullable=True),
-        sa.Column("kind", sa.String(), nullable=False),
-        sa.Column("body", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
-        sa.Column("state", sa.String(), server_default="due", nullable=False),
-        sa.Column("attempt", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("due_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("not_before", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("give_up_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("claimed_until", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("message_ref", sa.String(), nullable=True),
-        sa.Column("sent_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("error", sa.String(), nullable=True),
-        sa.CheckConstraint("(state = 'sent') = (message_ref is not null)", name="ck_outbox_sent_has_a_reference"),
-        sa.CheckConstraint("state in ('due', 'sending', 'uncertain', 'sent', 'skipped')", name="ck_outbox_state"),
-        sa.ForeignKeyConstraint(["channel_id"], ["channel.id"], name="fk_outbox_channel_id_channel"),
-        sa.ForeignKeyConstraint(["member_id"], ["member.id"], name="fk_outbox_member_id_member"),
-        sa.ForeignKeyConstraint(["round_id"], ["round.id"], name="fk_outbox_round_id_round"),
-        sa.ForeignKeyConstraint(["workspace_id"], ["workspace.id"], name="fk_outbox_workspace_id_workspace"),
-        sa.PrimaryKeyConstraint("id", name="pk_outbox"),
-        sa.UniqueConstraint("key", name="uq_outbox_key"),
-    )
-    op.create_index(
-        "ix_outbox_waiting",
-        "outbox",
-        ["not_before"],
-        unique=False,
-        postgresql_where=sa.text("state in ('due', 'sending', 'uncertain')"),
-    )
-
-
-def _make_streak_grace() -> None:
+    op.create_index("ix_ledger_board", "ledger", ["workspace_id", "at"])
     op.create_table(
         "streak_grace",
         sa.Column("round_id", sa.BigInteger(), nullable=False),
         sa.Column("member_id", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(["member_id"], ["member.id"], name="fk_streak_grace_member_id_member"),
-        sa.ForeignKeyConstraint(["round_id"], ["round.id"], name="fk_streak_grace_round_id_round"),
+        _refer("streak_grace", "member_id", "member"),
+        _refer("streak_grace", "round_id", "round"),
         sa.PrimaryKeyConstraint("round_id", "member_id", name="pk_streak_grace"),
     )
-
-
-def _make_standing() -> None:
     op.create_table(
-        "standing",
-        sa.Column("round_id", sa.BigInteger(), nullable=False),
+        "card",
         sa.Column("member_id", sa.BigInteger(), nullable=False),
-        sa.Column("answer_id", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["answer_id", "round_id", "member_id"],
-            ["answer.id", "answer.round_id", "answer.member_id"],
-            name="fk_standing_answer_id_answer",
-        ),
-        sa.ForeignKeyConstraint(["member_id"], ["member.id"], name="fk_standing_member_id_member"),
-        sa.ForeignKeyConstraint(["round_id"], ["round.id"], name="fk_standing_round_id_round"),
-        sa.PrimaryKeyConstraint("round_id", "member_id", name="pk_standing"),
+        sa.Column("question_id", sa.BigInteger(), nullable=False),
+        sa.Column("state", JSONB(), nullable=False),
+        sa.Column("due", INSTANT, nullable=False),
+        sa.Column("reviews", sa.BigInteger(), server_default="0", nullable=False),
+        _refer("card", "member_id", "member"),
+        _refer("card", "question_id", "question"),
+        sa.PrimaryKeyConstraint("member_id", "question_id", name="pk_card"),
     )
-
-
-def _make_verdict() -> None:
     op.create_table(
-        "verdict",
-        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
-        sa.Column("answer_id", sa.BigInteger(), nullable=False),
+        "report",
+        _id(),
+        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
+        sa.Column("member_id", sa.BigInteger(), nullable=False),
         sa.Column("version_id", sa.BigInteger(), nullable=False),
-        sa.Column("verdict", sa.String(), nullable=False),
-        sa.Column("credit", sa.Double(), nullable=False),
-        sa.Column("detail", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-        sa.CheckConstraint("credit between 0 and 1", name="ck_verdict_credit_is_a_share"),
-        sa.ForeignKeyConstraint(["answer_id"], ["answer.id"], name="fk_verdict_answer_id_answer"),
-        sa.ForeignKeyConstraint(["version_id"], ["question_version.id"], name="fk_verdict_version_id_question_version"),
-        sa.PrimaryKeyConstraint("id", name="pk_verdict"),
-        sa.UniqueConstraint("answer_id", "version_id", name="uq_verdict_answer_id_version_id"),
+        sa.Column("text", sa.String(), nullable=False),
+        sa.Column("at", INSTANT, nullable=False),
+        sa.Column("state", sa.String(), server_default="open", nullable=False),
+        sa.CheckConstraint("state in ('open', 'dismissed', 'fixed')", name="state"),
+        _refer("report", "member_id", "member"),
+        _refer("report", "version_id", "question_version"),
+        _refer("report", "workspace_id", "workspace"),
     )
+
+
+def _create_messages() -> None:
+    op.create_table(
+        "outbox",
+        _id(),
+        sa.Column("key", sa.String(), nullable=False),
+        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
+        sa.Column("chat_id", sa.BigInteger(), nullable=False),
+        sa.Column("channel_id", sa.BigInteger(), nullable=True),
+        sa.Column("member_id", sa.BigInteger(), nullable=True),
+        sa.Column("round_id", sa.BigInteger(), nullable=True),
+        sa.Column("kind", sa.String(), nullable=False),
+        sa.Column("body", JSONB(), nullable=False),
+        sa.Column("state", sa.String(), server_default="due", nullable=False),
+        sa.Column("attempt", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("due_at", INSTANT, nullable=False),
+        sa.Column("not_before", INSTANT, nullable=False),
+        sa.Column("give_up_at", INSTANT, nullable=True),
+        sa.Column("claimed_until", INSTANT, nullable=True),
+        sa.Column("taken_at", INSTANT, nullable=True),
+        sa.Column("message_ref", sa.String(), nullable=True),
+        sa.Column("sent_at", INSTANT, nullable=True),
+        sa.Column("error", sa.String(), nullable=True),
+        sa.CheckConstraint("(state = 'sent') = (message_ref is not null)", name="sent_has_a_reference"),
+        sa.CheckConstraint("state in ('due', 'sending', 'uncertain', 'sent', 'skipped')", name="state"),
+        _refer("outbox", "channel_id", "channel"),
+        _refer("outbox", "chat_id", "chat"),
+        _refer("outbox", "member_id", "member"),
+        _refer("outbox", "round_id", "round"),
+        _refer("outbox", "workspace_id", "workspace"),
+        sa.UniqueConstraint("key", name="uq_outbox_key"),
+    )
+    op.create_index("ix_outbox_round", "outbox", ["round_id"], postgresql_where=sa.text("round_id is not null"))
+    op.create_index("ix_outbox_sent", "outbox", ["sent_at"], postgresql_where=sa.text("sent_at is not null"))
+    op.create_index(
+        "ix_outbox_waiting",
+        "outbox",
+        ["not_before"],
+        postgresql_where=sa.text("state in ('due', 'sending', 'uncertain')"),
+    )
+    op.create_table(
+        "inbox",
+        sa.Column("chat_id", sa.BigInteger(), nullable=False),
+        sa.Column("event_id", sa.String(), nullable=False),
+        sa.Column("at", INSTANT, nullable=False),
+        sa.Column("call", sa.String(), nullable=False),
+        sa.Column("reply", JSONB(), nullable=False),
+        _refer("inbox", "chat_id", "chat"),
+        sa.PrimaryKeyConstraint("chat_id", "event_id", name="pk_inbox"),
+    )
+    op.create_table(
+        "audit",
+        _id(),
+        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
+        sa.Column("member_id", sa.BigInteger(), nullable=True),
+        sa.Column("action", sa.String(), nullable=False),
+        sa.Column("detail", JSONB(), nullable=False),
+        sa.Column("at", INSTANT, nullable=False),
+        _refer("audit", "member_id", "member"),
+        _refer("audit", "workspace_id", "workspace"),
+    )
+
+
+def _create_links() -> None:
+    op.create_table(
+        "link_code",
+        _id(),
+        sa.Column("what", sa.String(), nullable=False),
+        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
+        sa.Column("chat_id", sa.BigInteger(), nullable=False),
+        sa.Column("member_id", sa.BigInteger(), nullable=False),
+        sa.Column("digest", sa.String(), nullable=False),
+        sa.Column("expires_at", INSTANT, nullable=False),
+        sa.CheckConstraint("what in ('chat', 'member')", name="what"),
+        _refer("link_code", "chat_id", "chat"),
+        _refer("link_code", "member_id", "member"),
+        _refer("link_code", "workspace_id", "workspace"),
+        sa.UniqueConstraint("digest", name="uq_link_code_digest"),
+    )
+    op.create_table(
+        "link_guess",
+        _id(),
+        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
+        sa.Column("at", INSTANT, nullable=False),
+        _refer("link_guess", "workspace_id", "workspace"),
+    )
+    op.create_index("ix_link_guess_workspace", "link_guess", ["workspace_id", "at"])
+    op.create_table(
+        "installation",
+        _id(),
+        sa.Column("platform", sa.String(), nullable=False),
+        sa.Column("enterprise", sa.String(), nullable=False),
+        sa.Column("team", sa.String(), nullable=False),
+        sa.Column("about", JSONB(), nullable=False),
+        sa.Column("token", sa.LargeBinary(), nullable=True),
+        sa.Column("refresh", sa.LargeBinary(), nullable=True),
+        sa.Column("expires_at", INSTANT, nullable=True),
+        sa.Column("installed_at", INSTANT, nullable=False),
+        sa.Column("leased_until", INSTANT, nullable=True),
+        sa.Column("revoked_at", INSTANT, nullable=True),
+        sa.UniqueConstraint("platform", "enterprise", "team", name="uq_installation_platform_enterprise_team"),
+    )
+    op.create_table(
+        "oauth_state",
+        sa.Column("digest", sa.String(), nullable=False),
+        sa.Column("platform", sa.String(), nullable=False),
+        sa.Column("expires_at", INSTANT, nullable=False),
+        sa.PrimaryKeyConstraint("digest", name="pk_oauth_state"),
+    )
+    op.create_table(
+        "sandbox_device",
+        sa.Column("device", sa.String(), nullable=False),
+        sa.Column("seen_at", INSTANT, nullable=False),
+        sa.PrimaryKeyConstraint("device", name="pk_sandbox_device"),
+    )
+
+
+def _create_triggers() -> None:
+    op.execute(REFUSE_CHANGE)
+    for table in APPEND_ONLY:
+        op.execute(
+            f"create trigger append_only before update or delete on {table} "
+            "for each row execute function refuse_change()"
+        )
+        op.execute(
+            f"create trigger never_emptied before truncate on {table} "
+            "for each statement execute function refuse_change()"
+        )
+    op.execute(NOTIFY_OUTBOX)
+    op.execute(
+        "create trigger tell_waiting after insert or update of state on outbox "
+        "for each statement execute function tell_outbox()"
+    )
+
+
+def _id() -> sa.Column[int]:
+    return sa.Column("id", sa.BigInteger(), sa.Identity(always=True), primary_key=True)
+
+
+def _refer(table: str, column: str, other: str) -> sa.ForeignKeyConstraint:
+    return sa.ForeignKeyConstraint([column], [f"{other}.id"], name=f"fk_{table}_{column}_{other}")
+
+
+def _refer_within_workspace(table: str, column: str, other: str) -> sa.ForeignKeyConstraint:
+    # Deferrable for the transaction that moves everything of one workspace into another.
+    return sa.ForeignKeyConstraint(
+        [column, "workspace_id"],
+        [f"{other}.id", f"{other}.workspace_id"],
+        name=f"fk_{table}_{column}_{other}",
+        deferrable=True,
+        initially="IMMEDIATE",
+    )
+
+
+def _run_script(script: str) -> None:
+    # Past SQLAlchemy: the script holds many statements, and percent signs that are not parameters.
+    connection = op.get_bind().connection.driver_connection
+    assert connection is not None, "alembic runs on a live connection"
+    connection.execute(script)

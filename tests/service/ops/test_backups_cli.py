@@ -1,4 +1,4 @@
-"""`dailygrad backup` and `restore` as an operator types them."""
+"""`dailygrad backup` and `dailygrad restore` as an operator types them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
 from typer.testing import CliRunner, Result
 
-from service.backups.shell import backups_command
+from service.ops.backups import backups_command
 from service.process import Refused, only_one
 from service.store import migrations
 from service.store.embedded import start_postgres
@@ -23,14 +21,6 @@ from tests.conftest import MakeDatabase
 from tests.service.rows import all_rows
 
 ROOT = Path(__file__).parents[3]
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A folder every user may reach: PostgreSQL started by root runs as another."""
-    with tempfile.TemporaryDirectory(prefix="dailygrad-", ignore_cleanup_errors=True) as name:
-        Path(name).chmod(0o711)
-        yield Path(name)
 
 
 def typed(*words: str, url: str) -> Result:
@@ -45,18 +35,18 @@ def refused(*words: str, url: str) -> str:
 
 
 def test_a_file_is_whole_and_for_its_owner_alone(database_url: str, new_database: MakeDatabase, folder: Path) -> None:
-    made = typed("backup", str(folder / "a.zip"), url=database_url)
-    assert re.search(rf"0 rows of \d+ tables at {migrations.newest()} were written to ", made.stderr)
-    assert (folder / "a.zip").stat().st_mode & 0o777 == 0o600
+    made = typed("backup", str(folder / "a.dump"), url=database_url)
+    assert re.search(rf"Backed up the database at revision {migrations.newest()} to .*a\.dump \(\d", made.stderr)
+    assert (folder / "a.dump").stat().st_mode & 0o777 == 0o600
     # A folder gets one that is named by the instant; a file that is there is replaced as a whole.
     typed("backup", str(folder), url=database_url)
-    (dated,) = folder.glob("dailygrad-2*Z.zip")
+    (dated,) = folder.glob("dailygrad-2*Z.dump")
     dated.chmod(0o644)
     typed("backup", str(dated), url=database_url)
     assert dated.stat().st_mode & 0o777 == 0o600
     assert len(list(folder.iterdir())) == 2
     url = new_database()
-    assert "are back, now at" in typed("restore", str(dated), url=url).stderr
+    assert f"the database is at revision {migrations.newest()}" in typed("restore", str(dated), url=url).stderr
     assert all_rows(url) == all_rows(database_url)
 
 
@@ -67,7 +57,7 @@ def test_what_cannot_be_written_or_read_is_said_and_nothing_is_left(
     assert "never migrated" in refused("backup", str(folder / "a"), url=new_database())
     assert "No such file or directory; name a file" in refused("restore", str(folder / "a"), url=database_url)
     assert "Is a directory" in refused("restore", str(folder), url=database_url)
-    assert "this is no backup" in refused("restore", str(ROOT / "README.md"), url=new_database())
+    assert "this is not a backup" in refused("restore", str(ROOT / "README.md"), url=new_database())
     assert list(folder.iterdir()) == []
 
 
@@ -90,7 +80,7 @@ def piped(command: str, url: str, stdin: bytes = b"") -> subprocess.CompletedPro
 def test_the_database_of_dailygrad_run_is_meant_where_none_is_named(folder: Path) -> None:
     data, other = folder / "data", folder / "other"
     with pytest.raises(Refused, match="there is no database"):
-        typed_at(data, "backup", folder / "a.zip")
+        typed_at(data, "backup", folder / "a.dump")
     data.mkdir(mode=0o700)
     server = start_postgres(data / "postgres")
     migrations.upgrade(server.url)
@@ -98,13 +88,13 @@ def test_the_database_of_dailygrad_run_is_meant_where_none_is_named(folder: Path
         connection.execute("insert into workspace (name, created_at) values ('here', now())")
     # While it runs, a backup joins it and leaves it running; a restore keeps away.
     with only_one(data):
-        typed_at(data, "backup", folder / "a.zip")
+        typed_at(data, "backup", folder / "a.dump")
         with pytest.raises(Refused, match="stop it first"):
-            typed_at(data, "restore", folder / "a.zip")
+            typed_at(data, "restore", folder / "a.dump")
     rows = all_rows(server.url)
     server.stop()
-    typed_at(other, "restore", folder / "a.zip")
-    typed_at(other, "backup", folder / "b.zip")
+    typed_at(other, "restore", folder / "a.dump")
+    typed_at(other, "backup", folder / "b.dump")
     assert not (other / "postgres" / "postmaster.pid").exists()
     server = start_postgres(other / "postgres")
     try:
