@@ -1,31 +1,25 @@
-"""What every test may stand on: a real PostgreSQL, one database per test, a clock one sets, the service and its client.
+"""Fixtures for every test: PostgreSQL with a database per test, a clock to set, the service and its client.
 
-Without DATABASE_URL an embedded PostgreSQL is started once for the run.
+The service is imported by the fixtures that need it: a test of pure code starts without it.
 """
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import count
-from os import environ, getpid
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
-import psycopg
 import pytest
 import structlog
-from sqlalchemy.engine import make_url
 
-from service.app import Service, build
-from service.client import ServiceClient
-from service.config import Settings
-from service.store import migrations
-from service.store.embedded import start_postgres
-from service.store.session import libpq_url
-from service.wire import Where, Who
+if TYPE_CHECKING:
+    from service.app import Service
+    from service.client import ServiceClient
+    from service.config import Settings
+    from service.wire import Where, Who
+    from tests.databases import Databases
 
 TOKEN = "a-token-only-the-tests-know"
 MONDAY = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
@@ -33,13 +27,30 @@ MONDAY = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 
 PLAIN = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
 
-MakeWho = Callable[..., Who]
+MakeWho: TypeAlias = "Callable[..., Who]"
 MakeDatabase = Callable[[], str]
 
-# Its own renderer of tracebacks draws every frame with its variables, for seconds in which our doubles hear nobody.
+# The default renderer draws every frame of a traceback with its variables, which blocks the doubles for seconds.
 structlog.configure(processors=[*structlog.get_config()["processors"][:-1], PLAIN])
 
-_numbers = count(1)
+
+LONG_FOLDERS = ("chaos", "flows", "faults", "sandbox", "bot/slack", "bot/discord", "service")
+"""Where two workers begin, so that neither ends with a long file while the other has nothing left to do."""
+
+_HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Puts long folders first where pytest-xdist distributes files."""
+    if not hasattr(config, "workerinput"):
+        return
+
+    def rank(item: pytest.Item) -> int:
+        folder = item.path.relative_to(_HERE).parent
+        first = (n for n, long in enumerate(LONG_FOLDERS) if folder.is_relative_to(long))
+        return next(first, len(LONG_FOLDERS))
+
+    items.sort(key=rank)
 
 
 @dataclass
@@ -60,56 +71,48 @@ class Clock:
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
     """A server on which databases may be made."""
-    if url := environ.get("DATABASE_URL"):
-        yield libpq_url(url)
-        return
-    with tempfile.TemporaryDirectory(prefix="dailygrad-pg-") as folder:
-        Path(folder).chmod(0o711)
-        server = start_postgres(Path(folder) / "data")
-        try:
-            with _connected(libpq_url(server.url)) as connection:
-                # Nothing here outlives the run, so nothing needs to reach the disk.
-                for setting in ("fsync", "synchronous_commit", "full_page_writes"):
-                    connection.execute(f"alter system set {setting} = off".encode())
-                connection.execute("select pg_reload_conf()")
-            yield libpq_url(server.url)
-        finally:
-            server.stop()
+    from tests.databases import server_running
+
+    with server_running() as url:
+        yield url
 
 
 @pytest.fixture(scope="session")
-def template(postgres_url: str) -> Iterator[str]:
-    """The name of a migrated, empty database."""
-    name = f"dailygrad_template_{getpid()}"
-    _create(postgres_url, name, "template0")
-    migrations.upgrade(_named(postgres_url, name))
-    yield name
-    _drop(postgres_url, name)
+def databases(postgres_url: str) -> Iterator[Databases]:
+    """The databases of this run."""
+    from tests.databases import Databases
+
+    databases = Databases(postgres_url)
+    yield databases
+    databases.close()
 
 
 @pytest.fixture
-def new_database(postgres_url: str) -> Iterator[MakeDatabase]:
+def new_database(databases: Databases) -> Iterator[MakeDatabase]:
     """Makes empty databases, not migrated, that are dropped after the test."""
     made: list[str] = []
 
-    def make(template: str = "template0") -> str:
-        made.append(f"dailygrad_test_{getpid()}_{next(_numbers)}")
-        _create(postgres_url, made[-1], template)
-        return _named(postgres_url, made[-1])
+    def make() -> str:
+        made.append(databases.make())
+        return databases.url(made[-1])
 
     yield make
     for name in made:
-        _drop(postgres_url, name)
+        databases.drop(name)
 
 
 @pytest.fixture
-def database_url(new_database: Callable[[str], str], template: str) -> str:
-    """A migrated, empty database of this test's own."""
-    return new_database(template)
+def database_url(databases: Databases) -> Iterator[str]:
+    """A database that is migrated and empty, and that no other test uses meanwhile."""
+    name = databases.lend()
+    yield databases.url(name)
+    databases.take_back(name)
 
 
 @pytest.fixture
 def settings(database_url: str) -> Settings:
+    from service.config import Settings
+
     return Settings(database_url=database_url, service_token=TOKEN)
 
 
@@ -121,12 +124,16 @@ def clock() -> Clock:
 @pytest.fixture
 async def service(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
     """The service without a sandbox; nothing ticks by itself: call `service.tick()` and `service.jobs.work_off()`."""
+    from service.app import build
+
     async with build(settings, clock).running() as running:
         yield running
 
 
 @pytest.fixture
 async def client(service: Service) -> AsyncIterator[ServiceClient]:
+    from service.client import ServiceClient
+
     async with ServiceClient.inside(service.api, TOKEN) as client:
         yield client
 
@@ -134,6 +141,8 @@ async def client(service: Service) -> AsyncIterator[ServiceClient]:
 @pytest.fixture
 def who() -> MakeWho:
     """Makes members: `who("Ada")`, `who("Boss", admin=True)`, `who("Eve", workspace="other")`."""
+
+    from service.wire import Who
 
     def make(name: str = "Ada", *, admin: bool = False, workspace: str = "home", member: str = "") -> Who:
         return Who(platform="web", workspace=workspace, member=member or name.lower(), name=name, admin=admin)
@@ -143,24 +152,6 @@ def who() -> MakeWho:
 
 @pytest.fixture
 def where() -> Where:
+    from service.wire import Where
+
     return Where(channel="daily", name="#daily")
-
-
-@contextmanager
-def _connected(url: str) -> Iterator[psycopg.Connection]:
-    with psycopg.connect(url, autocommit=True) as connection:
-        yield connection
-
-
-def _named(server_url: str, name: str) -> str:
-    return make_url(server_url).set(database=name).render_as_string(hide_password=False)
-
-
-def _create(server_url: str, name: str, template: str) -> None:
-    with _connected(server_url) as connection:
-        connection.execute(f'create database "{name}" template "{template}"'.encode())
-
-
-def _drop(server_url: str, name: str) -> None:
-    with _connected(server_url) as connection:
-        connection.execute(f'drop database if exists "{name}" with (force)'.encode())

@@ -1,0 +1,182 @@
+"""Databases for the tests: a PostgreSQL for the run, and migrated databases that are wiped and used again."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from os import environ, getpid
+from pathlib import Path
+
+import psycopg
+from psycopg.sql import SQL, Identifier
+from sqlalchemy.engine import make_url
+
+from service.store import migrations
+from service.store.embedded import start_postgres
+from service.store.session import libpq_url
+
+_CATALOGS = (
+    ("pg_class", "oid"),
+    ("pg_attribute", "attrelid"),
+    ("pg_attrdef", "oid"),
+    ("pg_constraint", "oid"),
+    ("pg_event_trigger", "oid"),
+    ("pg_index", "indexrelid"),
+    ("pg_namespace", "oid"),
+    ("pg_proc", "oid"),
+    ("pg_rewrite", "oid"),
+    ("pg_sequence", "seqrelid"),
+    ("pg_trigger", "oid"),
+    ("pg_type", "oid"),
+)
+"""Where a change of the schema leaves a new row version, and the column with the object's number."""
+
+_FIRST_OBJECT = 16384
+"""Lower numbers belong to PostgreSQL itself."""
+
+_TERMINATE = (
+    "select pg_terminate_backend(pid, 5000) from pg_stat_activity "
+    "where datname = current_database() and pid <> pg_backend_pid()"
+)
+_TABLES = "select schemaname, tablename from pg_tables where schemaname not in ('pg_catalog', 'information_schema')"
+_RESTART_SEQUENCES = (
+    "select setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false) "
+    "from pg_sequences where last_value is not null"
+)
+
+
+@contextmanager
+def server_running() -> Iterator[str]:
+    """A PostgreSQL for the length of the block, and its URL: the server of DATABASE_URL, or an embedded one."""
+    if url := environ.get("DATABASE_URL"):
+        yield libpq_url(url)
+        return
+    with tempfile.TemporaryDirectory(prefix="dailygrad-pg-") as folder:
+        Path(folder).chmod(0o711)
+        server = start_postgres(Path(folder) / "data")
+        try:
+            url = libpq_url(server.url)
+            with connected(url) as connection:
+                # Nothing outlives the run, so nothing needs to reach the disk.
+                for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off"):
+                    connection.execute(f"alter system set {setting}".encode())
+                connection.execute("alter system set file_copy_method = clone")
+                connection.execute("select pg_reload_conf()")
+            yield url
+        finally:
+            server.stop()
+
+
+@contextmanager
+def connected(url: str) -> Iterator[psycopg.Connection]:
+    """A connection that commits every statement."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        yield connection
+
+
+class Databases:
+    """Makes databases on one server. `lend` and `take_back` recycle migrated ones.
+
+    A recycled database is wiped: connections are ended, rows deleted, sequences restarted. It is dropped instead when
+    its schema changed meanwhile.
+    """
+
+    def __init__(self, server_url: str) -> None:
+        self._server_url = server_url
+        self._numbers = count(1)
+        self._idle: list[str] = []
+        self._template = f"dailygrad_template_{getpid()}"
+        self._template_made = False
+        self._schema = ""
+        self._wipe: list[bytes] = []
+        self._kept: list[bytes] = []
+
+    def url(self, name: str) -> str:
+        """The URL of a database."""
+        return make_url(self._server_url).set(database=name).render_as_string(hide_password=False)
+
+    def make(self, template: str = "template0") -> str:
+        """Makes a database, empty by default, and returns its name."""
+        name = f"dailygrad_test_{getpid()}_{next(self._numbers)}"
+        self._create(name, template)
+        return name
+
+    def drop(self, name: str) -> None:
+        """Drops a database, ending its connections."""
+        with connected(self._server_url) as connection:
+            connection.execute(SQL("drop database if exists {} with (force)").format(Identifier(name)))
+
+    def lend(self) -> str:
+        """Returns the name of a database that is migrated and empty."""
+        if not self._template_made:
+            self._make_template()
+        return self._idle.pop() if self._idle else self.make(self._template)
+
+    def take_back(self, name: str) -> None:
+        """Wipes a lent database for the next test, or drops it when it cannot be as it was."""
+        try:
+            wiped = self._wiped(name)
+        except psycopg.OperationalError:
+            # A test that failed can leave a database that lets nobody in.
+            wiped = False
+        if wiped:
+            self._idle.append(name)
+        else:
+            self.drop(name)
+
+    def close(self) -> None:
+        """Drops what is left."""
+        for name in [*self._idle, self._template] if self._template_made else ():
+            self.drop(name)
+
+    def _create(self, name: str, template: str) -> None:
+        with connected(self._server_url) as connection:
+            # Copying files costs half of what writing every page to the log does.
+            made = SQL("create database {} template {} strategy file_copy")
+            connection.execute(made.format(Identifier(name), Identifier(template)))
+
+    def _make_template(self) -> None:
+        self._create(self._template, "template0")
+        self._template_made = True
+        migrations.upgrade(self.url(self._template))
+        with connected(self.url(self._template)) as connection:
+            for schema, table in connection.execute(_TABLES).fetchall():
+                named = Identifier(schema, table)
+                filled = connection.execute(SQL("select exists (select from {})").format(named)).fetchone()
+                if filled == (True,):
+                    rows = SQL("select coalesce(string_agg(t::text, ',' order by t::text), '') from {} t")
+                    self._kept.append(rows.format(named).as_bytes(connection))
+                else:
+                    self._wipe.append(SQL("delete from {}").format(named).as_bytes(connection))
+            self._schema = self._state(connection)
+            superuser = connection.execute("select rolsuper from pg_roles where rolname = current_user").fetchone()
+        if superuser != (True,):
+            self._wipe.clear()
+
+    def _state(self, connection: psycopg.Connection) -> str:
+        """The versions of all parts of the schema, and the rows that migrating put there."""
+        versions = " union all ".join(
+            f"select concat_ws(' ', '{catalog}', {number}, ctid, xmin) from {catalog} where {number} >= {_FIRST_OBJECT}"
+            for catalog, number in _CATALOGS
+        )
+        settings = (
+            "select count(*)::text from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase "
+            "where datname = current_database()"
+        )
+        asked = [f"select sum(hashtextextended(version, 0))::text from ({versions}) as _ (version)".encode()]
+        found = [connection.execute(query).fetchone() for query in [*asked, settings.encode(), *self._kept]]
+        return repr(found)
+
+    def _wiped(self, name: str) -> bool:
+        if not self._wipe:
+            return False
+        with connected(self.url(name)) as connection:
+            connection.execute(_TERMINATE)
+            if self._state(connection) != self._schema:
+                return False
+            # Tables that refuse changes refuse them by triggers, which a replica does not run.
+            connection.execute(b"set session_replication_role = replica;" + b";".join(self._wipe))
+            connection.execute(_RESTART_SEQUENCES)
+        return True
