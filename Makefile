@@ -10,6 +10,8 @@ RUN ?=
 TESTS ?=
 SEED ?=
 ROUNDS ?= 3
+# Processes that `make test` runs in. Many tests start processes of their own and watch the clock: not more than cores.
+WORKERS ?= 2
 CHAOS ?=
 # The first Python on the path that is new enough; PYTHON=... names another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
@@ -32,7 +34,7 @@ run: $(VENV)/.run-ready $(patsubst %,$(VENV)/.%-ready,$(filter discord slack,$(C
 	@exec $(BIN)/dailygrad run $(if $(BANK),--bank "$(BANK)") $(if $(CHAT),--chat $(CHAT)) $(RUN)
 
 test: $(VENV)/.dev-ready
-	@$(BIN)/python -m pytest $(TESTS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 25 $(TESTS)
 
 # One day of faults after the other, from seed to seed; CHAOS takes further words: CHAOS=--short, CHAOS="--keep FOLDER".
 chaos: $(VENV)/.dev-ready
