@@ -170,9 +170,9 @@ def _child_connection(database_url: str) -> tuple[str, dict[str, str]]:
     password = options.pop("password", None)
     if "sslpassword" in options:
         raise Refused(
-            "DATABASE_URL holds an sslpassword, which pg_dump only takes on its command line: use a key without"
+            "DATABASE_URL has an sslpassword, which pg_dump takes only on its command line: use a key without a password"
         )
-    return make_conninfo(**options), {**os.environ, **({"PGPASSWORD": str(password)} if password else {})}
+    return make_conninfo("", **options), {**os.environ, **({"PGPASSWORD": str(password)} if password else {})}
 
 
 def _quoted(name: str) -> str:
