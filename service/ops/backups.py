@@ -170,7 +170,7 @@ def _child_connection(database_url: str) -> tuple[str, dict[str, str]]:
     password = options.pop("password", None)
     if "sslpassword" in options:
         raise Refused(
-            "DATABASE_URL has an sslpassword, which pg_dump takes only on its command line: use a key without a password"
+            "DATABASE_URL has an sslpassword, which pg_dump takes only on its command line: use a key without one"
         )
     return make_conninfo("", **options), {**os.environ, **({"PGPASSWORD": str(password)} if password else {})}
 

