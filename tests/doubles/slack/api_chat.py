@@ -17,7 +17,7 @@ SPECIAL = 0
 def checked(world: World, team: str, what: str, body: Body) -> list[Body]:
     """The blocks of a body Slack takes; raises its error, recorded as our fault."""
     world.bodies += 1
-    error, reasons = wrong_in_message(body, types=world.bodies % world.check_every == 0)
+    error, reasons = wrong_in_message(body, second=world.bodies % world.check_every == 0)
     if error:
         world.log.add("violation", what=what, error=error, reasons=reasons)
         raise ApiError(error, errors=reasons, response_metadata={"messages": reasons})

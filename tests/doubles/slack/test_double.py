@@ -20,9 +20,7 @@ from tests.doubles.slack import oracle
 from tests.doubles.slack.delivery import Delivery
 from tests.doubles.slack.double import SlackDouble, slack_double
 from tests.doubles.slack.posting import signature, written
-from tests.doubles.slack.rules import wrong_in_message, wrong_in_view
 from tests.doubles.slack.world import Channel, Team, User
-from tests.external import needs_schemas
 
 BUTTON = {"type": "button", "text": {"type": "plain_text", "text": "Answer"}, "action_id": "a:r1", "value": "a:r1"}
 ACTIONS = [{"type": "actions", "elements": [BUTTON]}]
@@ -235,21 +233,6 @@ async def test_a_body_slack_refuses_is_refused_and_recorded(scene: Scene, name: 
     with pytest.raises(AssertionError, match=error):
         scene.slack.must_be_well()
     assert oracle.posts(scene.slack.log) == {}
-
-
-@needs_schemas
-def test_the_types_refuse_more() -> None:
-    code = {"type": "rich_text_preformatted", "language": "python", "elements": [{"type": "text", "text": "x = 1"}]}
-    assert wrong_in_message({"text": "x", "blocks": [{"type": "rich_text", "elements": [code]}]}) == ("", [])
-    code["lang"] = "python"
-    assert wrong_in_message({"text": "x", "blocks": [{"type": "rich_text", "elements": [code]}]})[0] == "invalid_blocks"
-    assert wrong_in_view(MODAL) == ("", [])
-    assert wrong_in_view(MODAL | {"private_metadata": "x" * 3001})[0] == "invalid_arguments"
-    assert wrong_in_view({name: part for name, part in MODAL.items() if name != "submit"})[1] == [
-        "an input without submit"
-    ]
-    many = [BUTTON | {"action_id": str(number)} for number in range(26)]
-    assert wrong_in_message({"text": "x", "blocks": [{"type": "actions", "elements": many}]})[0] == "invalid_blocks"
 
 
 @pytest.mark.parametrize(("how", "stands"), [("cut before", 0), ("cut after", 1), ("500", 0), ("429", 0)])

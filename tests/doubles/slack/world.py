@@ -190,7 +190,7 @@ class World:
     files: dict[str, Body] = field(default_factory=dict)
     contents: dict[str, bytes] = field(default_factory=dict)
     check_every: int = 1
-    """Every so-manieth message is held against Slack's types, which takes some milliseconds."""
+    """The second check, by Slack's own types, takes milliseconds; only one message in so many gets it."""
     bodies: int = 0
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
