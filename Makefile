@@ -1,6 +1,6 @@
 # Two commands matter: `make run` and `make test`. Each sets up everything it needs.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-gpu chaos check bench lock clean
+.PHONY: help run test test-gpu chaos check bench docs lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -27,6 +27,7 @@ help:
 	@echo "make chaos           break every part of a running team for some minutes; SEED=N ROUNDS=N repeats it"
 	@echo "make check           format, lint, types, import rules, the shipped bank"
 	@echo "make bench           measure speed against named peers and limits"
+	@echo "make docs            build the documentation in build/docs; a broken link fails"
 	@echo "make lock            pin the newest versions of all dependencies"
 	@echo "make clean           remove the environment (your data in .dailygrad stays)"
 
@@ -54,6 +55,10 @@ check: $(VENV)/.dev-ready
 
 bench: $(VENV)/.dev-ready
 	@for file in tests/bench/bench_*.py; do PYTHONPATH=. $(BIN)/python $$file || exit 1; done
+
+docs: $(VENV)/.dev-ready
+	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet docs build/docs
+	@echo "Open build/docs/index.html"
 
 lock: $(VENV)/.dev-ready
 	@$(BIN)/pip install --quiet pip-tools

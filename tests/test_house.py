@@ -48,13 +48,3 @@ def test_help_reads_well(words: list[str]) -> None:
     )
     assert "Usage:" in done.stdout
     assert "Traceback" not in done.stderr
-
-
-def test_the_readme_names_only_commands_there_are() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    help_text = subprocess.run(
-        [sys.executable, "-m", "dailygrad", "--help"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
-    ).stdout
-    for word in ("run", "serve", "work", "bot", "bank", "sandbox", "migrate", "doctor"):
-        assert f"dailygrad {word}" in readme
-        assert word in help_text

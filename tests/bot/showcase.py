@@ -1,4 +1,4 @@
-"""The cards that the README shows, with a team one would like to be in; the awkward ones are in `samples`."""
+"""The cards that the documentation shows; the awkward ones are in `samples`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cards as Discord shows them, for people to look at: all of them in $DAILYGRAD_SCREENSHOTS, and those of the README.
+"""Cards as Discord shows them, for people to look at: all in $DAILYGRAD_SCREENSHOTS, and those of the documentation.
 
 The offline Discord's own pictures need `simcord[preview]`.
 """
@@ -24,12 +24,9 @@ from tests.bot.web.chromium import ARGUMENTS, CHROMIUM, needs_chromium
 FOLDER = os.environ.get("DAILYGRAD_SCREENSHOTS", "")
 SHOWN = [name for name, said in GALLERY.items() if isinstance(said, Card) and not name.endswith("drawn")]
 
-README = Path(__file__).parents[3] / "bot" / "platforms" / "discord" / "screenshots"
+IMAGES = Path(__file__).parents[3] / "docs" / "images"
 
 pytestmark = [needs_chromium, pytest.mark.browser, pytest.mark.timeout(1200)]
-when_asked = pytest.mark.skipif(
-    "DAILYGRAD_README" not in os.environ, reason="set DAILYGRAD_README to have the README's pictures made anew"
-)
 needs_folder = pytest.mark.skipif(
     not FOLDER, reason="set DAILYGRAD_SCREENSHOTS to a folder to have pictures made there"
 )
@@ -56,16 +53,14 @@ async def test_every_card_has_its_picture_taken(sim: Simulated) -> None:
 
 
 @pytest.mark.usefixtures("debians_chromium")
-@pytest.mark.skipif(
-    "DAILYGRAD_README" not in os.environ, reason="set DAILYGRAD_README to make the README's pictures anew"
-)
-async def test_the_readmes_pictures_are_made_anew(sim: Simulated) -> None:
-    await taken(sim, {"question": QUESTION, "reveal": REVEAL}, README)
+@pytest.mark.skipif("DAILYGRAD_IMAGES" not in os.environ, reason="`make pictures` takes those of the documentation")
+async def test_pictures_of_the_documentation_are_taken(sim: Simulated) -> None:
+    await taken(sim, {"discord-question": QUESTION, "discord-reveal": REVEAL}, IMAGES)
 
 
-def test_the_readmes_pictures_are_there_and_small() -> None:
-    files = sorted(README.glob("*.png"))
-    assert [file.name for file in files] == ["question.png", "reveal.png"]
+def test_pictures_of_the_documentation_exist_and_are_small() -> None:
+    files = sorted(IMAGES.glob("discord-*.png"))
+    assert [file.name for file in files] == ["discord-question.png", "discord-reveal.png"]
     assert all(file.stat().st_size < 150_000 for file in files)
 
 

@@ -1,4 +1,4 @@
-"""Cards and forms as the preview draws them, for people to look at: in $DAILYGRAD_SCREENSHOTS, and in the README."""
+"""Cards and forms as the preview draws them: all in $DAILYGRAD_SCREENSHOTS, and those of the documentation."""
 
 from __future__ import annotations
 
@@ -19,12 +19,9 @@ from tests.bot.web.chromium import needs_chromium, opened_chromium
 
 FOLDER = os.environ.get("DAILYGRAD_SCREENSHOTS", "")
 
-README = Path(__file__).parents[3] / "bot" / "platforms" / "slack" / "screenshots"
+IMAGES = Path(__file__).parents[3] / "docs" / "images"
 
 pytestmark = [needs_chromium, pytest.mark.browser, pytest.mark.timeout(1200)]
-when_asked = pytest.mark.skipif(
-    "DAILYGRAD_README" not in os.environ, reason="set DAILYGRAD_README to have the README's pictures made anew"
-)
 needs_folder = pytest.mark.skipif(
     not FOLDER, reason="set DAILYGRAD_SCREENSHOTS to a folder to have pictures made there"
 )
@@ -39,14 +36,14 @@ async def test_every_card_and_form_has_its_picture_taken(chat: str) -> None:
     await taken(chat, shown, Path(FOLDER) / f"{chat}-preview")
 
 
-@when_asked
-async def test_the_readmes_pictures_are_made_anew() -> None:
-    await taken("slack", {"answer": ANSWER, "board": BOARD}, README)
+@pytest.mark.skipif("DAILYGRAD_IMAGES" not in os.environ, reason="`make pictures` takes those of the documentation")
+async def test_pictures_of_the_documentation_are_taken() -> None:
+    await taken("slack", {"slack-answer": ANSWER, "slack-board": BOARD}, IMAGES)
 
 
-def test_the_readmes_pictures_are_there_and_small() -> None:
-    files = sorted(README.glob("*.png"))
-    assert [file.name for file in files] == ["answer.png", "board.png"]
+def test_pictures_of_the_documentation_exist_and_are_small() -> None:
+    files = sorted(IMAGES.glob("slack-*.png"))
+    assert [file.name for file in files] == ["slack-answer.png", "slack-board.png"]
     assert all(file.stat().st_size < 150_000 for file in files)
 
 

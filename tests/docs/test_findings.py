@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+import questions
 from questions.explaining import explained, explanations
 
-ROOM = Path(__file__).parents[2] / "questions"
+PACKAGE = Path(questions.__file__).parent
 CODES = {
     code
-    for path in ROOM.rglob("*.py")
+    for path in PACKAGE.rglob("*.py")
     for code in re.findall(r"[\"']([QP]\d{3})[\"']", path.read_text(encoding="utf-8"))
 }
 

@@ -1,14 +1,14 @@
-"""The author's guide keeps its word: every example in it reads without a finding and is proved in the sandbox."""
+"""docs/writing-questions.md: every example reads without a finding and is proved in the sandbox."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from questions import Reading, read_bank
+from questions.dialects.native import _PARTS
 from questions.explaining import explanations
 from questions.export import FORMATS
 from questions.foreign import FOREIGN
@@ -16,10 +16,10 @@ from questions.model import KINDS
 from sandbox import embedded
 from service.drawing import draw_questions
 from service.proving import prove_all, proved_readings, proving_work
+from tests.docs.pages import DOCS, blocks_of, rows_of, section_of, text_of
 
-GUIDE = Path(__file__).parents[2] / "questions" / "AUTHORS.md"
-TEXT = GUIDE.read_text("utf-8")
-EXAMPLES = re.findall(r"^````markdown\n(.*?)^````$", TEXT, re.DOTALL | re.MULTILINE)
+GUIDE = DOCS / "writing-questions.md"
+EXAMPLES = blocks_of(GUIDE, "markdown")
 
 
 def read(example: str) -> Reading:
@@ -73,9 +73,22 @@ async def test_the_family_draws_as_many_questions_as_its_preview_shows(sandbox: 
     assert len(await draw_questions(family, sandbox.client, seed=1, count=5)) == 5
 
 
-def test_what_the_guide_names_is_there() -> None:
-    assert re.findall(r"bank export (\w+)", TEXT) == ["markdown"] and "markdown" in FORMATS
-    assert set(re.findall(r"bank explain (\w+)", TEXT)) <= set(explanations())
-    said = TEXT.lower().replace("moodle gift and xml", "gift moodle-xml")
+def test_the_parts_it_lists_are_the_ones_that_are_read() -> None:
+    listed: dict[str, frozenset[str]] = {}
+    for names, kinds, _ in rows_of(section_of(GUIDE, "The format")):
+        used_by = frozenset(KINDS) if kinds == "all kinds" else frozenset(kinds.split(", "))
+        listed |= {name.partition(":")[0]: used_by for name in re.findall(r"`([^`]+)`", names)}
+    assert listed == {name.partition(":")[0]: kinds for name, kinds in _PARTS.items()}
+
+
+def test_importing_names_every_format() -> None:
+    said = text_of(DOCS / "importing.md").lower().replace("moodle gift and moodle xml", "gift moodle-xml")
     for foreign in FOREIGN:
         assert foreign.name.split("-")[0].split("_")[0] in said, foreign.name
+
+
+def test_the_formats_and_codes_they_name_exist() -> None:
+    text = text_of(GUIDE) + text_of(DOCS / "importing.md")
+    assert set(re.findall(r"bank export (\w+)", text)) <= set(FORMATS)
+    assert set(FORMATS) <= set(re.findall(r"`(\w+)`", text)) | {"markdown"}
+    assert set(re.findall(r"bank explain ([QP]\d+)", text)) <= set(explanations())

@@ -1,0 +1,133 @@
+"""Commands in the documents: each one exists, is complete in docs/commands.md, and runs where it can run here."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from bot.core.commands.table import COMMANDS
+from dailygrad import command
+from tests.docs.pages import DOCS, PAGES, ROOT, blocks_of, commands_of, name_of, prose_of, rows_of, section_of
+
+PAGE = DOCS / "commands.md"
+EXAMPLES = blocks_of(DOCS / "writing-questions.md", "markdown")
+# What a placeholder stands for, in commands that documents show with one.
+STANDS_FOR = {"ID": "strides-of-a-transpose", "CODE": "P102", "ANSWER": "1", "NAME": "our-team", "COMMAND": "run"}
+# These need a database, a chat, or a process that goes on.
+NOT_RUN = (
+    *("run", "serve", "work", "migrate", "ops", "regrade", "backup", "restore", "doctor discord", "doctor slack"),
+    *("bot web", "bot console", "bot discord", "bot discord-sync", "bot slack"),
+    *("bank import", "bank approve", "bank log", "bank undo", "sandbox serve"),
+)
+# Exit statuses other than 0 that a document describes; `doctor` may find something on this machine.
+STATUSES = {"bank diff": (0, 1), "doctor": (0, 1)}
+
+
+def leaves(found: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """Every command that does something, with its path."""
+    if hasattr(found, "commands"):
+        for name, one in found.commands.items():
+            yield from leaves(one, (*path, name))
+    else:
+        yield " ".join(path), found
+
+
+LEAVES = dict(leaves(typer.main.get_command(command)))
+SHOWN = sorted({(name_of(page), words) for page in PAGES for words in commands_of(page)})
+
+
+def split(words: str) -> tuple[str, list[str]]:
+    """The path of a command and the arguments that follow it."""
+    parts = [STANDS_FOR.get(part, part) for part in shlex.split(words)]
+    found = [path for path in LEAVES if parts[: len(path.split())] == path.split()]
+    assert found, f"`dailygrad {words}` is not a command"
+    path = max(found, key=len)
+    return path, parts[len(path.split()) :]
+
+
+@pytest.mark.parametrize(("page", "words"), SHOWN)
+def test_a_command_in_a_document_is_accepted(page: str, words: str) -> None:
+    if re.fullmatch(r"((bank|bot|sandbox|COMMAND) ?)?(--help|--version)?", words):
+        return
+    path, arguments = split(words)
+    leaf = LEAVES[path]
+    if path == "sandbox run" and arguments:
+        arguments[-1] = str(ROOT / "dailygrad.py")
+    # A bare name in a sentence is no call: its required arguments may be missing.
+    with leaf.make_context(path, [*arguments], resilient_parsing=not arguments) as context:
+        assert context.command is leaf
+
+
+def test_commands_are_found_in_many_documents() -> None:
+    assert len(SHOWN) > 40
+    assert len({page for page, _ in SHOWN}) > 8
+
+
+def runnable() -> list[str]:
+    """The commands of shell blocks that need nothing but this machine."""
+    lines = {words for page in PAGES for block in blocks_of(page, "sh") for words in shown_in(block)}
+    return sorted(line for line in lines if not f"{line} ".startswith(tuple(f"{path} " for path in NOT_RUN)))
+
+
+def shown_in(block: str) -> list[str]:
+    return [
+        found["words"].strip() for found in re.finditer(r"^ *(?:\.venv/bin/)?dailygrad (?P<words>[^#\n]*)", block, re.M)
+    ]
+
+
+@pytest.mark.sandbox
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("words", runnable())
+def test_a_command_in_a_shell_block_runs(words: str, tmp_path: Path) -> None:
+    document = "\n".join(EXAMPLES[:1])
+    for name in ("my-questions.md", "new-edition.md", "questions.md"):
+        (tmp_path / name).write_text(document, encoding="utf-8")
+    shutil.copytree(ROOT / "questions" / "banks", tmp_path / "questions" / "banks")
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("DAILYGRAD_", "DATABASE", "SLACK_"))
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "dailygrad", *shlex.split(words)],
+        cwd=tmp_path,
+        env={**kept, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+    )
+    assert done.returncode in STATUSES.get(split(words)[0], (0,)), done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_the_page_lists_every_command_of_the_command_line() -> None:
+    listed = [row[0].strip("`").removeprefix("dailygrad ") for row in rows_of(section_of(PAGE, "Command line"))]
+    assert sorted(listed) == sorted(LEAVES)
+
+
+@pytest.mark.parametrize(("heading", "admin"), [("Members", False), ("Admins", True)])
+def test_the_page_lists_every_command_of_the_chats_as_it_is_typed(heading: str, admin: bool) -> None:
+    section = section_of(PAGE, heading).partition("### ")[0]
+    assert [row[0].strip("`") for row in rows_of(section)] == [one.usage for one in COMMANDS if one.admin is admin]
+
+
+def test_the_arguments_of_a_schedule_are_those_that_are_read() -> None:
+    (add,) = [one for one in COMMANDS if one.path == ("schedule", "add")]
+    assert [row[0].strip("`") for row in rows_of(section_of(PAGE, "Schedules"))] == [one.name for one in add.arguments]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_chat_commands_in_a_document_exist(page: Path) -> None:
+    for written in re.findall(r"`(/quiz(?:-admin)?[^`]*)`", prose_of(page)):
+        name, *words = written[1:].split()
+        paths = [one.path for one in COMMANDS if one.name == name]
+        assert not words or any(tuple(words[: len(path)]) == path for path in paths), written
