@@ -21,24 +21,37 @@ import tzlocal
 from pydantic import SecretStr
 from sqlalchemy.exc import OperationalError
 
-from bot.doctor.findings import Finding
-from bot.doctor.whole import bot_findings, is_bot
-from bot.preview import PLATFORMS, scene_data, scene_text, scenes, write_page
+from bot.cli import (
+    bot_command,
+    bot_findings,
+    chat_findings,
+    console_until_end,
+    editor_ready,
+    is_bot,
+    presence,
+    web_ready,
+)
+from bot.doctor.checks import CheckResult
+from bot.preview.scenes import PLATFORMS, make_scenes, scene_data, scene_text, write_page
 from bot.settings import WEB_PORT, LinkSettings, settings_read
-from bot.shell import bot_command, chat_findings, console_until_end, editor_ready, presence, web_ready
+from questions.cli import bank_at, bank_command, question_named
 from questions.families import DrawingWrong
 from questions.model import Question
-from questions.shell import bank_at, bank_command, question_named
 from sandbox import embedded as sandboxes
-from sandbox import host as sandbox_host
+from sandbox.cli import examine_machine, sandbox_command
 from sandbox.client import SandboxClient, SandboxUnreachable
-from sandbox.examining import examine_machine
-from sandbox.shell import sandbox_command
+from sandbox.host import jail as sandbox_host
 from service.app import Service, build
+from service.banks.importing import import_path
+from service.banks.preview import rehearsed
+from service.banks.proving import SandboxFailed, draw_questions
+from service.cli import import_text, service_command
 from service.client import ServiceClient
 from service.config import Settings, SettingsWrong, read_settings
-from service.drawing import SandboxFailed, draw_questions
-from service.examining import (
+from service.logs import Redaction, hide_settings, log_to
+from service.metrics import exposed
+from service.ops.backups import backups_command, examine_backups
+from service.ops.doctor import (
     examine_database,
     examine_embedded,
     examine_folder,
@@ -46,17 +59,9 @@ from service.examining import (
     secrets_in,
     service_settings,
 )
-from service.hiding import Hiding
-from service.importing import import_path
-from service.logs import hide_settings, log_to
-from service.metrics import exposed
-from service.ops.backups import backups_command, examine_backups
-from service.process import DATA, Refused, errors, listening, now, only_one, out, stop_signal, until
-from service.rehearsing import rehearsed
-from service.shell import service_command
+from service.process import DATA, CommandFailed, errors, listening, now, only_one, out, stop_signal, until
 from service.store import migrations
-from service.store.embedded import PostgresFailed, start_postgres
-from service.telling import import_text
+from service.store.session import PostgresFailed, start_postgres
 from service.wire import Check, ScheduleSpec, Where, Who
 
 command = typer.Typer(
@@ -90,7 +95,7 @@ def main() -> None:
     log_to(None, "warning", plain=True)
     try:
         command()
-    except (SettingsWrong, PostgresFailed, sandbox_host.NotIsolated, SandboxUnreachable, Refused) as problem:
+    except (SettingsWrong, PostgresFailed, sandbox_host.NotIsolated, SandboxUnreachable, CommandFailed) as problem:
         errors.print(f"dailygrad: {problem}", style="bold", markup=False, soft_wrap=True)
         raise SystemExit(2) from None
     except OperationalError as problem:
@@ -117,7 +122,7 @@ def run_everything(
 ) -> None:
     """Start everything on this machine and print one address: database, service, scheduler, sandbox and chat."""
     if bank is not None and not bank.exists():
-        raise Refused(f"there is no {bank}: give a Markdown file or a folder of them to --bank")
+        raise CommandFailed(f"there is no {bank}: give a Markdown file or a folder of them to --bank")
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     with only_one(data):
         links = settings_read(LinkSettings)
@@ -188,7 +193,7 @@ async def import_bank(service: Service, bank: Path | None) -> None:
     for view in views:
         out.print(import_text(view, dry_run=False), markup=False, soft_wrap=True)
     if not any(view.applied for view in views):
-        raise Refused("no document could be imported; `dailygrad bank check` says what is wrong with each")
+        raise CommandFailed("no document could be imported; `dailygrad bank check` says what is wrong with each")
 
 
 async def first_schedule(client: ServiceClient, chat: Chat, *, shipped: bool) -> None:
@@ -241,7 +246,7 @@ def bank_preview(
     bank = bank_at(paths)
     question = question_named(bank, id)
     asked = asyncio.run(_drawn(question, count)) if question.draw else (question,)
-    shown = [(one.id, scenes(*rehearsed(one, bank))) for one in asked]
+    shown = [(one.id, make_scenes(*rehearsed(one, bank))) for one in asked]
     if raw:
         bodies = {scene.name: scene_data(scene, platform) for _, found in shown for scene in found}
         sys.stdout.write(json.dumps(bodies, indent=2, ensure_ascii=False) + "\n")
@@ -261,7 +266,9 @@ async def _drawn(family: Question, count: int) -> tuple[Question, ...]:
             try:
                 return await draw_questions(family, sandbox, seed=1, count=count)
             except (DrawingWrong, SandboxFailed) as problem:
-                raise Refused(f"{family.id} could not be drawn: {problem}; `dailygrad bank prove` says more") from None
+                raise CommandFailed(
+                    f"{family.id} could not be drawn: {problem}; `dailygrad bank prove` says more"
+                ) from None
 
 
 # What works here
@@ -289,7 +296,7 @@ def doctor(
     Where DATABASE_URL is set: the service's settings, the database, its worker, the sandbox. Where
     DAILYGRAD_SERVICE_URL is: the service, its token, links. Where a chat's tokens are: that chat. Else this machine.
     """
-    hiding = Hiding()
+    hiding = Redaction()
     hiding.add(*secrets_in(os.environ))
     good = True
     for found in asyncio.run(examined(chat, data.resolve(), backups)):
@@ -302,11 +309,11 @@ def doctor(
     raise SystemExit(0 if good else 1)
 
 
-async def examined(chat: Patient | None, data: Path, backups: Path | None) -> list[Finding]:
+async def examined(chat: Patient | None, data: Path, backups: Path | None) -> list[CheckResult]:
     """What the doctor found, in the order in which one part stands on another."""
     if chat is not None:
         return await chat_findings(chat.value)
-    found: list[Finding] = []
+    found: list[CheckResult] = []
     served = bool(os.environ.get("DATABASE_URL") or os.environ.get("DAILYGRAD_DATABASE_URL"))
     elsewhere: Check | None = None
     if served:
@@ -318,7 +325,7 @@ async def examined(chat: Patient | None, data: Path, backups: Path | None) -> li
     if elsewhere is not None:
         found += findings([elsewhere])
     elif served or not is_bot():
-        found += [Finding(*one) async for one in examine_machine()]
+        found += [CheckResult(*one) async for one in examine_machine()]
     if not served and not is_bot():
         found += findings(examine_embedded(data, now))
     if elsewhere is None:
@@ -328,9 +335,9 @@ async def examined(chat: Patient | None, data: Path, backups: Path | None) -> li
     return found + [one async for one in bot_findings(now())]
 
 
-def findings(checks: Iterable[Check]) -> list[Finding]:
+def findings(checks: Iterable[Check]) -> list[CheckResult]:
     """The service's checks as the bot's doctors tell theirs."""
-    return [Finding(check.ok, f"{check.name}: {check.said}", check.cure) for check in checks]
+    return [CheckResult(check.ok, f"{check.name}: {check.said}", check.cure) for check in checks]
 
 
 # Small things

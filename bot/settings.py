@@ -10,8 +10,8 @@ from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.core.links import Links
-from service.process import DATA, Refused
-from service.tokens import SHORTEST_TOKEN, TokenFile, Tokens, tokens_in
+from service.credentials import SHORTEST_TOKEN, ServiceTokens, TokenFile, tokens_in
+from service.process import DATA, CommandFailed
 
 WEB_PORT = 8765
 SHORTEST_SECRET = 16
@@ -87,12 +87,12 @@ class BotSettings(LinkSettings):
         return self
 
     @property
-    def tokens(self) -> Tokens:
+    def tokens(self) -> ServiceTokens:
         """What the service wants to be shown. Raises ValueError or OSError where there is none that can be used."""
         given = self.service_token.get_secret_value()
         if not given and self.service_token_file is not None:
             return TokenFile(self.service_token_file)
-        return Tokens(*tokens_in(given))
+        return ServiceTokens(*tokens_in(given))
 
 
 def secret_of(value: SecretStr, file: Path | None, named_by: str) -> str:
@@ -117,10 +117,10 @@ def settings_read(kind: type[S]) -> S:
         first = wrong.errors(include_url=False, include_input=False, include_context=False)[0]
         said = first["msg"].removeprefix("Value error, ")
         if first["type"] == "value_error":
-            raise Refused(said) from None
+            raise CommandFailed(said) from None
         prefix = str(kind.model_config.get("env_prefix", ""))
         place = str(first["loc"][0]) if first["loc"] else ""
         name = place if place.isupper() else f"{prefix}{place}".upper()
-        raise Refused(f"{name}: {said[:1].lower()}{said[1:]}") from None
+        raise CommandFailed(f"{name}: {said[:1].lower()}{said[1:]}") from None
     except ValueError as unreadable:  # a file that a variable names
-        raise Refused(str(unreadable)) from None
+        raise CommandFailed(str(unreadable)) from None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from questions.read import Reading, read_path
+from questions.reader import Reading, read_path
 from questions.report import FORMATS, Format, finding_github, reading_text, readings_json, total_text
 
 if TYPE_CHECKING:

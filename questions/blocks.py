@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from markdown_it import MarkdownIt
 from mdit_py_plugins.front_matter import front_matter_plugin
+
+from questions.source import trim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -173,3 +176,282 @@ def _leaf(token: Token, source: Source) -> Block:
     closed = end > first and mark.startswith(token.markup) and not mark.strip(token.markup[0] + " \t")
     language = token.info.split()[0].lower() if token.info.split() else ""
     return Block(kind, first, last, text=token.content.removesuffix("\n"), info=language, closed=closed)
+
+
+# Parts of a document folded away with `<details>`: where they stand and what they say. Judges nothing.
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from questions.source import Source
+
+_TAG = re.compile(r"<(?P<end>/)?details\b[^<>\n]{0,200}>", re.IGNORECASE)
+_SUMMARY = re.compile(r"(?:\s|<br[ ]?/?>){0,9}<summary\b[^<>]{0,200}>", re.IGNORECASE)
+_SUMMARY_END = re.compile(r"</summary[ ]?>", re.IGNORECASE)
+_LONGEST = 4000
+"""Characters of a summary; one that does not end by then is none."""
+_TAGS = re.compile(r"</?[a-z][a-z0-9]{0,9}\b[^<>]{0,200}>", re.IGNORECASE)
+_BREAK = re.compile(r"<br[ ]?/?>", re.IGNORECASE)
+_CODE = re.compile(r"<code>(?P<code>[^<>`]{1,200})</code>", re.IGNORECASE)
+_OPENING = re.compile(r"\s*<(?:br|hr|p|div|blockquote|(?P<bold>b|strong|i|em))\b[^<>/]{0,200}/?>", re.IGNORECASE)
+_CLOSING = re.compile(r"<(?:/(?:p|b|strong|i|em|div|blockquote)|br|hr)[ ]?/?>", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A `<details>` with its end."""
+
+    first: int
+    last: int
+    summary: str
+    """What is shown while it is folded, as Markdown without tags; empty where it says nothing."""
+    body: tuple[int, int]
+    """First and last line of what is folded away."""
+    start: int
+    """Where in the first of them it starts, from 0."""
+    end: int
+    """Where in the last of them it ends."""
+    indent: int
+    """Columns before the `<details>`."""
+    depth: int
+    """How many others it lies in."""
+
+
+def find_folds(source: Source, blocks: Iterable[Block]) -> tuple[Fold, ...]:
+    """Every fold of a document that is closed, in the order of their lines; none in a program."""
+    text = "\n".join(source.lines)
+    if _TAG.search(text) is None:
+        return ()
+    starts = [0]
+    for line in source.lines:
+        starts.append(starts[-1] + len(line) + 1)
+    programs = [(b.first, b.last) for block in blocks for b in block.walk() if b.kind in ("fence", "code")]
+    return tuple(sorted(_folds(text, starts, programs), key=lambda fold: (fold.first, fold.depth)))
+
+
+def fold_text(source: Source, fold: Fold) -> str:
+    """What is folded away, as Markdown, without the tags around all of it."""
+    first, last = fold.body
+    lines = list(source.lines[first - 1 : last])
+    lines[-1] = lines[-1][: fold.end]
+    lines[0] = lines[0][fold.start :]
+    kept = [lines[0], *(_less(line, fold.indent) for line in lines[1:])]
+    return unwrapped("\n".join(kept))
+
+
+def without_tags(html: str) -> str:
+    """One line of Markdown without its tags; code stays code."""
+    spaced = _BREAK.sub(" ", _CODE.sub(r"`\g<code>`", html))
+    return " ".join(_TAGS.sub("", spaced).split())
+
+
+def unwrapped(text: str) -> str:
+    """The text without blank lines and tags of layout at either end."""
+    start, end = 0, len(text)
+    while found := _OPENING.match(text, start, end):
+        if found["bold"] and not _around_all(text, found["bold"], end):
+            break
+        start = found.end()
+    while start < end:
+        end = start + len(text[start:end].rstrip()) if text[end - 1].isspace() else end
+        at = text.rfind("<", max(end - 60, start), end)
+        if at < 0 or _CLOSING.fullmatch(text, at, end) is None:
+            break
+        end = at
+    return trim(text[start:end])
+
+
+def _around_all(text: str, tag: str, end: int) -> bool:
+    """Whether a bold tag ends with the text, or never, rather than within it."""
+    at = text.lower().find(f"</{tag.lower()}", 0, end)
+    return at < 0 or not _TAGS.sub("", text[at:end]).strip()
+
+
+def _less(line: str, columns: int) -> str:
+    return line[min(columns, len(line) - len(line.lstrip(" "))) :]
+
+
+def _folds(text: str, starts: list[int], programs: list[tuple[int, int]]) -> Iterator[Fold]:
+    opened: list[re.Match[str]] = []
+    for tag in _TAG.finditer(text):
+        line = bisect_right(starts, tag.start())
+        if _within(programs, line) or _quoted(text, starts[line - 1], tag.start()):
+            continue
+        if not tag["end"]:
+            opened.append(tag)
+        elif opened:
+            yield _fold(text, starts, opened.pop(), tag, len(opened))
+
+
+def _within(programs: list[tuple[int, int]], line: int) -> bool:
+    at = bisect_right(programs, (line, line)) - 1
+    return any(first <= line <= last for first, last in programs[max(at, 0) : at + 2])
+
+
+def _quoted(text: str, start: int, at: int) -> bool:
+    """Whether a tag stands in a code span of its line, and so is only spoken of."""
+    return text.count("`", max(start, at - _LONGEST), at) % 2 == 1
+
+
+def _fold(text: str, starts: list[int], tag: re.Match[str], end: re.Match[str], depth: int) -> Fold:
+    at, summary = tag.end(), ""
+    found = _SUMMARY.match(text, at, end.start())
+    closed = _SUMMARY_END.search(text, found.end(), min(found.end() + _LONGEST, end.start())) if found else None
+    if found and closed:
+        at, summary = closed.end(), without_tags(text[found.end() : closed.start()])
+    first = bisect_right(starts, tag.start())
+    body, last = bisect_right(starts, at), bisect_right(starts, end.start())
+    indent = tag.start() - starts[first - 1]
+    return Fold(
+        first, last, summary, (body, last), at - starts[body - 1], end.start() - starts[last - 1], indent, depth
+    )
+
+
+# Labels such as `**Q:**` and `Answer:`, in some languages: where they stand and what text is theirs.
+
+
+if TYPE_CHECKING:
+    from questions.source import Source
+
+Role = Literal["question", "answer"]
+
+_QUESTION = r"q(?:uestion)?|pregunta|pergunta|domanda|frage|вопрос|问题|問題|问|問|質問|질문"
+_SHORT = (
+    r"a|ans|answers?|(?:the[ ])?(?:correct|right)[ ](?:answer|option|choice)s?(?:[ ](?:is|are))?|key"
+    r"|respuesta|resposta|risposta|réponse|antwort|ответ|答案|回答|答|答え|답변|답"
+)
+_ANSWER = (
+    rf"{_SHORT}|(?:(?:sample|model|short|expected|suggested|example|good|ideal|detailed)[ ]+)answer"
+    r"|discussion|solution|response|explanation"
+)
+_NUMBER = r"(?:[ ]?#?(?P<number>\d{1,4}))?"
+_MARKED = rf"(?P<open>\*{{1,3}}|_{{1,3}})[ ]?(?P<word>%s){_NUMBER}[ ]?(?:[:：.)][ ]?(?P=open)|(?P=open)[ ]?[:：])[ ]*"
+_AROUND = rf"(?P<open>\*{{1,3}}|_{{1,3}})(?P<word>%s){_NUMBER}[ ]?[:：][ ]*(?=[^\n]{{1,400}}(?P=open)[ ]*$)"
+_BARE = rf"(?P<word>%s){_NUMBER}[ ]?(?::(?:[ ]+|$)|：[ ]*)"
+_COUNTED = r"(?P<word>q(?:uestion)?)(?:[ ]?#?(?P<number>\d{1,4})[ ]?[.)]|[.)])[ ]+(?=\S)"
+_CLIPPED = r"(?P<word>ans)(?:[ ]?#?(?P<number>\d{1,4}))?(?:[.][ ]*:?|[ ]?[-–—])[ ]+(?=\S)"
+_ALONE = r"(?P<open>\*{1,3}|_{1,3})(?P<word>%s)(?P=open)[ ]*$"
+_SHAPES: tuple[tuple[Role, str], ...] = (
+    ("question", _MARKED % _QUESTION),
+    ("question", _AROUND % _QUESTION),
+    ("question", _BARE % _QUESTION),
+    ("question", _COUNTED),
+    ("answer", _MARKED % _ANSWER),
+    ("answer", _AROUND % _ANSWER),
+    # Without marks, `Solution: …` and the like are ordinary prose inside an answer.
+    ("answer", _BARE % _SHORT),
+    ("answer", _CLIPPED),
+    ("answer", _ALONE % _ANSWER),
+)
+_ENCLOSING = (_AROUND % _QUESTION, _AROUND % _ANSWER)
+_LABELS = tuple((role, re.compile(shape, re.IGNORECASE)) for role, shape in _SHAPES)
+_MAYBE = re.compile(rf"(?:\*{{1,3}}|_{{1,3}})?[ ]?(?:{_QUESTION}|{_ANSWER})[ ]?[\d#:：.)*_–—-]", re.IGNORECASE)
+_SYMBOL = re.compile(r"[^\w\s!-/:-@\[-`{-~]{1,4}[ ]{1,2}")
+"""A picture before a label, such as a pointing hand."""
+_ANSWER_HEADING = re.compile(
+    rf"(?:(?:{_ANSWER})[ ]?(?:#?\d{{1,4}})?[ ]?[:：]?|(?:{_SHORT})[ ]?[:：–—-][ ]+(?P<rest>\S.*))", re.IGNORECASE
+)
+_MAY_ANSWER = re.compile(rf"(?:[^\w]|_){{0,20}}(?:{_ANSWER})(?![^\W_])", re.IGNORECASE)
+_SUMMARY_LABEL = re.compile(
+    rf"(?:[\w'’]+[ ]){{0,4}}?(?:{_ANSWER}|answers?|solutions?)(?:[ ](?:here|below|\d{{1,4}}))?", re.IGNORECASE
+)
+_OPENS = re.compile(
+    r"(?:(?:click|tap|press)(?:[ ]\w+){0,5}|(?:show|reveal|expand|spoiler|details|unfold)(?:[ ]\w+){0,2})",
+    re.IGNORECASE,
+)
+_EDGES = re.compile(r"^[^\w]+|[^\w]+$")
+_MARKERS = re.compile(r"\s*(?:(?:[*+-]|\d{1,9}[.)])[ \t]+)*")
+_OPTION_B = re.compile(r"\s*(?:[-*+][ \t]+)?[*_(\[]{0,3}b[)\]]?[*_]{0,3}[:.)][ *_]", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A line that says a question or an answer begins here."""
+
+    role: Role
+    line: int
+    start: int
+    """Where in the line the label begins, from 0."""
+    end: int
+    """Where the text after it begins."""
+    word: str = ""
+    """Which one it is, in lower case."""
+    number: str = ""
+    closing: str = ""
+    """Marks at the end of the line that were opened before the label."""
+
+
+def label_of(line: str, number: int = 0) -> Label | None:
+    """The label a line opens with, whatever list marker or indentation stands before it."""
+    start = content_column(line)
+    if symbol := _SYMBOL.match(line, start):
+        start = symbol.end()
+    if not _MAYBE.match(line, start):
+        return None
+    for role, pattern in _LABELS:
+        if found := pattern.match(line, start):
+            named = found.groupdict()
+            closing = named["open"] if pattern.pattern in _ENCLOSING else ""
+            return Label(role, number, start, found.end(), found["word"].lower(), named.get("number") or "", closing)
+    return None
+
+
+def labels_in(block: Block, source: Source) -> list[Label]:
+    """The labels in the lines of a paragraph; none in any other block."""
+    if block.kind != "paragraph":
+        return []
+    found = (label_of(source.line(number), number) for number in range(block.first, block.last + 1))
+    return [label for label in found if label is not None and not _is_option(source, label)]
+
+
+def _is_option(source: Source, label: Label) -> bool:
+    """Whether an `A:` is the first of some options: the next line with text begins with `B:`."""
+    if label.word != "a" or label.number:
+        return False
+    following = source.next_filled(label.line + 1)
+    return _OPTION_B.match(source.line(following)) is not None
+
+
+def content_column(line: str) -> int:
+    """Where the text of a line begins after indentation and list markers, from 0."""
+    found = _MARKERS.match(line)
+    return found.end() if found else 0
+
+
+def text_after(source: Source, label: Label, last: int) -> str:
+    """The Markdown from a label to line `last`, moved left by the indentation of the label's own text."""
+    rest = source.line(label.line)[label.end :]
+    if label.closing:
+        rest = rest.rstrip().removesuffix(label.closing)
+    below = [dedent(source.line(number), label.start) for number in range(label.line + 1, last + 1)]
+    return trim("\n".join((rest, *below)))
+
+
+def dedent(line: str, columns: int) -> str:
+    """The line without up to `columns` columns of indentation."""
+    if "\t" in line[:columns]:
+        line = line.expandtabs(4)
+    return line[min(columns, len(line) - len(line.lstrip(" "))) :]
+
+
+def is_answer_heading(block: Block) -> bool:
+    """Whether a heading only says that the answer follows, or what it is: `Answer`, `Answer: D`."""
+    return block.kind == "heading" and answer_in_heading(block.text) is not None
+
+
+def answer_in_heading(heading: str) -> str | None:
+    """What an answer heading says behind the word; empty where it says no more, None for any other heading."""
+    if len(heading) > 200 or not _MAY_ANSWER.match(heading):
+        return None
+    if (found := _ANSWER_HEADING.fullmatch(_EDGES.sub("", plain(heading)))) is None:
+        return None
+    return found["rest"] or ""
+
+
+def is_answer_summary(summary: str) -> bool:
+    """Whether the words shown of a fold say that the answer lies in it: `Show answer`, `Click me`."""
+    if len(summary) > 200 or "?" in summary:
+        return False
+    words = _EDGES.sub("", plain(summary))
+    return _SUMMARY_LABEL.fullmatch(words) is not None or _OPENS.fullmatch(words) is not None

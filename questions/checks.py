@@ -6,15 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
-from questions.diagnostics import Finding, Span
-from questions.programs import defined, is_literal, parse_python
+from questions.model import defined, is_literal, parse_python
+from questions.source import Finding, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from questions.diagnostics import Severity
     from questions.model import Bank, CodeTask, Question
-    from questions.source import Source
+    from questions.source import Severity, Source
 
 _WRONG_SOLUTIONS = 3
 _SELF_PROVING = ("output", "code")

@@ -11,11 +11,19 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from questions.blocks import Block, plain, split_blocks
-from questions.diagnostics import Finding
-from questions.folds import Fold, find_folds
-from questions.labels import Label, is_answer_heading, is_answer_summary, labels_in
-from questions.model import CodeBlock, Place, Question
+from questions.blocks import (
+    Block,
+    Fold,
+    Label,
+    find_folds,
+    is_answer_heading,
+    is_answer_summary,
+    labels_in,
+    plain,
+    split_blocks,
+)
+from questions.model import CodeBlock, Question, SourceLocation
+from questions.source import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -213,9 +221,9 @@ class Document:
         lines = self.layout.fence_lines
         return iter(self.layout.fences[bisect_left(lines, first) : bisect_right(lines, last)])
 
-    def place(self, first: int, last: int) -> Place:
+    def place(self, first: int, last: int) -> SourceLocation:
         """A question's place, without the blank lines at its end."""
-        return Place(self.source.name, first, self.source.last_filled(first, last))
+        return SourceLocation(self.source.name, first, self.source.last_filled(first, last))
 
 
 @dataclass(slots=True)

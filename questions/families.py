@@ -11,8 +11,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from questions.model import Option
-from questions.programs import is_literal
+from questions.model import Option, is_literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,6 +5,8 @@ Plain frozen data, no reading and no rendering. `as_data` and `from_data` carry 
 
 from __future__ import annotations
 
+import ast
+import warnings
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -108,7 +110,7 @@ class CodeTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceLocation:
     """Where a question stands."""
 
     __pydantic_config__ = _NO_OTHERS
@@ -132,7 +134,7 @@ class Question:
     kind: Kind
     prompt: str
     """What is asked. Markdown."""
-    place: Place
+    place: SourceLocation
     answer: str | None = None
     """The document's answer, Markdown; for `value` a Python literal, for `output` the exact text printed.
     None: the document asks without answering, and the question is never put to anyone."""
@@ -201,3 +203,36 @@ def from_data(data: dict[str, Any]) -> Question:
 def from_json(text: str) -> Question:
     """Like `from_data`, for JSON from outside: converts no value, so `"yes"` is not true and `"1"` is not a number."""
     return _QUESTION.validate_json(text, strict=True)
+
+
+# What can be said of a Python text without running it.
+
+
+def parse_python(text: str) -> ast.Module | SyntaxError:
+    """The program's tree, or why there is none. Nothing is run and nothing is warned about."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except SyntaxError as error:
+        return error
+    except (ValueError, RecursionError, MemoryError) as error:
+        return SyntaxError(str(error) or "the program is nested too deeply")
+
+
+def defined(tree: ast.Module) -> tuple[str, ...]:
+    """The functions and classes a program defines at its top, in order."""
+    return tuple(
+        node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    )
+
+
+def is_literal(text: str) -> bool:
+    """Whether a text is a Python literal: a number, a string, True, None, or containers of such."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return False
+    return True

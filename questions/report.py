@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
+from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING, Literal, get_args
 
 from rich.cells import cell_len
 from rich.text import Text
 
-from questions.diagnostics import SEVERITIES
+from questions.source import SEVERITIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from questions.diagnostics import Finding
-    from questions.read import Reading
-    from questions.source import Source
+    from questions.reader import Reading
+    from questions.source import Finding, Source
 
 Format = Literal["text", "json", "github"]
 
@@ -172,3 +174,30 @@ def _escaped(text: str, more: str = "") -> str:
     for character in f"%\r\n{more}":
         text = text.replace(character, f"%{ord(character):02X}")
     return text
+
+
+# What each code of a finding means: the pages of FINDINGS.md.
+
+
+_HEADING = re.compile(r"^## (?P<codes>[QP]\d{3}(?:, [QP]\d{3})*)(?: .*)?$", re.MULTILINE)
+
+_CODE = re.compile(r"[QP]\d{3}")
+
+
+@cache
+def explanations() -> dict[str, str]:
+    """Each code's section of FINDINGS.md, as Markdown."""
+    text = (resources.files("questions") / "FINDINGS.md").read_text(encoding="utf-8")
+    found = list(_HEADING.finditer(text))
+    ends = [one.start() for one in found[1:]] + [len(text)]
+    return {
+        code: text[one.start() : end].strip()
+        for one, end in zip(found, ends, strict=True)
+        for code in one["codes"].split(", ")
+    }
+
+
+def explained(code: str) -> str:
+    """The section about a code, however it is written. Raises KeyError where there is none."""
+    found = _CODE.search(code.upper())
+    return explanations()[found[0] if found else code]

@@ -8,9 +8,10 @@ import os
 import signal
 from pathlib import Path
 
-from sandbox import host, linux
-from sandbox.gpus import Found, find_gpus
-from sandbox.supervisor import Settings, Supervisor, named_in, say
+from sandbox import linux
+from sandbox.host import jail
+from sandbox.host.gpu import Found, find_gpus
+from sandbox.host.supervisor import Supervisor, SupervisorSettings, named_in, say
 
 
 def _arguments(words: list[str] | None) -> argparse.Namespace:
@@ -24,7 +25,7 @@ def _arguments(words: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-async def _serve(arguments: argparse.Namespace, found: host.Host) -> None:
+async def _serve(arguments: argparse.Namespace, found: jail.Host) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -34,7 +35,7 @@ async def _serve(arguments: argparse.Namespace, found: host.Host) -> None:
         if os.getppid() != arguments.parent:
             return
     path = named_in(arguments.socket) if arguments.socket.is_dir() else arguments.socket
-    settings = Settings(path, max(1, arguments.concurrency), users=frozenset(arguments.user))
+    settings = SupervisorSettings(path, max(1, arguments.concurrency), users=frozenset(arguments.user))
     without = Found(word="none is used with --weaker: what keeps GPUs apart needs namespaces")
     gpus = find_gpus(arguments.gpus) if found.isolation == "full" else without
     await Supervisor(settings, found, gpus).serve(stop)
@@ -46,9 +47,9 @@ def main(words: list[str] | None = None) -> int:
     # Its memory and environment are nobody's business, a child's least of all.
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
     try:
-        found = host.probe(weaker=arguments.weaker)
+        found = jail.probe(weaker=arguments.weaker)
         asyncio.run(_serve(arguments, found))
-    except host.NotIsolated as problem:
+    except jail.NotIsolated as problem:
         say(str(problem))
         return 3
     except RuntimeError as problem:

@@ -17,7 +17,7 @@ _BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from sandbox.__main__ 
 
 
 @dataclass(frozen=True, slots=True)
-class Sandbox:
+class EmbeddedSandbox:
     """A running supervisor."""
 
     process: subprocess.Popen[bytes]
@@ -42,7 +42,7 @@ class Sandbox:
 
 def start(
     directory: Path, *, weaker: bool = False, concurrency: int | None = None, prefix: Sequence[str] = ()
-) -> Sandbox:
+) -> EmbeddedSandbox:
     """Start a sandbox whose socket and log lie in `directory`; it dies with the calling thread.
 
     Returns at once: the first child is parked some seconds later (`client.until_ready`). The supervisor
@@ -66,7 +66,7 @@ def start(
             # Ctrl-C in the terminal is the front door's to handle.
             start_new_session=True,
         )
-    return Sandbox(process, path, log)
+    return EmbeddedSandbox(process, path, log)
 
 
 @contextlib.asynccontextmanager

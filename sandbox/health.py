@@ -22,7 +22,7 @@ def trouble_of(health: Health) -> str:
     return health.trouble or "no child is ready yet"
 
 
-def main() -> int:
+def health_main() -> int:
     """Ask, and say what is wrong if anything is."""
     try:
         trouble = trouble_of(asyncio.run(SandboxClient(own_socket(Path(sys.argv[1]))).health()))
@@ -33,4 +33,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(health_main())

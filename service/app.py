@@ -11,23 +11,23 @@ from fastapi import FastAPI
 from prometheus_client.metrics_core import Metric
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from sandbox.several import Sandboxes
+from sandbox.balancing import SandboxPool
 from sandbox.wire import Priority
-from service import closing, daily, delivering, drawing, grading, metrics, rejudging
-from service.alerting import Alerts
+from service import metrics
 from service.api import make_api
-from service.api.dependencies import Clock, Parts
+from service.api.http import Clock, ServiceParts
+from service.banks import proving
 from service.config import Settings
-from service.devices import noting_devices
-from service.fairness import FairSandbox, Sandbox
-from service.jobs import DRAWING, Jobs, make_jobs
-from service.metrics_calls import CountedRuns
-from service.metrics_state import State
-from service.schedule import Leader, ticking
-from service.store import drawings, migrations
+from service.credentials import TokenCipher
+from service.leader import Leader, run_ticks
+from service.ops.metrics_collect import CountedRuns, State
+from service.rounds import delivery, grading, regrading, rounds
+from service.rounds.alerts import Alerts
+from service.rounds.jobs import DRAWING, Jobs, make_jobs
+from service.rounds.sandbox_turns import FairSandbox, SandboxPort, noting_devices
+from service.sandboxes import Workers
+from service.store import migrations, variants
 from service.store.session import Sessions, make_engine, make_sessions
-from service.vault import Vault
-from service.workers import Workers
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Service:
             if work:
                 await stack.enter_async_context(noting_devices(self.sessions, self.sandbox, self.clock))
                 await stack.enter_async_context(self.jobs.working())
-                await stack.enter_async_context(ticking(Leader(self.settings.database_url), self.tick))
+                await stack.enter_async_context(run_ticks(Leader(self.settings.database_url), self.tick))
             yield self
 
     async def gather(self) -> Iterable[Metric]:
@@ -70,10 +70,10 @@ class Service:
         """Close, post and give up whatever is due now. Any number of processes may do so at once."""
         now = self.clock()
         # Yesterday's answer comes before today's question.
-        await closing.close_due(self.sessions, now)
-        await daily.tick(self.sessions, now)
+        await rounds.close_due(self.sessions, now)
+        await rounds.tick(self.sessions, now)
         async with self.sessions.begin() as session:
-            await delivering.give_up_overdue(session, now)
+            await delivery.give_up_overdue(session, now)
         await self.jobs.take_up_stalled()
         if self.sandbox is not None:
             await self._draw_new_families()
@@ -81,17 +81,17 @@ class Service:
 
     async def _draw_new_families(self) -> None:
         async with self.sessions.begin() as session:
-            for version_id in await drawings.undrawn(session, DRAWING):
+            for version_id in await variants.undrawn(session, DRAWING):
                 await self.jobs.defer_drawing(session, version_id)
 
 
-def build(settings: Settings, clock: Clock, sandbox: Sandbox | None = None) -> Service:
+def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) -> Service:
     """The service by `settings`. `clock` gives the present instant, aware and UTC; without `sandbox`, one is
     reached through the settings' workers or at their sockets, or there is none."""
     tokens = settings.tokens
     workers = Workers(settings.worker_urls, tokens) if settings.worker_urls else None
     if sandbox is None and settings.sandbox_places:
-        sandbox = Sandboxes(settings.sandbox_places)
+        sandbox = SandboxPool(settings.sandbox_places)
     # What goes through a worker is counted there.
     counted = CountedRuns(sandbox) if sandbox is not None else workers
     fair = FairSandbox(counted) if counted is not None else None
@@ -102,14 +102,16 @@ def build(settings: Settings, clock: Clock, sandbox: Sandbox | None = None) -> S
         await grading.judge_answer(sessions, fair, answer_id, clock, last=last, priority=priority)
 
     async def draw(version_id: int) -> None:
-        await drawing.draw_family(sessions, fair, version_id, clock())
+        await proving.draw_family(sessions, fair, version_id, clock())
 
     async def regrade(version_id: int, last: bool) -> None:
-        await rejudging.regrade_code(sessions, fair, version_id, clock, last=last)
+        await regrading.regrade_code(sessions, fair, version_id, clock, last=last)
 
     jobs = make_jobs(settings.database_url, judge, draw, regrade)
-    vault = Vault(settings.token_keys)
+    vault = TokenCipher(settings.token_keys)
     metrics.built(migrations.newest())
-    parts = Parts(sessions, settings.database_url, clock, tokens, fair, jobs, migrations.newest(), vault, Event())
+    parts = ServiceParts(
+        sessions, settings.database_url, clock, tokens, fair, jobs, migrations.newest(), vault, Event()
+    )
     alerts = Alerts(sessions, fair)
     return Service(settings, clock, engine, sessions, fair, alerts, jobs, make_api(parts), parts.stopping, workers)

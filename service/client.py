@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import date, datetime
 from functools import partial
 from types import TracebackType
@@ -11,10 +12,12 @@ from typing import Any, Self, TypeVar
 import httpx
 from pydantic import SecretStr, TypeAdapter
 
-from service.again import REPEATABLE, until_heard
-from service.tokens import ShownToken, Tokens
+from service.credentials import ServiceTokens, ShownToken
 from service.tracing import as_header
 from service.wire import (
+    AnswerInput,
+    AnswerKey,
+    AnswerResult,
     AskForm,
     AuditView,
     BankLog,
@@ -26,21 +29,18 @@ from service.wire import (
     Delivery,
     Failure,
     Generated,
-    Given,
     ImportView,
     Installation,
     InstallationKey,
-    Key,
     LinkCode,
     LowView,
     Me,
     MemberLinked,
     Operations,
     Period,
-    Place,
+    PostingChannel,
     PrivacyView,
     Rating,
-    Receipt,
     ReportView,
     RoundView,
     Rules,
@@ -49,12 +49,55 @@ from service.wire import (
     ScheduleView,
     SeasonView,
     Secret,
-    Today,
+    TodayView,
     TopicCount,
     VerdictView,
     Where,
     Who,
 )
+
+# A call made again when the process it went to goes away, as in a rolling restart, where it may be repeated.
+
+
+PAUSES = (0.0, 0.1, 0.4, 1.0)
+"""Seconds before each further attempt: another process answers at once, and one that restarts needs a moment."""
+
+NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
+"""Nobody was there to hear the call, so it had no effect."""
+HUNG_UP = (httpx.ReadError, httpx.WriteError, httpx.CloseError, httpx.RemoteProtocolError)
+"""Somebody was there and went: the call may have had its effect."""
+
+# fmt: off
+REPEATABLE = frozenset({
+    "admin/audit", "admin/bank/list", "admin/bank/log", "admin/bank/low", "admin/doctor", "admin/reports",
+    "admin/schedule/list", "admin/schedule/preview", "ask", "board", "explain", "installation/due",
+    "installation/find", "join", "me", "outbox/failed", "outbox/places", "outbox/sent", "rules", "seasons", "today",
+    "topics",
+})
+# fmt: on
+"""Calls without an event id that may be made twice: they change nothing, or the second time nothing more."""
+
+
+async def with_retries(send: Callable[[], Awaitable[httpx.Response]], *, answered_once: bool) -> httpx.Response:
+    """The response of the first attempt that reaches somebody. Raises what the last attempt raised.
+
+    `answered_once` says that a call that had its effect has none when it is made again.
+    """
+    somebody = False
+    for pause in PAUSES:
+        try:
+            return await send()
+        except NOT_SENT:
+            # Another may be there; but where there never was one, waiting keeps whoever asked from hearing of it.
+            if pause and not somebody:
+                raise
+        except HUNG_UP:
+            if not answered_once:
+                raise
+            somebody = True
+        await asyncio.sleep(pause)
+    return await send()
+
 
 T = TypeVar("T")
 
@@ -93,12 +136,12 @@ class ServiceClient:
         self._http = http
 
     @classmethod
-    def over_http(cls, url: str, token: str | Tokens) -> Self:
+    def over_http(cls, url: str, token: str | ServiceTokens) -> Self:
         """A client of a service that listens at `url`."""
         return cls(httpx.AsyncClient(base_url=url, auth=_shown(token), timeout=httpx.Timeout(10, read=40)))
 
     @classmethod
-    def inside(cls, app: Any, token: str | Tokens) -> Self:
+    def inside(cls, app: Any, token: str | ServiceTokens) -> Self:
         """A client that calls the ASGI `app` in this process, without a socket."""
         transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
         return cls(httpx.AsyncClient(transport=transport, base_url="http://service", auth=_shown(token)))
@@ -117,7 +160,7 @@ class ServiceClient:
     async def _call(self, path: str, answer: type[T] | TypeAdapter[T], **body: object) -> T:
         post = partial(self._http.post, f"/v1/{path}", json=_plain(body), headers=as_header())
         try:
-            response = await until_heard(post, answered_once="event_id" in body or path in REPEATABLE)
+            response = await with_retries(post, answered_once="event_id" in body or path in REPEATABLE)
         except httpx.HTTPError as error:
             raise ServiceUnavailable(f"{path}: {error or type(error).__name__}") from error
         if response.is_success:
@@ -133,17 +176,21 @@ class ServiceClient:
         """Make the workspace, channel and member known, or note a new name."""
         await self._call("join", type(None), who=who, where=where)
 
-    async def today(self, who: Who, where: Where) -> Today:
+    async def today(self, who: Who, where: Where) -> TodayView:
         """What is open in the channel, or where its id is empty in the whole workspace."""
-        return await self._call("today", Today, who=who, where=where)
+        return await self._call("today", TodayView, who=who, where=where)
 
     async def ask(self, who: Who, where: Where, ref: str) -> AskForm:
         """The question `ref`, options in the member's own order."""
         return await self._call("ask", AskForm, who=who, where=where, ref=ref)
 
-    async def answer(self, who: Who, where: Where, event_id: str, ref: str, given: Given, at: datetime) -> Receipt:
+    async def answer(
+        self, who: Who, where: Where, event_id: str, ref: str, given: AnswerInput, at: datetime
+    ) -> AnswerResult:
         """Hand in an answer made at the instant `at`, as the platform says."""
-        return await self._call("answer", Receipt, who=who, where=where, event_id=event_id, ref=ref, given=given, at=at)
+        return await self._call(
+            "answer", AnswerResult, who=who, where=where, event_id=event_id, ref=ref, given=given, at=at
+        )
 
     async def try_code(self, who: Who, ref: str, code: str) -> VerdictView:
         """Judge `code` against the visible examples only; nothing is kept."""
@@ -163,9 +210,9 @@ class ServiceClient:
         """Rate one's own recall of a practised card; returns when it is due again."""
         return await self._call("rate", datetime, who=who, event_id=event_id, ref=ref, rating=rating)
 
-    async def explain(self, who: Who, question: str) -> Key:
+    async def explain(self, who: Who, question: str) -> AnswerKey:
         """The key of a question this member has answered or whose round has closed."""
-        return await self._call("explain", Key, who=who, question=question)
+        return await self._call("explain", AnswerKey, who=who, question=question)
 
     async def board(
         self, who: Who, where: Where | None, period: Period = "week", topic: str = "", limit: int = 10,
@@ -342,9 +389,9 @@ class ServiceClient:
         """Messages to make now, at most one per channel at a time so that order is kept. Waits up to `wait_s`."""
         return await self._call("outbox/claim", tuple[Delivery, ...], platform=platform, limit=limit, wait_s=wait_s)
 
-    async def outbox_places(self, platform: str) -> tuple[Place, ...]:
+    async def outbox_places(self, platform: str) -> tuple[PostingChannel, ...]:
         """Every channel of the platform that a schedule posts to, for whoever checks that it can be posted to."""
-        return await self._call("outbox/places", tuple[Place, ...], platform=platform)
+        return await self._call("outbox/places", tuple[PostingChannel, ...], platform=platform)
 
     async def outbox_sent(self, delivery: int, message_ref: str) -> None:
         await self._call("outbox/sent", type(None), delivery=delivery, message_ref=message_ref)
@@ -407,8 +454,8 @@ class ServiceClient:
         return await self._call("oauth/consume", bool, platform=platform, state=state)
 
 
-def _shown(token: str | Tokens) -> ShownToken:
-    return ShownToken(Tokens(token) if isinstance(token, str) else token)
+def _shown(token: str | ServiceTokens) -> ShownToken:
+    return ShownToken(ServiceTokens(token) if isinstance(token, str) else token)
 
 
 def _plain(body: Mapping[str, object]) -> dict[str, object]:

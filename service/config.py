@@ -12,8 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
-from service.tokens import SHORTEST_TOKEN, TokenFile, Tokens, tokens_in
-from service.vault import HOW, Vault
+from service.credentials import HOW, SHORTEST_TOKEN, ServiceTokens, TokenCipher, TokenFile, tokens_in
 
 
 class SettingsWrong(Exception):
@@ -102,7 +101,7 @@ class Settings(BaseSettings):
     def _has_sound_keys(self) -> Self:
         keys = self.token_keys
         try:
-            Vault(keys)
+            TokenCipher(keys)
         except ValueError:
             raise ValueError(
                 f"DAILYGRAD_TOKEN_KEY: it holds something that is no key; each must be the output of {HOW}"
@@ -137,11 +136,13 @@ class Settings(BaseSettings):
         return tuple(url.rstrip("/") for url in self.worker_url.replace(",", " ").split())
 
     @property
-    def tokens(self) -> Tokens:
+    def tokens(self) -> ServiceTokens:
         """The service tokens. Raises ValueError or OSError where there are none that can be used."""
         if self.service_token is None and self.service_token_file is not None:
             return TokenFile(self.service_token_file)
-        return Tokens(*tokens_in(self.service_token.get_secret_value() if self.service_token is not None else ""))
+        return ServiceTokens(
+            *tokens_in(self.service_token.get_secret_value() if self.service_token is not None else "")
+        )
 
     @property
     def token(self) -> str:

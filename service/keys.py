@@ -19,7 +19,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from service.tokens import tokens_in
+from service.credentials import tokens_in
 
 ROTATED = "service_token"
 

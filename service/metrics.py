@@ -67,7 +67,7 @@ VERDICT_SECONDS = Histogram(
     registry=REGISTRY,
 )
 LEADS = Gauge("dailygrad_leads", "Whether this worker leads: 1 of all workers does.", registry=REGISTRY)
-TICK_SECONDS = Histogram("dailygrad_tick_seconds", "What a tick of the leader took.", buckets=SLOW, registry=REGISTRY)
+TICK_DURATION = Histogram("dailygrad_tick_seconds", "What a tick of the leader took.", buckets=SLOW, registry=REGISTRY)
 TICKS_FAILED = Counter("dailygrad_ticks_failed", "Ticks that failed; the next one tries again.", registry=REGISTRY)
 REQUESTS = Counter("dailygrad_http_requests", "Calls of the service.", ["route", "status"], registry=REGISTRY)
 REQUEST_SECONDS = Histogram(

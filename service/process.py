@@ -23,11 +23,11 @@ DATA = Path(".dailygrad")
 """Where `dailygrad run` keeps everything, unless it is told another folder."""
 
 
-class Refused(Exception):
+class CommandFailed(Exception):
     """The command cannot do what was asked; the message names the cause and the cure."""
 
 
-class InUse(Refused):
+class InUse(CommandFailed):
     """Another process holds the folder."""
 
 
@@ -112,4 +112,4 @@ def listening(host: str, port: int, *, tries: int = 20, named_by: str = "--port"
             yield listener
             return
     ports = f"port {port}" if tries == 1 else f"any of the ports {port} to {port + tries - 1}"
-    raise Refused(f"cannot listen at {ports} of {host} ({problem}); name another with {named_by}")
+    raise CommandFailed(f"cannot listen at {ports} of {host} ({problem}); name another with {named_by}")

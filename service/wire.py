@@ -6,10 +6,12 @@ Every call that changes something carries the platform's own event id; the same 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import date, datetime, time
-from typing import Annotated, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, SecretStr
+from pydantic_core import ErrorDetails
 
 Platform = Literal["web", "console", "discord", "slack"]
 Kind = Literal["choice", "value", "output", "code", "open"]
@@ -94,7 +96,7 @@ class QuestionView(Model):
     """Whether it was made of the document's own sentences, and nobody wrote it as it is asked."""
 
 
-class Given(Model):
+class AnswerInput(Model):
     """What a member answered."""
 
     options: Annotated[tuple[Short, ...], Field(max_length=100)] | None = None
@@ -137,7 +139,7 @@ class AskForm(Model):
 
     ref: Ref
     question: QuestionView
-    given: Given | None = None
+    given: AnswerInput | None = None
     """What they answered before, where they did."""
     opens_at: datetime | None = None
     closes_at: datetime | None = None
@@ -158,7 +160,7 @@ class OptionKey(Model):
     chosen_by: int = 0
 
 
-class Key(Model):
+class AnswerKey(Model):
     """What is right and why."""
 
     question: QuestionView
@@ -172,7 +174,7 @@ class Key(Model):
     """Where it stands: the document and the line."""
 
 
-class Receipt(Model):
+class AnswerResult(Model):
     """What became of an answer.
 
     recorded, changed: kept, and may be changed until `closes_at`; judging: kept, the verdict follows as a private
@@ -181,10 +183,10 @@ class Receipt(Model):
 
     status: Literal["recorded", "changed", "judging", "judged", "late"]
     ref: Ref
-    given: Given
+    given: AnswerInput
     closes_at: datetime | None = None
     verdict: VerdictView | None = None
-    key: Key | None = None
+    key: AnswerKey | None = None
     rate: bool = False
     """Whether the member is asked to rate themselves (`open` in practice)."""
     next_due: datetime | None = None
@@ -196,7 +198,7 @@ class Receipt(Model):
     """About how long those take; 0 where nobody can say."""
 
 
-class Today(Model):
+class TodayView(Model):
     """What a member finds when asking for today's question."""
 
     forms: tuple[AskForm, ...] = ()
@@ -586,7 +588,7 @@ class QuestionPost(Model):
     zone: str = "UTC"
 
 
-class Person(Model):
+class PersonView(Model):
     name: str
     points: int
     streak: int = 0
@@ -597,14 +599,14 @@ class RevealPost(Model):
 
     kind: Literal["reveal"] = "reveal"
     ref: Ref
-    key: Key
+    key: AnswerKey
     answers: int
     right: int
     mean_credit: float
     wrong_texts: tuple[tuple[str, int], ...] = ()
     """For `value` and `output`: the commonest wrong answers and how often each was given."""
-    first: Person | None = None
-    points: tuple[Person, ...] = ()
+    first: PersonView | None = None
+    points: tuple[PersonView, ...] = ()
     board: tuple[BoardRow, ...] = ()
     next_at: datetime | None = None
     zone: str = "UTC"
@@ -618,7 +620,7 @@ class VerdictNote(Model):
     question: QuestionView
     verdict: VerdictView
     closes_at: datetime | None = None
-    key: Key | None = None
+    key: AnswerKey | None = None
     """In practice only: a round's key waits for its close."""
     next_due: datetime | None = None
     zone: str = "UTC"
@@ -661,7 +663,7 @@ class Delivery(Model):
     body: Body
 
 
-class Place(Model):
+class PostingChannel(Model):
     """A channel that a schedule posts to, as the platform knows it."""
 
     workspace: str
@@ -754,3 +756,23 @@ class Failure(Model):
 
     code: str
     message: str
+
+
+# The limits of the wire, said to people when a value breaks one. The models of `wire` hold them.
+
+
+_WORDS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
+    "string_too_long": lambda limit: f"that is too long; at most {limit['max_length']:,} characters fit",
+    "string_too_short": lambda limit: "that is empty" if limit["min_length"] == 1 else "that is too short",
+    "greater_than_equal": lambda limit: f"that is too little; at least {limit['ge']:,} is needed",
+    "less_than_equal": lambda limit: f"that is too much; at most {limit['le']:,} is taken",
+}
+
+
+def limit_words(errors: Sequence[ErrorDetails], skip: int = 0) -> str:
+    """`open minutes: that is too little; …`: the first error, its place without `skip` leading parts."""
+    first = errors[0]
+    place = " ".join(str(part) for part in first["loc"][skip:]).replace("_", " ")
+    words = _WORDS.get(first["type"])
+    said = words(first["ctx"]) if words else first["msg"].removeprefix("Value error, ")
+    return f"{place}: {said}" if place else said

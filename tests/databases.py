@@ -14,8 +14,7 @@ from psycopg.sql import SQL, Identifier
 from sqlalchemy.engine import make_url
 
 from service.store import migrations
-from service.store.embedded import start_postgres
-from service.store.session import libpq_url
+from service.store.session import libpq_url, start_postgres
 
 _CATALOGS = (
     ("pg_class", "oid"),

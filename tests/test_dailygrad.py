@@ -6,8 +6,8 @@ import pytest
 
 from dailygrad import Chat, first_schedule, zone_name
 from service.app import Service
+from service.banks.importing import import_path
 from service.client import ServiceClient
-from service.importing import import_path
 from service.wire import QuestionPost, ScheduleView, Who
 from tests.bot.conftest import BANK
 

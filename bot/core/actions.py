@@ -277,7 +277,7 @@ def decode(text: str) -> Action:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PracticeFilter:
     """What practice is kept to; empty means any."""
 
     topic: str = ""
@@ -290,10 +290,10 @@ class Wanted:
         return NextOf(self.kind, self.level, self.topic) if self.kind else Next(self.level, self.topic)
 
 
-ANYTHING = Wanted()
+ANYTHING = PracticeFilter()
 
 
-def trailing(ref: str, wanted: Wanted) -> str:
+def trailing(ref: str, wanted: PracticeFilter) -> str:
     """A practised question's `ref` with what practice is kept to, so that answering it leads on to the like.
 
     `ref` alone where nothing is wanted, or where no id could hold it.
@@ -303,8 +303,8 @@ def trailing(ref: str, wanted: Wanted) -> str:
     return trail if fit and wanted != ANYTHING else ref
 
 
-def parted(ref: str) -> tuple[str, Wanted]:
+def parted(ref: str) -> tuple[str, PracticeFilter]:
     """A ref as the service knows it, and what practice was kept to."""
     bare, *trail = ref.split(",", 3)
     kind, level, topic = trail or ("", "", "")
-    return bare, Wanted(topic, level, kind)
+    return bare, PracticeFilter(topic, level, kind)

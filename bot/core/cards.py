@@ -5,8 +5,10 @@ No platform objects and no wording of its own; `core.wording` fills them, a plat
 
 from __future__ import annotations
 
+import base64
+import dataclasses
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Style = Literal["plain", "primary", "danger"]
 Shown = Literal["", "board", "weeks"]
@@ -176,3 +178,47 @@ class Reply:
     needless: bool = False
     """Whether it was said before and nobody waits for it: a chat that tells again that we were added gets no second
     hello. It need not be shown."""
+
+
+# Cards and forms to JSON-ready data and back, for a platform that keeps its own messages.
+
+
+KNOWN: dict[str, type] = {
+    kind.__name__: kind
+    for kind in (
+        Bar,
+        Bars,
+        Button,
+        Card,
+        Code,
+        Form,
+        Lettered,
+        Link,
+        Options,
+        PickField,
+        Picture,
+        Small,
+        Table,
+        Text,
+        TextField,
+    )
+}
+
+
+def as_data(value: object) -> Any:
+    """`value`, a card or any part of one, with each part's kind named under `is`."""
+    if dataclasses.is_dataclass(value):
+        parts = {field.name: as_data(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {"is": type(value).__name__, **parts}
+    if isinstance(value, bytes):
+        return {"is": "bytes", "base64": base64.b64encode(value).decode()}
+    return [as_data(item) for item in value] if isinstance(value, tuple) else value
+
+
+def from_data(data: Any) -> Any:
+    """The inverse of `as_data`. Raises KeyError for a kind it does not know."""
+    if isinstance(data, dict):
+        if data["is"] == "bytes":
+            return base64.b64decode(data["base64"])
+        return KNOWN[data["is"]](**{name: from_data(part) for name, part in data.items() if name != "is"})
+    return tuple(from_data(item) for item in data) if isinstance(data, list) else data

@@ -5,27 +5,225 @@ from __future__ import annotations
 import logging
 import re
 import time
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
 from bot.core import actions
 from bot.core.actions import BadAction
-from bot.core.admins import AdminDesk
+from bot.core.admin_commands import NOWHERE, AdminCommands, Onboarding
 from bot.core.cards import Card, Form, Reply
-from bot.core.commands import CommandError, read_command
+from bot.core.command_parser import CommandError, read_command
+from bot.core.command_spec import specs_of
 from bot.core.events import Added, Command, Event, Press, Sent, Submit, Visited
-from bot.core.hello import HelloDesk
 from bot.core.links import Links
 from bot.core.markup import escape
-from bot.core.members import MemberDesk
+from bot.core.member_commands import MemberCommands, without_fence
 from bot.core.metrics import event_answered
-from bot.core.presses import PressDesk
-from bot.core.sent import SentDesk
-from bot.core.wording import texts
+from bot.core.text import admin, members, questions, results
 from service import tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
-from service.limits import limit_words
+from service.wire import AnswerInput, AskForm, Rating, TodayView, Where, limit_words
+
+# What buttons and forms do. Every press carries its whole meaning, so it works after a restart.
+
+
+Said = Card | Form
+
+
+class ButtonHandler:
+    """Answers presses of buttons and submitted forms."""
+
+    def __init__(
+        self, client: ServiceClient, members: MemberCommands, admins: AdminCommands, hello: Onboarding
+    ) -> None:
+        self._client = client
+        self._members = members
+        self._admins = admins
+        self._hello = hello
+
+    async def press(self, event: Press) -> Said:
+        """Do what the button means. Raises BadAction, CommandError and what the client raises."""
+        action = actions.decode(event.action)
+        match action:
+            case actions.Open(ref) | actions.OpenCard(ref) | actions.Fill(ref) | actions.Try(ref):
+                bare, wanted = actions.parted(ref)
+                ask = await self._client.ask(event.who, event.where, bare)
+                return questions.ask_said(questions.carrying(ask, wanted), event.at)
+            case actions.Choose(ref, option):
+                return await self._answer(event, ref, AnswerInput(options=(option,)))
+            case actions.Rate(ref, rating):
+                bare, wanted = actions.parted(ref)
+                due = await self._client.rate(event.who, event.id, bare, cast(Rating, rating))
+                return results.rated_card(due, event.at, wanted)
+            case actions.Report(question):
+                return questions.report_form(question)
+            case actions.Snippet():
+                return members.snippet_form()
+            case actions.Import():
+                return members.import_form()
+            case _:
+                return await self._other(event, action)
+
+    async def _other(self, event: Press, action: actions.Action) -> Said:
+        match action:
+            case actions.Next(level, topic):
+                return await self._members.next_card(event, actions.PracticeFilter(topic, level))
+            case actions.NextOf(kind, level, topic):
+                return await self._members.next_card(event, actions.PracticeFilter(topic, level, kind))
+            case actions.ShowBoard(period, scope, topic):
+                return await self._members.show_board(event, period, scope, topic)
+            case actions.ShowContest(contest, period, scope, topic):
+                return await self._members.show_board(event, period, scope, topic, contest)
+            case actions.Explain(question):
+                return await self._members.explain(event, question)
+            case actions.Privacy(what):
+                return await self._members.privacy(event, what)
+            case actions.Join(code):
+                return await self._admins.join(event, code, sure=True)
+            case actions.Settle(report, state):
+                return await self._admins.settle(event, int(report), state)
+            case _:
+                return await self._set_up(event, action)
+
+    async def _set_up(self, event: Press, action: actions.Action) -> Said:
+        match action:
+            case actions.Today():
+                return await self._members.today(event)
+            case actions.Setup(channel, name):
+                return await self._hello.setup(event, Where(channel=channel, name=name))
+            case actions.SetupAt(at, channel, name):
+                return self._hello.plan(event, at, Where(channel=channel, name=name))
+            case actions.PostNow(schedule):
+                return await self._hello.post_now(event, int(schedule))
+            case _:
+                raise actions.BadAction("This button does nothing here. Type `/quiz today` for a fresh one.")
+
+    async def submit(self, event: Submit) -> Said:
+        """Do what the form asks for. Raises as `press` does."""
+        action = actions.decode(event.action)
+        match action:
+            case actions.Fill(ref):
+                return await self._answer(event, ref, _given(event))
+            case actions.Try(ref):
+                verdict = await self._client.try_code(event.who, actions.parted(ref)[0], _code(event))
+                return results.tried_card(verdict, ref)
+            case actions.Report(question):
+                return await self._members.report(event, question or _one(event, "question"), _one(event, "text"))
+            case actions.Snippet():
+                return await self._members.run_snippet(event, _code(event))
+            case actions.Begin(at, channel, name):
+                return await self._hello.begin(event, at, Where(channel=channel, name=name))
+            case actions.Import(how):
+                return await self._admins.take_document(event, _one(event, "name"), _raw(event, "text"), how == "apply")
+            case _:
+                raise actions.BadAction("This form is not one of ours. Type `/quiz help` for what there is.")
+
+    async def _answer(self, event: Press | Submit, ref: str, given: AnswerInput) -> Said:
+        bare, wanted = actions.parted(ref)
+        receipt = await self._client.answer(event.who, event.where, event.id, bare, given, event.at)
+        if receipt.status in ("judged", "late"):
+            return results.practised_card(receipt, event.at, wanted)
+        ask = await self._ask_again(event, bare) if given.options is not None else None
+        return questions.recorded_card(receipt, ask, event.at, wanted)
+
+    async def _ask_again(self, event: Event, ref: str) -> AskForm | None:
+        """The question with the member's letters; the answer is safe, so this may fail."""
+        try:
+            return await self._client.ask(event.who, event.where, ref)
+        except (ServiceRefused, ServiceUnavailable):
+            return None
+
+
+def _given(event: Submit) -> AnswerInput:
+    """What an answer's form holds. A question has one field; which one tells its kind."""
+    if "code" in event.values:
+        return AnswerInput(code=_code(event))
+    if "text" in event.values:
+        text = _raw(event, "text")
+        if not text.strip():
+            raise CommandError("Your answer is empty. Open the question again and type one.")
+        return AnswerInput(text=text)
+    options = tuple(option for option in event.values.get("options", ()) if option)
+    if not options:
+        raise CommandError("You chose no option. Open the question again and choose at least one.")
+    return AnswerInput(options=options)
+
+
+def _code(event: Submit) -> str:
+    code = without_fence(_raw(event, "code"))
+    if not code.strip():
+        raise CommandError("There is no code. Open the question again and write some.")
+    return code
+
+
+def _raw(event: Submit, name: str) -> str:
+    return next(iter(event.values.get(name, ())), "")
+
+
+def _one(event: Submit, name: str) -> str:
+    return _raw(event, name).strip()
+
+
+# What a message to the bot means: the program in it is the answer to the open code question, if there is one.
+
+
+# Read by hand and not as Markdown: chats let a fence open and close within a line.
+_FENCED = re.compile(r"```(?:(?:python3?|py)[ \t]*\n|[ \t]*\n)?(.*?)```", re.DOTALL | re.IGNORECASE)
+# A message without a fence is prose unless a line of it can be nothing but Python.
+_PLAIN_CODE = re.compile(
+    r"""^(?:async\s+)?def\s+\w+\s*\( | ^class\s+\w+\s*[(:] | ^import\s+[\w.]+$ | ^from\s+[\w.]+\s+import\s""",
+    re.MULTILINE | re.VERBOSE,
+)
+
+
+def programs_of(text: str) -> tuple[str, ...]:
+    """The programs in a message: its fenced blocks, or all of it where it is plain code."""
+    fenced = tuple(block.rstrip() for block in _FENCED.findall(text) if block.strip())
+    if fenced:
+        return fenced
+    return (text.strip("\n"),) if _PLAIN_CODE.search(text) else ()
+
+
+class MessageHandler:
+    """Answers messages."""
+
+    def __init__(self, client: ServiceClient) -> None:
+        self._client = client
+
+    async def sent(self, event: Sent) -> Card:
+        """Hand in the program that came, or say what to do. Raises what the client raises."""
+        if len(event.files) > 1:
+            return admin.too_many_files_card(tuple(name for name, _ in event.files))
+        programs = tuple(code for _, code in event.files if code.strip()) or programs_of(event.text)
+        if len(programs) > 1:
+            return admin.too_many_programs_card(len(programs))
+        today = await self._open_to(event)
+        if programs:
+            return await self._hand_in(event, programs[0], today)
+        return questions.today_card(today, event.at) if today.forms else members.help_card(specs_of("quiz"))
+
+    async def _open_to(self, event: Sent) -> TodayView:
+        """What is open where it was written; in a private message to the bot, what is open in the workspace."""
+        here = await self._client.today(event.who, event.where)
+        return here if here.forms or here.next_at else await self._client.today(event.who, NOWHERE)
+
+    async def _hand_in(self, event: Sent, code: str, today: TodayView) -> Card:
+        ask = _asks_for_code(today)
+        if ask is None:
+            return admin.no_place_for_code_card(len(today.forms))
+        receipt = await self._client.answer(event.who, event.where, event.id, ask.ref, AnswerInput(code=code), event.at)
+        if receipt.status == "late":
+            return results.practised_card(receipt, event.at)
+        return admin.handed_in_card(questions.recorded_card(receipt, None, event.at), ask)
+
+
+def _asks_for_code(today: TodayView) -> AskForm | None:
+    """The newest open code question, those without an answer before those with one."""
+    forms = [ask for ask in today.forms if ask.question.kind == "code"]
+    unanswered = [ask for ask in forms if ask.given is None]
+    return next(reversed(unanswered or forms), None)
+
 
 _LOG = logging.getLogger(__name__)
 _REF = re.compile(r"[rp][0-9]{1,18}")
@@ -39,11 +237,11 @@ class Quiz:
 
     def __init__(self, client: ServiceClient, links: Links | None = None) -> None:
         self._links = links
-        self._members = MemberDesk(client)
-        self._admins = AdminDesk(client)
-        self._hello = HelloDesk(client)
-        self._sent = SentDesk(client)
-        self._presses = PressDesk(client, self._members, self._admins, self._hello)
+        self._members = MemberCommands(client)
+        self._admins = AdminCommands(client)
+        self._hello = Onboarding(client)
+        self._sent = MessageHandler(client)
+        self._presses = ButtonHandler(client, self._members, self._admins, self._hello)
 
     async def handle(self, event: Event) -> Reply:
         """What the one who caused `event` is told, privately. Never raises."""
@@ -88,18 +286,18 @@ def _trouble(event: Event, error: Exception) -> Card:
     """What is said when an event could not be answered as wished."""
     match error:
         case CommandError() | BadAction():
-            return texts.refused_card(str(error), _question_of(event))
+            return members.refused_card(str(error), _question_of(event))
         case ServiceRefused():
-            return texts.refused_card(escape(error.failure.message), _question_of(event))
+            return members.refused_card(escape(error.failure.message), _question_of(event))
         case ServiceUnavailable():
             _LOG.warning("%s %s: %s", type(event).__name__, event.id, error)
-            return texts.unavailable_card()
+            return members.unavailable_card()
         case ValidationError():
             # The wire's own limits: what was typed is more than the service takes.
-            return texts.refused_card(escape(limit_words(error.errors())), _question_of(event))
+            return members.refused_card(escape(limit_words(error.errors())), _question_of(event))
         case _:
             _LOG.error("%s %s could not be answered", type(event).__name__, event.id, exc_info=error)
-            return texts.fault_card()
+            return members.fault_card()
 
 
 def _is_answer(event: Event) -> bool:

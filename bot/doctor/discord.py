@@ -9,11 +9,11 @@ from urllib.parse import urlencode
 
 import httpx
 
-from bot.doctor.findings import Finding, Untold, clock_finding, place_name, places_of
-from bot.platforms.discord.registration import application_commands, changes
-from bot.platforms.discord.settings import DiscordSettings
+from bot.discord.commands import application_commands, changes
+from bot.discord.settings import DiscordSettings
+from bot.doctor.checks import ChatUnreachable, CheckResult, clock_finding, place_name, places_of
 from service.client import ServiceClient
-from service.wire import Place
+from service.wire import PostingChannel
 
 Body = dict[str, Any]
 
@@ -47,7 +47,7 @@ async def examine_discord(
     service: ServiceClient | None,
     clock: Callable[[], datetime],
     transport: httpx.AsyncBaseTransport | None = None,
-) -> AsyncIterator[Finding]:
+) -> AsyncIterator[CheckResult]:
     """Runs every check, until Discord cannot be asked any more. `transport` is for tests and custom proxies."""
     headers = {"Authorization": f"Bot {settings.bot_token}"}
     async with httpx.AsyncClient(
@@ -57,7 +57,7 @@ async def examine_discord(
         try:
             async for finding in _examined(discord, settings, service, clock):
                 yield finding
-        except Untold as untold:
+        except ChatUnreachable as untold:
             yield untold.finding
 
 
@@ -75,18 +75,20 @@ class _Discord:
         except httpx.HTTPError as error:
             said = f"connection: {self._http.base_url} does not answer ({str(error) or type(error).__name__})"
             cure = "check the network, the proxy (HTTPS_PROXY) and DISCORD_API_URL"
-            raise Untold(Finding(False, said, cure)) from None
+            raise ChatUnreachable(CheckResult(False, said, cure)) from None
         self.date = answer.headers.get("date", self.date)
         if answer.status_code == 401:
             cure = "reset it in the developer portal, under Bot, and set DISCORD_TOKEN to it without the word Bot"
-            raise Untold(Finding(False, "token: rejected by Discord", cure))
+            raise ChatUnreachable(CheckResult(False, "token: rejected by Discord", cure))
         if answer.status_code in (403, 404):
             return None
         if answer.status_code == 429:
-            raise Untold(Finding(False, "rate limit: Discord asks to wait", f"try again in {_seconds(answer)} s"))
+            raise ChatUnreachable(
+                CheckResult(False, "rate limit: Discord asks to wait", f"try again in {_seconds(answer)} s")
+            )
         if not answer.is_success:
-            raise Untold(
-                Finding(False, f"connection: Discord answered {answer.status_code} to {path}", "try again later")
+            raise ChatUnreachable(
+                CheckResult(False, f"connection: Discord answered {answer.status_code} to {path}", "try again later")
             )
         return answer.json()
 
@@ -97,9 +99,9 @@ def _seconds(answer: httpx.Response) -> str:
 
 async def _examined(
     discord: _Discord, settings: DiscordSettings, service: ServiceClient | None, clock: Callable[[], datetime]
-) -> AsyncIterator[Finding]:
+) -> AsyncIterator[CheckResult]:
     me = await discord.get("/users/@me") or {}
-    yield Finding(True, f"token: valid, for {me.get('username')}")
+    yield CheckResult(True, f"token: valid, for {me.get('username')}")
     if (skewed := clock_finding(discord.date, clock())) is not None:
         yield skewed
     application = await discord.get("/applications/@me") or {}
@@ -111,62 +113,64 @@ async def _examined(
     guilds = await _guilds(discord)
     link = install_link(id)
     named = ", ".join(str(guild["name"]) for guild in guilds[:5]) + (" …" if len(guilds) > 5 else "")
-    yield Finding(
+    yield CheckResult(
         bool(guilds), f"servers: {named or 'the bot is in no server'}", "" if guilds else "open the install link"
     )
-    yield Finding(True, f"install link: {link}")
+    yield CheckResult(True, f"install link: {link}")
     places, known = await places_of(service, "discord")
     yield known
     for place in places:
         yield await _place_finding(discord, place, str(me.get("id")), link)
 
 
-def application_findings(application: Body, wished: int | None) -> Iterable[Finding]:
+def application_findings(application: Body, wished: int | None) -> Iterable[CheckResult]:
     """Reports settings of the developer portal that keep the bot from working."""
     id = str(application.get("id"))
     page = f"https://discord.com/developers/applications/{id}"
     if wished is not None and str(wished) != id:
-        yield Finding(
+        yield CheckResult(
             False,
             f"application: DISCORD_APPLICATION_ID is {wished}, but the token belongs to {id}",
             "unset it; the bot reads the id from the token",
         )
     if application.get("bot_require_code_grant"):
         cure = f"turn off Requires OAuth2 Code Grant: {page}/bot"
-        yield Finding(False, "application: cannot be added to servers by a link", cure)
+        yield CheckResult(False, "application: cannot be added to servers by a link", cure)
     if application.get("interactions_endpoint_url"):
         cure = f"clear Interactions Endpoint URL: {page}/information"
-        yield Finding(False, "application: clicks and commands go to an endpoint URL and never reach this bot", cure)
+        yield CheckResult(
+            False, "application: clicks and commands go to an endpoint URL and never reach this bot", cure
+        )
     if not application.get("bot_public", True):
-        yield Finding(
+        yield CheckResult(
             True,
             "application: private; only its owner can add it to servers",
             f"to change that, turn on Public Bot: {page}/bot",
         )
-    yield Finding(True, "intents: guilds only, which needs no approval")
+    yield CheckResult(True, "intents: guilds only, which needs no approval")
 
 
-def gateway_finding(gateway: Body) -> Finding:
+def gateway_finding(gateway: Body) -> CheckResult:
     """Reports how many more times the bot may connect today."""
     limit = gateway.get("session_start_limit") or {}
     left, shards = limit.get("remaining", 1), gateway.get("shards", 1)
     said = f"gateway: {left} of {limit.get('total', '?')} connections left today, {shards} shard{'s' * (shards != 1)}"
     if left < _FEW_STARTS:
         hours = limit.get("reset_after", 0) / 3_600_000
-        return Finding(
+        return CheckResult(
             False,
             said,
             f"find out why the bot restarts: at 0 Discord resets the token; more in {hours:.0f} hours",
         )
-    return Finding(True, said)
+    return CheckResult(True, said)
 
 
-def commands_finding(known: list[Body]) -> Finding:
+def commands_finding(known: list[Body]) -> CheckResult:
     """Checks that the registered commands are those of this version."""
     changed = changes(known, application_commands())
     if not changed:
-        return Finding(True, "commands: registered and up to date")
-    return Finding(False, f"commands: out of date ({', '.join(changed)})", "run: dailygrad bot discord-sync")
+        return CheckResult(True, "commands: registered and up to date")
+    return CheckResult(False, f"commands: out of date ({', '.join(changed)})", "run: dailygrad bot discord-sync")
 
 
 async def _guilds(discord: _Discord) -> list[Body]:
@@ -179,24 +183,24 @@ async def _guilds(discord: _Discord) -> list[Body]:
             return found
 
 
-async def _place_finding(discord: _Discord, place: Place, me: str, link: str) -> Finding:
+async def _place_finding(discord: _Discord, place: PostingChannel, me: str, link: str) -> CheckResult:
     """Checks the bot's permissions in a scheduled channel."""
     name = place_name(place)
     guild = await discord.get(f"/guilds/{place.workspace}")
     if guild is None:
         cure = f"add the bot again ({link}), or remove the schedule"
-        return Finding(False, f"{name}: the bot is no longer in its server {place.workspace}", cure)
+        return CheckResult(False, f"{name}: the bot is no longer in its server {place.workspace}", cure)
     channel = await discord.get(f"/channels/{place.channel}")
     if channel is None:
         cure = "give the bot's role View Channel there; if the channel was deleted, remove its schedule"
-        return Finding(False, f"{name} ({guild['name']}): the bot cannot see this channel", cure)
+        return CheckResult(False, f"{name} ({guild['name']}): the bot cannot see this channel", cure)
     member = await discord.get(f"/guilds/{place.workspace}/members/{me}") or {}
     held = permissions(guild, channel, member, me)
     missing = [words for words, bit in NEEDED.items() if not held & bit]
     if missing:
         cure = f"in Edit Channel, Permissions, the bot's role: allow {', '.join(missing)}; or add the bot again: {link}"
-        return Finding(False, f"{name} ({guild['name']}): missing {', '.join(missing)}", cure)
-    return Finding(True, f"{name} ({guild['name']}): all permissions granted")
+        return CheckResult(False, f"{name} ({guild['name']}): missing {', '.join(missing)}", cure)
+    return CheckResult(True, f"{name} ({guild['name']}): all permissions granted")
 
 
 def permissions(guild: Body, channel: Body, member: Body, me: str) -> int:

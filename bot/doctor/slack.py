@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import httpx
 
-from bot.doctor.findings import Finding, Untold, clock_finding, place_name, places_of
-from bot.platforms.slack.manifest import BOT_EVENTS, BOT_SCOPES, WHY, app_manifest
-from bot.platforms.slack.settings import Mode, SlackSettings
+from bot.doctor.checks import ChatUnreachable, CheckResult, clock_finding, place_name, places_of
+from bot.slack.manifest import BOT_EVENTS, BOT_SCOPES, WHY, app_manifest
+from bot.slack.settings import Mode, SlackSettings
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
-from service.wire import Place
+from service.wire import PostingChannel
 
 Body = dict[str, Any]
 
@@ -37,14 +37,14 @@ async def examine_slack(
     *,
     config_token: str = "",
     transport: httpx.AsyncBaseTransport | None = None,
-) -> AsyncIterator[Finding]:
+) -> AsyncIterator[CheckResult]:
     """Runs every check. `config_token` is an app configuration token, which can read the app's manifest."""
     async with httpx.AsyncClient(base_url=settings.api_url, timeout=15, transport=transport, trust_env=True) as http:
         slack = _Slack(http)
         try:
             async for finding in _examined(slack, settings, service, clock, config_token):
                 yield finding
-        except Untold as untold:
+        except ChatUnreachable as untold:
             yield untold.finding
 
 
@@ -64,14 +64,14 @@ class _Slack:
         except httpx.HTTPError as error:
             said = f"connection: {self._http.base_url} does not answer ({str(error) or type(error).__name__})"
             cure = "check the network, the proxy (HTTPS_PROXY) and SLACK_API_URL"
-            raise Untold(Finding(False, said, cure)) from None
+            raise ChatUnreachable(CheckResult(False, said, cure)) from None
         self.date = answer.headers.get("date", self.date)
         if answer.status_code == 429:
             cure = f"try again in {answer.headers.get('retry-after', 'a few')} s"
-            raise Untold(Finding(False, f"rate limit: Slack asks to wait before {method}", cure))
+            raise ChatUnreachable(CheckResult(False, f"rate limit: Slack asks to wait before {method}", cure))
         if not answer.is_success:
             said = f"connection: Slack answered {answer.status_code} to {method}"
-            raise Untold(Finding(False, said, "try again later; see https://slack-status.com"))
+            raise ChatUnreachable(CheckResult(False, said, "try again later; see https://slack-status.com"))
         if scopes := answer.headers.get("x-oauth-scopes"):
             self.scopes = frozenset(scope.strip() for scope in scopes.split(","))
         said_body = answer.json()
@@ -84,7 +84,7 @@ async def _examined(
     service: ServiceClient | None,
     clock: Callable[[], datetime],
     config_token: str,
-) -> AsyncIterator[Finding]:
+) -> AsyncIterator[CheckResult]:
     places, known = await places_of(service, "slack")
     tokens, troubles = await _tokens(settings, service, places)
     for finding in troubles:
@@ -107,7 +107,7 @@ async def _examined(
         if place.workspace in good:
             yield await _place_finding(slack, place, good[place.workspace])
         elif place.workspace not in tokens:
-            yield Finding(
+            yield CheckResult(
                 False,
                 f"{place_name(place)}: no token for its workspace {place.workspace}",
                 f"install the app there: {_PAGE}",
@@ -115,67 +115,71 @@ async def _examined(
 
 
 async def _tokens(
-    settings: SlackSettings, service: ServiceClient | None, places: tuple[Place, ...]
-) -> tuple[dict[str, str], list[Finding]]:
+    settings: SlackSettings, service: ServiceClient | None, places: tuple[PostingChannel, ...]
+) -> tuple[dict[str, str], list[CheckResult]]:
     """Returns a token for each workspace that has one, and findings about the others."""
     if settings.bot_token is not None:
         return {"": settings.bot_token.get_secret_value()}, []
     found: dict[str, str] = {}
-    troubles: list[Finding] = []
+    troubles: list[CheckResult] = []
     for workspace in dict.fromkeys(place.workspace for place in places):
         try:
             kept = await service.installation_find("slack", workspace) if service is not None else None
         except (ServiceUnavailable, ServiceRefused) as error:
-            troubles.append(Finding(False, f"installation: {error}", "check the service's DAILYGRAD_TOKEN_KEY"))
+            troubles.append(CheckResult(False, f"installation: {error}", "check the service's DAILYGRAD_TOKEN_KEY"))
             continue
         if kept is None:
             cure = "open the install page again: /slack/install at the bot's public URL"
-            troubles.append(Finding(False, f"installation: the app is not installed in workspace {workspace}", cure))
+            troubles.append(
+                CheckResult(False, f"installation: the app is not installed in workspace {workspace}", cure)
+            )
         else:
             found[workspace] = kept.token.get_secret_value()
-    return found, troubles or [Finding(True, f"installations: {len(found)} checked, by OAuth")]
+    return found, troubles or [CheckResult(True, f"installations: {len(found)} checked, by OAuth")]
 
 
-def token_finding(workspace: str, said: Body) -> Finding:
+def token_finding(workspace: str, said: Body) -> CheckResult:
     """Checks that Slack accepts the bot's token."""
     if said.get("ok"):
-        return Finding(True, f"token: valid, for {said.get('user')} in {said.get('team')}")
+        return CheckResult(True, f"token: valid, for {said.get('user')} in {said.get('team')}")
     error = str(said.get("error", "an unreadable response"))
     where = f" of workspace {workspace}" if workspace else ""
-    return Finding(False, f"token{where}: rejected by Slack with {error}", _TOKEN_WRONG.get(error, f"see {_PAGE}"))
+    return CheckResult(False, f"token{where}: rejected by Slack with {error}", _TOKEN_WRONG.get(error, f"see {_PAGE}"))
 
 
-def scope_findings(held: frozenset[str], team: str) -> Iterator[Finding]:
+def scope_findings(held: frozenset[str], team: str) -> Iterator[CheckResult]:
     """Reports each missing scope with what it is for."""
     missing = [scope for scope in BOT_SCOPES if scope not in held]
     for scope in missing:
         cure = f"{_PAGE}, OAuth & Permissions, Bot Token Scopes: add {scope}; {_REINSTALL}"
-        yield Finding(False, f"scopes: {scope} is missing in {team}; needed for {WHY[scope]}", cure)
+        yield CheckResult(False, f"scopes: {scope} is missing in {team}; needed for {WHY[scope]}", cure)
     if not missing:
         more = sorted(held - set(BOT_SCOPES))
         note = f"not needed: {', '.join(more)}" if more else ""
-        yield Finding(True, f"scopes: all {len(BOT_SCOPES)} granted in {team}", note)
+        yield CheckResult(True, f"scopes: all {len(BOT_SCOPES)} granted in {team}", note)
 
 
-async def _road_finding(slack: _Slack, settings: SlackSettings) -> Finding:
+async def _road_finding(slack: _Slack, settings: SlackSettings) -> CheckResult:
     """Checks that Slack's events can reach the bot."""
     if settings.mode is Mode.http or settings.app_token is None:
         cure = f"the app's Request URLs must point to /slack/events on this bot's port {settings.http_port}"
-        return Finding(True, "events: signed HTTP; whether Slack can reach this bot cannot be checked from here", cure)
+        return CheckResult(
+            True, "events: signed HTTP; whether Slack can reach this bot cannot be checked from here", cure
+        )
     # Requesting a WebSocket URL does not open a connection.
     said = await slack.call("apps.connections.open", settings.app_token.get_secret_value())
     if said.get("ok"):
-        return Finding(True, "events: Socket Mode; the app-level token is accepted")
+        return CheckResult(True, "events: Socket Mode; the app-level token is accepted")
     error = str(said.get("error", "an unreadable response"))
     cures = {
         "missing_scope": f"{_PAGE}, Basic Information, App-Level Tokens: add the scope connections:write",
         "forbidden": f"{_PAGE}, Socket Mode: turn it on",
     }
     new = f"create an app-level token with connections:write ({_PAGE}, Basic Information); turn on Socket Mode"
-    return Finding(False, f"events: Slack rejects the app-level token with {error}", cures.get(error, new))
+    return CheckResult(False, f"events: Slack rejects the app-level token with {error}", cures.get(error, new))
 
 
-async def _manifest_findings(slack: _Slack, settings: SlackSettings, config_token: str) -> list[Finding]:
+async def _manifest_findings(slack: _Slack, settings: SlackSettings, config_token: str) -> list[CheckResult]:
     """Compares the app's manifest at Slack with the one this version generates."""
     app = _app_id(settings)
     if not config_token or not app:
@@ -183,14 +187,16 @@ async def _manifest_findings(slack: _Slack, settings: SlackSettings, config_toke
             f"paste the output of `dailygrad bot slack-manifest` into {_PAGE}, App Manifest; or set "
             "SLACK_CONFIG_TOKEN (Your App Configuration Tokens on that page) and SLACK_APP_TOKEN to have it compared"
         )
-        return [Finding(True, "manifest: not compared", cure)]
+        return [CheckResult(True, "manifest: not compared", cure)]
     said = await slack.call("apps.manifest.export", config_token, app_id=app)
     if not said.get("ok"):
         cure = f"create a new one: {_PAGE}, Your App Configuration Tokens"
-        return [Finding(False, f"manifest: Slack rejects SLACK_CONFIG_TOKEN with {said.get('error')}", cure)]
+        return [CheckResult(False, f"manifest: Slack rejects SLACK_CONFIG_TOKEN with {said.get('error')}", cure)]
     differences = list(manifest_differences(dict(said.get("manifest") or {}), socket=settings.mode is Mode.socket))
     cure = f"paste the output of `dailygrad bot slack-manifest` into {_PAGE}/{app}, App Manifest; {_REINSTALL}"
-    return [Finding(False, f"manifest: {one}", cure) for one in differences] or [Finding(True, "manifest: up to date")]
+    return [CheckResult(False, f"manifest: {one}", cure) for one in differences] or [
+        CheckResult(True, "manifest: up to date")
+    ]
 
 
 def _app_id(settings: SlackSettings) -> str:
@@ -226,7 +232,7 @@ def manifest_differences(theirs: Body, *, socket: bool) -> Iterator[str]:
         )
 
 
-async def _place_finding(slack: _Slack, place: Place, token: str) -> Finding:
+async def _place_finding(slack: _Slack, place: PostingChannel, token: str) -> CheckResult:
     """Checks that the bot is a member of a scheduled channel."""
     name = place_name(place)
     said = await slack.call("conversations.info", token, channel=place.channel)
@@ -234,11 +240,13 @@ async def _place_finding(slack: _Slack, place: Place, token: str) -> Finding:
         error = str(said.get("error", "an unreadable response"))
         if error == "channel_not_found":
             cure = "type /invite @Dailygrad there; if the channel was deleted, remove its schedule"
-            return Finding(False, f"{name}: it is private and the bot is not a member, or it was deleted", cure)
-        return Finding(False, f"{name}: Slack says {error}", "add the missing scope, or check the channel's settings")
+            return CheckResult(False, f"{name}: it is private and the bot is not a member, or it was deleted", cure)
+        return CheckResult(
+            False, f"{name}: Slack says {error}", "add the missing scope, or check the channel's settings"
+        )
     channel = said.get("channel") or {}
     if channel.get("is_archived"):
-        return Finding(False, f"{name}: archived", "unarchive it, or remove its schedule")
+        return CheckResult(False, f"{name}: archived", "unarchive it, or remove its schedule")
     if not channel.get("is_member"):
-        return Finding(False, f"{name}: the bot is not a member", "type /invite @Dailygrad there")
-    return Finding(True, f"{name}: the bot is a member")
+        return CheckResult(False, f"{name}: the bot is not a member", "type /invite @Dailygrad there")
+    return CheckResult(True, f"{name}: the bot is a member")

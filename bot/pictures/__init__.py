@@ -3,6 +3,6 @@
 `Pictures().illustrated(card)` is all a chat needs. Nothing here imports matplotlib but that process.
 """
 
-from bot.pictures.studio import Pictures
+from bot.pictures.service import Pictures
 
 __all__ = ["Pictures"]

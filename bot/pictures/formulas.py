@@ -1,72 +1,411 @@
-r"""Which formulas need a picture: those that Unicode on one line says badly, such as matrices and sums with limits."""
+"""Formulas as a picture: mathtext side by side with grids that stand at the same height. Raises BadFormula."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 
-from bot.core.markup.mathtext import to_unicode
-from bot.core.markup.tree import (
-    Block,
-    Blocks,
-    Emphasis,
-    Heading,
-    Inlines,
-    Link,
-    List,
-    Math,
-    Paragraph,
-    Quote,
-    Strike,
-    Strong,
-)
+from matplotlib.font_manager import findfont
+from matplotlib.ft2font import FT2Font
+from matplotlib.mathtext import MathTextParser, VectorParse
 
-_GRID = re.compile(r"\\begin\s*\{|\\substack(?![A-Za-z])")
-_LIMITS = re.compile(r"\\(?:sum|prod|coprod|int|iint|oint|bigcup|bigcap|bigoplus|bigotimes)(?![A-Za-z])")
-_UNDER = re.compile(r"\\(?:lim|max|min|sup|inf|argmax|argmin|operatorname\*\{[^{}]*\})\s*(?:\\limits\s*)?_")
-_FRACTION = re.compile(r"\\[dtc]?frac(?![A-Za-z])")
-# What `to_unicode` leaves where there are no raised or lowered letters, and a fraction of more than a sign each.
-_FLAT_SCRIPT = re.compile(r"[\^_]\(")
-_FLAT_FRACTION = re.compile(r"\)/\(")
+from bot.pictures.charts import MARGIN, WIDTH, Canvas, formula_font, logical
+from bot.pictures.spec import FormulaDrawing
+
+# LaTeX to what matplotlib's mathtext draws, and grids of it: mathtext knows no environments and few synonyms.
+#
+# `\begin{pmatrix}a & b\\ c & d\end{pmatrix}` becomes a Grid of four pieces between two parentheses. Raises BadFormula
+# for what is not understood; then the formula is said in words.
 
 
-def reads_badly(math: Math) -> bool:
-    """Whether the formula as Unicode is hard to read. On a line of its own less will do to deserve a picture."""
-    source, said = math.source, to_unicode(math.source)
-    if _GRID.search(source) or len(_FLAT_SCRIPT.findall(said)) > 1:
-        return True
-    limits = _LIMITS.search(source) or _UNDER.search(source)
-    if math.display:
-        return bool(limits or _FLAT_SCRIPT.search(said) or _FLAT_FRACTION.search(said) or _nested(source))
-    return bool((limits and _FLAT_SCRIPT.search(said)) or _nested(source))
+_MAX_SOURCE = 1000
+_MAX_DEPTH = 12
+_MAX_GRIDS = 4
 
 
-def _nested(source: str) -> bool:
-    """Whether there are fractions enough that one is likely inside another, or beside one."""
-    return len(_FRACTION.findall(source)) > 1
+class BadFormula(ValueError):
+    """No picture of this formula; its words stand."""
 
 
-def formulas_in(blocks: Blocks) -> Iterator[Math]:
-    """The formulas of a text, in order."""
-    for block in blocks:
-        yield from _in_block(block)
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Mathtext, without dollars."""
+
+    mathtext: str
 
 
-def _in_block(block: Block) -> Iterator[Math]:
-    match block:
-        case Paragraph(children) | Heading(_, children):
-            yield from _in_inlines(children)
-        case List(items):
-            for item in items:
-                yield from formulas_in(item)
-        case Quote(inner):
-            yield from formulas_in(inner)
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Rows of cells between two fences, each of which may be empty."""
+
+    rows: tuple[tuple[Line, ...], ...]
+    opens: str = ""
+    closes: str = ""
+    align: str = "c"
+    """`c` centred, `l` left, `e` equations: right and left by turns, close together."""
 
 
-def _in_inlines(inlines: Inlines) -> Iterator[Math]:
-    for inline in inlines:
-        match inline:
-            case Math():
-                yield inline
-            case Strong(children) | Emphasis(children) | Strike(children) | Link(_, children):
-                yield from _in_inlines(children)
+Line = tuple[Piece | Grid, ...]
+"""What stands side by side."""
+
+_GRIDS = {
+    **dict.fromkeys(("matrix", "smallmatrix", "array", "gather", "gathered", "equation"), ("", "", "c")),
+    **dict.fromkeys(("align", "aligned", "split", "eqnarray", "alignat"), ("", "", "e")),
+    "pmatrix": ("(", ")", "c"),
+    "bmatrix": ("[", "]", "c"),
+    "Bmatrix": ("{", "}", "c"),
+    "vmatrix": ("|", "|", "c"),
+    "Vmatrix": ("‖", "‖", "c"),
+    "cases": ("{", "", "l"),
+}
+_FENCES = {".": "", "(": "(", ")": ")", "[": "[", "]": "]", "\\{": "{", "\\}": "}", "|": "|", "\\|": "‖"}
+_TOKEN = re.compile(r"\\(?:[A-Za-z]+\*?|.)|[{}&]|[^\\{}&]+", re.DOTALL)
+_STEP = re.compile(r"\\(?:[A-Za-z]+\*?|.)|.", re.DOTALL)
+_BEGIN = re.compile(r"\\begin\s*\{([A-Za-z]+)\*?\}")
+_ENDING = re.compile(r"\\(begin|end)\s*\{[A-Za-z]+\*?\}")
+_COLUMNS = re.compile(r"\s*\{[^{}]*\}")
+_LEFT = re.compile(r"\\left\s*(\\[{}|]|[.()\[\]|])\s*$")
+_RIGHT = re.compile(r"^\s*\\right\s*(\\[{}|]|[.()\[\]|])")
+
+_LEFT_OUT = "displaystyle textstyle limits nolimits nonumber notag"
+_SIZES = [f"{size}{side}" for size in ("big", "Big", "bigg", "Bigg") for side in ("", "l", "r", "m")]
+_SAME = {
+    **{f"\\{name}": "" for name in (*_LEFT_OUT.split(), *_SIZES)},
+    "\\lVert": r"\Vert",
+    "\\rVert": r"\Vert",
+    "\\|": r"\Vert",
+    "\\lvert": "|",
+    "\\rvert": "|",
+    "\\ge": r"\geq",
+    "\\le": r"\leq",
+    "\\land": r"\wedge",
+    "\\lor": r"\vee",
+    "\\lnot": r"\neg",
+    "\\gets": r"\leftarrow",
+    "\\iff": r"\Longleftrightarrow",
+    "\\implies": r"\Longrightarrow",
+    "\\coloneqq": ":=",
+    "\\bmod": r"\ \mathrm{mod}\ ",
+    "\\argmax": r"\mathrm{arg}\,\max",
+    "\\argmin": r"\mathrm{arg}\,\min",
+    "\\operatorname*": r"\operatorname",
+    "\\bm": r"\boldsymbol",
+    "\\texttt": r"\mathtt",
+    "\\textbf": r"\mathbf",
+    "\\textit": r"\mathit",
+    "\\textrm": r"\text",
+    "\\mbox": r"\text",
+    "\\dots": r"\ldots",
+}
+_FRACTIONS = {"\\frac": "frac", "\\dfrac": "frac", "\\tfrac": "frac", "\\cfrac": "frac", "\\binom": "binom"}
+_VERBATIM = {r"\text", r"\operatorname", r"\substack"}
+_DROPPED = {"\\label", "\\tag"}
+
+
+def lines_of(source: str) -> list[Line]:
+    """The formula as lines, one beneath another."""
+    if len(source) > _MAX_SOURCE or source.count("\\begin") > _MAX_GRIDS:
+        raise BadFormula("the formula is too long")
+    return [_line(row, 0) for row in _split(source.strip(), "\\\\") if row.strip()]
+
+
+def _line(source: str, depth: int) -> Line:
+    """Pieces and grids side by side; a fence of `\\left` and `\\right` around a grid is the grid's own."""
+    if depth > _MAX_DEPTH:
+        raise BadFormula("too many things inside one another")
+    found = _BEGIN.search(source)
+    if found is None:
+        return _piece(source)
+    before, (inside, after) = source[: found.start()], _environment(source, found)
+    if found[1] not in _GRIDS:
+        raise BadFormula(f"no drawing of {found[1]}")
+    opens, closes, align = _GRIDS[found[1]]
+    left, right = _LEFT.search(before), _RIGHT.match(after)
+    if left and right:
+        before, after = before[: left.start()], after[right.end() :]
+        opens, closes = _FENCES[left[1]], _FENCES[right[1]]
+    if found[1] == "array":
+        inside = _COLUMNS.sub("", inside, count=1)
+    rows = tuple(
+        tuple(_line(cell, depth + 1) for cell in _split(row, "&"))
+        for row in _split(inside.replace("\\hline", ""), "\\\\")
+        if row.strip()
+    )
+    if not rows:
+        raise BadFormula("an empty environment")
+    return (*_piece(before), Grid(rows, opens, closes, align), *_line(after, depth + 1))
+
+
+def _environment(source: str, begin: re.Match[str]) -> tuple[str, str]:
+    """What stands inside the environment, and what after it."""
+    depth = 0
+    for found in _ENDING.finditer(source, begin.start()):
+        depth += 1 if found[1] == "begin" else -1
+        if depth == 0:
+            return source[begin.end() : found.start()], source[found.end() :]
+    raise BadFormula("an environment that does not end")
+
+
+def _split(source: str, mark: str) -> list[str]:
+    """The source between the marks that stand in no group and no environment."""
+    parts, depth = [""], 0
+    for token in _TOKEN.findall(source):
+        if token == mark and depth == 0:
+            parts.append("")
+            continue
+        depth += {"{": 1, "}": -1, "\\begin": 1, "\\end": -1}.get(token, 0)
+        parts[-1] += token
+    return parts
+
+
+def _piece(source: str) -> tuple[Piece, ...]:
+    source = source.strip()
+    if source.startswith(("^", "_")):
+        # The power of what stands before, which is a grid: a piece of its own, with nothing to stand at.
+        inside, end = _argument(source, 1)
+        return (Piece(f"{{}}{source[0]}{{{_written(inside, 1)}}}"), *_piece(source[end:]))
+    written = _written(source, 0).strip()
+    return (Piece(written),) if written else ()
+
+
+def _written(source: str, depth: int) -> str:
+    """The source in mathtext's own words."""
+    if depth > _MAX_DEPTH:
+        raise BadFormula("too many things inside one another")
+    text, at = "", 0
+    while found := _STEP.match(source, at):
+        part, at = _step(source, found, depth)
+        text += part
+    return text
+
+
+def _step(source: str, found: re.Match[str], depth: int) -> tuple[str, int]:
+    """What one token with its arguments becomes, and where the next one begins."""
+    token, at = found[0], found.end()
+    if token in _FRACTIONS:
+        above, at = _argument(source, at)
+        below, at = _argument(source, at)
+        # An outer fraction is drawn large, as TeX does on a line of its own.
+        name = "dfrac" if depth == 0 and _FRACTIONS[token] == "frac" else _FRACTIONS[token]
+        return f"\\{name}{{{_written(above, depth + 1)}}}{{{_written(below, depth + 1)}}}", at
+    if token in ("^", "_"):
+        inside, at = _argument(source, at)
+        return f"{token}{{{_written(inside, depth + 1)}}}", at
+    if token[0] == "{":
+        inside, at = _argument(source, at - 1)
+        return f"{{{_written(inside, depth + 1)}}}", at
+    if token in _DROPPED:
+        return "", _argument(source, at)[1]
+    word = _SAME.get(token, token)
+    if word in _VERBATIM:
+        inside, at = _argument(source, at)
+        return f"{word}{{{inside}}}", at
+    if token in ("$", "&", "}", "\\\\"):
+        raise BadFormula(f"{token} where it means nothing")
+    # A replaced sign must not grow together with the letter after it.
+    return (f"{word} " if word != token else token), at
+
+
+def _argument(source: str, at: int) -> tuple[str, int]:
+    """A command's argument: a group without its braces, a command with its groups, or one character."""
+    while source[at : at + 1].isspace():
+        at += 1
+    found = _STEP.match(source, at)
+    if found is None:
+        raise BadFormula("an argument is missing")
+    if found[0] == "{":
+        end = _group_end(source, at)
+        return source[at + 1 : end], end + 1
+    end = found.end()
+    if found[0] in _FRACTIONS:
+        end = _argument(source, _argument(source, end)[1])[1]
+    while found[0].startswith("\\") and source.startswith("{", end):
+        end = _group_end(source, end) + 1
+    return source[at:end], end
+
+
+def _group_end(source: str, at: int) -> int:
+    depth = 0
+    for found in re.finditer(r"\\.|[{}]", source[at:], re.DOTALL):
+        depth += {"{": 1, "}": -1}.get(found[0], 0)
+        if depth == 0:
+            return at + found.start()
+    raise BadFormula("a group that does not end")
+
+
+_SIZE, _LEAST = 24.0, 12.0
+_MAX_HEIGHT = 1200.0
+_GAP = 18.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    """How much room something takes: to its right, above its baseline and below it."""
+
+    width: float
+    above: float
+    below: float
+
+
+def draw_formula(drawing: FormulaDrawing) -> bytes:
+    """The formulas, as large as their room allows. Raises BadFormula where one cannot be drawn, or only unreadably."""
+    lines = [line for source in drawing.sources for line in lines_of(source)]
+    if not lines:
+        raise BadFormula("an empty formula")
+    size = _size_for(lines)
+    boxes = [_line_box(line, size) for line in lines]
+    height = sum(box.above + box.below for box in boxes) + _GAP * (len(lines) + 1)
+    if height > _MAX_HEIGHT:
+        raise BadFormula("the formula is too tall")
+    canvas = Canvas(height)
+    y = _GAP
+    for line, box in zip(lines, boxes, strict=True):
+        _draw_line(canvas, MARGIN, y + box.above, line, size)
+        y += box.above + box.below + _GAP
+    return canvas.png()
+
+
+def _size_for(lines: list[Line]) -> float:
+    widest = max(_line_box(line, _SIZE).width for line in lines)
+    size = min(_SIZE, _SIZE * (WIDTH - 2 * MARGIN) / max(widest, 1))
+    if size < _LEAST:
+        raise BadFormula("the formula is too wide")
+    return size
+
+
+def _line_box(line: Line, size: float) -> _Box:
+    boxes = [_box(part, size) for part in line] or [_Box(0, 0.7 * size, 0.2 * size)]
+    space = 0.15 * size * (len(boxes) - 1)
+    return _Box(
+        sum(box.width for box in boxes) + space,
+        max(0.7 * size, *(box.above for box in boxes)),
+        max(0.2 * size, *(box.below for box in boxes)),
+    )
+
+
+def _box(part: Piece | Grid, size: float) -> _Box:
+    if isinstance(part, Piece):
+        return _piece_box(part.mathtext, size)
+    widths, heights = _columns(part, size), _rows(part, size)
+    whole = sum(heights) + _row_gap(size) * (len(heights) - 1)
+    fences = sum(_fence_room(fence, size) for fence in (part.opens, part.closes))
+    gaps = sum(_column_gap(part, place, size) for place in range(1, len(widths)))
+    axis = _axis(size)
+    return _Box(sum(widths) + gaps + fences, whole / 2 + axis, whole / 2 - axis)
+
+
+@cache
+def _parser() -> MathTextParser[VectorParse]:
+    return MathTextParser("path")
+
+
+def _piece_box(mathtext: str, size: float) -> _Box:
+    if not all(ord(character) in _characters() for character in mathtext):
+        raise BadFormula("a character that no font for formulas has")
+    try:
+        parsed = _parser().parse(f"${mathtext}$", 72, formula_font(size))
+    except ValueError as error:
+        raise BadFormula(str(error).strip().splitlines()[-1]) from error
+    return _Box(logical(parsed.width), logical(parsed.height - parsed.depth), logical(parsed.depth))
+
+
+@cache
+def _characters() -> frozenset[int]:
+    return frozenset(FT2Font(findfont("STIXGeneral")).get_charmap())
+
+
+def _axis(size: float) -> float:
+    """How high above the baseline the middle of what stands on it is."""
+    return 0.25 * size
+
+
+def _row_gap(size: float) -> float:
+    return 0.45 * size
+
+
+def _column_gap(grid: Grid, place: int, size: float) -> float:
+    """The room before a column; the sides of an equation stand close."""
+    if grid.align == "e" and place % 2:
+        return 0.2 * size
+    return size
+
+
+def _fence_room(fence: str, size: float) -> float:
+    return 0.55 * size if fence else 0.0
+
+
+def _columns(grid: Grid, size: float) -> list[float]:
+    count = max(map(len, grid.rows))
+    return [
+        max(_line_box(row[place], size).width if place < len(row) else 0.0 for row in grid.rows)
+        for place in range(count)
+    ]
+
+
+def _rows(grid: Grid, size: float) -> list[float]:
+    return [sum(_row_box(row, size)) for row in grid.rows]
+
+
+def _row_box(row: tuple[Line, ...], size: float) -> tuple[float, float]:
+    boxes = [_line_box(cell, size) for cell in row]
+    return max(box.above for box in boxes), max(box.below for box in boxes)
+
+
+def _draw_line(canvas: Canvas, x: float, y: float, line: Line, size: float) -> None:
+    for place, part in enumerate(line):
+        box = _box(part, size)
+        if isinstance(part, Grid):
+            _draw_grid(canvas, x, y, part, size)
+        else:
+            raised = y
+            before = line[place - 1] if place else None
+            if isinstance(before, Grid) and part.mathtext.startswith("{}^"):
+                # A power of a matrix stands at its corner.
+                raised = y - _box(before, size).above + 0.9 * size
+            canvas.formula(x, raised, part.mathtext, size)
+        x += box.width + 0.15 * size
+
+
+def _draw_grid(canvas: Canvas, x: float, y: float, grid: Grid, size: float) -> None:
+    box, widths = _box(grid, size), _columns(grid, size)
+    top, bottom = y - box.above, y + box.below
+    _draw_fence(canvas, x, top, bottom, grid.opens, size)
+    _draw_fence(canvas, x + box.width, top, bottom, grid.closes, -size)
+    row_top = top
+    for row in grid.rows:
+        above, below = _row_box(row, size)
+        left = x + _fence_room(grid.opens, size)
+        for place, cell in enumerate(row):
+            left += _column_gap(grid, place, size) if place else 0
+            free = widths[place] - _line_box(cell, size).width
+            _draw_line(canvas, left + free * _share(grid, place), row_top + above, cell, size)
+            left += widths[place]
+        row_top += above + below + _row_gap(size)
+
+
+def _share(grid: Grid, place: int) -> float:
+    """How much of a cell's free room lies before it."""
+    return {"c": 0.5, "l": 0.0, "e": float(place % 2 == 0)}[grid.align]
+
+
+def _draw_fence(canvas: Canvas, x: float, top: float, bottom: float, fence: str, size: float) -> None:
+    """A fence beside a grid; a negative size draws it the other way round, to the left of `x`."""
+    near, far, middle = x + 0.12 * size, x + 0.34 * size, (top + bottom) / 2
+    match fence:
+        case "(" | ")":
+            canvas.curve(
+                [(far, top), (near, top + (bottom - top) / 4), (near, bottom - (bottom - top) / 4), (far, bottom)]
+            )
+        case "[" | "]":
+            canvas.stroke([(far, top), (near, top), (near, bottom), (far, bottom)])
+        case "{" | "}":
+            waist = x + 0.23 * size
+            upper = [(far, top), (waist, top), (waist, middle), (near, middle)]
+            lower = [(waist, middle), (waist, bottom), (far, bottom)]
+            canvas.curve([*upper, *lower])
+        case "|":
+            canvas.stroke([(near, top), (near, bottom)])
+        case "‖":
+            canvas.stroke([(near, top), (near, bottom)])
+            canvas.stroke([(near + 0.12 * size, top), (near + 0.12 * size, bottom)])

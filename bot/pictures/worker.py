@@ -9,15 +9,8 @@ import warnings
 from typing import IO
 
 from bot.pictures.charts import draw_board, draw_distribution, draw_progress
-from bot.pictures.drawings import (
-    BoardDrawing,
-    DistributionDrawing,
-    Drawing,
-    FormulaDrawing,
-    ProgressDrawing,
-    from_data,
-)
-from bot.pictures.formula import draw_formula
+from bot.pictures.formulas import draw_formula
+from bot.pictures.spec import BoardDrawing, DistributionDrawing, Drawing, FormulaDrawing, ProgressDrawing, from_data
 
 _NICENESS = 5
 """Answering comes before drawing."""

@@ -8,19 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from questions.dialects import (
-    bold_line,
-    folded,
-    front_questions,
-    heading_prose,
-    item_line,
-    labelled_heading,
-    native,
-    numbered_list,
-    question_heading,
-    question_label,
-    tabled,
-)
+from questions.dialects import headings, lists, native, others, paragraphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,14 +29,14 @@ class Dialect(NamedTuple):
 
 DIALECTS: tuple[Dialect, ...] = (
     Dialect(native.NAME, native.sniff, native.read, whole=True),
-    Dialect(front_questions.NAME, front_questions.sniff, front_questions.read),
-    Dialect(question_label.NAME, question_label.sniff, question_label.read),
-    Dialect(question_heading.NAME, question_heading.sniff, question_heading.read),
-    Dialect(numbered_list.NAME, numbered_list.sniff, numbered_list.read),
-    Dialect(labelled_heading.NAME, labelled_heading.sniff, labelled_heading.read),
-    Dialect(folded.NAME, folded.sniff, folded.read),
-    Dialect(heading_prose.NAME, heading_prose.sniff, heading_prose.read),
-    Dialect(bold_line.NAME, bold_line.sniff, bold_line.read),
-    Dialect(item_line.NAME, item_line.sniff, item_line.read),
-    Dialect(tabled.NAME, tabled.sniff, tabled.read),
+    Dialect(others.FRONT_MATTER, others.sniff_front_matter, others.read_front_matter),
+    Dialect(paragraphs.QUESTION_LABELS, paragraphs.sniff_question_labels, paragraphs.read_question_labels),
+    Dialect(headings.QUESTION_HEADINGS, headings.sniff_question_headings, headings.read_question_headings),
+    Dialect(lists.NUMBERED_LISTS, lists.sniff_numbered_lists, lists.read_numbered_lists),
+    Dialect(headings.LABELLED_HEADINGS, headings.sniff_labelled_headings, headings.read_labelled_headings),
+    Dialect(others.FOLDS, others.sniff_folds, others.read_folds),
+    Dialect(headings.HEADING_PROSE, headings.sniff_heading_prose, headings.read_heading_prose),
+    Dialect(paragraphs.BOLD_LINES, paragraphs.sniff_bold_lines, paragraphs.read_bold_lines),
+    Dialect(lists.ITEM_LINES, lists.sniff_item_lines, lists.read_item_lines),
+    Dialect(others.TABLES, others.sniff_tables, others.read_tables),
 )

@@ -8,22 +8,19 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from questions.diagnostics import Finding, Span
-from questions.dialects.choosing import find_choice
+from questions.blocks import answer_in_heading, fold_text, label_of, text_after
+from questions.dialects.options import find_choice
 from questions.dialects.shape import level_under, stem_of
-from questions.folds import fold_text
 from questions.keypoints import key_points_of
-from questions.labels import answer_in_heading, label_of, text_after
 from questions.model import Question
-from questions.source import trim
+from questions.source import Finding, Span, trim
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from questions.blocks import Block
-    from questions.dialects.choosing import Problem
+    from questions.blocks import Block, Fold
+    from questions.dialects.options import KeyProblem
     from questions.document import Document, Draft, Section
-    from questions.folds import Fold
     from questions.model import Level
     from questions.source import Source
 
@@ -42,7 +39,7 @@ _WAY_BACK = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FoundAnswer:
     """Where an answer was found."""
 
     text: str
@@ -84,7 +81,7 @@ def without_footer(body: tuple[Block, ...], *, said: bool = False) -> tuple[Bloc
     return trimmed(body[: rules[-1]]) if all(block.kind == "paragraph" for block in footer) else body
 
 
-def find_answer(document: Document, body: tuple[Block, ...]) -> Answer | None:
+def find_answer(document: Document, body: tuple[Block, ...]) -> FoundAnswer | None:
     """The answer in a question's blocks, behind the first answer label or answer heading, or folded away.
 
     A heading of any other kind ends the search: what follows it belongs to no label above it.
@@ -94,11 +91,13 @@ def find_answer(document: Document, body: tuple[Block, ...]) -> Answer | None:
         if block.kind == "heading":
             rest = answer_in_heading(block.text)
             below = document.source.text(block.last + 1, last)
-            return None if rest is None else Answer("\n\n".join(part for part in (rest, below) if part), block.first)
+            return (
+                None if rest is None else FoundAnswer("\n\n".join(part for part in (rest, below) if part), block.first)
+            )
         fold = document.answer_fold(block)
         for label in document.labels(block):
             if label.role == "answer" and (fold is None or label.line < fold.first):
-                return Answer(text_after(document.source, label, last), label.line)
+                return FoundAnswer(text_after(document.source, label, last), label.line)
         if fold:
             return _folded_answer(document, fold, last)
         if block.kind == "quote" and (quoted := _quoted_answer(document, block, last)):
@@ -106,12 +105,12 @@ def find_answer(document: Document, body: tuple[Block, ...]) -> Answer | None:
     return None
 
 
-def _folded_answer(document: Document, fold: Fold, last: int) -> Answer:
+def _folded_answer(document: Document, fold: Fold, last: int) -> FoundAnswer:
     """What a fold hides, its heading or label taken off, and whatever stands below it."""
     text = said_under(fold_text(document.source, fold))
     below = document.source.text(fold.last + 1, last) if fold.last < last else ""
     parts = (answer_in_heading(fold.summary) or "", text, below)
-    return Answer("\n\n".join(part for part in parts if part), fold.first)
+    return FoundAnswer("\n\n".join(part for part in parts if part), fold.first)
 
 
 def said_under(text: str) -> str:
@@ -125,7 +124,7 @@ def said_under(text: str) -> str:
     return text
 
 
-def _quoted_answer(document: Document, block: Block, last: int) -> Answer | None:
+def _quoted_answer(document: Document, block: Block, last: int) -> FoundAnswer | None:
     """An answer in a quotation that begins with a label."""
     lines = [_QUOTE.sub("", document.source.line(n), count=1) for n in range(block.first, block.last + 1)]
     text = "\n".join(lines)
@@ -133,7 +132,7 @@ def _quoted_answer(document: Document, block: Block, last: int) -> Answer | None
     if said == text:
         return None
     below = document.source.text(block.last + 1, last) if block.last < last else ""
-    return Answer("\n\n".join(part for part in (said, below) if part), block.first)
+    return FoundAnswer("\n\n".join(part for part in (said, below) if part), block.first)
 
 
 def sibling_runs(sections: tuple[Section, ...]) -> Iterator[list[Section]]:
@@ -223,7 +222,7 @@ def add_question(
     draft.questions.append(question)
 
 
-def _problem(document: Document, problem: Problem, first: int, last: int) -> Finding:
+def _problem(document: Document, problem: KeyProblem, first: int, last: int) -> Finding:
     return Finding(
         problem.code,
         "note" if problem.assumed else "warning",
@@ -265,7 +264,7 @@ def _leads_back(line: str) -> bool:
     return _WAY_BACK.fullmatch(line) is not None
 
 
-def from_heading(document: Document, draft: Draft, section: Section, answer: Answer | None) -> None:
+def from_heading(document: Document, draft: Draft, section: Section, answer: FoundAnswer | None) -> None:
     """Put the question a heading asks into the draft: its text is the prompt, with what stands before the answer."""
     source = document.source
     heading = section.heading

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from questions.blocks import plain
-from questions.labels import content_column, dedent
+from questions.blocks import content_column, dedent, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

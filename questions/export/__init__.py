@@ -2,9 +2,84 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from questions.export import anki, csv_table, gift, json_bank, native
+from questions.export import anki, gift, native
+from questions.export.common import answer_of, letter, letters_right
+from questions.formats.json import ENVELOPE, VERSION
+from questions.model import as_data
+
+# A bank as JSON: everything it holds, in a versioned envelope that the reader of the same name checks.
+
+
+if TYPE_CHECKING:
+    from questions.model import Bank
+
+
+def json_text(bank: Bank) -> str:
+    """All of a bank, losing nothing; places are those of the document it was read from."""
+    data = {
+        "format": ENVELOPE,
+        "version": VERSION,
+        "bank": {"name": bank.name, "title": bank.title, "licence": bank.licence, "dialects": list(bank.dialects)},
+        "questions": [as_data(question) for question in bank.questions],
+    }
+    return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+
+
+# A bank as CSV: a row a question, Markdown in the cells, a column for each option and its reason.
+
+
+if TYPE_CHECKING:
+    from questions.model import Bank, Question
+
+_BEFORE = ("id", "kind", "topic", "level", "question", "program")
+_AFTER = ("correct", "answer", "key points", "why", "tags", "links", "licence")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""A spreadsheet would compute a cell that begins so."""
+
+
+def csv_bank(bank: Bank) -> str:
+    """The questions of a bank; a task keeps its starter and its reference, not its cases."""
+    most = max((len(question.options) for question in bank.questions), default=0)
+    pairs = [name for index in range(most) for name in (f"option {letter(index)}", f"reason {letter(index)}")]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*_BEFORE, *pairs, *_AFTER])
+    for question in bank.questions:
+        writer.writerow([_safe(cell) for cell in _row(question, most)])
+    return out.getvalue()
+
+
+def _row(question: Question, most: int) -> list[str]:
+    program = question.task.starter if question.task else question.program
+    options = [text for option in question.options for text in (option.text, option.reason)]
+    return [
+        question.id,
+        question.kind,
+        question.topic,
+        question.level or "",
+        question.prompt,
+        program,
+        *options,
+        *[""] * (2 * most - len(options)),
+        letters_right(question),
+        answer_of(question),
+        "\n".join(" ".join(point.split()) for point in question.key_points),
+        question.why,
+        ", ".join(question.tags),
+        "\n".join(question.links),
+        question.licence,
+    ]
+
+
+def _safe(cell: str) -> str:
+    """The cell as text: a line ending before it, which readers drop, keeps spreadsheets from computing it."""
+    return "\n" + cell if cell.startswith(_FORMULA) and len(cell) > 1 else cell
+
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,8 +121,8 @@ def _no_family(question: Question) -> bool:
 
 FORMATS: dict[ExportFormat, Export] = {
     "markdown": Export(".md", "text/markdown", _any, _text(native.native_text)),
-    "json": Export(".json", "application/json", _any, _text(json_bank.json_text)),
-    "csv": Export(".csv", "text/csv", _no_family, _text(csv_table.csv_bank)),
+    "json": Export(".json", "application/json", _any, _text(json_text)),
+    "csv": Export(".csv", "text/csv", _no_family, _text(csv_bank)),
     "gift": Export(".gift", "text/plain", _no_family, _text(gift.gift_bank)),
     "anki": Export(".apkg", "application/octet-stream", _no_family, anki.anki_package),
 }

@@ -12,8 +12,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from questions.blocks import html_of
-from questions.export.shown import answer_of, letters_right, tags_of
-from questions.foreign.wording import fence
+from questions.export.common import answer_of, letters_right, tags_of
+from questions.formats.markdown import fence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

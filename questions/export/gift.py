@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from questions.export.shown import answer_of, prompt_of, tags_of
-from questions.foreign.making import literal_of
+from questions.export.common import answer_of, prompt_of, tags_of
+from questions.formats.making import literal_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,8 +1,8 @@
 """The programs a document shows, and what it claims they print. Pure: whoever has the sandbox runs them."""
 
-from questions.snippets.collecting import Snippet, snippets_of
-from questions.snippets.judging import draws_numbers, judge, random_suspects
-from questions.snippets.planning import Attempt, Ran, next_attempt, program_of, read_run
+from questions.snippets.collect import Snippet, snippets_of
+from questions.snippets.findings import draws_numbers, judge, random_suspects
+from questions.snippets.plan import Attempt, Ran, next_attempt, program_of, read_run
 
 __all__ = [
     "Attempt",

@@ -9,8 +9,7 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from questions.snippets.claims import Said, read_claim, speaks_of_failing
-from questions.snippets.shown import Items, Number
+from questions.snippets.claims import Items, Number, Said, read_claim, speaks_of_failing
 
 
 @dataclass(frozen=True, slots=True)

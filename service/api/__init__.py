@@ -2,39 +2,81 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi.responses import JSONResponse, Response
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.routing import BaseRoute
 
-from service.api import (
-    admin,
-    boards,
-    delivery,
-    errors,
-    health,
-    installing,
-    linking,
-    measuring,
-    members,
-    operations,
-    practice,
-    rounds,
-)
-from service.api.dependencies import Parts, authorised
-from service.api.door import Door
-from service.api.following import Followed
-from service.metrics_calls import CountedCalls
-from service.metrics_state import State
+from service.api import admin, bots, http, member
+from service.api.admin import looking
+from service.api.http import BodyLimit, CorrelationId, ServiceParts, TheCall, WhoBody, authorized, parts_of
+from service.metrics import CONTENT_TYPE, exposition
+from service.ops import operations
+from service.ops.metrics_collect import CountedCalls, State
+from service.wire import Operations
+
+# Whether the process lives (/healthz) and whether it can serve (/readyz). Without a token, and without secrets.
+
+
+health_router = APIRouter()
+
+
+@health_router.get("/healthz")
+async def healthz() -> dict[str, str]:
+    return {"status": "ok"}
+
+
+@health_router.get("/readyz")
+async def readyz(request: Request) -> JSONResponse:
+    """200 when the database answers and is migrated, else 503 with the cure."""
+    cure = await _cure(parts_of(request))
+    return JSONResponse({"status": cure or "ok"}, 503 if cure else 200)
+
+
+async def _cure(parts: ServiceParts) -> str:
+    try:
+        async with parts.sessions() as session:
+            found = await session.scalar(text("select to_regclass('alembic_version')::text"))
+            revision = await session.scalar(text("select version_num from alembic_version")) if found else None
+    except (SQLAlchemyError, OSError):
+        return "the database does not answer: check DATABASE_URL and that PostgreSQL runs"
+    if revision != parts.newest_revision:
+        return f"the database is at {revision}, not {parts.newest_revision}: run `dailygrad migrate`"
+    return ""
+
+
+# The metrics of this service, for whoever shows the token: the page that a port of its own shows without one.
+
+
+metrics_router = APIRouter()
+
+
+@metrics_router.get("/metrics", dependencies=[Depends(authorized)])
+async def metrics(request: Request) -> Response:
+    """Prometheus's text format."""
+    return Response(await exposition(request.app.state.metrics.gather), media_type=CONTENT_TYPE)
+
+
+# The operations page as data, for a workspace's admins.
+
+
+operations_router = APIRouter(prefix="/admin")
+
+
+@operations_router.post("/operations")
+async def overview(call: TheCall, who: WhoBody) -> Operations:
+    # Asked before the transaction: nobody's rows wait for a sandbox that does not answer.
+    sandbox = await operations.sandbox_view(call.parts.sandbox)
+    async with looking(call, who) as (session, caller):
+        return await operations.overview(session, caller.workspace_id, sandbox, call.now)
+
 
 ROUTERS: tuple[APIRouter, ...] = (
-    rounds.router,
-    members.router,
-    practice.router,
-    boards.router,
+    member.router,
     admin.router,
-    operations.router,
-    delivery.router,
-    linking.router,
-    installing.router,
+    operations_router,
+    bots.router,
 )
 """One per area; each path is the client's, under /v1."""
 
@@ -42,9 +84,9 @@ ROUTERS: tuple[APIRouter, ...] = (
 def _routes() -> list[BaseRoute]:
     whole = APIRouter()
     for router in ROUTERS:
-        whole.include_router(router, prefix="/v1", dependencies=[Depends(authorised)])
-    whole.include_router(health.router)
-    whole.include_router(measuring.router)
+        whole.include_router(router, prefix="/v1", dependencies=[Depends(authorized)])
+    whole.include_router(health_router)
+    whole.include_router(metrics_router)
     return whole.routes
 
 
@@ -52,13 +94,13 @@ ROUTES = _routes()
 """Every route, shared by all applications of a process: FastAPI takes a quarter of a second to compile them."""
 
 
-def make_api(parts: Parts) -> FastAPI:
+def make_api(parts: ServiceParts) -> FastAPI:
     """Returns the ASGI application over `parts`."""
     app = FastAPI(title="Dailygrad question service", openapi_url=None, routes=ROUTES)
     app.state.parts = parts
     app.state.metrics = State(parts.sessions, parts.sandbox, parts.clock)
     app.add_middleware(CountedCalls)
-    errors.install(app)
-    app.add_middleware(Door)
-    app.add_middleware(Followed)
+    http.install(app)
+    app.add_middleware(BodyLimit)
+    app.add_middleware(CorrelationId)
     return app

@@ -12,24 +12,15 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, Body
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from questions.read import read_bank
-from service import (
-    approving,
-    auditing,
-    closing,
-    daily,
-    disputes,
-    doctoring,
-    importing,
-    restoring,
-    retiring,
-    schedules,
-    seasons,
-    undoing,
-)
-from service.api.dependencies import Call, EventBody, TheCall, WhereBody, WhoBody
-from service.auditing import administer, admins_only
+from questions.reader import read_bank
+from service.api.http import Call, EventBody, TheCall, WhereBody, WhoBody
+from service.banks import importing, moderation
 from service.errors import NotPossible
+from service.ops import doctor as ops_doctor
+from service.people import audit as people_audit
+from service.people import members
+from service.people.audit import administer, admins_only
+from service.rounds import leaderboard, rounds, schedules
 from service.store import banks
 from service.store.members import Caller, known
 from service.wire import (
@@ -161,13 +152,13 @@ async def schedule_preview(call: TheCall, who: WhoBody, schedule: Id) -> RoundVi
 
 @router.post("/schedule/post-now")
 async def post_now(call: TheCall, who: WhoBody, event_id: EventBody, schedule: Id) -> RoundView:
-    work = partial(daily.post_now, schedule_id=schedule, now=call.now)
+    work = partial(rounds.post_now, schedule_id=schedule, now=call.now)
     return await changing(call, who, event_id, "schedule post-now", work, RoundView, {"schedule": schedule})
 
 
 @router.post("/close-now")
 async def close_now(call: TheCall, who: WhoBody, event_id: EventBody, where: WhereBody) -> RoundView:
-    work = partial(closing.close_now, now=call.now)
+    work = partial(rounds.close_now, now=call.now)
     return await changing(call, who, event_id, "close-now", work, RoundView, {"channel": where.channel}, where)
 
 
@@ -176,13 +167,13 @@ async def close_now(call: TheCall, who: WhoBody, event_id: EventBody, where: Whe
 
 @router.post("/season/start")
 async def season_start(call: TheCall, who: WhoBody, event_id: EventBody, name: NameBody) -> SeasonView:
-    work = partial(seasons.start, name=name, now=call.now)
+    work = partial(leaderboard.start_season, name=name, now=call.now)
     return await changing(call, who, event_id, "season start", work, SeasonView, {"name": name})
 
 
 @router.post("/season/end")
 async def season_end(call: TheCall, who: WhoBody, event_id: EventBody) -> SeasonView:
-    return await changing(call, who, event_id, "season end", partial(seasons.end, now=call.now), SeasonView)
+    return await changing(call, who, event_id, "season end", partial(leaderboard.end_season, now=call.now), SeasonView)
 
 
 # Banks and reports
@@ -219,20 +210,20 @@ async def bank_import(
 @router.post("/bank/log")
 async def bank_log(call: TheCall, who: WhoBody, name: NameBody) -> BankLog:
     async with looking(call, who) as (session, caller):
-        return await undoing.log(session, caller.workspace_id, name)
+        return await importing.import_log(session, caller.workspace_id, name)
 
 
 @router.post("/bank/undo")
 async def bank_undo(call: TheCall, who: WhoBody, event_id: EventBody, name: NameBody) -> ImportView:
     async def work(session: AsyncSession, caller: Caller) -> ImportView:
-        return await undoing.undo(session, caller.workspace_id, name, call.now)
+        return await importing.undo_import(session, caller.workspace_id, name, call.now)
 
     return await changing(call, who, event_id, "bank undo", work, ImportView, {"name": name})
 
 
 @router.post("/bank/retire")
 async def bank_retire(call: TheCall, who: WhoBody, event_id: EventBody, question: NameBody, retired: FlagBody) -> None:
-    work = partial(retiring.set_retired, question=question, retired=retired, now=call.now)
+    work = partial(moderation.set_retired, question=question, retired=retired, now=call.now)
     action = "bank retire" if retired else "bank put back"
     await changing(call, who, event_id, action, work, type(None), {"question": question})
 
@@ -240,7 +231,7 @@ async def bank_retire(call: TheCall, who: WhoBody, event_id: EventBody, question
 @router.post("/bank/approve")
 async def bank_approve(call: TheCall, who: WhoBody, event_id: EventBody, question: NameBody) -> int:
     async def work(session: AsyncSession, caller: Caller) -> int:
-        return await approving.approve(session, caller.workspace_id, question)
+        return await moderation.approve(session, caller.workspace_id, question)
 
     return await changing(call, who, event_id, "bank approve", work, int, {"question": question})
 
@@ -249,7 +240,7 @@ async def bank_approve(call: TheCall, who: WhoBody, event_id: EventBody, questio
 async def bank_generated(
     call: TheCall, who: WhoBody, event_id: EventBody, generated: Annotated[Generated, Body(embed=True)]
 ) -> None:
-    work = partial(approving.set_generated, generated=generated)
+    work = partial(moderation.set_generated, generated=generated)
     await changing(call, who, event_id, "bank generated", work, type(None), {"generated": generated})
 
 
@@ -262,12 +253,12 @@ async def bank_low(call: TheCall, who: WhoBody) -> tuple[LowView, ...]:
 @router.post("/reports")
 async def reports(call: TheCall, who: WhoBody) -> tuple[ReportView, ...]:
     async with looking(call, who) as (session, caller):
-        return await disputes.queue(session, caller)
+        return await moderation.queue(session, caller)
 
 
 @router.post("/report/settle")
 async def report_settle(call: TheCall, who: WhoBody, event_id: EventBody, report: Id, state: TextBody) -> ReportView:
-    work = partial(disputes.settle, report_id=report, state=state)
+    work = partial(moderation.settle, report_id=report, state=state)
     return await changing(call, who, event_id, "report settle", work, ReportView, {"report": report, "state": state})
 
 
@@ -277,8 +268,8 @@ async def report_settle(call: TheCall, who: WhoBody, event_id: EventBody, report
 @router.post("/member/restore")
 async def member_restore(call: TheCall, who: WhoBody, event_id: EventBody, member: NameBody, day: DayBody) -> None:
     async with looking(call, who) as (session, caller):
-        found = await restoring.member_called(session, caller, member)
-        work = partial(restoring.restore, session, caller, found, day)
+        found = await members.member_called(session, caller, member)
+        work = partial(members.restore_streak, session, caller, found, day)
         detail = {"member": found.id, "day": day.isoformat()}
         await administer(session, caller, event_id, "member restore", detail, work, type(None), call.now)
 
@@ -293,8 +284,8 @@ async def member_adjust(
     reason: TextBody,
 ) -> None:
     async with looking(call, who) as (session, caller):
-        found = await restoring.member_called(session, caller, member)
-        work = partial(restoring.adjust, session, caller, found, points, reason, event_id, call.now)
+        found = await members.member_called(session, caller, member)
+        work = partial(members.adjust_points, session, caller, found, points, reason, event_id, call.now)
         detail = {"member": found.id, "points": points, "reason": reason}
         await administer(session, caller, event_id, "member adjust", detail, work, type(None), call.now)
 
@@ -307,13 +298,13 @@ async def audit(
     call: TheCall, who: WhoBody, limit: Annotated[int, Body(embed=True, ge=1, le=200)] = 20
 ) -> tuple[AuditView, ...]:
     async with looking(call, who) as (session, caller):
-        return await auditing.trail(session, caller, limit)
+        return await people_audit.trail(session, caller, limit)
 
 
 @router.post("/doctor")
 async def doctor(call: TheCall, who: WhoBody) -> tuple[Check, ...]:
     async with looking(call, who) as (session, caller):
-        return await doctoring.examine(session, caller, call.parts.sandbox, call.parts.newest_revision, call.now)
+        return await ops_doctor.examine(session, caller, call.parts.sandbox, call.parts.newest_revision, call.now)
 
 
 def _said(spec: ScheduleSpec) -> dict[str, Any]:

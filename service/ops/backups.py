@@ -30,10 +30,9 @@ from sqlalchemy import create_engine
 from sqlalchemy.exc import DBAPIError
 
 from service.config import read_settings
-from service.process import DATA, InUse, Refused, errors, now, only_one
+from service.process import DATA, CommandFailed, InUse, errors, now, only_one
 from service.store import migrations, snapshots
-from service.store.embedded import start_postgres
-from service.store.session import libpq_url, sqlalchemy_url
+from service.store.session import libpq_url, sqlalchemy_url, start_postgres
 from service.wire import Check
 
 backups_command = typer.Typer()
@@ -50,7 +49,7 @@ SCHEDULE_IT = "have cron run `dailygrad backup FOLDER` each night"
 Data = Annotated[Path, typer.Option(envvar="DAILYGRAD_DATA", help="The data folder of `dailygrad run`.")]
 
 
-class BackupInvalid(Refused):
+class BackupInvalid(CommandFailed):
     """The file is not a backup that can be restored. The message says why and what to do."""
 
 
@@ -78,7 +77,9 @@ def backup_database(
     with _database(data, create=False) as url, _spinner("Backing up"):
         if file == STREAM:
             if sys.stdout.isatty():
-                raise Refused("a backup is binary: name a file, or redirect it, as in `dailygrad backup - > FILE`")
+                raise CommandFailed(
+                    "a backup is binary: name a file, or redirect it, as in `dailygrad backup - > FILE`"
+                )
             revision, place = take(url, sys.stdout.buffer), "standard output"
         else:
             target = _target(Path(file), now())
@@ -132,10 +133,10 @@ def take(database_url: str, file: IO[bytes]) -> str:
             _prevent_migrations(connection)
             revision = snapshots.revision(connection)
             if revision is None:
-                raise Refused("there is nothing to back up: the database was never migrated; check DATABASE_URL")
+                raise CommandFailed("there is nothing to back up: the database was never migrated; check DATABASE_URL")
             server = connection.info.server_version // 10_000
             if dump.version < server:
-                raise Refused(
+                raise CommandFailed(
                     f"pg_dump {dump.version} cannot back up PostgreSQL {server}: install postgresql-client-{server} or "
                     "newer"
                 )
@@ -150,9 +151,9 @@ def take(database_url: str, file: IO[bytes]) -> str:
             file.flush()
             return revision
     except _Failed as problem:
-        raise Refused(f"the database cannot be backed up: {problem}") from None
+        raise CommandFailed(f"the database cannot be backed up: {problem}") from None
     except psycopg.Error as error:
-        raise Refused(f"the database cannot be backed up: {_first_line(error)}; check DATABASE_URL") from None
+        raise CommandFailed(f"the database cannot be backed up: {_first_line(error)}; check DATABASE_URL") from None
 
 
 def _prevent_migrations(connection: Connection) -> None:
@@ -161,7 +162,7 @@ def _prevent_migrations(connection: Connection) -> None:
     try:
         connection.execute("select pg_advisory_lock_shared(%s)", (migrations.ONE_AT_A_TIME,))
     except psycopg.errors.LockNotAvailable:
-        raise Refused("a migration or a restore is running: back the database up when it has finished") from None
+        raise CommandFailed("a migration or a restore is running: back the database up when it has finished") from None
 
 
 def _child_connection(database_url: str) -> tuple[str, dict[str, str]]:
@@ -169,7 +170,7 @@ def _child_connection(database_url: str) -> tuple[str, dict[str, str]]:
     options = conninfo_to_dict(libpq_url(database_url))
     password = options.pop("password", None)
     if "sslpassword" in options:
-        raise Refused(
+        raise CommandFailed(
             "DATABASE_URL has an sslpassword, which pg_dump takes only on its command line: use a key without one"
         )
     return make_conninfo("", **options), {**os.environ, **({"PGPASSWORD": str(password)} if password else {})}
@@ -240,16 +241,16 @@ def read_header(file: IO[bytes]) -> tuple[datetime, str]:
 def _refuse_unsuitable(connection: Connection, replace: bool) -> None:
     """Raises Refused if the database holds another program's tables, is not empty, or is in use."""
     if foreign := snapshots.foreign(connection):
-        raise Refused(
+        raise CommandFailed(
             f"the database holds tables that are not Dailygrad's ({', '.join(foreign[:3])}): name an empty one"
         )
     empty = not snapshots.ours(connection)
     if not empty and not replace:
-        raise Refused(
+        raise CommandFailed(
             "the database is not empty: name an empty one in DATABASE_URL, or add --replace to delete what it holds now"
         )
     if not empty and (count := snapshots.others(connection)):
-        raise Refused(
+        raise CommandFailed(
             f"the database is in use by {count} other connection{'s' * (count != 1)}: stop the service and its "
             "workers first"
         )
@@ -261,9 +262,9 @@ def _explaining(taken_at: datetime) -> Iterator[None]:
     try:
         yield
     except psycopg.errors.LockNotAvailable:
-        raise Refused("the database is in use: stop the service and its workers first") from None
+        raise CommandFailed("the database is in use: stop the service and its workers first") from None
     except (psycopg.Error, DBAPIError) as error:
-        raise Refused(
+        raise CommandFailed(
             f"the backup of {taken_at:%Y-%m-%d %H:%M} UTC could not be restored: {_first_line(error)}; nothing was "
             "changed"
         ) from None
@@ -294,7 +295,7 @@ def examine_backups(folder: Path, now: datetime) -> Check:
         return _failed(f"{folder} cannot be read ({error.strerror})", "check its path and its owner")
     except BackupInvalid as error:
         return _failed(f"{newest.name} cannot be restored", str(error))
-    except Refused as error:
+    except CommandFailed as error:
         return _failed("they cannot be checked", str(error))
     if mode & 0o077:
         return _failed(f"{newest.name} can be read by others: its mode is {mode:04o}", f"chmod 600 {newest}")
@@ -325,7 +326,7 @@ def _newest(name: str) -> _Program:
         paths += [shutil.which(f"{place}/pginstall/bin/{name}") for place in wheel.submodule_search_locations or ()]
     found = [_Program(path, _version(path)) for path in paths if path]
     if not found:
-        raise Refused(f"{name} is not installed: install PostgreSQL's client, such as Debian's postgresql-client")
+        raise CommandFailed(f"{name} is not installed: install PostgreSQL's client, such as Debian's postgresql-client")
     return max(found, key=lambda program: program.version)
 
 
@@ -401,14 +402,14 @@ def _replacing(target: Path) -> Iterator[IO[bytes]]:
     try:
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
-        raise Refused(f"{target} cannot be written: {error.strerror}; name another file") from None
+        raise CommandFailed(f"{target} cannot be written: {error.strerror}; name another file") from None
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
             os.fsync(file.fileno())
         beside.replace(target)
     except OSError as error:
-        raise Refused(f"{target} cannot be written: {error.strerror or error}; name another file") from None
+        raise CommandFailed(f"{target} cannot be written: {error.strerror or error}; name another file") from None
     finally:
         beside.unlink(missing_ok=True)
 
@@ -422,7 +423,7 @@ def _readable(file: str) -> Iterator[IO[bytes]]:
                 shutil.copyfileobj(sys.stdin.buffer, kept)
                 kept.flush()
             except OSError as error:
-                raise Refused(
+                raise CommandFailed(
                     f"standard input cannot be copied to {tempfile.gettempdir()}: {error.strerror}; name a file, or "
                     "another folder in TMPDIR"
                 ) from None
@@ -432,7 +433,7 @@ def _readable(file: str) -> Iterator[IO[bytes]]:
         try:
             opened = stack.enter_context(Path(file).open("rb"))
         except OSError as error:
-            raise Refused(f"{file} cannot be read: {error.strerror}; name a file of `dailygrad backup`") from None
+            raise CommandFailed(f"{file} cannot be read: {error.strerror}; name a file of `dailygrad backup`") from None
         yield opened
 
 
@@ -447,7 +448,7 @@ def _database(data: Path, *, create: bool) -> Iterator[str]:
         return
     folder = data.resolve()
     if not create and not (folder / "postgres" / "PG_VERSION").exists():
-        raise Refused(
+        raise CommandFailed(
             f"there is no database: DATABASE_URL is not set, and `dailygrad run` has not made one in {folder}; set "
             "DATABASE_URL, or name the folder with --data"
         )
@@ -461,6 +462,6 @@ def _database(data: Path, *, create: bool) -> Iterator[str]:
                 server.stop()
     except InUse:
         if create:
-            raise Refused(f"`dailygrad run` uses {folder}: stop it first") from None
+            raise CommandFailed(f"`dailygrad run` uses {folder}: stop it first") from None
         # It is running or starting: join it, and leave it running.
         yield start_postgres(folder / "postgres").url

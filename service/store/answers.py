@@ -12,24 +12,33 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store.members import Caller
-from service.store.tables import Answer, Member, Question, QuestionVersion, Round, Schedule, Standing, VerdictRow
-from service.wire import Given, VerdictView
+from service.store.tables import (
+    AnswerRow,
+    CurrentAnswer,
+    Member,
+    QuestionRow,
+    QuestionVersion,
+    Round,
+    Schedule,
+    VerdictRow,
+)
+from service.wire import AnswerInput, VerdictView
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RoundEntry:
     """What one member has in a round when its books are made."""
 
-    answer: Answer
+    answer: AnswerRow
     member: Member
     """Whose it is: of the answer, or the one they turned out to be."""
     verdict: VerdictRow | None
 
 
-async def standing(session: AsyncSession, round_id: int, member_id: int) -> Answer | None:
+async def standing(session: AsyncSession, round_id: int, member_id: int) -> AnswerRow | None:
     """The member's answer that counts."""
-    query = select(Answer).join(Standing, Standing.answer_id == Answer.id)
-    return await session.scalar(query.where(Standing.round_id == round_id, Standing.member_id == member_id))
+    query = select(AnswerRow).join(CurrentAnswer, CurrentAnswer.answer_id == AnswerRow.id)
+    return await session.scalar(query.where(CurrentAnswer.round_id == round_id, CurrentAnswer.member_id == member_id))
 
 
 async def log(
@@ -37,16 +46,16 @@ async def log(
     caller: Caller,
     version_id: int,
     event_id: str,
-    given: Given,
+    given: AnswerInput,
     at: datetime,
     round_id: int | None = None,
-) -> Answer:
+) -> AnswerRow:
     """Write an answer to the log, numbered in its round; the caller's member row is locked meanwhile."""
     number = 0
     if round_id is not None:
-        mine = select(func.count()).where(Answer.round_id == round_id, Answer.member_id == caller.member_id)
+        mine = select(func.count()).where(AnswerRow.round_id == round_id, AnswerRow.member_id == caller.member_id)
         number = int(await session.scalar(mine) or 0) + 1
-    row = Answer(
+    row = AnswerRow(
         member_id=caller.member_id,
         round_id=round_id,
         version_id=version_id,
@@ -62,46 +71,48 @@ async def log(
     return row
 
 
-async def let_stand(session: AsyncSession, answer: Answer, member_id: int | None = None) -> None:
+async def let_stand(session: AsyncSession, answer: AnswerRow, member_id: int | None = None) -> None:
     """Let this answer be the one that counts in its round, of its member or of the one they turned out to be."""
     values = {"round_id": answer.round_id, "member_id": member_id or answer.member_id, "answer_id": answer.id}
-    made = insert(Standing).values(values)
+    made = insert(CurrentAnswer).values(values)
     changed = made.on_conflict_do_update(
         index_elements=["round_id", "member_id"], set_={"answer_id": made.excluded.answer_id}
     )
     await session.execute(changed)
 
 
-async def entries(session: AsyncSession, round_id: int) -> Sequence[Entry]:
+async def entries(session: AsyncSession, round_id: int) -> Sequence[RoundEntry]:
     """Every answer that counts in the round, the earliest first."""
-    return [Entry(*row) for row in await session.execute(_entries().where(Standing.round_id == round_id))]
+    return [RoundEntry(*row) for row in await session.execute(_entries().where(CurrentAnswer.round_id == round_id))]
 
 
-async def entry(session: AsyncSession, answer_id: int) -> Entry | None:
+async def entry(session: AsyncSession, answer_id: int) -> RoundEntry | None:
     """The answer, where it is one that counts."""
-    row = (await session.execute(_entries().where(Standing.answer_id == answer_id))).one_or_none()
-    return None if row is None else Entry(*row)
+    row = (await session.execute(_entries().where(CurrentAnswer.answer_id == answer_id))).one_or_none()
+    return None if row is None else RoundEntry(*row)
 
 
-def _entries() -> Select[Answer, Member, VerdictRow]:
+def _entries() -> Select[AnswerRow, Member, VerdictRow]:
     return (
-        select(Answer, Member, VerdictRow)
-        .join(Standing, Standing.answer_id == Answer.id)
-        .join(Member, Member.id == Standing.member_id)
-        .outerjoin(VerdictRow, (VerdictRow.answer_id == Answer.id) & (VerdictRow.version_id == Answer.version_id))
-        .order_by(Answer.at, Answer.id)
+        select(AnswerRow, Member, VerdictRow)
+        .join(CurrentAnswer, CurrentAnswer.answer_id == AnswerRow.id)
+        .join(Member, Member.id == CurrentAnswer.member_id)
+        .outerjoin(VerdictRow, (VerdictRow.answer_id == AnswerRow.id) & (VerdictRow.version_id == AnswerRow.version_id))
+        .order_by(AnswerRow.at, AnswerRow.id)
     )
 
 
 async def count(session: AsyncSession, round_id: int) -> int:
     """How many members have answered the round."""
-    return int(await session.scalar(select(func.count()).where(Standing.round_id == round_id)) or 0)
+    return int(await session.scalar(select(func.count()).where(CurrentAnswer.round_id == round_id)) or 0)
 
 
-async def unjudged(session: AsyncSession, answer_id: int) -> Answer | None:
+async def unjudged(session: AsyncSession, answer_id: int) -> AnswerRow | None:
     """The answer, unless it has its verdict already."""
-    judged = select(VerdictRow.id).where(VerdictRow.answer_id == Answer.id, VerdictRow.version_id == Answer.version_id)
-    return await session.scalar(select(Answer).where(Answer.id == answer_id, ~judged.exists()))
+    judged = select(VerdictRow.id).where(
+        VerdictRow.answer_id == AnswerRow.id, VerdictRow.version_id == AnswerRow.version_id
+    )
+    return await session.scalar(select(AnswerRow).where(AnswerRow.id == answer_id, ~judged.exists()))
 
 
 async def verdicts(session: AsyncSession, answer_id: int) -> Sequence[VerdictRow]:
@@ -114,19 +125,19 @@ async def verdicts(session: AsyncSession, answer_id: int) -> Sequence[VerdictRow
 async def seeded(session: AsyncSession, answer_id: int | None, question: str) -> Sequence[tuple[VerdictRow, str]]:
     """The verdicts made with a seed, with the code they judged: of that answer, or of all to questions of that id."""
     query = (
-        select(VerdictRow, Answer.given)
-        .join(Answer, Answer.id == VerdictRow.answer_id)
+        select(VerdictRow, AnswerRow.given)
+        .join(AnswerRow, AnswerRow.id == VerdictRow.answer_id)
         .join(QuestionVersion, QuestionVersion.id == VerdictRow.version_id)
-        .join(Question, Question.id == QuestionVersion.question_id)
+        .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
         .where(VerdictRow.detail.has_key("seed"))
     )
-    query = query.where(Question.key == question if answer_id is None else Answer.id == answer_id)
+    query = query.where(QuestionRow.key == question if answer_id is None else AnswerRow.id == answer_id)
     return [(row, given.get("code") or "") for row, given in await session.execute(query.order_by(VerdictRow.id))]
 
 
 async def judge(
     session: AsyncSession,
-    answer: Answer,
+    answer: AnswerRow,
     view: VerdictView,
     now: datetime,
     *,
@@ -151,8 +162,8 @@ async def share_right(session: AsyncSession, round_: Round, workspace_id: int) -
     """Mean credit of the round's question in the workspace's rounds that opened before; None where nobody answered."""
     query = (
         select(func.avg(VerdictRow.credit))
-        .join(Standing, Standing.answer_id == VerdictRow.answer_id)
-        .join(Round, Round.id == Standing.round_id)
+        .join(CurrentAnswer, CurrentAnswer.answer_id == VerdictRow.answer_id)
+        .join(Round, Round.id == CurrentAnswer.round_id)
         .join(Schedule, Schedule.id == Round.schedule_id)
         .where(
             Schedule.workspace_id == workspace_id,
@@ -167,17 +178,17 @@ async def share_right(session: AsyncSession, round_: Round, workspace_id: int) -
 
 async def absent(session: AsyncSession, round_: Round) -> Sequence[int]:
     """Members who answered an earlier round of the schedule, and not this one."""
-    here = select(Standing.member_id).where(Standing.round_id == round_.id)
+    here = select(CurrentAnswer.member_id).where(CurrentAnswer.round_id == round_.id)
     query = (
-        select(Standing.member_id)
+        select(CurrentAnswer.member_id)
         .distinct()
-        .join(Round, Round.id == Standing.round_id)
-        .join(Member, Member.id == Standing.member_id)
+        .join(Round, Round.id == CurrentAnswer.round_id)
+        .join(Member, Member.id == CurrentAnswer.member_id)
         .where(
             Round.schedule_id == round_.schedule_id,
             Round.opens_at < round_.opens_at,
             Member.forgotten_at.is_(None),
-            Standing.member_id.not_in(here),
+            CurrentAnswer.member_id.not_in(here),
         )
     )
     return (await session.scalars(query)).all()

@@ -12,20 +12,20 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from questions.model import Kind, Level
-from service.choosing import Asked, Candidate
-from service.store.devices import lacks_gpu
+from service.domain.choosing import Candidate, PastRound
 from service.store.members import Caller, all_of
+from service.store.monitoring import lacks_gpu
 from service.store.tables import (
-    Answer,
-    Bank,
+    AnswerRow,
     BankImport,
+    BankRow,
+    CurrentAnswer,
     Member,
-    Question,
+    QuestionRow,
     QuestionVersion,
     Retirement,
     Round,
     Schedule,
-    Standing,
     VerdictRow,
     Workspace,
 )
@@ -43,7 +43,7 @@ _CHOSEN_BY = (
 
 def open_to(workspace_id: int) -> ColumnElement[bool]:
     """Whether a bank is for everybody or this workspace's own."""
-    return or_(Bank.workspace_id.is_(None), Bank.workspace_id == workspace_id)
+    return or_(BankRow.workspace_id.is_(None), BankRow.workspace_id == workspace_id)
 
 
 def askable(query: Select[*tuple[Any, ...]], workspace_id: int, *, anywhere: bool = False) -> Select[*tuple[Any, ...]]:
@@ -51,16 +51,16 @@ def askable(query: Select[*tuple[Any, ...]], workspace_id: int, *, anywhere: boo
 
     Those that no sandbox can judge are not, save with `anywhere`.
     """
-    retired = exists().where(Retirement.question_id == Question.id, Retirement.workspace_id == workspace_id)
+    retired = exists().where(Retirement.question_id == QuestionRow.id, Retirement.workspace_id == workspace_id)
     return (
-        query.join(Question, Question.id == QuestionVersion.question_id)
-        .join(Bank, Bank.id == Question.bank_id)
+        query.join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
+        .join(BankRow, BankRow.id == QuestionRow.bank_id)
         .where(
             _is_current(),
             QuestionVersion.answered.is_(True),
             or_(QuestionVersion.family.is_(False), has_drawings()),
-            Question.retired_at.is_(None),
-            Question.held.is_(False),
+            QuestionRow.retired_at.is_(None),
+            QuestionRow.held.is_(False),
             open_to(workspace_id),
             ~retired,
             *(() if anywhere else (~lacks_gpu(),)),
@@ -87,7 +87,7 @@ def open_in_round(workspace_id: int) -> ColumnElement[bool]:
         select(Round.id)
         .join(then, then.c.id == Round.version_id)
         .join(Schedule, Schedule.id == Round.schedule_id)
-        .where(Schedule.workspace_id == workspace_id, Round.closed_at.is_(None), then.c.question_id == Question.id)
+        .where(Schedule.workspace_id == workspace_id, Round.closed_at.is_(None), then.c.question_id == QuestionRow.id)
     )
 
 
@@ -128,19 +128,19 @@ async def waiting_for_gpu(session: AsyncSession, workspace_id: int) -> int:
     return int(await session.scalar(query.where(lacks_gpu())) or 0)
 
 
-async def asked_in(session: AsyncSession, schedule_id: int) -> list[Asked]:
+async def asked_in(session: AsyncSession, schedule_id: int) -> list[PastRound]:
     """The schedule's rounds that were posted, oldest first; each by the version of its question asked now."""
     then, now = aliased(QuestionVersion), aliased(QuestionVersion)
     rows = await session.execute(
         select(now.id, Round.day, now.topic, now.level)
         .select_from(Round)
         .join(then, then.id == Round.version_id)
-        .join(Question, Question.id == then.question_id)
-        .join(now, (now.question_id == Question.id) & (now.version == Question.current) & (now.drawing == 0))
+        .join(QuestionRow, QuestionRow.id == then.question_id)
+        .join(now, (now.question_id == QuestionRow.id) & (now.version == QuestionRow.current) & (now.drawing == 0))
         .where(Round.schedule_id == schedule_id)
         .order_by(Round.day)
     )
-    return [Asked(str(id_), day, topic, cast(Level | None, level)) for id_, day, topic, level in rows]
+    return [PastRound(str(id_), day, topic, cast(Level | None, level)) for id_, day, topic, level in rows]
 
 
 async def _times_asked(session: AsyncSession, schedule_id: int) -> dict[int, tuple[date, int]]:
@@ -162,22 +162,22 @@ async def topic_counts(session: AsyncSession, workspace_id: int) -> list[tuple[s
 
 async def listed(session: AsyncSession, workspace_id: int) -> list[BankView]:
     """The banks this workspace is asked from, its own last."""
-    retired_here = exists().where(Retirement.question_id == Question.id, Retirement.workspace_id == workspace_id)
-    retired = or_(Question.retired_at.is_not(None), retired_here)
+    retired_here = exists().where(Retirement.question_id == QuestionRow.id, Retirement.workspace_id == workspace_id)
+    retired = or_(QuestionRow.retired_at.is_not(None), retired_here)
     rows = await session.execute(
         select(
-            Bank.name,
-            Bank.title,
-            func.count().filter(QuestionVersion.answered.is_(True), ~retired, ~Question.held),
+            BankRow.name,
+            BankRow.title,
+            func.count().filter(QuestionVersion.answered.is_(True), ~retired, ~QuestionRow.held),
             func.count().filter(QuestionVersion.answered.is_(False), ~retired),
             func.count().filter(retired),
-            func.count().filter(Question.held, ~retired),
+            func.count().filter(QuestionRow.held, ~retired),
         )
-        .join(Question, Question.bank_id == Bank.id)
+        .join(QuestionRow, QuestionRow.bank_id == BankRow.id)
         .join(QuestionVersion, _is_current())
         .where(open_to(workspace_id))
-        .group_by(Bank.id)
-        .order_by(Bank.workspace_id.is_not(None), Bank.name)
+        .group_by(BankRow.id)
+        .order_by(BankRow.workspace_id.is_not(None), BankRow.name)
     )
     return [
         BankView(name=name, title=title, questions=asked, unanswered=unanswered, retired=gone, waiting=waiting)
@@ -185,18 +185,18 @@ async def listed(session: AsyncSession, workspace_id: int) -> list[BankView]:
     ]
 
 
-async def named(session: AsyncSession, workspace_id: int, key: str) -> Sequence[tuple[Question, QuestionVersion]]:
+async def named(session: AsyncSession, workspace_id: int, key: str) -> Sequence[tuple[QuestionRow, QuestionVersion]]:
     """The questions of that id this workspace knows, with the version asked now; its own bank's first.
 
     A family is known by the id of each question drawn from it too.
     """
     wanted = key.strip().lower()
     rows = await session.execute(
-        select(Question, QuestionVersion)
-        .join(Bank, Bank.id == Question.bank_id)
+        select(QuestionRow, QuestionVersion)
+        .join(BankRow, BankRow.id == QuestionRow.bank_id)
         .join(QuestionVersion, _is_current())
-        .where(or_(func.lower(Question.key) == wanted, _drew(wanted)), open_to(workspace_id))
-        .order_by(Bank.workspace_id.is_(None), Bank.name)
+        .where(or_(func.lower(QuestionRow.key) == wanted, _drew(wanted)), open_to(workspace_id))
+        .order_by(BankRow.workspace_id.is_(None), BankRow.name)
     )
     return [(question, version) for question, version in rows]
 
@@ -220,11 +220,11 @@ async def put_back(session: AsyncSession, workspace_id: int, question_id: int) -
 
 async def approve(session: AsyncSession, workspace_id: int | None, key: str | None) -> int:
     """Have a question that waits in the workspace's own banks be asked, with `key` None each; how many those were."""
-    own = select(Bank.id).where(Bank.workspace_id.is_not_distinct_from(workspace_id))
-    waiting = [Question.held, Question.retired_at.is_(None), Question.bank_id.in_(own)]
+    own = select(BankRow.id).where(BankRow.workspace_id.is_not_distinct_from(workspace_id))
+    waiting = [QuestionRow.held, QuestionRow.retired_at.is_(None), QuestionRow.bank_id.in_(own)]
     if key is not None:
-        waiting.append(func.lower(Question.key) == key.strip().lower())
-    done = await session.execute(update(Question).where(*waiting).values(held=False).returning(Question.id))
+        waiting.append(func.lower(QuestionRow.key) == key.strip().lower())
+    done = await session.execute(update(QuestionRow).where(*waiting).values(held=False).returning(QuestionRow.id))
     return len(done.all())
 
 
@@ -240,16 +240,16 @@ async def set_generated(session: AsyncSession, workspace_id: int, how: Generated
 
 async def count_imports(session: AsyncSession, workspace_id: int) -> int:
     """How often something was imported that this workspace is asked from."""
-    query = select(func.count()).select_from(BankImport).join(Bank, Bank.id == BankImport.bank_id)
+    query = select(func.count()).select_from(BankImport).join(BankRow, BankRow.id == BankImport.bank_id)
     return int(await session.scalar(query.where(open_to(workspace_id))) or 0)
 
 
 async def is_met(session: AsyncSession, caller: Caller, question_id: int) -> bool:
     """Whether the caller has answered the question, or it was asked in a closed round of their workspace."""
     answered = (
-        select(Answer.id)
-        .join(QuestionVersion, QuestionVersion.id == Answer.version_id)
-        .where(Answer.member_id.in_(all_of(caller.member_id)), QuestionVersion.question_id == question_id)
+        select(AnswerRow.id)
+        .join(QuestionVersion, QuestionVersion.id == AnswerRow.version_id)
+        .where(AnswerRow.member_id.in_(all_of(caller.member_id)), QuestionVersion.question_id == question_id)
     )
     closed = (
         select(Round.id)
@@ -269,9 +269,9 @@ def measured(workspace_id: int) -> Any:
     return (
         select(QuestionVersion.question_id, QuestionVersion.version, func.avg(VerdictRow.credit).label("share"))
         .join(QuestionVersion, QuestionVersion.id == VerdictRow.version_id)
-        .join(Answer, Answer.id == VerdictRow.answer_id)
-        .join(Standing, Standing.answer_id == Answer.id)
-        .join(Member, Member.id == Answer.member_id)
+        .join(AnswerRow, AnswerRow.id == VerdictRow.answer_id)
+        .join(CurrentAnswer, CurrentAnswer.answer_id == AnswerRow.id)
+        .join(Member, Member.id == AnswerRow.member_id)
         .where(Member.workspace_id == workspace_id, VerdictRow.verdict != "system error")
         .group_by(QuestionVersion.question_id, QuestionVersion.version)
         .subquery()
@@ -281,9 +281,9 @@ def measured(workspace_id: int) -> Any:
 def _drew(wanted: str) -> ColumnElement[bool]:
     """Whether a question of that id was drawn from `Question`: its id is the family's with ten digits more."""
     drawn = QuestionVersion.__table__.alias("named_drawing")
-    return (func.lower(Question.key) == wanted.rpartition("-")[0]) & exists(
+    return (func.lower(QuestionRow.key) == wanted.rpartition("-")[0]) & exists(
         select(drawn.c.id).where(
-            drawn.c.question_id == Question.id, drawn.c.drawing > 0, drawn.c.body["id"].as_string() == wanted
+            drawn.c.question_id == QuestionRow.id, drawn.c.drawing > 0, drawn.c.body["id"].as_string() == wanted
         )
     )
 
@@ -291,7 +291,7 @@ def _drew(wanted: str) -> ColumnElement[bool]:
 def _is_current() -> ColumnElement[bool]:
     """Whether `QuestionVersion` is what the document says of `Question` now."""
     return (
-        (QuestionVersion.question_id == Question.id)
-        & (QuestionVersion.version == Question.current)
+        (QuestionVersion.question_id == QuestionRow.id)
+        & (QuestionVersion.version == QuestionRow.current)
         & (QuestionVersion.drawing == 0)
     )

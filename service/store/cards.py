@@ -11,11 +11,11 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import Level
-from service.choosing import Asked
+from service.domain.choosing import PastRound
 from service.store.banks import askable, open_in_round
 from service.store.ledger import within_topic
 from service.store.members import Caller, all_of
-from service.store.tables import Answer, Card, Question, QuestionVersion
+from service.store.tables import AnswerRow, CardRow, QuestionRow, QuestionVersion
 
 LATEST = 12
 """How many practised questions the next one is balanced against."""
@@ -37,9 +37,9 @@ async def due(
     query = askable(select(QuestionVersion), caller.workspace_id)
     query = (
         narrowed(query, topic, level, kind)
-        .join(Card, (Card.question_id == Question.id) & (Card.member_id == caller.member_id))
-        .where(Card.due <= now, ~open_in_round(caller.workspace_id))
-        .order_by(Card.due, Card.question_id)
+        .join(CardRow, (CardRow.question_id == QuestionRow.id) & (CardRow.member_id == caller.member_id))
+        .where(CardRow.due <= now, ~open_in_round(caller.workspace_id))
+        .order_by(CardRow.due, CardRow.question_id)
     )
     return list(await session.scalars(query))
 
@@ -48,32 +48,32 @@ async def unseen(session: AsyncSession, caller: Caller, topic: str = "", level: 
     """The versions (as `Candidate.id`) of questions the member has neither answered nor a card of."""
     then = QuestionVersion.__table__.alias("then")
     answered = exists(
-        select(Answer.id)
-        .join(then, then.c.id == Answer.version_id)
-        .where(Answer.member_id.in_(all_of(caller.member_id)), then.c.question_id == Question.id)
+        select(AnswerRow.id)
+        .join(then, then.c.id == AnswerRow.version_id)
+        .where(AnswerRow.member_id.in_(all_of(caller.member_id)), then.c.question_id == QuestionRow.id)
     )
-    has_card = exists().where(Card.member_id == caller.member_id, Card.question_id == Question.id)
+    has_card = exists().where(CardRow.member_id == caller.member_id, CardRow.question_id == QuestionRow.id)
     query = narrowed(askable(select(QuestionVersion.id), caller.workspace_id), topic, level, kind)
     found = await session.scalars(query.where(~answered, ~has_card, ~open_in_round(caller.workspace_id)))
     return {str(id_) for id_ in found}
 
 
-async def practised(session: AsyncSession, member_id: int) -> list[Asked]:
+async def practised(session: AsyncSession, member_id: int) -> list[PastRound]:
     """What the member practised last, oldest first."""
     rows = await session.execute(
-        select(Answer.at, QuestionVersion.id, QuestionVersion.topic, QuestionVersion.level)
-        .join(QuestionVersion, QuestionVersion.id == Answer.version_id)
-        .where(Answer.member_id.in_(all_of(member_id)), Answer.round_id.is_(None))
-        .order_by(Answer.id.desc())
+        select(AnswerRow.at, QuestionVersion.id, QuestionVersion.topic, QuestionVersion.level)
+        .join(QuestionVersion, QuestionVersion.id == AnswerRow.version_id)
+        .where(AnswerRow.member_id.in_(all_of(member_id)), AnswerRow.round_id.is_(None))
+        .order_by(AnswerRow.id.desc())
         .limit(LATEST)
     )
-    latest = [Asked(str(id_), at.date(), topic, cast(Level | None, level)) for at, id_, topic, level in rows]
+    latest = [PastRound(str(id_), at.date(), topic, cast(Level | None, level)) for at, id_, topic, level in rows]
     return latest[::-1]
 
 
-async def held(session: AsyncSession, member_id: int, question_id: int) -> Card | None:
+async def held(session: AsyncSession, member_id: int, question_id: int) -> CardRow | None:
     """The member's card of a question, locked until the transaction ends."""
-    query = select(Card).where(Card.member_id == member_id, Card.question_id == question_id)
+    query = select(CardRow).where(CardRow.member_id == member_id, CardRow.question_id == question_id)
     return await session.scalar(query.with_for_update().execution_options(populate_existing=True))
 
 
@@ -86,13 +86,13 @@ async def make(
         for member_id in sorted(set(member_ids))
     ]
     if rows:
-        new = insert(Card).values(rows)
-        earlier = {"due": func.least(Card.due, new.excluded.due)}
+        new = insert(CardRow).values(rows)
+        earlier = {"due": func.least(CardRow.due, new.excluded.due)}
         await session.execute(new.on_conflict_do_update(index_elements=["member_id", "question_id"], set_=earlier))
 
 
 async def counts(session: AsyncSession, member_id: int, now: datetime) -> tuple[int, int]:
     """How many cards a member has, and how many of them are due."""
-    query = select(func.count(), func.count().filter(Card.due <= now)).where(Card.member_id == member_id)
+    query = select(func.count(), func.count().filter(CardRow.due <= now)).where(CardRow.member_id == member_id)
     total, due_now = (await session.execute(query)).one()
     return int(total), int(due_now)

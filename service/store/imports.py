@@ -12,12 +12,12 @@ from sqlalchemy import ColumnElement, func, insert, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from questions.forms import TAG
+from questions.generated_choices import TAG
 from questions.model import Question, from_data
-from service.aligning import Stored
+from service.domain.import_plan import Stored
 from service.store.banks import open_to
-from service.store.tables import Bank, BankImport, ImportStep, QuestionAlias, QuestionVersion, Round
-from service.store.tables import Question as QuestionRow
+from service.store.tables import BankImport, BankRow, ImportStep, QuestionAlias, QuestionVersion, Round
+from service.store.tables import QuestionRow as QuestionRow
 
 BATCH = 1000
 """So many rows are written, or read whole, at a time."""
@@ -54,10 +54,10 @@ async def hold(session: AsyncSession) -> None:
     await session.execute(text("select pg_advisory_xact_lock(hashtext('dailygrad bank import'))"))
 
 
-async def find(session: AsyncSession, workspace_id: int | None, name: str) -> Bank | None:
+async def find(session: AsyncSession, workspace_id: int | None, name: str) -> BankRow | None:
     """The workspace's own bank of that name, or with None the one for everybody."""
     return await session.scalar(
-        select(Bank).where(Bank.workspace_id.is_not_distinct_from(workspace_id), Bank.name == name)
+        select(BankRow).where(BankRow.workspace_id.is_not_distinct_from(workspace_id), BankRow.name == name)
     )
 
 
@@ -105,11 +105,11 @@ async def beside(session: AsyncSession, workspace_id: int | None, name: str) -> 
 
     Left out are the bank of that name that belongs to the workspace, and what a document retired.
     """
-    mine = Bank.workspace_id.is_not_distinct_from(workspace_id) & (Bank.name == name)
-    visible = Bank.workspace_id.is_(None) if workspace_id is None else open_to(workspace_id)
+    mine = BankRow.workspace_id.is_not_distinct_from(workspace_id) & (BankRow.name == name)
+    visible = BankRow.workspace_id.is_(None) if workspace_id is None else open_to(workspace_id)
     rows = await session.stream(
-        select(Bank.name, QuestionVersion.body)
-        .join(QuestionRow, QuestionRow.bank_id == Bank.id)
+        select(BankRow.name, QuestionVersion.body)
+        .join(QuestionRow, QuestionRow.bank_id == BankRow.id)
         .join(QuestionVersion, _says_now())
         .where(visible, ~mine, QuestionRow.retired_at.is_(None))
         .order_by(QuestionRow.id)

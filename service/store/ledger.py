@@ -9,11 +9,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.progress import Booking
-from service.ranking import Standing
+from service.domain.standings import Booking, MemberTotals
 from service.store.members import Caller
 from service.store.schedules import posts_to
-from service.store.tables import Ledger, Member, QuestionVersion, Round, Schedule
+from service.store.tables import Ledger, Member, QuestionVersion, Round, Schedule, Season, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ def within_topic(topic: str) -> ColumnElement[bool]:
     return or_(found == wanted, func.starts_with(found, f"{wanted}/"))
 
 
-async def standings(session: AsyncSession, scope: Scope) -> list[Standing]:
+async def standings(session: AsyncSession, scope: Scope) -> list[MemberTotals]:
     """What every member gathered within `scope`, in no order.
 
     A correction books the difference under its round, so the sums stay right and the round counts once.
@@ -62,7 +61,7 @@ async def standings(session: AsyncSession, scope: Scope) -> list[Standing]:
         query = query.having(answered > 0)
     rows = await session.execute(_with_rounds(query))
     return [
-        Standing(str(id_), name, int(points), float(right), int(count), float(seconds))
+        MemberTotals(str(id_), name, int(points), float(right), int(count), float(seconds))
         for id_, name, points, right, count, seconds in rows
     ]
 
@@ -134,3 +133,47 @@ def _with_rounds(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
         .outerjoin(Schedule, Schedule.id == Round.schedule_id)
         .outerjoin(QuestionVersion, QuestionVersion.id == Round.version_id)
     )
+
+
+# Seasons and their archives: rows in and out. When one starts or ends is the use case's business.
+
+
+async def running_season(session: AsyncSession, workspace_id: int) -> Season | None:
+    """The season that has no end yet."""
+    query = select(Season).where(Season.workspace_id == workspace_id, Season.ends_at.is_(None))
+    return await session.scalar(query)
+
+
+async def lock_seasons(session: AsyncSession, workspace_id: int) -> None:
+    """Let those who start or end a season here wait for one another until the transaction ends."""
+    await session.execute(select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
+
+
+async def season_named(session: AsyncSession, workspace_id: int, name: str) -> Season | None:
+    """The season of that name, in whatever case it is written."""
+    found = await session.scalars(select(Season).where(Season.workspace_id == workspace_id))
+    return next((season for season in found if season.name.casefold() == name.casefold()), None)
+
+
+async def all_seasons(session: AsyncSession, workspace_id: int) -> list[Season]:
+    """Every season, the newest first."""
+    query = select(Season).where(Season.workspace_id == workspace_id).order_by(Season.starts_at.desc())
+    return list(await session.scalars(query))
+
+
+async def hidden_members(session: AsyncSession, workspace_id: int) -> set[int]:
+    """Those who are to be left out of every board, the archived ones too."""
+    query = select(Member.id).where(Member.workspace_id == workspace_id, Member.hidden.is_(True))
+    return set(await session.scalars(query))
+
+
+def add_season(session: AsyncSession, workspace_id: int, name: str, starts_at: datetime) -> Season:
+    """A season that runs from `starts_at`; the database refuses a second one that runs."""
+    season = Season(workspace_id=workspace_id, name=name, starts_at=starts_at)
+    session.add(season)
+    return season
+
+
+def end_season(season: Season, ends_at: datetime, archive: list[dict[str, Any]]) -> None:
+    """End a season with its final board."""
+    season.ends_at, season.archive = ends_at, archive

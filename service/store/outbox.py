@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -193,3 +193,22 @@ def _queue() -> list[ColumnElement[Any]]:
     """
     columns = (Outbox.chat_id, Outbox.channel_id, Outbox.member_id)
     return [*(column.expression for column in columns), Outbox.kind == "notice"]
+
+
+# The jobs' queue as rows: which place a job has in it. What jobs do is `service.rounds.jobs`' business.
+
+
+_BEFORE = text(
+    """
+    select count(*) from procrastinate_jobs as other, procrastinate_jobs as mine
+    where mine.id = :job and other.task_name = mine.task_name and other.id <> mine.id
+    and (other.status = 'doing' or other.status = 'todo'
+         and (other.scheduled_at is null or other.scheduled_at <= now())
+         and (other.priority, -other.id) > (mine.priority, -mine.id))
+    """
+)
+
+
+async def jobs_before(session: AsyncSession, job: int) -> int:
+    """How many jobs of its kind are at work or go before it."""
+    return int(await session.scalar(_BEFORE, {"job": job}) or 0)

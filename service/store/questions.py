@@ -10,8 +10,8 @@ from sqlalchemy import Row, Select, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import Question, from_data
-from service.store.tables import Bank, QuestionVersion, Round, Schedule
-from service.store.tables import Question as QuestionRow
+from service.store.tables import BankRow, QuestionVersion, Round, Schedule
+from service.store.tables import QuestionRow as QuestionRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ async def version(session: AsyncSession, version_id: int) -> Version:
 
 async def version_for(session: AsyncSession, workspace_id: int, version_id: int) -> Version | None:
     """The version, where its bank is for everybody or this workspace's own."""
-    ours = or_(Bank.workspace_id.is_(None), Bank.workspace_id == workspace_id)
+    ours = or_(BankRow.workspace_id.is_(None), BankRow.workspace_id == workspace_id)
     row = (await session.execute(_select().where(QuestionVersion.id == version_id, ours))).one_or_none()
     return None if row is None else _read(row)
 
@@ -68,9 +68,9 @@ async def open_in(session: AsyncSession, workspace_id: int, question_id: int) ->
 
 def _select() -> Select[QuestionVersion, str, str, int, dict[str, Any] | None]:
     return (
-        select(QuestionVersion, Bank.title, Bank.licence, QuestionRow.current, QuestionRow.place)
+        select(QuestionVersion, BankRow.title, BankRow.licence, QuestionRow.current, QuestionRow.place)
         .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
-        .join(Bank, Bank.id == QuestionRow.bank_id)
+        .join(BankRow, BankRow.id == QuestionRow.bank_id)
     )
 
 

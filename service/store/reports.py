@@ -9,12 +9,12 @@ from sqlalchemy import Select, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store.members import Caller
-from service.store.tables import Member, Question, QuestionVersion, Report
+from service.store.tables import Member, QuestionRow, QuestionVersion, ReportRow
 
 
-def add(session: AsyncSession, caller: Caller, version_id: int, text: str, now: datetime) -> Report:
+def add(session: AsyncSession, caller: Caller, version_id: int, text: str, now: datetime) -> ReportRow:
     """A report by the caller, still open."""
-    row = Report(
+    row = ReportRow(
         workspace_id=caller.workspace_id,
         member_id=caller.member_id,
         version_id=version_id,
@@ -26,24 +26,24 @@ def add(session: AsyncSession, caller: Caller, version_id: int, text: str, now: 
     return row
 
 
-async def all_of(session: AsyncSession, workspace_id: int) -> Sequence[tuple[Report, str, str]]:
+async def all_of(session: AsyncSession, workspace_id: int) -> Sequence[tuple[ReportRow, str, str]]:
     """The reports with the question's id and the reporter's name, those still open first, then the newest first."""
-    query = _select().where(Report.workspace_id == workspace_id)
-    rows = await session.execute(query.order_by(Report.state != "open", Report.id.desc()))
+    query = _select().where(ReportRow.workspace_id == workspace_id)
+    rows = await session.execute(query.order_by(ReportRow.state != "open", ReportRow.id.desc()))
     return [(report, key, name) for report, key, name in rows]
 
 
-async def find(session: AsyncSession, workspace_id: int, report_id: int) -> tuple[Report, str, str] | None:
+async def find(session: AsyncSession, workspace_id: int, report_id: int) -> tuple[ReportRow, str, str] | None:
     """One report of this workspace, locked until the transaction ends."""
-    query = _select().where(Report.workspace_id == workspace_id, Report.id == report_id)
-    row = (await session.execute(query.with_for_update(of=Report))).one_or_none()
+    query = _select().where(ReportRow.workspace_id == workspace_id, ReportRow.id == report_id)
+    row = (await session.execute(query.with_for_update(of=ReportRow))).one_or_none()
     return None if row is None else (row[0], row[1], row[2])
 
 
-def _select() -> Select[Report, str, str]:
+def _select() -> Select[ReportRow, str, str]:
     return (
-        select(Report, Question.key, Member.name)
-        .join(QuestionVersion, QuestionVersion.id == Report.version_id)
-        .join(Question, Question.id == QuestionVersion.question_id)
-        .join(Member, Member.id == Report.member_id)
+        select(ReportRow, QuestionRow.key, Member.name)
+        .join(QuestionVersion, QuestionVersion.id == ReportRow.version_id)
+        .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
+        .join(Member, Member.id == ReportRow.member_id)
     )

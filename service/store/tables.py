@@ -133,7 +133,7 @@ class Identity(Base):
     """What that chat calls them. The member goes by the name of their first identity."""
 
 
-class Bank(Base):
+class BankRow(Base):
     """A bank imported by the operator (`workspace_id` null: for everybody) or by one workspace for itself."""
 
     __tablename__ = "bank"
@@ -173,7 +173,7 @@ class ImportStep(Base):
     retired_after: Mapped[bool]
 
 
-class Question(Base):
+class QuestionRow(Base):
     """A question by its stable id within a bank. `current` names the version that is asked now."""
 
     __tablename__ = "question"
@@ -287,7 +287,7 @@ class Round(Base):
     """Why nothing was posted for this slot; such a round breaks no streak."""
 
 
-class Answer(Base):
+class AnswerRow(Base):
     """The append-only log of what members submitted: to a round, or in practice where `round_id` is null."""
 
     __tablename__ = "answer"
@@ -311,7 +311,7 @@ class Answer(Base):
     """The chat it came from; None for one older than the linking of chats."""
 
 
-class Standing(Base):
+class CurrentAnswer(Base):
     """The answer that counts: one per (round, member), always the newest. The only mutable row about answers.
 
     `member_id` may be another than the answer's: the member that one was merged into.
@@ -446,7 +446,7 @@ class SandboxDevice(Base):
     seen_at: Mapped[datetime]
 
 
-class Inbox(Base):
+class InboxRow(Base):
     """An event that was answered, with the answer, so that its duplicate gets the same one."""
 
     __tablename__ = "inbox"
@@ -458,7 +458,7 @@ class Inbox(Base):
     reply: Mapped[dict[str, Any]]
 
 
-class Card(Base):
+class CardRow(Base):
     """A question a member practises, in FSRS's terms."""
 
     __tablename__ = "card"
@@ -477,7 +477,7 @@ class StreakGrace(Base):
     member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True)
 
 
-class Report(Base):
+class ReportRow(Base):
     """A member's report that a question is wrong."""
 
     __tablename__ = "report"
@@ -503,7 +503,7 @@ class Audit(Base):
     at: Mapped[datetime]
 
 
-class LinkCode(Base):
+class LinkCodeRow(Base):
     """A code that waits to be typed in another chat. Taking it deletes it; only its keyed hash is kept."""
 
     __tablename__ = "link_code"

@@ -22,7 +22,7 @@ PRIVATE_CHATS = ("discord", "slack")
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class NoticeTarget:
     """Where a notice may go: a channel, or with `member_id` one person in that chat."""
 
     chat_id: int
@@ -31,7 +31,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
+class DelayedAnswers:
     """Code answers of a workspace that wait."""
 
     workspace_id: int
@@ -39,7 +39,7 @@ class Behind:
     oldest: datetime
 
 
-async def begin(
+async def open_trouble(
     session: AsyncSession, workspace_id: int, what: What, subject: int, detail: dict[str, Any], now: datetime
 ) -> Trouble | None:
     """Open a trouble; None where it is open already, by whomever."""
@@ -48,19 +48,19 @@ async def begin(
     return None if made is None else await session.get(Trouble, made)
 
 
-async def end(session: AsyncSession, trouble: Trouble, now: datetime) -> bool:
+async def close_trouble(session: AsyncSession, trouble: Trouble, now: datetime) -> bool:
     """Close it; False where somebody else did."""
     ending = update(Trouble).where(Trouble.id == trouble.id, Trouble.over_at.is_(None)).values(over_at=now)
     return await session.scalar(ending.returning(Trouble.id)) is not None
 
 
-async def open_of(session: AsyncSession, what: What) -> Sequence[Trouble]:
+async def open_troubles(session: AsyncSession, what: What) -> Sequence[Trouble]:
     """The open troubles of a kind, oldest first."""
     query = select(Trouble).where(Trouble.what == what, Trouble.over_at.is_(None)).order_by(Trouble.id)
     return (await session.scalars(query)).all()
 
 
-async def latest(session: AsyncSession, workspace_id: int | None, since: datetime) -> Sequence[Trouble]:
+async def recent_troubles(session: AsyncSession, workspace_id: int | None, since: datetime) -> Sequence[Trouble]:
     """Those that are open or ended since, of one workspace or of all, the newest first."""
     mine = [] if workspace_id is None else [Trouble.workspace_id == workspace_id]
     query = select(Trouble).where(*mine, (Trouble.over_at.is_(None)) | (Trouble.over_at >= since))
@@ -82,7 +82,7 @@ async def late_posts(session: AsyncSession, before: datetime, most: int) -> Sequ
     return [(row, schedule, channel) for row, schedule, channel in await session.execute(query)]
 
 
-async def settled_posts(session: AsyncSession, most: int) -> Sequence[tuple[Trouble, Outbox]]:
+async def settled_late_posts(session: AsyncSession, most: int) -> Sequence[tuple[Trouble, Outbox]]:
     """Open troubles about late questions that were posted or given up since."""
     query = (
         select(Trouble, Outbox)
@@ -94,7 +94,7 @@ async def settled_posts(session: AsyncSession, most: int) -> Sequence[tuple[Trou
     return [(trouble, row) for trouble, row in await session.execute(query)]
 
 
-async def taken_again(session: AsyncSession, most: int) -> Sequence[Trouble]:
+async def recovered_channels(session: AsyncSession, most: int) -> Sequence[Trouble]:
     """Open troubles of channels that have taken a message since."""
     arrived = exists().where(
         Outbox.channel_id == Trouble.subject, Outbox.member_id.is_(None), Outbox.sent_at > Trouble.since
@@ -103,9 +103,9 @@ async def taken_again(session: AsyncSession, most: int) -> Sequence[Trouble]:
     return (await session.scalars(query.order_by(Trouble.id).limit(most))).all()
 
 
-async def behind(session: AsyncSession, before: datetime) -> Sequence[Behind]:
+async def delayed_answers(session: AsyncSession, before: datetime) -> Sequence[DelayedAnswers]:
     """The workspaces in which a code answer has waited since then or longer."""
-    return [Behind(*row) for row in await session.execute(text(_BEHIND), {"before": before})]
+    return [DelayedAnswers(*row) for row in await session.execute(text(_BEHIND), {"before": before})]
 
 
 _BEHIND = """
@@ -118,7 +118,7 @@ _BEHIND = """
 """
 
 
-async def revoked(session: AsyncSession) -> Sequence[Chat]:
+async def revoked_installations(session: AsyncSession) -> Sequence[Chat]:
     """The chats whose installation was revoked, and that no other serves."""
     live = aliased(InstallationRow)
     same = and_(live.platform == InstallationRow.platform, live.revoked_at.is_(None))
@@ -138,19 +138,21 @@ async def revoked(session: AsyncSession) -> Sequence[Chat]:
     return (await session.scalars(query)).all()
 
 
-async def a_schedule(session: AsyncSession, workspace_id: int) -> Schedule | None:
+async def oldest_schedule(session: AsyncSession, workspace_id: int) -> Schedule | None:
     """The workspace's oldest schedule, whose maker is told what concerns no schedule."""
     query = select(Schedule).where(Schedule.workspace_id == workspace_id, Schedule.removed_at.is_(None))
     return await session.scalar(query.order_by(Schedule.id).limit(1))
 
 
-async def a_channel(session: AsyncSession, workspace_id: int) -> Channel | None:
+async def oldest_channel(session: AsyncSession, workspace_id: int) -> Channel | None:
     """The workspace's oldest channel."""
     query = select(Channel).where(Channel.workspace_id == workspace_id)
     return await session.scalar(query.order_by(Channel.id).limit(1))
 
 
-async def spot_beside(session: AsyncSession, schedule: Schedule, troubled: Collection[int]) -> Spot | None:
+async def notice_target_elsewhere(
+    session: AsyncSession, schedule: Schedule, troubled: Collection[int]
+) -> NoticeTarget | None:
     """Where the schedule's maker can be told in a chat that has no trouble, else a channel of it that is in one."""
     if schedule.made_by is not None:
         known = (
@@ -161,22 +163,22 @@ async def spot_beside(session: AsyncSession, schedule: Schedule, troubled: Colle
         )
         chat_id = await session.scalar(known.order_by(Identity.id).limit(1))
         if chat_id is not None:
-            return Spot(chat_id, None, schedule.made_by)
+            return NoticeTarget(chat_id, None, schedule.made_by)
     for channel_id in await channels_of(session, schedule):
         channel = await session.get_one(Channel, channel_id)
         if channel.chat_id not in troubled:
-            return Spot(channel.chat_id, channel.id, None)
+            return NoticeTarget(channel.chat_id, channel.id, None)
     return None
 
 
-async def withdraw(session: AsyncSession, key: str) -> bool:
+async def withdraw_message(session: AsyncSession, key: str) -> bool:
     """Take a message back that nobody had in hand yet; False where it is too late."""
     unsent = update(Outbox).where(Outbox.key == key, Outbox.state == "due", Outbox.taken_at.is_(None))
     gone = unsent.values(state="skipped", error="it was over before it could be told").returning(Outbox.id)
     return await session.scalar(gone) is not None
 
 
-async def schedule_of(session: AsyncSession, outbox_id: int) -> Schedule | None:
+async def schedule_of_message(session: AsyncSession, outbox_id: int) -> Schedule | None:
     """The schedule whose question a message puts."""
     query = (
         select(Schedule).join(Round, Round.schedule_id == Schedule.id).join(Outbox, Outbox.round_id == Round.id)

@@ -23,10 +23,11 @@ from typing import TypeVar
 
 import psutil
 
-from sandbox import embedded, jail
-from sandbox.challenge import judge_code
+from sandbox import embedded
 from sandbox.client import SandboxClient
-from sandbox.comparing import Tolerance
+from sandbox.host import jail
+from sandbox.judging.challenge import judge_code
+from sandbox.judging.comparing import NumberTolerance
 from sandbox.wire import Limits, Run
 from tests.container.conftest import missing, running
 from tests.sandbox.attacks.worlds import EMBEDDED, become, opened
@@ -209,7 +210,7 @@ async def judged(client: SandboxClient) -> list[float]:
         start = perf_counter()
         judgement = await judge_code(
             client, entry="solve", cases_program=CASES, reference=SOLUTION, answer=SOLUTION,
-            limits=Limits(), tolerance=Tolerance(), seed=number,
+            limits=Limits(), tolerance=NumberTolerance(), seed=number,
         )  # fmt: skip
         found.append((perf_counter() - start) * 1000)
         assert judgement.verdict == "accepted", judgement

@@ -18,7 +18,7 @@ from pathlib import Path
 import psycopg
 from pydantic import SecretStr
 
-from bot.platforms.slack.manifest import app_manifest
+from bot.slack.manifest import app_manifest
 from service.client import ServiceClient
 from service.store.session import libpq_url
 from service.wire import Installation, Where

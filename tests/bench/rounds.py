@@ -11,8 +11,7 @@ from pathlib import Path
 import psycopg
 
 from service.store import migrations
-from service.store.embedded import start_postgres
-from service.store.session import libpq_url
+from service.store.session import libpq_url, start_postgres
 
 NAME = "bench"
 """The name of every channel that gets rounds."""

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.core.cards import Card
-from bot.core.courier import Courier
-from bot.core.platform import Platform, Target
+from bot.core.dispatcher import Dispatcher, Platform, Target
 from bot.core.quiz import Quiz
 from service.app import Service
 from service.client import ServiceClient
@@ -89,7 +88,7 @@ class Room(Dialog):
     async def carries(self, platform: Platform | None = None) -> None:
         """Do the jobs, then carry all that waits to the chat."""
         await self.service.jobs.work_off()
-        courier = Courier(self.client, platform or self.wall)
+        courier = Dispatcher(self.client, platform or self.wall)
         while await courier.once():
             pass
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
 
+from bot.console.chat import Filling
+from bot.console.render import card_text, form_text
 from bot.core.cards import Button, Card, Form, Options, PickField, Reply
 from bot.core.events import Command, Event, Press, Submit
 from bot.core.quiz import Quiz
-from bot.platforms.console.filling import Filling
-from bot.platforms.console.render import card_text, form_text
 from service.wire import Where, Who
 
 _events = count(1)

@@ -3,12 +3,15 @@
 import base64
 from datetime import UTC, date, datetime, time, timedelta
 
-from bot.core.actions import Open, Wanted, encode
+from bot.core.actions import Open, PracticeFilter, encode
 from bot.core.cards import Button, Card, Form, Link, Text
-from bot.core.commands import specs_of
-from bot.core.wording import admin, asking, boards, hello, imports, linking, outbox_card, revealing, texts
-from bot.pictures.illustrating import drawings_of, with_pictures
+from bot.core.command_spec import specs_of
+from bot.core.text import admin, members, outbox_card, questions, results
+from bot.pictures.service import drawings_of, with_pictures
 from service.wire import (
+    AnswerInput,
+    AnswerKey,
+    AnswerResult,
     AskForm,
     AuditView,
     BankLog,
@@ -19,11 +22,9 @@ from service.wire import (
     ChannelView,
     ChatLinked,
     Check,
-    Given,
     ImportChange,
     ImportEntry,
     ImportView,
-    Key,
     LinkCode,
     LowView,
     Me,
@@ -31,11 +32,10 @@ from service.wire import (
     Notice,
     OptionKey,
     OptionView,
-    Person,
+    PersonView,
     PrivacyView,
     QuestionPost,
     QuestionView,
-    Receipt,
     ReportView,
     RevealPost,
     RoundView,
@@ -44,7 +44,7 @@ from service.wire import (
     ScheduleSpec,
     ScheduleView,
     SeasonView,
-    Today,
+    TodayView,
     TopicCount,
     Twin,
     VerdictNote,
@@ -96,7 +96,7 @@ CODE = VALUE.model_copy(
     }
 )
 
-CHOICE_KEY = Key(
+CHOICE_KEY = AnswerKey(
     question=CHOICE,
     answer="It raises.",
     why="A transposed tensor is not contiguous.",
@@ -109,8 +109,8 @@ CHOICE_KEY = Key(
     links=("https://pytorch.org/docs/stable/tensor_view.html",),
     place="tensors.md, line 12",
 )
-VALUE_KEY = Key(question=VALUE, answer="(3,)", why="The first dimension is summed away.")
-OPEN_KEY = Key(question=OPEN, answer="Small gradients vanish.", key_points=("gradients underflow", "scaled back"))
+VALUE_KEY = AnswerKey(question=VALUE, answer="(3,)", why="The first dimension is summed away.")
+OPEN_KEY = AnswerKey(question=OPEN, answer="Small gradients vanish.", key_points=("gradients underflow", "scaled back"))
 
 EVIL = "Bob *[x](http://evil)* @everyone"
 ROWS = (
@@ -125,8 +125,8 @@ REVEAL = RevealPost(
     answers=3,
     right=2,
     mean_credit=2 / 3,
-    first=Person(name="Ann", points=15, streak=7),
-    points=(Person(name="Ann", points=15, streak=7), Person(name=EVIL, points=15, streak=1)),
+    first=PersonView(name="Ann", points=15, streak=7),
+    points=(PersonView(name="Ann", points=15, streak=7), PersonView(name=EVIL, points=15, streak=1)),
     board=ROWS[:1],
     next_at=NEXT,
     zone=BERLIN,
@@ -155,7 +155,7 @@ VERDICT = VerdictNote(ref="r13", question=CODE, verdict=FAILED, closes_at=CLOSE,
 
 ASK = AskForm(ref="r12", question=CHOICE, closes_at=CLOSE, zone=BERLIN)
 ASK_CODE = ASK.model_copy(update={"question": CODE, "ref": "r13"})
-ANSWERED = ASK.model_copy(update={"given": Given(options=("copies",))})
+ANSWERED = ASK.model_copy(update={"given": AnswerInput(options=("copies",))})
 SPEC = ScheduleSpec(at=time(9), zone=BERLIN, levels=("mid", "senior"), country="DE", topics=("autograd",))
 SCHEDULE = ScheduleView(id=3, channel="daily", channel_name="#daily", spec=SPEC, paused=False, next=(NEXT,))
 ROUND = RoundView(
@@ -222,9 +222,14 @@ RULES = Rules(
 )  # fmt: skip
 
 
-def _receipt(status: str, **more: object) -> Receipt:
-    base: dict[str, object] = {"status": status, "ref": "r12", "given": Given(options=("copies",)), "zone": BERLIN}
-    return Receipt.model_validate({**base, **more})
+def _receipt(status: str, **more: object) -> AnswerResult:
+    base: dict[str, object] = {
+        "status": status,
+        "ref": "r12",
+        "given": AnswerInput(options=("copies",)),
+        "zone": BERLIN,
+    }
+    return AnswerResult.model_validate({**base, **more})
 
 
 RECORDED = _receipt("recorded", closes_at=CLOSE)
@@ -291,86 +296,92 @@ GALLERY: dict[str, Card | Form] = {
         VerdictNote(ref="p7", question=CODE, verdict=PASSED, key=VALUE_KEY, next_due=NEXT, zone=BERLIN)
     ),
     "notice": outbox_card(Notice(title="No question today", text="The bank is **empty**: import one.")),
-    "ask choice": asking.ask_said(ASK, NOW),
-    "ask choice answered": asking.ask_said(ANSWERED, NOW),
-    "ask several": asking.ask_said(ANSWERED.model_copy(update={"question": SEVERAL}), NOW),
-    "ask value": asking.ask_said(ASK.model_copy(update={"question": VALUE}), NOW),
-    "ask output": asking.ask_said(ASK.model_copy(update={"question": OUTPUT}), NOW),
-    "ask open": asking.ask_said(ASK.model_copy(update={"question": OPEN}), NOW),
-    "ask code": asking.ask_said(ASK_CODE, NOW),
-    "practice": asking.ask_said(AskForm(ref="p5", question=CHOICE, due=2), NOW),
-    "recorded": asking.recorded_card(RECORDED, ANSWERED, NOW),
-    "recorded and not fetched": asking.recorded_card(RECORDED, None, NOW),
-    "recorded text": asking.recorded_card(_receipt("changed", given=Given(text="(3,)"), closes_at=CLOSE), None, NOW),
-    "judging": asking.recorded_card(_receipt("judging", given=Given(code="x"), closes_at=CLOSE), None, NOW),
-    "judged": revealing.practised_card(JUDGED, NOW),
-    "judged open": revealing.practised_card(
-        _receipt("judged", ref="p9", given=Given(text="because"), key=OPEN_KEY, rate=True), NOW
+    "ask choice": questions.ask_said(ASK, NOW),
+    "ask choice answered": questions.ask_said(ANSWERED, NOW),
+    "ask several": questions.ask_said(ANSWERED.model_copy(update={"question": SEVERAL}), NOW),
+    "ask value": questions.ask_said(ASK.model_copy(update={"question": VALUE}), NOW),
+    "ask output": questions.ask_said(ASK.model_copy(update={"question": OUTPUT}), NOW),
+    "ask open": questions.ask_said(ASK.model_copy(update={"question": OPEN}), NOW),
+    "ask code": questions.ask_said(ASK_CODE, NOW),
+    "practice": questions.ask_said(AskForm(ref="p5", question=CHOICE, due=2), NOW),
+    "recorded": questions.recorded_card(RECORDED, ANSWERED, NOW),
+    "recorded and not fetched": questions.recorded_card(RECORDED, None, NOW),
+    "recorded text": questions.recorded_card(
+        _receipt("changed", given=AnswerInput(text="(3,)"), closes_at=CLOSE), None, NOW
     ),
-    "late": revealing.practised_card(JUDGED.model_copy(update={"status": "late"}), NOW),
-    "rated": revealing.rated_card(NOW + timedelta(days=1), NOW),
-    "tried": revealing.tried_card(FAILED, "r13"),
-    "explain": revealing.explain_card(CHOICE_KEY),
-    "today": asking.today_card(Today(forms=(ASK,), zone=BERLIN), NOW),
-    "today two": asking.today_card(Today(forms=(ANSWERED, ASK_CODE)), NOW),
-    "today nothing": asking.today_card(Today(next_at=NEXT, zone=BERLIN), NOW),
-    "today no schedule": asking.today_card(Today(), NOW),
-    "report form": asking.report_form("stride-view"),
-    "report form unnamed": asking.report_form(""),
-    "reported": texts.reported_card(REPORT),
-    "board": boards.board_card(Board(title="This week in #daily", period="week", scope="channel", rows=ROWS, total=14)),
-    "board of rookies": boards.board_card(
+    "judging": questions.recorded_card(_receipt("judging", given=AnswerInput(code="x"), closes_at=CLOSE), None, NOW),
+    "judged": results.practised_card(JUDGED, NOW),
+    "judged open": results.practised_card(
+        _receipt("judged", ref="p9", given=AnswerInput(text="because"), key=OPEN_KEY, rate=True), NOW
+    ),
+    "late": results.practised_card(JUDGED.model_copy(update={"status": "late"}), NOW),
+    "rated": results.rated_card(NOW + timedelta(days=1), NOW),
+    "tried": results.tried_card(FAILED, "r13"),
+    "explain": results.explain_card(CHOICE_KEY),
+    "today": questions.today_card(TodayView(forms=(ASK,), zone=BERLIN), NOW),
+    "today two": questions.today_card(TodayView(forms=(ANSWERED, ASK_CODE)), NOW),
+    "today nothing": questions.today_card(TodayView(next_at=NEXT, zone=BERLIN), NOW),
+    "today no schedule": questions.today_card(TodayView(), NOW),
+    "report form": questions.report_form("stride-view"),
+    "report form unnamed": questions.report_form(""),
+    "reported": members.reported_card(REPORT),
+    "board": members.board_card(
+        Board(title="This week in #daily", period="week", scope="channel", rows=ROWS, total=14)
+    ),
+    "board of rookies": members.board_card(
         Board(title="This week", period="week", scope="channel", contest="rookies", rows=ROWS[1:], total=1)
     ),
-    "board of the improved": boards.board_card(
+    "board of the improved": members.board_card(
         Board(
             title="This month", period="month", scope="workspace", contest="improved", total=9,
             rows=(ROWS[0].model_copy(update={"gain": 0.25}),),
             mine=ROWS[1].model_copy(update={"gain": 0.004, "rank": 7}),
         )
     ),
-    "board of the improved, empty": boards.board_card(
+    "board of the improved, empty": members.board_card(
         Board(title="Today", period="day", scope="channel", contest="improved", topic="autograd")
     ),
-    "board empty": boards.board_card(Board(title="Today in #daily", period="day", scope="channel")),
-    "board from below": boards.board_card(
+    "board empty": members.board_card(Board(title="Today in #daily", period="day", scope="channel")),
+    "board from below": members.board_card(
         Board(title="Season", period="season", scope="workspace", rows=ROWS[:1], total=9, mine=ROWS[1])
     ),
-    "me": boards.me_card(ME),
-    "me drawn": drawn(boards.me_card(ME)),
-    "topics": boards.topics_card((TopicCount(topic="autograd", questions=12), TopicCount(topic="", questions=1))),
-    "topics none": boards.topics_card(()),
-    "privacy": boards.privacy_card(PRIVACY),
-    "privacy forgotten": boards.privacy_card(
+    "me": members.me_card(ME),
+    "me drawn": drawn(members.me_card(ME)),
+    "topics": members.topics_card((TopicCount(topic="autograd", questions=12), TopicCount(topic="", questions=1))),
+    "topics none": members.topics_card(()),
+    "privacy": members.privacy_card(PRIVACY),
+    "privacy forgotten": members.privacy_card(
         PrivacyView(name="", hidden=True, answers=0, ledger_rows=0, cards=0, forgotten=True)
     ),
-    "forget": boards.forget_card(),
-    "rules": texts.rules_card(RULES),
-    "help": texts.help_card(specs_of("quiz")),
-    "help admin": texts.help_card(specs_of("quiz-admin")),
-    "help schedule add": texts.spec_card(next(one for one in specs_of("quiz-admin") if one.path[-1] == "add")),
-    "snippet": texts.snippet_form(),
-    "run": texts.run_card(RunResult(status="ok", stdout="tensor(3.)\n", wall_ms=12.3, peak_mb=40)),
-    "run that waited": texts.run_card(RunResult(status="ok", stdout="1\n", wall_ms=3, queue_ms=2400, before=2)),
-    "run error": texts.run_card(RunResult(status="error", stderr="NameError: name 'x' is not defined", truncated=True)),
-    "nothing to practise": texts.no_card_left_card(Wanted("autograd", "senior")),
-    "import": texts.import_form(),
-    "imported": imports.imported_card(IMPORTED),
-    "import undone": imports.undone_card(IMPORTED.model_copy(update={"exact": 0, "near": 0, "twins": ()})),
-    "imports": imports.log_card(LOG),
-    "import checked": imports.imported_card(IMPORTED.model_copy(update={"applied": False})),
-    "import refused": imports.imported_card(
+    "forget": members.forget_card(),
+    "rules": members.rules_card(RULES),
+    "help": members.help_card(specs_of("quiz")),
+    "help admin": members.help_card(specs_of("quiz-admin")),
+    "help schedule add": members.spec_card(next(one for one in specs_of("quiz-admin") if one.path[-1] == "add")),
+    "snippet": members.snippet_form(),
+    "run": members.run_card(RunResult(status="ok", stdout="tensor(3.)\n", wall_ms=12.3, peak_mb=40)),
+    "run that waited": members.run_card(RunResult(status="ok", stdout="1\n", wall_ms=3, queue_ms=2400, before=2)),
+    "run error": members.run_card(
+        RunResult(status="error", stderr="NameError: name 'x' is not defined", truncated=True)
+    ),
+    "nothing to practise": members.no_card_left_card(PracticeFilter("autograd", "senior")),
+    "import": members.import_form(),
+    "imported": admin.imported_card(IMPORTED),
+    "import undone": admin.undone_card(IMPORTED.model_copy(update={"exact": 0, "near": 0, "twins": ()})),
+    "imports": admin.log_card(LOG),
+    "import checked": admin.imported_card(IMPORTED.model_copy(update={"applied": False})),
+    "import refused": admin.imported_card(
         IMPORTED.model_copy(update={"applied": False, "errors": 1, "findings": "error: x"})
     ),
     "schedule": admin.schedule_card(SCHEDULE, "Schedule added"),
     "schedule shared": admin.schedule_card(SHARED, "Schedule shared"),
     "schedules": admin.schedules_card((SCHEDULE, SCHEDULE.model_copy(update={"id": 4, "paused": True}))),
     "schedules none": admin.schedules_card(()),
-    "link code": linking.member_code_card(LinkCode(code="K7QM2RXN", expires_at=CLOSE)),
-    "link chat code": linking.chat_code_card(LinkCode(code="K7QM2RXN", expires_at=CLOSE)),
-    "link asked": linking.chat_linked_card(LINKED, "K7QM2RXN"),
-    "link done": linking.chat_linked_card(LINKED.model_copy(update={"done": True}), "K7QM2RXN"),
-    "linked": linking.member_linked_card(
+    "link code": admin.member_code_card(LinkCode(code="K7QM2RXN", expires_at=CLOSE)),
+    "link chat code": admin.chat_code_card(LinkCode(code="K7QM2RXN", expires_at=CLOSE)),
+    "link asked": admin.chat_linked_card(LINKED, "K7QM2RXN"),
+    "link done": admin.chat_linked_card(LINKED.model_copy(update={"done": True}), "K7QM2RXN"),
+    "linked": admin.member_linked_card(
         MemberLinked(name="Ada *", platforms=("discord", "slack"), points=25, twice=1, cards=3, hidden=True)
     ),
     "round": admin.round_card(ROUND, "The next question"),
@@ -392,34 +403,34 @@ GALLERY: dict[str, Card | Form] = {
     "audit": admin.audit_card((AuditView(at=NOW, by="Ann", action="adjust", detail="Bob -5: unfair"),)),
     "audit none": admin.audit_card(()),
     "doctor": admin.doctor_card(CHECKS),
-    "hello": hello.hello_card(GENERAL),
-    "hello nowhere": hello.hello_card(Where(channel="")),
-    "setup": hello.time_card(GENERAL, (SCHEDULE,)),
-    "setup plan": hello.plan_form("0930", GENERAL, NOW),
-    "begun": hello.begun_card(SCHEDULE, ROUND),
-    "begun without a question": hello.begun_card(SCHEDULE, "the bank is empty"),
-    "home": hello.home_card(Today(forms=(ANSWERED, ASK_CODE), zone=BERLIN), ME, NOW),
-    "home quiet": hello.home_card(Today(next_at=NEXT, zone=BERLIN), ME, NOW),
-    "handed in": hello.handed_in_card(
-        asking.recorded_card(_receipt("judging", given=Given(code="x"), closes_at=CLOSE), None, NOW), ASK_CODE
+    "hello": admin.hello_card(GENERAL),
+    "hello nowhere": admin.hello_card(Where(channel="")),
+    "setup": admin.time_card(GENERAL, (SCHEDULE,)),
+    "setup plan": admin.plan_form("0930", GENERAL, NOW),
+    "begun": admin.begun_card(SCHEDULE, ROUND),
+    "begun without a question": admin.begun_card(SCHEDULE, "the bank is empty"),
+    "home": admin.home_card(TodayView(forms=(ANSWERED, ASK_CODE), zone=BERLIN), ME, NOW),
+    "home quiet": admin.home_card(TodayView(next_at=NEXT, zone=BERLIN), ME, NOW),
+    "handed in": admin.handed_in_card(
+        questions.recorded_card(_receipt("judging", given=AnswerInput(code="x"), closes_at=CLOSE), None, NOW), ASK_CODE
     ),
-    "no place for code": hello.no_place_for_code_card(2),
-    "too many files": hello.too_many_files_card(("a_*b*.py", "c.py")),
-    "too many programs": hello.too_many_programs_card(3),
+    "no place for code": admin.no_place_for_code_card(2),
+    "too many files": admin.too_many_files_card(("a_*b*.py", "c.py")),
+    "too many programs": admin.too_many_programs_card(3),
     "question matrix": outbox_card(QUESTION_POST.model_copy(update={"question": MATRIX})),
     "question matrix drawn": drawn(outbox_card(QUESTION_POST.model_copy(update={"question": MATRIX}))),
-    "ask matrix": asking.ask_said(ASK.model_copy(update={"question": MATRIX}), NOW),
+    "ask matrix": questions.ask_said(ASK.model_copy(update={"question": MATRIX}), NOW),
     "reveal drawn": drawn(outbox_card(REVEAL)),
     "reveal value drawn": drawn(outbox_card(VALUE_REVEAL)),
     "reveal lengthy": outbox_card(REVEAL.model_copy(update={"key": LENGTHY})),
-    "board crowded": boards.board_card(CROWDED),
-    "board drawn": drawn(boards.board_card(CROWDED)),
+    "board crowded": members.board_card(CROWDED),
+    "board drawn": drawn(members.board_card(CROWDED)),
     "pages": Card(
         "The editor", "Write your answer with more room.", (Text("Write your answer with more room."),),
         (Button("Answer here", encode(Open("r13")), "primary"),), (Link("Open the editor", "https://quiz.example/e/1"),),
     ),
-    "refused": texts.refused_card("the round is closed", "r12"),
-    "unavailable": texts.unavailable_card(),
-    "fault": texts.fault_card(),
+    "refused": members.refused_card("the round is closed", "r12"),
+    "unavailable": members.unavailable_card(),
+    "fault": members.fault_card(),
 }  # fmt: skip
 """Every card and form there is, by a name for it."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 
 from bot.core.cards import Card
-from bot.core.wording import asking, boards, outbox_card
+from bot.core.text import members, outbox_card, questions
 from service.wire import (
+    AnswerInput,
+    AnswerKey,
     AskForm,
     Board,
     BoardRow,
-    Given,
-    Key,
     OptionKey,
     OptionView,
-    Person,
+    PersonView,
     QuestionPost,
     QuestionView,
     RevealPost,
@@ -43,7 +43,7 @@ _QUESTION = QuestionView(
     source="pytorch-core",
     licence="MIT",
 )
-_KEY = Key(
+_KEY = AnswerKey(
     question=_QUESTION,
     answer="It raises a `RuntimeError`.",
     why=_WHY,
@@ -60,8 +60,8 @@ _NAMES = ("Ada", "Grace", "Alan", "Katherine", "Zoë", "יעל", "Nia")
 QUESTION: Card = outbox_card(
     QuestionPost(ref="r1", question=_QUESTION, day=date(2026, 3, 5), closes_at=_CLOSES, zone=_ZONE)
 )
-_ASKED = asking.ask_said(
-    AskForm(ref="r1", question=_QUESTION, closes_at=_CLOSES, zone=_ZONE, given=Given(options=("raises",))), _OPENS
+_ASKED = questions.ask_said(
+    AskForm(ref="r1", question=_QUESTION, closes_at=_CLOSES, zone=_ZONE, given=AnswerInput(options=("raises",))), _OPENS
 )
 assert isinstance(_ASKED, Card)
 ANSWER: Card = _ASKED
@@ -72,12 +72,12 @@ REVEAL: Card = outbox_card(
         answers=12,
         right=7,
         mean_credit=7 / 12,
-        first=Person(name="Grace", points=10, streak=9),
-        points=(Person(name="Grace", points=10, streak=9), Person(name="Ada", points=10, streak=4)),
+        first=PersonView(name="Grace", points=10, streak=9),
+        points=(PersonView(name="Grace", points=10, streak=9), PersonView(name="Ada", points=10, streak=4)),
         zone=_ZONE,
     )
 )
-BOARD: Card = boards.board_card(
+BOARD: Card = members.board_card(
     Board(
         title="This week in #daily",
         period="week",

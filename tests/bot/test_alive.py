@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from service.alive import VARIABLE
+from service.healthcheck import VARIABLE
 
 ROOT = Path(__file__).parents[2]
 NOWHERE = "http://127.0.0.1:9/"

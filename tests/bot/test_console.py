@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.platforms.console import ConsoleStore, run_console
+from bot.console import ConsoleStore, run_console
 from sandbox import embedded
 from service.app import Service, build
 from service.client import ServiceClient

@@ -6,13 +6,13 @@ import re
 
 import pytest
 
+from bot.console.chat import Filling
+from bot.console.render import card_text, form_text
 from bot.core import actions
 from bot.core.cards import Bars, Card, Form, Table, Text
 from bot.core.markup import parse, to_html
-from bot.core.markup.layout import cells
-from bot.core.wording import revealing
-from bot.platforms.console.filling import Filling
-from bot.platforms.console.render import card_text, form_text
+from bot.core.markup.plain import cells
+from bot.core.text import results
 from tests.bot.samples import GALLERY, OPEN_KEY, REVEAL
 
 CARDS = {name: said for name, said in GALLERY.items() if isinstance(said, Card)}
@@ -83,7 +83,7 @@ def test_a_reveal_keeps_no_letters_for_everyone_saw_their_own() -> None:
 
 
 def test_points_for_ones_own_words_are_called_provisional_and_can_be_disputed() -> None:
-    card = revealing.reveal_card(REVEAL.model_copy(update={"key": OPEN_KEY}))
+    card = results.reveal_card(REVEAL.model_copy(update={"key": OPEN_KEY}))
     assert "These points are provisional" in card_text(card, 200)
     assert "Report a mistake" in [button.label for button in card.buttons]
     assert "provisional" not in shown("reveal")

@@ -4,7 +4,7 @@ import re
 from itertools import groupby
 
 from bot.core.markup import parse, to_html, to_plain, to_summary
-from bot.core.markup.layout import cells
+from bot.core.markup.plain import cells
 from tests.external import SEEDS, needs_seeds
 
 FILES = sorted(SEEDS.glob("0*.txt"))

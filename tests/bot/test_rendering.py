@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 
 from bot.core.cards import Button, Card, Code, Form, Link, PickField, Picture, Small, Text
-from bot.platforms.discord import render as discord
-from bot.platforms.discord.modals import fits_modal, modal
-from bot.platforms.slack import render as slack
-from bot.platforms.slack.views import fits_view, view
+from bot.discord import render as discord
+from bot.discord.modals import fits_modal, modal
+from bot.slack import render as slack
+from bot.slack.views import fits_view, view
 from tests.bot.discord import limits as discord_limits
 from tests.bot.rendering import CARDS, FORMS, any_cards, any_forms, card_of, discord_schema, slack_schema
 from tests.bot.samples import PNG

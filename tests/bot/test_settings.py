@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.settings import BotSettings, LinkSettings, settings_read
-from service.process import Refused
+from service.process import CommandFailed
 
 TOKEN = "a-token-long-enough"
 URL = "https://quiz.example.com"
@@ -49,19 +49,19 @@ def test_an_address_and_a_secret_make_links(env: pytest.MonkeyPatch, tmp_path: P
 def test_half_a_setting_is_refused_with_its_cure(env: pytest.MonkeyPatch, given: dict[str, str], said: str) -> None:
     for name, value in given.items():
         env.setenv(f"DAILYGRAD_{name}", value)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CommandFailed) as refused:
         settings_read(LinkSettings)
     assert said in str(refused.value)
     assert TOKEN not in str(refused.value)
 
 
 def test_a_bot_needs_the_services_token(env: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="DAILYGRAD_SERVICE_TOKEN has 0 characters"):
+    with pytest.raises(CommandFailed, match="DAILYGRAD_SERVICE_TOKEN has 0 characters"):
         settings_read(BotSettings)
     file = tmp_path / "token"
     file.write_text(TOKEN, encoding="utf-8")
     env.setenv("DAILYGRAD_SERVICE_TOKEN_FILE", str(file))
     assert tuple(settings_read(BotSettings).tokens.all) == (TOKEN,)
     env.setenv("DAILYGRAD_WEB_PORT", "seventy")
-    with pytest.raises(Refused, match="DAILYGRAD_WEB_PORT: input should be a valid integer"):
+    with pytest.raises(CommandFailed, match="DAILYGRAD_WEB_PORT: input should be a valid integer"):
         settings_read(BotSettings)

@@ -14,10 +14,9 @@ from typing import Any, LiteralString
 
 import psycopg
 
-from service.schedule import LEADER
+from service.leader import LEADER
 from service.store import migrations
-from service.store.embedded import EmbeddedPostgres, start_postgres
-from service.store.session import libpq_url
+from service.store.session import EmbeddedPostgres, libpq_url, start_postgres
 from tests.chaos.oracle import AnswerRow, Facts, LedgerRow, OutboxRow, RoundRow, VerdictRow
 
 _LEADER = """

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from time import time
 
-from bot.platforms.discord.messages import nonce_of
+from bot.discord.render import nonce_of
 from tests.chaos.diary import Act, Outcome, Slot
 from tests.chaos.members import SEEN_S, Gone, Member, letter_of, read
 from tests.chaos.processes import until

@@ -26,8 +26,8 @@ ENDED_S = 120.0
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _SHELLS = {
-    "bot": "from bot.shell import bot_command; bot_command()",
-    "sandbox": "from sandbox.shell import sandbox_command; sandbox_command()",
+    "bot": "from bot.cli import bot_command; bot_command()",
+    "sandbox": "from sandbox.cli import sandbox_command; sandbox_command()",
 }
 """Started without the front door, which imports everything."""
 
@@ -185,7 +185,7 @@ class Part:
 def _command(words: tuple[str, ...]) -> list[str]:
     if words[0] in _SHELLS:
         return ["-c", _SHELLS[words[0]], *words[1:]]
-    return ["-c", "from service.shell import service_command; service_command()", *words]
+    return ["-c", "from service.cli import service_command; service_command()", *words]
 
 
 def says(pattern: str) -> Callable[[str], object]:

@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from bot.platforms.discord.registration import application_commands
-from bot.platforms.slack.manifest import app_manifest
+from bot.discord.commands import application_commands
+from bot.slack.manifest import app_manifest
 from sandbox.client import SandboxClient
 from service.app import build
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable

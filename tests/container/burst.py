@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
-from service.wire import Given, ScheduleSpec, Where, Who
+from service.wire import AnswerInput, ScheduleSpec, Where, Who
 
 TOKEN = Path("/run/bot-keys/service_token")
 ENOUGH = Path("/tmp/enough")
@@ -58,7 +58,7 @@ async def answering(client: ServiceClient, ref: str, numbers: count[int], seen: 
 
 
 async def one_member(client: ServiceClient, ref: str, number: int, seen: Counter[str]) -> None:
-    who, given, at = member(f"m{number}"), Given(code=CODE), datetime.now(UTC)
+    who, given, at = member(f"m{number}"), AnswerInput(code=CODE), datetime.now(UTC)
     receipt = await until_done(lambda: client.answer(who, HERE, f"answer:{number}", ref, given, at), seen)
     seen[receipt.status] += 1
     result = await until_done(lambda: client.run(who, f"print({number})"), seen)

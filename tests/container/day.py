@@ -16,7 +16,7 @@ from time import monotonic
 import httpx
 
 from service.client import ServiceClient
-from service.wire import Given, ScheduleSpec, Where, Who
+from service.wire import AnswerInput, ScheduleSpec, Where, Who
 
 WEB = "http://127.0.0.1:8765"
 TOKEN = Path("/run/bot-keys/service_token")
@@ -62,7 +62,7 @@ async def main(token: str) -> None:
         put = await client.post_now(ann, "post", schedule.id)
         await reads(http, ann, "Answer</button>")
         tell("posted", question=put.question.id)
-        receipt = await client.answer(ann, HERE, "answer", f"r{put.id}", Given(code=CODE), datetime.now(UTC))
+        receipt = await client.answer(ann, HERE, "answer", f"r{put.id}", AnswerInput(code=CODE), datetime.now(UTC))
         tell("answered", status=receipt.status)
         await reads(http, ann, "Your code: ")
         tell("judged")

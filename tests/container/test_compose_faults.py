@@ -13,7 +13,7 @@ from functools import partial
 
 import pytest
 
-from service.schedule import LEADER
+from service.leader import LEADER
 from tests.container.engine import said
 from tests.container.whole import LASTING, Report, Whole, script
 

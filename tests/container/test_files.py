@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.platforms.discord.settings import DiscordSettings
-from bot.platforms.slack.settings import SlackSettings
+from bot.discord.settings import DiscordSettings
 from bot.settings import BotSettings
-from service.alive import VARIABLE
+from bot.slack.settings import SlackSettings
 from service.config import Settings
+from service.healthcheck import VARIABLE
 from tests.container.engine import ROOT, compose
 
 TEXT = (ROOT / "docker-compose.yml").read_text()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from sandbox import seccomp
+from sandbox.inside import seccomp
 
 PROFILE = json.loads((Path(seccomp.__file__).parent / "seccomp.json").read_text())
 FORBIDDEN = {

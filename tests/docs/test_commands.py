@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import typer
 
-from bot.core.commands.table import COMMANDS
+from bot.core.command_spec import COMMANDS
 from dailygrad import command
 from tests.docs.pages import DOCS, PAGES, ROOT, blocks_of, commands_of, name_of, prose_of, rows_of, section_of
 

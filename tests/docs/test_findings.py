@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import questions
-from questions.explaining import explained, explanations
+from questions.report import explained, explanations
 
 PACKAGE = Path(questions.__file__).parent
 CODES = {

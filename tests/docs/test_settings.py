@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bot.platforms.discord.settings import DiscordSettings
-from bot.platforms.slack.settings import SlackSettings
+from bot.discord.settings import DiscordSettings
 from bot.settings import BotSettings, LinkSettings
+from bot.slack.settings import SlackSettings
 from service.config import Settings
 from tests.docs.pages import DOCS, PAGES, ROOT, name_of, rows_of, section_of, text_of
 
@@ -69,7 +69,7 @@ def test_variables_of_compose_are_documented_with_their_defaults() -> None:
 
 
 def test_the_shortest_service_token_is_the_one_that_is_accepted() -> None:
-    from service.tokens import SHORTEST_TOKEN
+    from service.credentials import SHORTEST_TOKEN
 
     assert f"at least {SHORTEST_TOKEN} characters" in section_of(PAGE, "Service and worker")
 

@@ -9,13 +9,12 @@ import pytest
 
 from questions import Reading, read_bank
 from questions.dialects.native import _PARTS
-from questions.explaining import explanations
 from questions.export import FORMATS
-from questions.foreign import FOREIGN
+from questions.formats import FOREIGN
 from questions.model import KINDS
+from questions.report import explanations
 from sandbox import embedded
-from service.drawing import draw_questions
-from service.proving import prove_all, proved_readings, proving_work
+from service.banks.proving import draw_questions, prove_all, proved_readings, proving_work
 from tests.docs.pages import DOCS, blocks_of, rows_of, section_of, text_of
 
 GUIDE = DOCS / "writing-questions.md"
@@ -30,7 +29,7 @@ NAMED = {read(example).bank.questions[0].id: read(example) for example in EXAMPL
 
 
 @pytest.fixture(scope="module")
-def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.Sandbox]:
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.EmbeddedSandbox]:
     started = embedded.start(tmp_path_factory.mktemp("sandbox"))
     yield started
     started.stop()
@@ -55,7 +54,7 @@ def test_an_example_reads_without_a_finding(name: str) -> None:
 @pytest.mark.sandbox
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", NAMED)
-async def test_an_example_is_proved(sandbox: embedded.Sandbox, name: str) -> None:
+async def test_an_example_is_proved(sandbox: embedded.EmbeddedSandbox, name: str) -> None:
     await sandbox.client.until_ready()
     work = proving_work([NAMED[name]])
     found = [one async for one in prove_all(work, sandbox.client)]
@@ -67,7 +66,7 @@ async def test_an_example_is_proved(sandbox: embedded.Sandbox, name: str) -> Non
 
 @pytest.mark.sandbox
 @pytest.mark.timeout(300)
-async def test_the_family_draws_as_many_questions_as_its_preview_shows(sandbox: embedded.Sandbox) -> None:
+async def test_the_family_draws_as_many_questions_as_its_preview_shows(sandbox: embedded.EmbeddedSandbox) -> None:
     await sandbox.client.until_ready()
     (family,) = NAMED["shape-of-a-product"].bank.questions
     assert len(await draw_questions(family, sandbox.client, seed=1, count=5)) == 5

@@ -12,7 +12,7 @@ DEEP = 4
 """Names on the way to a change; what lies deeper has a body of its own."""
 
 
-def mutants(body: Any) -> Iterator[tuple[str, Any]]:
+def mutations_of(body: Any) -> Iterator[tuple[str, Any]]:
     """Yields copies of a body with one change each, and what was changed: names, types, lengths and counts.
 
     Of a list the first item is changed."""

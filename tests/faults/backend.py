@@ -231,7 +231,7 @@ class Bots:
 def _command(words: tuple[str, ...]) -> list[str]:
     """What Python is told. A bot's command is started without the front door, which imports the whole service."""
     if words[0] == "bot":
-        return ["-c", "from bot.shell import bot_command; bot_command()", *words[1:]]
+        return ["-c", "from bot.cli import bot_command; bot_command()", *words[1:]]
     return ["-m", "dailygrad", *words]
 
 

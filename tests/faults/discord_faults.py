@@ -11,7 +11,7 @@ import psutil
 import psycopg
 from psycopg import sql
 
-from bot.platforms.discord.registration import application_commands
+from bot.discord.commands import application_commands
 from service.store.session import libpq_url
 from service.wire import RoundView, Where, Who
 from tests.doubles.discord import Discord

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import psycopg
 import pytest
 
-from bot.platforms.slack.manifest import app_manifest
+from bot.slack.manifest import app_manifest
 from service.store.session import libpq_url
 from service.wire import Where, Who
 from tests.doubles.slack.double import SlackDouble, slack_double

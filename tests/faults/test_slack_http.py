@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 
-from bot.platforms.slack.server import MOST
+from bot.slack.app import MOST
 from tests.doubles.slack.posting import signature
 from tests.faults.slack_faults import SlackScene, scene
 

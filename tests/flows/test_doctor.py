@@ -12,15 +12,15 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from bot.doctor.findings import Finding
-from bot.doctor.whole import bot_findings
+from bot.cli import bot_findings
+from bot.doctor.checks import CheckResult
 from dailygrad import examined, findings
 from service.app import Service
-from service.examining import examine_database, running_at, secrets_in
-from service.hiding import Hiding
+from service.leader import Leader
+from service.logs import Redaction
 from service.ops.backups import MAX_AGE, examine_backups, read_header, take
+from service.ops.doctor import examine_database, running_at, secrets_in
 from service.process import listening, now, served
-from service.schedule import Leader
 from service.store.session import libpq_url
 from tests.conftest import TOKEN, MakeDatabase
 from tests.service.roads import choice, road_with
@@ -38,7 +38,7 @@ def environ(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def lines(found: Sequence[Finding]) -> str:
+def lines(found: Sequence[CheckResult]) -> str:
     return "\n".join(f"{'ok' if one.good else 'broken'} {one.said} | {one.cure}" for one in found)
 
 
@@ -194,7 +194,7 @@ def told_of(folder: Path, at: datetime = AT) -> str:
 def test_what_is_secret_in_the_environment_is_known(tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_text("first-key, second-key\n")
-    hiding = Hiding()
+    hiding = Redaction()
     hiding.add(
         *secrets_in(
             {

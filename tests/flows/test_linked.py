@@ -12,12 +12,12 @@ from playwright.async_api import expect
 
 from bot.core.links import Links
 from bot.core.quiz import Quiz
-from bot.platforms.web import LinkedEditor, build_linked
+from bot.web import LinkedEditor, build_linked
 from sandbox.embedded import embedded_sandbox
 from service.app import Service, build
 from service.client import ServiceClient
 from service.config import Settings
-from service.fairness import Sandbox
+from service.rounds.sandbox_turns import SandboxPort
 from service.wire import ScheduleSpec, Where, Who
 from tests.bot.web.chromium import Window, Windows, needs_chromium, opened_chromium, served
 from tests.conftest import TOKEN, Clock
@@ -56,7 +56,7 @@ class Desk:
 
 
 @asynccontextmanager
-async def a_desk(settings: Settings, clock: Clock, sandbox: Sandbox | None = None) -> AsyncIterator[Desk]:
+async def a_desk(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) -> AsyncIterator[Desk]:
     async with (
         build(settings, clock, sandbox).running() as service,
         ServiceClient.inside(service.api, TOKEN) as client,

@@ -25,8 +25,8 @@ import pytest
 from psycopg import sql
 from sqlalchemy.engine import make_url
 
-from bot.platforms.discord.registration import application_commands
-from bot.platforms.slack.manifest import app_manifest
+from bot.discord.commands import application_commands
+from bot.slack.manifest import app_manifest
 from sandbox.client import SandboxClient
 from service.client import ServiceClient
 from service.tracing import HEADER

@@ -13,8 +13,8 @@ from tests.faults.backend import Backend, Bot, Bots, backend_running
 from tests.faults.discord_faults import option, team_ready
 from tests.faults.slack_faults import slack_scene
 from tests.flows.test_processes import leader
+from tests.service.ops.test_doctor import WELL, supervisor
 from tests.service.promql import asked_by
-from tests.service.test_doctoring import WELL, supervisor
 from tests.service.test_monitoring import expressions
 
 pytestmark = pytest.mark.timeout(240)

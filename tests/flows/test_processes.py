@@ -25,11 +25,11 @@ import psycopg
 import pytest
 
 from service.app import Service
+from service.banks.importing import import_path
 from service.client import ServiceClient, ServiceRefused
-from service.importing import import_path
-from service.schedule import LEADER
+from service.leader import LEADER
 from service.store.session import libpq_url
-from service.wire import Given, ScheduleSpec, Where, Who
+from service.wire import AnswerInput, ScheduleSpec, Where, Who
 from tests.conftest import Clock
 
 pytestmark = pytest.mark.timeout(240)
@@ -259,7 +259,7 @@ async def asks_answers_and_reveals(client: ServiceClient, browser: Browser) -> N
     assert "Add one to a number." in await browser.reads("Answer</button>")
 
     code = "def add_one(x: int) -> int:\n    return x + 2\n"
-    receipt = await client.answer(ann, HERE, "answer", f"r{round_.id}", Given(code=code), datetime.now(UTC))
+    receipt = await client.answer(ann, HERE, "answer", f"r{round_.id}", AnswerInput(code=code), datetime.now(UTC))
     assert receipt.status == "judging"
     assert "expected 2, got 3" in await browser.reads("Change my answer</button>")
 

@@ -13,11 +13,11 @@ from itertools import count
 import psycopg
 import pytest
 
+from service.banks.importing import import_path
 from service.client import ServiceClient
-from service.importing import import_path
 from service.process import now
 from service.store.session import libpq_url, make_engine, make_sessions
-from service.wire import Given, ScheduleSpec, Where, Who
+from service.wire import AnswerInput, ScheduleSpec, Where, Who
 from tests.flows.test_processes import BANK, EVERY_DAY, TOKEN, Part, Parts, parts
 
 pytestmark = pytest.mark.timeout(240)
@@ -116,7 +116,7 @@ async def burst(url: str, ref: str, member: int, done: asyncio.Event) -> list[st
         options = [option.id for option in form.question.options]
         for number in count():
             event = f"answer {member} {number}"
-            given = Given(options=(options[number % len(options)],))
+            given = AnswerInput(options=(options[number % len(options)],))
             receipt = await client.answer(who, HERE, event, ref, given, datetime.now(UTC))
             assert receipt.status in ("recorded", "changed")
             acknowledged.append(event)

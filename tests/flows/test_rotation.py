@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from service.client import ServiceClient, ServiceRefused
-from service.tokens import TokenFile
+from service.credentials import TokenFile
 from service.wire import Who
 from tests.flows.test_processes import PATIENCE, ROOT, Browser, Parts, joined, parts
 

@@ -21,7 +21,7 @@ import psutil
 import psycopg
 import pytest
 
-from bot.platforms.web.store import ChatStore
+from bot.web.store import ChatStore
 
 pytestmark = pytest.mark.timeout(300)
 

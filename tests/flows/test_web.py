@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Locator, expect
 
-from bot.core.commands import suggest
-from bot.core.courier import Courier
+from bot.core.command_parser import suggest
+from bot.core.dispatcher import Dispatcher
 from bot.core.quiz import Quiz
-from bot.platforms.web import ChatStore, WebChat, build
+from bot.web import ChatStore, WebChat, build
 from sandbox.embedded import embedded_sandbox
 from service.app import Service
 from service.app import build as build_service
 from service.client import ServiceClient
 from service.config import Settings
-from service.fairness import Sandbox
+from service.rounds.sandbox_turns import SandboxPort
 from service.wire import ScheduleSpec, Where, Who
 from tests.bot.web.chromium import Window, Windows, needs_chromium, opened_chromium, served
 from tests.conftest import TOKEN, Clock
@@ -70,7 +70,7 @@ class Team:
         """Close what is due, judge what was handed in and carry what waits to the chat."""
         await self.service.tick()
         await self.service.jobs.work_off()
-        courier = Courier(self.client, self.chat)
+        courier = Dispatcher(self.client, self.chat)
         while await courier.once():
             pass
 
@@ -79,7 +79,9 @@ class Team:
 
 
 @asynccontextmanager
-async def a_team(settings: Settings, clock: Clock, folder: Path, sandbox: Sandbox | None = None) -> AsyncIterator[Team]:
+async def a_team(
+    settings: Settings, clock: Clock, folder: Path, sandbox: SandboxPort | None = None
+) -> AsyncIterator[Team]:
     async with AsyncExitStack() as stack:
         service = await stack.enter_async_context(build_service(settings, clock, sandbox).running())
         client = await stack.enter_async_context(ServiceClient.inside(service.api, TOKEN))

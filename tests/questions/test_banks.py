@@ -7,7 +7,7 @@ from pathlib import Path
 
 from questions import Reading, read_path
 from questions.model import KINDS
-from questions.proving import proofs
+from questions.proofs import proofs_of
 from questions.report import finding_text
 
 BANKS = Path(str(resources.files("questions") / "banks"))
@@ -47,7 +47,7 @@ def test_every_key_has_a_program_that_proves_it() -> None:
         question.id
         for reading in readings()
         for question in reading.bank.questions
-        if not (proofs(question) or question.task or question.draw)
+        if not (proofs_of(question) or question.task or question.draw)
     ]
     assert not unproved
 

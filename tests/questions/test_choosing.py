@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from questions.dialects.choosing import Choice, find_choice
-from questions.dialects.optioning import bullets_in, options_in
+from questions.dialects.options import ChoiceParts, bullets_in, find_choice, options_in
 
 LETTERS = "Which?\n\na) one\nb) two\nc) three"
 
 
-def shown(choice: Choice | None) -> str:
+def shown(choice: ChoiceParts | None) -> str:
     if choice is None:
         return ""
     return " ".join(f"{option.id}{'+' * option.right}:{option.text}" for option in choice.options)

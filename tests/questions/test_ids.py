@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from questions.ids import slug, with_ids
-from questions.model import Place, Question
+from questions.model import Question, SourceLocation
 
 
 def question(prompt: str, id: str = "", number: str = "") -> Question:
-    return Question(id, "open", prompt, Place("a.md", 1, 1), number=number)
+    return Question(id, "open", prompt, SourceLocation("a.md", 1, 1), number=number)
 
 
 def test_slugs() -> None:

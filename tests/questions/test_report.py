@@ -9,14 +9,7 @@ import pytest
 from rich.console import Console
 
 from questions import Finding, Span, read_bank
-from questions.report import (
-    finding_github,
-    finding_text,
-    reading_text,
-    readings_json,
-    summary,
-    total_text,
-)
+from questions.report import finding_github, finding_text, reading_text, readings_json, summary, total_text
 from questions.source import open_source
 
 SOURCE, _ = open_source("# Title\n\n- [ ] `(4, 1)`\n\tA\t値 bad\n" + "word " * 40 + "end\n\n", "bank.md")

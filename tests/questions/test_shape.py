@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from questions.dialects.shape import (
-    level_of,
-    level_under,
-    numbered,
-    reads_as_question,
-    unbold,
-)
-from questions.labels import content_column, dedent, label_of
+from questions.blocks import content_column, dedent, label_of
+from questions.dialects.shape import level_of, level_under, numbered, reads_as_question, unbold
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from questions.model import KINDS, LEVELS
-from questions.proving import proofs
-from questions.read import read_bank, shipped_bank
+from questions.proofs import proofs_of
+from questions.reader import read_bank, shipped_bank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -184,7 +184,7 @@ def test_the_bank_is_as_large_and_as_balanced_as_we_say() -> None:
 def test_an_item_is_complete(question: Question) -> None:
     assert question.answered and question.prompt
     assert question.why or question.draw
-    assert proofs(question) or question.task or question.draw
+    assert proofs_of(question) or question.task or question.draw
     if question.kind == "choice" and not question.draw:
         assert len(question.options) >= 3
         assert all(option.right or option.reason for option in question.options)
@@ -217,5 +217,5 @@ print(1 + 1)
 ```
 """
     (question,) = read_bank(text, name="untrue.md").bank.questions
-    (proof,) = proofs(question)
+    (proof,) = proofs_of(question)
     assert not proof.holds(finished=True, printed="2\n")

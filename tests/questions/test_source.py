@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from questions.diagnostics import Span
-from questions.source import Source, open_source, trim
+from questions.source import Source, Span, open_source, trim
 
 
 @pytest.mark.parametrize("text", ["a\nb", "a\r\nb", "a\rb", "\ufeffa\nb", b"a\nb", b"\xef\xbb\xbfa\r\nb"])

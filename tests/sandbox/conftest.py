@@ -16,20 +16,20 @@ from tests.sandbox.attacks.worlds import KINDS, Free, World, opened
 
 
 @pytest.fixture(scope="session")
-def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.Sandbox]:
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.EmbeddedSandbox]:
     started = embedded.start(tmp_path_factory.mktemp("sandbox"))
     yield started
     started.stop()
 
 
 @pytest.fixture
-async def client(sandbox: embedded.Sandbox) -> SandboxClient:
+async def client(sandbox: embedded.EmbeddedSandbox) -> SandboxClient:
     await sandbox.client.until_ready()
     return sandbox.client
 
 
 @pytest.fixture(scope="session")
-def survivor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.Sandbox]:
+def survivor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.EmbeddedSandbox]:
     """A sandbox to be maltreated again and again."""
     started = embedded.start(tmp_path_factory.mktemp("survivor"))
     yield started
@@ -37,7 +37,7 @@ def survivor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.Sand
 
 
 @pytest.fixture(scope="session")
-def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.Sandbox]:
+def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.EmbeddedSandbox]:
     """A sandbox that goes a GPU's road on the CPU."""
     folder = tmp_path_factory.mktemp("rehearsal")
     path, log = folder / "s.sock", folder / "log"
@@ -49,13 +49,13 @@ def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.San
             stderr=out,
             start_new_session=True,
         )
-    started = embedded.Sandbox(process, path, log)
+    started = embedded.EmbeddedSandbox(process, path, log)
     yield started
     started.stop()
 
 
 @pytest.fixture
-async def fresh(rehearsal: embedded.Sandbox) -> SandboxClient:
+async def fresh(rehearsal: embedded.EmbeddedSandbox) -> SandboxClient:
     await rehearsal.client.until_ready()
     return rehearsal.client
 

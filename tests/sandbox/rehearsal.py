@@ -10,10 +10,10 @@ import signal
 import sys
 from pathlib import Path
 
-from sandbox import host
 from sandbox.devices import Device
-from sandbox.gpus import Found
-from sandbox.supervisor import Settings, Supervisor
+from sandbox.host import jail
+from sandbox.host.gpu import Found
+from sandbox.host.supervisor import Supervisor, SupervisorSettings
 
 CARDS = {
     "cpu": Device(title="the CPU, for a rehearsal"),
@@ -25,7 +25,7 @@ CARDS = {
 async def rehearse(path: Path, device: Device) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    await Supervisor(Settings(path, 2), host.probe(weaker=False), Found((device,), device.title)).serve(stop)
+    await Supervisor(SupervisorSettings(path, 2), jail.probe(weaker=False), Found((device,), device.title)).serve(stop)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ import struct
 
 import pytest
 
-from sandbox.challenge import judge_code
 from sandbox.client import SandboxClient
-from sandbox.comparing import Tolerance
-from sandbox.judge import Judgement
+from sandbox.judging.challenge import judge_code
+from sandbox.judging.comparing import NumberTolerance
+from sandbox.judging.judge import Judgement
 from sandbox.wire import Limits
 from tests.sandbox.attacks import cheating
 from tests.sandbox.attacks.forging import FORGERIES, FRAMES
@@ -44,7 +44,7 @@ async def judged(client: SandboxClient, answer: str, **changes: object) -> Judge
         "reference": REFERENCE,
         "answer": answer,
         "limits": Limits(wall_ms=1500),
-        "tolerance": Tolerance(),
+        "tolerance": NumberTolerance(),
         "seed": SEED,
         **changes,
     }

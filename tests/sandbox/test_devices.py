@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from sandbox import wire
-from sandbox.challenge import NEEDS_GPU, NO_GPU, judge_code
+from sandbox.balancing import SandboxPool
 from sandbox.client import SandboxClient
-from sandbox.comparing import Tolerance
 from sandbox.devices import CPU, Device
-from sandbox.embedded import Sandbox
-from sandbox.fresh import POISONS
-from sandbox.judge import Judgement
-from sandbox.several import Sandboxes
+from sandbox.embedded import EmbeddedSandbox
+from sandbox.inside.fresh import POISONS
+from sandbox.judging.challenge import NEEDS_GPU, NO_GPU, judge_code
+from sandbox.judging.comparing import NumberTolerance
+from sandbox.judging.judge import Judgement
 from sandbox.wire import Limits, Outcome, Run
 
 CASES = """
@@ -32,7 +32,7 @@ def cases(rng):
 """
 REFERENCE = "def double(x): return 2 * x"
 # In the rehearsal a child on the GPU is one in whose process the forker of such children was loaded.
-WRONG_THERE = "import sys\ndef double(x): return x * (3 if 'sandbox.fresh' in sys.modules else 2)"
+WRONG_THERE = "import sys\ndef double(x): return x * (3 if 'sandbox.inside.fresh' in sys.modules else 2)"
 
 
 @dataclass
@@ -60,7 +60,7 @@ async def judged(client: SandboxClient, answer: str, device: str) -> tuple[Judge
         reference=REFERENCE,
         answer=answer,
         limits=Limits(),
-        tolerance=Tolerance(),
+        tolerance=NumberTolerance(),
         seed=99,
         device=device,  # type: ignore[arg-type]
     )
@@ -121,16 +121,16 @@ async def test_where_there_is_no_gpu_the_cpu_s_verdict_stands_and_says_so(client
 @pytest.mark.sandbox
 @pytest.mark.timeout(400)
 async def test_of_several_sandboxes_the_one_with_a_gpu_is_found(
-    sandbox: Sandbox, client: SandboxClient, fresh: SandboxClient
+    sandbox: EmbeddedSandbox, client: SandboxClient, fresh: SandboxClient
 ) -> None:
     if "cuda" in (await client.health()).devices:
         pytest.skip("this machine has a GPU")
-    both = Sandboxes([sandbox.socket, fresh.path])
+    both = SandboxPool([sandbox.socket, fresh.path])
     assert (await both.health()).devices == ("cpu", "cuda")
     assert (await both.run(Run("x", "print(1)", device="cuda"))).stdout == "1\n"
     # That the other has none does not keep a run for the CPU from it.
-    assert (await Sandboxes([sandbox.socket]).run(Run("x", "print(1)"))).stdout == "1\n"
-    assert (await Sandboxes([sandbox.socket]).run(Run("x", "", device="cuda"))).refused == "device"
+    assert (await SandboxPool([sandbox.socket]).run(Run("x", "print(1)"))).stdout == "1\n"
+    assert (await SandboxPool([sandbox.socket]).run(Run("x", "", device="cuda"))).refused == "device"
 
 
 def test_a_device_crosses_the_wire_and_another_name_does_not() -> None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.challenge import judge_code
 from sandbox.client import SandboxClient
-from sandbox.comparing import Tolerance
-from sandbox.judge import Judgement
+from sandbox.judging.challenge import judge_code
+from sandbox.judging.comparing import NumberTolerance
+from sandbox.judging.judge import Judgement
 from sandbox.wire import Limits
 
 pytestmark = pytest.mark.sandbox
@@ -144,7 +144,7 @@ async def judged(client: SandboxClient, answer: str, driver: str) -> Judgement:
         reference=REFERENCE,
         answer=answer,
         limits=Limits(wall_ms=2000),
-        tolerance=Tolerance(1e-4, 1e-6),
+        tolerance=NumberTolerance(1e-4, 1e-6),
         seed=2**127 + 12345,
         driver=driver,
     )

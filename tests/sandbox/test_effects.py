@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.challenge import judge_code
 from sandbox.client import SandboxClient
-from sandbox.comparing import Tolerance
-from sandbox.judge import Judgement
+from sandbox.judging.challenge import judge_code
+from sandbox.judging.comparing import NumberTolerance
+from sandbox.judging.judge import Judgement
 from sandbox.wire import Limits, Outcome, Run
 
 pytestmark = pytest.mark.sandbox
@@ -15,7 +15,7 @@ SEED = 0xFEDCBA9876543210FEDCBA9876543210
 
 
 async def judged(client: object, answer: str, **given: object) -> Judgement:
-    usual: dict[str, object] = {"limits": Limits(), "tolerance": Tolerance(1e-5, 1e-6), "seed": SEED}
+    usual: dict[str, object] = {"limits": Limits(), "tolerance": NumberTolerance(1e-5, 1e-6), "seed": SEED}
     return await judge_code(client, answer=answer, **{**usual, **given})  # type: ignore[arg-type]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from sandbox import embedded
 from sandbox.client import SandboxClient, SandboxUnreachable
-from sandbox.embedded import Sandbox
+from sandbox.embedded import EmbeddedSandbox
 from sandbox.wire import Run
 from tests.sandbox.processes import below, environment, gone
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.sandbox
 
 
 async def test_it_knows_nothing_of_the_environment_it_was_started_from(
-    sandbox: Sandbox, survivor: Sandbox, tmp_path: Path
+    sandbox: EmbeddedSandbox, survivor: EmbeddedSandbox, tmp_path: Path
 ) -> None:
     if os.getuid() != 0:
         pytest.skip("it is not dumpable: only root can look into it")
@@ -44,7 +44,7 @@ async def test_one_that_cannot_start_is_told_apart_from_one_that_is_slow(tmp_pat
             raise AssertionError("it must not get here")
 
 
-async def test_it_runs_what_it_is_given(survivor: Sandbox) -> None:
+async def test_it_runs_what_it_is_given(survivor: EmbeddedSandbox) -> None:
     await survivor.client.until_ready()
     assert (await survivor.client.run(Run("x", "print(1)"))).stdout == "1\n"
 

@@ -13,14 +13,13 @@ from typing import Any
 import pytest
 
 from sandbox.client import SandboxClient
-from sandbox.embedded import Sandbox
-from sandbox.fresh import POISONS
-from sandbox.gpus import find_gpus
-from sandbox.nvidia import Nvml, library_of
+from sandbox.embedded import EmbeddedSandbox
+from sandbox.host.gpu import Nvml, find_gpus, library_of
+from sandbox.inside.fresh import POISONS
 from sandbox.wire import Limits, Outcome, Run
+from tests.sandbox.inside.test_fresh import ATTEMPTS
 from tests.sandbox.processes import below
 from tests.sandbox.test_devices import REFERENCE, judged
-from tests.sandbox.test_fresh import ATTEMPTS
 
 FOUND = find_gpus()
 pytestmark = [
@@ -82,7 +81,7 @@ async def test_the_walls_are_those_of_a_child_of_the_cpu(client: SandboxClient) 
     assert (theirs.status, theirs.stdout) == ("ok", ours.stdout), theirs
 
 
-async def test_every_thread_of_a_parked_child_is_confined(sandbox: Sandbox, client: SandboxClient) -> None:
+async def test_every_thread_of_a_parked_child_is_confined(sandbox: EmbeddedSandbox, client: SandboxClient) -> None:
     await run(client, "pass")
     found: list[dict[str, str]] = []
     while not any(int(known["Threads"]) > 1 and known["Seccomp"] == "2" for known in found):

@@ -12,7 +12,7 @@ import pytest
 
 from sandbox import health
 from sandbox.client import Health, SandboxClient
-from sandbox.embedded import Sandbox
+from sandbox.embedded import EmbeddedSandbox
 
 WELL = Health(ready=1, running=0, waiting=0, isolation="full", lacks=())
 
@@ -40,6 +40,6 @@ def test_in_a_folder_it_asks_this_machine_s_own(tmp_path: Path) -> None:
 
 @pytest.mark.sandbox
 @pytest.mark.usefixtures("client")
-def test_a_sandbox_that_is_ready_passes_in_silence(sandbox: Sandbox) -> None:
+def test_a_sandbox_that_is_ready_passes_in_silence(sandbox: EmbeddedSandbox) -> None:
     assert isinstance(sandbox.client, SandboxClient)
     assert checked(sandbox.socket) == (0, "")

@@ -16,7 +16,7 @@ from tests.service.staging import Stage
 
 
 @pytest.fixture(scope="session")
-def started_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.Sandbox]:
+def started_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.EmbeddedSandbox]:
     """One sandbox for all tests: a child serves one run and dies with it, so nothing passes from test to test."""
     started = embedded.start(tmp_path_factory.mktemp("sandbox"))
     yield started
@@ -24,7 +24,7 @@ def started_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedd
 
 
 @pytest.fixture
-async def sandbox(started_sandbox: embedded.Sandbox) -> SandboxClient:
+async def sandbox(started_sandbox: embedded.EmbeddedSandbox) -> SandboxClient:
     """The real sandbox, ready."""
     await started_sandbox.client.until_ready()
     return started_sandbox.client

@@ -6,15 +6,15 @@ from datetime import timedelta
 
 from pydantic import SecretStr
 
-from service.importing import import_bank
-from service.wire import Given, Installation, QuestionPost, ScheduleSpec, Where
+from service.banks.importing import import_bank
+from service.wire import AnswerInput, Installation, QuestionPost, ScheduleSpec, Where
 from tests.service.roads import SPEC, Road, choice, code, prose, value
 from tests.service.staging import reading
 from tests.service.twochats import GUILD, TEAM, TwoChats
 
 TOKEN_KEY = "Yx0yHkbLn8C8H0bB5v3qkO3m5l8nq8pA9oXJrQ2cF1s="
 SECRET = "xoxb-a-secret-of-the-team"
-DOUBLED = Given(code="def double(x):\n    return 2 * x\n")
+DOUBLED = AnswerInput(code="def double(x):\n    return 2 * x\n")
 DOCUMENT = """# The team's own
 
 ### Q1. What is `2 + 2` in Python, and why?
@@ -81,7 +81,7 @@ async def _answer_rounds(chats: TwoChats) -> None:
 
 async def _practise(chats: TwoChats) -> None:
     client, ada = chats.road.client, chats.who("Ada", "slack")
-    for kind, given in (("choice", Given(options=("a",))), ("open", Given(text="They share storage."))):
+    for kind, given in (("choice", AnswerInput(options=("a",))), ("open", AnswerInput(text="They share storage."))):
         form = await client.practice(ada, TEAM, kind=kind)
         assert form is not None
         receipt = await client.answer(ada, TEAM, f"practice {kind}", form.ref, given, chats.clock.now)

@@ -10,13 +10,13 @@ from typing import TypeVar
 
 from sqlalchemy import inspect, select
 
-from questions.model import CodeTask, Option, Place, Question, Wrong
+from questions.model import CodeTask, Option, Question, SourceLocation, Wrong
 from service.app import Service
+from service.banks.importing import import_bank
 from service.client import ServiceClient
-from service.importing import import_bank
 from service.store.members import known
 from service.store.tables import Base, Schedule
-from service.wire import Body, Delivery, Given, QuestionPost, Receipt, ScheduleSpec, VerdictNote, Where, Who
+from service.wire import AnswerInput, AnswerResult, Body, Delivery, QuestionPost, ScheduleSpec, VerdictNote, Where, Who
 from tests.conftest import MONDAY, TOKEN, Clock
 from tests.service.staging import reading
 
@@ -63,7 +63,7 @@ def code(id_: str = "double", **more: object) -> Question:
 
 def _made(id_: str, kind: str, **more: object) -> Question:
     facts = {"topic": "tensors/memory", "level": "mid", "prompt": f"What of {id_}?", **more}
-    return Question(id=id_, kind=kind, place=Place("bank.md", 3, 9), **facts)  # type: ignore[arg-type]
+    return Question(id=id_, kind=kind, place=SourceLocation("bank.md", 3, 9), **facts)  # type: ignore[arg-type]
 
 
 @dataclass
@@ -120,10 +120,10 @@ class Road:
         return [delivery.body for delivery in await self.deliver()]
 
     async def answer(
-        self, ref: str, given: Given | str, name: str = "Ada", *, at: datetime | None = None, event: str = ""
-    ) -> Receipt:
+        self, ref: str, given: AnswerInput | str, name: str = "Ada", *, at: datetime | None = None, event: str = ""
+    ) -> AnswerResult:
         """An answer; a bare string is the id of an option."""
-        form = Given(options=(given,)) if isinstance(given, str) else given
+        form = AnswerInput(options=(given,)) if isinstance(given, str) else given
         event = event or f"event {next(self.events)}"
         return await self.client.answer(self.who(name), DAILY, event, ref, form, at or self.now)
 

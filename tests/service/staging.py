@@ -10,21 +10,13 @@ from datetime import UTC, date, datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from questions.model import Bank, Level, Option, Place, Question
-from questions.read import Reading
+from questions.model import Bank, Level, Option, Question, SourceLocation
+from questions.reader import Reading
 from questions.source import Source
-from service.importing import import_bank
+from service.banks.importing import import_bank
 from service.store.members import Caller, known
-from service.store.tables import (
-    Answer,
-    Ledger,
-    QuestionVersion,
-    Round,
-    Schedule,
-    Standing,
-    VerdictRow,
-)
-from service.store.tables import Question as QuestionRow
+from service.store.tables import AnswerRow, CurrentAnswer, Ledger, QuestionVersion, Round, Schedule, VerdictRow
+from service.store.tables import QuestionRow as QuestionRow
 from service.wire import ImportView, ScheduleSpec, Where, Who
 
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
@@ -40,7 +32,7 @@ def question(
         "id": id_,
         "kind": "choice",
         "prompt": f"What of {id_}?",
-        "place": Place("bank.md", 3, 9),
+        "place": SourceLocation("bank.md", 3, 9),
         "options": (Option("a", "This", True), Option("b", "That", False, "a misconception")),
         "answer": "This",
         "topic": topic,
@@ -117,15 +109,15 @@ class Stage:
         await self.session.flush()
         return row
 
-    async def answer(self, caller: Caller, round_: Round, *, credit: float = 1.0, text: str | None = None) -> Answer:
+    async def answer(self, caller: Caller, round_: Round, *, credit: float = 1.0, text: str | None = None) -> AnswerRow:
         """An answer that counts in a round, judged."""
         assert round_.version_id is not None
         row = await self._answer(caller, round_.version_id, round_, text)
-        self.session.add(Standing(round_id=round_.id, member_id=caller.member_id, answer_id=row.id))
+        self.session.add(CurrentAnswer(round_id=round_.id, member_id=caller.member_id, answer_id=row.id))
         await self._judge(row, credit)
         return row
 
-    async def practised(self, caller: Caller, key: str, credit: float = 1.0) -> Answer:
+    async def practised(self, caller: Caller, key: str, credit: float = 1.0) -> AnswerRow:
         """An answer given in practice, judged."""
         row = await self._answer(caller, (await self.version(key)).id, None, None)
         await self._judge(row, credit)
@@ -149,9 +141,9 @@ class Stage:
         self.session.add(Ledger(**{**values, **more}))
         await self.session.flush()
 
-    async def _answer(self, caller: Caller, version_id: int, round_: Round | None, text: str | None) -> Answer:
+    async def _answer(self, caller: Caller, version_id: int, round_: Round | None, text: str | None) -> AnswerRow:
         number = next(self.numbers)
-        row = Answer(
+        row = AnswerRow(
             member_id=caller.member_id,
             round_id=round_ and round_.id,
             version_id=version_id,
@@ -165,7 +157,7 @@ class Stage:
         await self.session.flush()
         return row
 
-    async def _judge(self, answer: Answer, credit: float) -> None:
+    async def _judge(self, answer: AnswerRow, credit: float) -> None:
         verdict = "accepted" if credit == 1 else "wrong"
         row = VerdictRow(
             answer_id=answer.id,

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import inspect
 
 from service.store.tables import Base, QuestionVersion
-from service.wire import Given, QuestionView, ScheduleSpec, Where, Who
+from service.wire import AnswerInput, QuestionView, ScheduleSpec, Where, Who
 from tests.conftest import Clock
 from tests.service.roads import Road, choice
 
@@ -92,7 +92,7 @@ class Team:
         self.question = next(row.id for row in rows if self.word in str(row.body))
         for who in (member, boss):
             await client.answer(
-                who, self.channel, self.event(), f"p{self.question}", Given(text=self.word), self.road.now
+                who, self.channel, self.event(), f"p{self.question}", AnswerInput(text=self.word), self.road.now
             )
         await client.chat_link(boss, self.event())
         await client.link(member, self.event())
@@ -102,13 +102,13 @@ class Team:
         client = self.road.client
         made = await client.post_now(self.boss, self.event(), schedule)
         self.given = self._given(made.question).model_dump()
-        given = Given.model_validate(self.given)
+        given = AnswerInput.model_validate(self.given)
         await client.answer(self.member, where, self.event(), f"r{made.id}", given, self.road.now)
         return made.id
 
-    def _given(self, question: QuestionView) -> Given:
+    def _given(self, question: QuestionView) -> AnswerInput:
         options = tuple(option.id for option in question.options[:1])
-        return Given(options=options) if options else Given(text=self.word)
+        return AnswerInput(options=options) if options else AnswerInput(text=self.word)
 
 
 async def open_banks(road: Road, clock: Clock) -> None:

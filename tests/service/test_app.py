@@ -7,7 +7,7 @@ import asyncio
 from service.app import build
 from service.client import ServiceClient
 from service.config import Settings
-from service.wire import Given, Where
+from service.wire import AnswerInput, Where
 from tests.conftest import TOKEN, Clock
 from tests.service.roads import Road, choice, code
 
@@ -38,7 +38,7 @@ async def test_a_working_service_takes_up_its_jobs(settings: Settings, clock: Cl
         await road.bank(code())
         form = await client.practice(road.who(), Where(channel="daily"))
         assert form is not None
-        await road.answer(form.ref, Given(code="def double(x): return 2 * x"))
+        await road.answer(form.ref, AnswerInput(code="def double(x): return 2 * x"))
         manager = service.jobs.app.job_manager
         attempts = 0
         while not attempts:
@@ -52,7 +52,7 @@ async def test_what_a_dead_worker_held_is_taken_up(road: Road, clock: Clock) -> 
     await road.bank(code())
     form = await road.client.practice(road.who(), Where(channel="daily"))
     assert form is not None
-    await road.answer(form.ref, Given(code="def double(x): return 2 * x"))
+    await road.answer(form.ref, AnswerInput(code="def double(x): return 2 * x"))
     connector = road.service.jobs.app.connector
     await connector.execute_query_async(
         "with dead as (insert into procrastinate_workers (last_heartbeat) values (now() - interval '1 hour') "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service import errors
-from service.api.errors import STATUS
+from service.api.http import STATUS
 from service.errors import NotFound, NotPossible, Refused, refusing
 
 KINDS = sorted(Refused.__subclasses__(), key=lambda kind: kind.__name__)

@@ -6,13 +6,13 @@ from datetime import timedelta
 
 import pytest
 
-from questions.model import Place, Question
+from questions.model import Question, SourceLocation
 from sandbox.client import SandboxClient
 from service.app import build
 from service.client import ServiceRefused
 from service.config import Settings
 from service.store.tables import Ledger, QuestionVersion, Round
-from service.wire import Given, QuestionPost, RevealPost
+from service.wire import AnswerInput, QuestionPost, RevealPost
 from tests.conftest import MONDAY, Clock
 from tests.service.roads import DAILY, Road, choice, road_with
 
@@ -32,7 +32,7 @@ def family(id_: str = "shape-of-zeros", draw: str = DRAW.format(most=400)) -> Qu
         id=id_,
         kind="choice",
         prompt="What is `tuple(x.shape)`?",
-        place=Place("bank.md", 3, 9),
+        place=SourceLocation("bank.md", 3, 9),
         topic="tensors/shapes",
         level="mid",
         why="Rows, then columns.",
@@ -142,7 +142,7 @@ async def test_a_changed_family_draws_again_and_leaves_old_rounds_as_they_were(
         clock.now = NINE
         post = await posted(road)
         right, _ = await right_and_wrong(road, post.ref)
-        await road.answer(post.ref, Given(options=(right,)))
+        await road.answer(post.ref, AnswerInput(options=(right,)))
         clock.advance(hours=8)
         await road.ticked()
         booked = [(row.points, row.credit) for row in await road.rows(Ledger)]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from service.credentials import TokenCipher
 from service.keys import KEYS, make_keys, retire, rotate
-from service.vault import Vault
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_every_part_finds_its_own_and_no_other(folders: tuple[Path, Path]) -> No
     assert bots == {name: service[name] for name in ("service_token", "link_secret")}
     assert len(set(service.values())) == len(service)
     assert all(len(secret) >= 32 for secret in service.values())
-    Vault((service["token_key"],))  # it is a key
+    TokenCipher((service["token_key"],))  # it is a key
     assert all(stat.S_IMODE(path.stat().st_mode) == 0o440 for folder in folders for path in folder.iterdir())
 
 

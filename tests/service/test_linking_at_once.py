@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from service.client import ServiceRefused, ServiceUnavailable
-from service.store.tables import Answer, Identity, Member, Standing, Workspace
+from service.store.tables import AnswerRow, CurrentAnswer, Identity, Member, Workspace
 from service.wire import ChatLinked, MemberLinked, Platform
 from tests.conftest import Clock
 from tests.service.roads import Road, choice
@@ -70,8 +70,8 @@ async def test_answers_that_come_while_accounts_are_linked_count_once(chats: Two
     linking = chats.road.client.link_with(chats.who("Ada", "slack"), "link", code)
     done = await asyncio.gather(*answers[:2], linking, *answers[2:], return_exceptions=True)
     assert not [each for each in done if isinstance(each, ServiceUnavailable | ServiceRefused)], done
-    assert len(await chats.road.rows(Answer)) == 6
-    (standing,) = await chats.road.rows(Standing)
+    assert len(await chats.road.rows(AnswerRow)) == 6
+    (standing,) = await chats.road.rows(CurrentAnswer)
     assert {row.member_id for row in await chats.road.rows(Identity) if row.name == "Ada"} == {standing.member_id}
     await chats.closed()
     assert await chats.standing() == [(1, "Ada", 10, 1)]

@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from service import tracing
-from service.hiding import MASK, Hiding
-from service.logs import make_formatter
+from service.logs import MASK, Redaction, make_formatter
 
 ROOT = Path(__file__).parent.parent.parent
 CANARY = "canary-77ad"
@@ -66,7 +65,7 @@ def stream() -> Iterator[tuple[logging.Logger, io.StringIO]]:
     """A logger of its own, and what it writes."""
     written = io.StringIO()
     handler = logging.StreamHandler(written)
-    hiding = Hiding()
+    hiding = Redaction()
     hiding.add(CANARY)
     handler.setFormatter(make_formatter(hiding))
     log = logging.getLogger(f"test.{uuid.uuid4()}")
@@ -109,7 +108,7 @@ def test_a_secret_is_hidden_wherever_it_stands(stream: tuple[logging.Logger, io.
 
 
 def test_a_line_for_a_terminal_is_in_words_and_holds_no_secret_either() -> None:
-    hiding = Hiding()
+    hiding = Redaction()
     hiding.add(CANARY)
     record = logging.LogRecord("bot.x", logging.WARNING, "x.py", 1, "not sent: %s", (CANARY,), None)
     record.fields = {"key": "verdict:3"}

@@ -11,16 +11,15 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from sandbox.wire import Run
-from service.fairness import FairSandbox
+from service.leader import Leader
 from service.metrics import REGISTRY, exposed, exposition
-from service.metrics_calls import CountedRuns
-from service.metrics_state import State
-from service.schedule import Leader
+from service.ops.metrics_collect import CountedRuns, State
+from service.rounds.sandbox_turns import FairSandbox
 from service.store.session import make_engine, make_sessions
-from service.wire import Delivery, Given, ScheduleSpec, Where
+from service.wire import AnswerInput, Delivery, ScheduleSpec, Where
 from tests.conftest import MONDAY, TOKEN, Clock
+from tests.service.ops.test_doctor import WELL, supervisor
 from tests.service.roads import Road, choice, code_asked
-from tests.service.test_doctoring import WELL, supervisor
 
 SECRETIVE = Where(channel="canary-channel", name="#canary-name")
 
@@ -112,7 +111,7 @@ async def test_answers_are_counted_and_timed(road: Road, clock: Clock, counted: 
 
 async def test_what_waits_is_looked_up(road: Road, clock: Clock) -> None:
     ref = await code_asked(road, clock)
-    await road.answer(ref, Given(code="def double(x):\n    return 2 * x\n"))
+    await road.answer(ref, AnswerInput(code="def double(x):\n    return 2 * x\n"))
     clock.now += timedelta(days=1)
     await road.service.tick()
     clock.advance(minutes=5)

@@ -20,8 +20,8 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from bot.core import metrics as bots
 from sandbox.client import Health
 from service import metrics
-from service.metrics_state import of_database, of_pool, of_sandbox
-from service.store.measures import Jobs, Measures, Queue
+from service.ops.metrics_collect import of_database, of_pool, of_sandbox
+from service.store.monitoring import JobMeasure, Measures, QueueMeasure
 from tests.service.promql import COUNTED, MEASURED, NoExpression, asked_by
 
 FOLDER = Path(metrics.__file__).parent / "monitoring"
@@ -53,8 +53,8 @@ def expressions() -> list[str]:
 
 def looked_up() -> Iterator[Metric]:
     """Every gauge that is looked up, with something in it."""
-    queue = Queue("web", 1, NOON)
-    jobs = [Jobs("judge_answer", "todo", 1, NOON)]
+    queue = QueueMeasure("web", 1, NOON)
+    jobs = [JobMeasure("judge_answer", "todo", 1, NOON)]
     yield from of_database((Measures([queue], queue, queue, jobs, 1, 1, 0, [("late", 1)], True), 0), NOON)
     yield from of_sandbox(Health(1, 0, 0, "full", ()))
     yield from of_pool(create_async_engine("postgresql+psycopg://"))

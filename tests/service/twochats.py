@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from service.wire import ChatLinked, Delivery, Given, MemberLinked, Platform, QuestionPost, Receipt, Where, Who
+from service.wire import (
+    AnswerInput,
+    AnswerResult,
+    ChatLinked,
+    Delivery,
+    MemberLinked,
+    Platform,
+    QuestionPost,
+    Where,
+    Who,
+)
 from tests.conftest import Clock
 from tests.service.roads import SPEC, Road
 
@@ -73,10 +83,10 @@ class TwoChats:
 
     async def answer(
         self, name: str, platform: Platform, ref: str, option: str = "a", *, after: float = 1, event: str = ""
-    ) -> Receipt:
+    ) -> AnswerResult:
         """An answer, so many minutes later than now."""
         at = self.clock.now + timedelta(minutes=after)
-        given = Given(options=(option,))
+        given = AnswerInput(options=(option,))
         event = event or self.event()
         return await self.road.client.answer(self.who(name, platform), HERE[platform], event, ref, given, at)
 

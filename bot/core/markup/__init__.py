@@ -4,17 +4,15 @@
 console, `to_summary` for one line anywhere. `escape` makes Markdown that shows a member's words as they typed them.
 """
 
-from bot.core.markup.escaping import escape
-from bot.core.markup.highlight import highlight_css
-from bot.core.markup.html import to_html, to_html_inline
+from bot.core.markup.html import highlight_css, to_html, to_html_inline
+from bot.core.markup.parser import MAX_SOURCE, escape, parse
 from bot.core.markup.plain import to_ansi, to_plain
-from bot.core.markup.read import MAX_SOURCE, parse
 from bot.core.markup.summary import to_summary
-from bot.core.markup.tree import Document
+from bot.core.markup.tree import MarkdownDocument
 
 __all__ = [
     "MAX_SOURCE",
-    "Document",
+    "MarkdownDocument",
     "escape",
     "highlight_css",
     "parse",

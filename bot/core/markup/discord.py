@@ -10,22 +10,22 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from bot.core.markup.layout import Style
-from bot.core.markup.runs import Run, code_parts, parted, runs_of, table_parts, units, visible, words
-from bot.core.markup.safety import clean
+from bot.core.markup.parser import clean
+from bot.core.markup.plain import Style
+from bot.core.markup.runs import StyledRun, code_parts, parted, runs_of, table_parts, units, visible, words
 from bot.core.markup.tree import (
     Align,
     Block,
     Blocks,
-    CodeBlock,
-    Document,
+    CodeBlockNode,
     Heading,
     Inlines,
     List,
+    MarkdownDocument,
     Paragraph,
     Quote,
     Rule,
-    Table,
+    TableNode,
 )
 
 ROOM = 3500
@@ -47,7 +47,7 @@ _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 _IN_URL = str.maketrans({"(": "%28", ")": "%29", "[": "%5B", "]": "%5D", "\\": "%5C", "`": "%60", "|": "%7C"})
 
 
-def to_discord(document: Document, room: int = ROOM) -> list[str]:
+def to_discord(document: MarkdownDocument, room: int = ROOM) -> list[str]:
     """Give parts of at most `room` characters, each whole by itself; `glued` puts them together."""
     return _blocks(document.blocks, room)
 
@@ -69,7 +69,7 @@ def escaped(plain: str) -> str:
 
 def linked(label: str, url: str) -> str:
     """Plain words, on one line, that open a page; `url` is one that may be followed."""
-    return _link(url, [Run(" ".join(clean(label).split()))])
+    return _link(url, [StyledRun(" ".join(clean(label).split()))])
 
 
 def fenced(source: str, language: str = "", room: int = ROOM) -> list[str]:
@@ -104,9 +104,9 @@ def _block(block: Block, room: int, quoted: bool) -> list[str]:
             return (
                 _blocks(blocks, room, True) if quoted else [_quoted(part) for part in _blocks(blocks, room // 2, True)]
             )
-        case CodeBlock(source, language):
+        case CodeBlockNode(source, language):
             return fenced(source, language, room)
-        case Table(header, rows, aligns):
+        case TableNode(header, rows, aligns):
             return framed([[words(runs_of(cell)) for cell in row] for row in (header, *rows)], aligns, room)
         case Rule():
             return ["───────────────"]
@@ -168,7 +168,7 @@ def _together(lines: Iterable[str], room: int) -> Iterator[str]:
         yield held
 
 
-def _text(runs: Sequence[Run]) -> str:
+def _text(runs: Sequence[StyledRun]) -> str:
     """Runs as Markdown; marks are nested well and never stand beside a space."""
     found = ""
     for url, group in groupby(runs, key=lambda run: run.url):
@@ -181,7 +181,7 @@ def _starts(text: str) -> str:
     return _LINE_START.sub(r"\1\\\2", text)
 
 
-def _link(url: str, runs: list[Run]) -> str:
+def _link(url: str, runs: list[StyledRun]) -> str:
     shown = "".join(run.text for run in runs)
     # `@here` in an address would be no mention, but need not look like one to whatever reads the message.
     safe = re.sub("@(?=everyone|here)", "%40", url.translate(_IN_URL))
@@ -192,7 +192,7 @@ def _link(url: str, runs: list[Run]) -> str:
     return f"[{_marked([run._replace(text=run.text.replace(chr(10), ' ')) for run in runs])}](<{safe}>)"
 
 
-def _marked(runs: Iterable[Run]) -> str:
+def _marked(runs: Iterable[StyledRun]) -> str:
     found, held = "", ""
     opened: list[tuple[Style, str]] = []
     for run in runs:
@@ -226,7 +226,7 @@ def _code(text: str) -> str:
     return f"`` {inner} ``"
 
 
-def _cost(run: Run) -> int:
+def _cost(run: StyledRun) -> int:
     if run.text == "\n":
         return 2 * _MAX_INDENT + 4
     marks = 2 * sum(len(mark) for style, mark in _MARKS if style in run.style) + 4

@@ -1,44 +1,113 @@
 """A tree as HTML for the web chat: semantic, escaped, and without a style or a script, so a strict policy holds."""
 
 from collections.abc import Iterable
+from functools import cache
+from typing import Literal
 
 from markupsafe import Markup, escape
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_by_name
+from pygments.token import STANDARD_TYPES, Comment, Keyword, Name, Number, Operator, String, _TokenType
 
-from bot.core.markup.highlight import highlighted
-from bot.core.markup.mathml import to_mathml
+from bot.core.markup.math import to_mathml
 from bot.core.markup.tree import (
     Block,
     Break,
-    Code,
-    CodeBlock,
-    Document,
+    CodeBlockNode,
+    CodeSpan,
     Emphasis,
     Heading,
     Inline,
     Inlines,
-    Link,
+    LinkNode,
     List,
+    MarkdownDocument,
     Math,
     Paragraph,
     Quote,
     Rule,
     Strike,
     Strong,
-    Table,
-    Text,
+    TableNode,
+    TextNode,
 )
+
+# Code to highlighted HTML, and the stylesheet for it: Pygments names the tokens, the colours are ours.
+
+
+Theme = Literal["light", "dark"]
+
+# A stranger names the language, so only these lexers are ever loaded.
+_LANGUAGES = {
+    **dict.fromkeys(("python", "py", "python3", "py3", "ipython", "pytorch"), "python"),
+    **dict.fromkeys(("pycon", "doctest"), "pycon"),
+    **dict.fromkeys(("bash", "sh", "shell", "zsh"), "bash"),
+    **dict.fromkeys(("c", "cpp", "c++", "cuda", "cu"), "cpp"),
+    **{name: name for name in ("console", "diff", "docker", "ini", "json", "pytb", "rust", "sql", "toml", "yaml")},
+}
+_MAX_SOURCE = 20_000
+
+# What a token is, what it weighs, and its colour on each theme's ground: at least 4.5:1, so that nobody has to guess.
+# Later lines win over earlier ones for the kinds inside them.
+_ROLES: tuple[tuple[_TokenType, str, str, str], ...] = (
+    (Comment, "font-style: italic", "#57606a", "#9aa4b2"),
+    (Keyword, "font-weight: 600", "#8a2252", "#ff9bce"),
+    (Operator.Word, "font-weight: 600", "#8a2252", "#ff9bce"),
+    (String, "", "#0a5c36", "#8fdca8"),
+    (Number, "", "#9a3b00", "#ffbd80"),
+    (Name.Function, "", "#0b4f9e", "#8ec5ff"),
+    (Name.Class, "font-weight: 600", "#0b4f9e", "#8ec5ff"),
+    (Name.Decorator, "", "#5b3aa6", "#cdb4ff"),
+    (Name.Builtin, "", "#5b3aa6", "#cdb4ff"),
+    (Name.Exception, "", "#5b3aa6", "#cdb4ff"),
+    (Keyword.Constant, "font-weight: 600", "#9a3b00", "#ffbd80"),
+)
+_GROUND = {"light": ("#f6f8fa", "#1f2328"), "dark": ("#161b22", "#e6edf3")}
+
+
+@cache
+def _lexer(name: str) -> Lexer:
+    return get_lexer_by_name(name, stripnl=False, ensurenl=False)
+
+
+def highlighted(source: str, language: str) -> Markup:
+    """Give the code as escaped HTML with a class per token; a language we do not know stays plain."""
+    name = _LANGUAGES.get(language)
+    if name is None or len(source) > _MAX_SOURCE:
+        return escape(source)
+    html = highlight(source, _lexer(name), HtmlFormatter(nowrap=True))
+    # The formatter ends the last line with a line feed, whether the code does or not.
+    return Markup(html if source.endswith("\n") else html.removesuffix("\n"))  # noqa: S704 - the formatter escapes what it is given
+
+
+def highlight_css(theme: Theme, scope: str = ".code") -> str:
+    """Give the rules for one theme, each selector under `scope` (default: the class `to_html` puts on a code block)."""
+    ground, ink = _GROUND[theme]
+    rules = [f"{scope} {{ background: {ground}; color: {ink}; }}"]
+    for kind, weight, light, dark in _ROLES:
+        selector = ", ".join(f"{scope} .{name}" for name in _classes(kind))
+        look = f"color: {light if theme == 'light' else dark};" + (f" {weight};" if weight else "")
+        rules.append(f"{selector} {{ {look} }}")
+    return "\n".join(rules) + "\n"
+
+
+def _classes(kind: _TokenType) -> list[str]:
+    return [name for token, name in STANDARD_TYPES.items() if token[: len(kind)] == kind]
+
 
 _NOTHING = Markup("")
 _LINE = Markup("\n")
 _MARKS: dict[type[Inline], str] = {Strong: "strong", Emphasis: "em", Strike: "del"}
 
 
-def to_html(document: Document, *, top: int = 3) -> Markup:
+def to_html(document: MarkdownDocument, *, top: int = 3) -> Markup:
     """Give a safe fragment. A heading of level 1 becomes `<h{top}>`, as the page has headings of its own."""
     return _LINE.join(_block(block, top) for block in document.blocks)
 
 
-def to_html_inline(document: Document) -> Markup:
+def to_html_inline(document: MarkdownDocument) -> Markup:
     """Give safe phrasing content for a label, a button or a table cell: no blocks and no links."""
     return Markup(" ").join(_phrase(block) for block in document.blocks)
 
@@ -53,9 +122,9 @@ def _block(block: Block, top: int) -> Markup:
             return _list(block, top)
         case Quote(blocks):
             return _tag("blockquote", _LINE.join(_block(inner, top) for inner in blocks))
-        case CodeBlock():
+        case CodeBlockNode():
             return _code(block)
-        case Table():
+        case TableNode():
             return _table(block)
         case Rule():
             return Markup("<hr>")
@@ -79,14 +148,14 @@ def _item(blocks: tuple[Block, ...], tight: bool, top: int) -> Markup:
     return _LINE.join(parts)
 
 
-def _code(block: CodeBlock) -> Markup:
+def _code(block: CodeBlockNode) -> Markup:
     # Focusable, so that a line wider than the screen can be scrolled to with the keyboard.
     name = f"Code, {block.language}" if block.language else "Code"
     shown = Markup('<pre class="code" tabindex="0" role="group" aria-label="{}"><code>{}\n</code></pre>')
     return shown.format(name, highlighted(block.source, block.language))
 
 
-def _table(table: Table) -> Markup:
+def _table(table: TableNode) -> Markup:
     head = _row("th", Markup(' scope="col"'), table, table.header)
     body = _LINE.join(_row("td", _NOTHING, table, row) for row in table.rows)
     inner = _tag("thead", head) + (_LINE + _tag("tbody", body) if table.rows else _NOTHING)
@@ -94,7 +163,7 @@ def _table(table: Table) -> Markup:
     return scroll.format(_tag("table", inner))
 
 
-def _row(name: str, scope: Markup, table: Table, cells: Iterable[Inlines]) -> Markup:
+def _row(name: str, scope: Markup, table: TableNode, cells: Iterable[Inlines]) -> Markup:
     return _tag(
         "tr",
         _NOTHING.join(
@@ -110,15 +179,15 @@ def _inlines(children: Inlines) -> Markup:
 
 def _inline(inline: Inline) -> Markup:
     match inline:
-        case Text(text):
+        case TextNode(text):
             return escape(text)
-        case Code(text):
+        case CodeSpan(text):
             return _tag("code", escape(text))
         case Math():
             return _math(inline)
         case Break():
             return Markup("<br>")
-        case Link(url, children):
+        case LinkNode(url, children):
             return _tag("a", _inlines(children), Markup(' href="{}" rel="noopener nofollow"').format(url))
         case Strong(children) | Emphasis(children) | Strike(children):
             return _tag(_MARKS[type(inline)], _inlines(children))
@@ -133,13 +202,13 @@ def _phrase(block: Block) -> Markup:
     match block:
         case Paragraph(children) | Heading(_, children):
             return _inlines(_without_links(children))
-        case CodeBlock(source):
+        case CodeBlockNode(source):
             return _tag("code", escape(source))
         case Quote(blocks):
-            return to_html_inline(Document(blocks))
+            return to_html_inline(MarkdownDocument(blocks))
         case List(items):
-            return Markup(" ").join(to_html_inline(Document(item)) for item in items)
-        case Table(header, rows):
+            return Markup(" ").join(to_html_inline(MarkdownDocument(item)) for item in items)
+        case TableNode(header, rows):
             cells = (_inlines(_without_links(cell)) for row in (header, *rows) for cell in row)
             return Markup(" ").join(cells)
         case Rule():
@@ -151,12 +220,12 @@ def _without_links(children: Inlines) -> Inlines:
     kept: list[Inline] = []
     for child in children:
         match child:
-            case Link(_, inner):
+            case LinkNode(_, inner):
                 kept += _without_links(inner)
             case Strong(inner) | Emphasis(inner) | Strike(inner):
                 kept.append(type(child)(_without_links(inner)))
             case Break():
-                kept.append(Text(" "))
+                kept.append(TextNode(" "))
             case Math(source):
                 kept.append(Math(source))
             case _:

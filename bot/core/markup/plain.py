@@ -1,41 +1,247 @@
 """A tree as text for a terminal or a platform that shows nothing else; in a terminal optionally with ANSI styles."""
 
-from bot.core.markup.grid import table_lines
-from bot.core.markup.layout import Line, Piece, Style, as_ansi, as_text, line_cells, prefixed, wrap
-from bot.core.markup.mathtext import to_unicode
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from enum import Flag
+from itertools import groupby, zip_longest
+from typing import NamedTuple
+
+from wcwidth import iter_graphemes, wcswidth
+
+from bot.core.markup.math import to_unicode
+from bot.core.markup.parser import clean
 from bot.core.markup.tree import (
+    Align,
     Block,
     Blocks,
     Break,
-    Code,
-    CodeBlock,
-    Document,
+    CodeBlockNode,
+    CodeSpan,
     Emphasis,
     Heading,
     Inline,
     Inlines,
-    Link,
+    LinkNode,
     List,
+    MarkdownDocument,
     Math,
     Paragraph,
     Quote,
     Rule,
     Strike,
     Strong,
-    Table,
-    Text,
+    TableNode,
+    TextNode,
 )
+
+# Styled text set in lines of a terminal's width: pieces, words, wrapping, ANSI; knows nothing of the tree.
+
+
+class Style(Flag):
+    """How a piece is shown where a terminal can."""
+
+    PLAIN = 0
+    BOLD = 1
+    ITALIC = 2
+    UNDERLINE = 4
+    STRIKE = 8
+    CODE = 16
+    DIM = 32
+
+
+_SGR = {
+    Style.BOLD: "1",
+    Style.DIM: "2",
+    Style.ITALIC: "3",
+    Style.UNDERLINE: "4",
+    Style.STRIKE: "9",
+    Style.CODE: "36",
+}
+
+
+class StyledText(NamedTuple):
+    """Text in one style; a line feed in it is a line break."""
+
+    text: str
+    style: Style = Style.PLAIN
+
+
+Line = tuple[StyledText, ...]
+_PARTS = re.compile(r"(\n)|([ \t]+)|([^ \t\n]+)")
+
+
+def cells(text: str) -> int:
+    """Give how many columns a terminal needs for the text."""
+    return max(0, wcswidth(clean(text)))
+
+
+def line_cells(line: Iterable[StyledText]) -> int:
+    """Give how many columns a line takes."""
+    return sum(cells(piece.text) for piece in line)
+
+
+def wrap(pieces: Iterable[StyledText], width: int) -> list[Line]:
+    """Set pieces in lines of at most `width` columns, broken between words; a longer word is cut between letters."""
+    lines: list[list[StyledText]] = [[]]
+    used = 0
+    for word in _words(pieces):
+        if word is None:
+            lines.append([])
+            used = 0
+            continue
+        for part in _fitting(word, width):
+            size = line_cells(part)
+            if used and used + 1 + size > width:
+                lines.append([])
+                used = 0
+            if used:
+                lines[-1].append(StyledText(" ", lines[-1][-1].style & part[0].style))
+                used += 1
+            lines[-1].extend(part)
+            used += size
+    return [tuple(line) for line in lines]
+
+
+def _words(pieces: Iterable[StyledText]) -> Iterator[Line | None]:
+    """Give the words, each of one or more pieces, and None for a line break."""
+    word: list[StyledText] = []
+    for piece in pieces:
+        for found in _PARTS.finditer(piece.text):
+            if found[3]:
+                word.append(StyledText(found[3], piece.style))
+                continue
+            if word:
+                yield tuple(word)
+                word = []
+            if found[1]:
+                yield None
+    if word:
+        yield tuple(word)
+
+
+def _fitting(word: Line, width: int) -> Iterator[Line]:
+    """Give the word, or where it is wider than a line its parts, cut between what people call characters."""
+    if line_cells(word) <= width:
+        yield word
+        return
+    part: list[StyledText] = []
+    used = 0
+    for piece in word:
+        for grapheme in iter_graphemes(piece.text):
+            size = cells(grapheme)
+            if part and used + size > width:
+                yield tuple(part)
+                part, used = [], 0
+            part.append(StyledText(grapheme, piece.style))
+            used += size
+    yield tuple(part)
+
+
+def padded(line: Line, width: int, before: int) -> Line:
+    """Fill a line to `width` columns, `before` of the missing ones in front."""
+    missing = max(0, width - line_cells(line))
+    return (StyledText(" " * min(before, missing)), *line, StyledText(" " * (missing - min(before, missing))))
+
+
+def prefixed(lines: Sequence[Line], first: str, rest: str, style: Style = Style.PLAIN) -> list[Line]:
+    """Put `first` before the first line and `rest` before the others."""
+    return [(StyledText(rest if place else first, style), *line) for place, line in enumerate(lines)]
+
+
+def as_text(lines: Iterable[Line]) -> str:
+    """Join lines without their styles."""
+    return "\n".join("".join(piece.text for piece in line).rstrip() for line in lines)
+
+
+def as_ansi(lines: Iterable[Line]) -> str:
+    """Join lines with their styles as escape sequences, each closed on its own line."""
+    return "\n".join(_ansi(line) for line in lines)
+
+
+def _ansi(line: Line) -> str:
+    runs = groupby(line, key=lambda piece: piece.style)
+    return "".join(_styled("".join(piece.text for piece in run), style) for style, run in runs)
+
+
+def _styled(text: str, style: Style) -> str:
+    codes = ";".join(code for part, code in _SGR.items() if part in style)
+    return f"\x1b[{codes}m{text}\x1b[0m" if codes and text else text
+
+
+# A table set in lines: columns fitted to a width, cells wrapped; not where cells come from.
+
+
+Cell = Sequence[StyledText]
+_BAR = " │ "
+_MIN_COLUMN = 6
+
+
+def table_lines(rows: Sequence[Sequence[Cell]], aligns: Sequence[Align], width: int) -> list[Line]:
+    """Give the lines of a table whose first row is its header; too wide for columns, it becomes a list of rows."""
+    room = width - len(_BAR) * (len(aligns) - 1)
+    natural = [max(1, *(_natural(row[column]) for row in rows)) for column in range(len(aligns))]
+    if sum(natural) > room < _MIN_COLUMN * len(aligns):
+        return _records(rows, width)
+    widths = _fitted(natural, room)
+    set_rows = [[wrap(cell, size) for cell, size in zip(row, widths, strict=True)] for row in rows]
+    rule: Line = (StyledText("─┼─".join("─" * size for size in widths), Style.DIM),)
+    folded = any(len(lines) > 1 for row in set_rows for lines in row)
+    found: list[Line] = []
+    for place, row in enumerate(set_rows):
+        # Rows of several lines run together without a rule between them.
+        if place == 1 or (place and folded):
+            found.append(rule)
+        found += _row(row, widths, aligns)
+    return found
+
+
+def _natural(cell: Cell) -> int:
+    """Give the columns a cell would take on lines as long as it likes."""
+    return max(line_cells(line) for line in wrap(cell, 10_000))
+
+
+def _fitted(natural: Sequence[int], room: int) -> list[int]:
+    """Take columns from the widest until all fit."""
+    widths = [min(size, room) for size in natural]
+    while sum(widths) > room:
+        widths[widths.index(max(widths))] -= 1
+    return widths
+
+
+def _row(row: Sequence[list[Line]], widths: Sequence[int], aligns: Sequence[Align]) -> list[Line]:
+    found: list[Line] = []
+    for lines in zip_longest(*row, fillvalue=()):
+        line: list[StyledText] = []
+        for cell, size, align in zip(lines, widths, aligns, strict=True):
+            missing = size - line_cells(cell)
+            before = {Align.LEFT: 0, Align.CENTER: missing // 2, Align.RIGHT: missing}[align]
+            line += [*([StyledText(_BAR, Style.DIM)] if line else []), *padded(cell, size, before)]
+        found.append(tuple(line))
+    return found
+
+
+def _records(rows: Sequence[Sequence[Cell]], width: int) -> list[Line]:
+    header, *body = rows
+    found: list[Line] = []
+    for place, row in enumerate(body or [header]):
+        if place:
+            found.append(())
+        for name, cell in zip(header, row, strict=True):
+            label = [StyledText(piece.text, piece.style | Style.BOLD) for piece in name] if body else []
+            found += wrap([*label, StyledText(": " if label else ""), *cell], width)
+    return found
+
 
 _MIN_WIDTH = 20
 _BULLETS = "•◦‣"
 
 
-def to_plain(document: Document, width: int = 80) -> str:
+def to_plain(document: MarkdownDocument, width: int = 80) -> str:
     """Give the text in lines of at most `width` columns; only code keeps its longer lines."""
     return as_text(_blocks(document.blocks, max(width, _MIN_WIDTH), 0))
 
 
-def to_ansi(document: Document, width: int = 80) -> str:
+def to_ansi(document: MarkdownDocument, width: int = 80) -> str:
     """Give what `to_plain` gives, with strong, emphasis, code and links styled for a terminal."""
     return as_ansi(_blocks(document.blocks, max(width, _MIN_WIDTH), 0))
 
@@ -59,13 +265,13 @@ def _block(block: Block, width: int, depth: int) -> list[Line]:
             return _list(block, width, depth)
         case Quote(blocks):
             return prefixed(_blocks(blocks, width - 2, depth), "> ", "> ", Style.DIM)
-        case CodeBlock(source):
-            code: list[Line] = [(Piece(line, Style.CODE),) for line in source.expandtabs(4).split("\n")]
+        case CodeBlockNode(source):
+            code: list[Line] = [(StyledText(line, Style.CODE),) for line in source.expandtabs(4).split("\n")]
             return prefixed(code, "  │ ", "  │ ", Style.DIM)
-        case Table(header, rows, aligns):
+        case TableNode(header, rows, aligns):
             return table_lines([[_pieces(cell, Style.PLAIN) for cell in row] for row in (header, *rows)], aligns, width)
         case Rule():
-            return [(Piece("─" * width, Style.DIM),)]
+            return [(StyledText("─" * width, Style.DIM),)]
 
 
 def _trimmed(lines: list[Line]) -> list[Line]:
@@ -77,7 +283,7 @@ def _heading(level: int, children: Inlines, width: int) -> list[Line]:
     lines = wrap(_pieces(children, Style.BOLD), width)
     if level > 2:
         return lines
-    return [*lines, (Piece(("═" if level == 1 else "─") * max(map(line_cells, lines)), Style.DIM),)]
+    return [*lines, (StyledText(("═" if level == 1 else "─") * max(map(line_cells, lines)), Style.DIM),)]
 
 
 def _list(block: List, width: int, depth: int) -> list[Line]:
@@ -92,20 +298,20 @@ def _list(block: List, width: int, depth: int) -> list[Line]:
     return lines
 
 
-def _pieces(children: Inlines, style: Style) -> list[Piece]:
+def _pieces(children: Inlines, style: Style) -> list[StyledText]:
     return [piece for child in children for piece in _piece(child, style)]
 
 
-def _piece(inline: Inline, style: Style) -> list[Piece]:
+def _piece(inline: Inline, style: Style) -> list[StyledText]:
     match inline:
-        case Text(text):
-            return [Piece(text, style)]
-        case Code(text):
-            return [Piece(text, style | Style.CODE)]
+        case TextNode(text):
+            return [StyledText(text, style)]
+        case CodeSpan(text):
+            return [StyledText(text, style | Style.CODE)]
         case Math():
             return [_math(inline, style)]
         case Break():
-            return [Piece("\n", style)]
+            return [StyledText("\n", style)]
         case Strong(children):
             return _pieces(children, style | Style.BOLD)
         case Emphasis(children):
@@ -113,17 +319,17 @@ def _piece(inline: Inline, style: Style) -> list[Piece]:
         case Strike(children):
             # Where no line goes through the words, they must not read as if they held.
             inner = _pieces(children, style | Style.STRIKE)
-            return [Piece("[struck out: ", style), *inner, Piece("]", style)]
-        case Link(url, children):
+            return [StyledText("[struck out: ", style), *inner, StyledText("]", style)]
+        case LinkNode(url, children):
             return _link(url, children, style)
 
 
-def _math(math: Math, style: Style) -> Piece:
+def _math(math: Math, style: Style) -> StyledText:
     rows = to_unicode(math.source).split("\n")
-    return Piece("\n" + "\n".join(rows) + "\n" if math.display else "; ".join(rows), style)
+    return StyledText("\n" + "\n".join(rows) + "\n" if math.display else "; ".join(rows), style)
 
 
-def _link(url: str, children: Inlines, style: Style) -> list[Piece]:
+def _link(url: str, children: Inlines, style: Style) -> list[StyledText]:
     words = _pieces(children, style | Style.UNDERLINE)
     shown = "".join(piece.text for piece in words)
-    return words if url in (shown, f"mailto:{shown}") else [*words, Piece(f" ({url})", style)]
+    return words if url in (shown, f"mailto:{shown}") else [*words, StyledText(f" ({url})", style)]

@@ -9,10 +9,21 @@ from typing import NamedTuple
 
 from wcwidth import iter_graphemes
 
-from bot.core.markup.grid import table_lines
-from bot.core.markup.layout import Piece, Style, as_text
-from bot.core.markup.mathtext import to_unicode
-from bot.core.markup.tree import Align, Break, Code, Emphasis, Inline, Inlines, Link, Math, Strike, Strong, Text
+from bot.core.markup.math import to_unicode
+from bot.core.markup.plain import Style, StyledText, as_text, table_lines
+from bot.core.markup.tree import (
+    Align,
+    Break,
+    CodeSpan,
+    Emphasis,
+    Inline,
+    Inlines,
+    LinkNode,
+    Math,
+    Strike,
+    Strong,
+    TextNode,
+)
 
 _STYLES: dict[type[Inline], Style] = {Strong: Style.BOLD, Emphasis: Style.ITALIC, Strike: Style.STRIKE}
 _TOKENS = re.compile(r"\s*\S+|\s+")
@@ -20,7 +31,7 @@ TABLE_WIDTH = 56
 """Columns of a table set in a monospaced block: what a phone held sideways and a narrow window show unbroken."""
 
 
-class Run(NamedTuple):
+class StyledRun(NamedTuple):
     """Text in one style; `url` where it is a link's. A line feed in it is a line break."""
 
     text: str
@@ -28,7 +39,7 @@ class Run(NamedTuple):
     url: str = ""
 
 
-Cost = Callable[[Run], int]
+Cost = Callable[[StyledRun], int]
 
 
 def units(text: str) -> int:
@@ -41,9 +52,9 @@ def visible(text: str) -> bool:
     return any(not c.isspace() and unicodedata.category(c) not in ("Cf", "Cc", "Mn", "Me") for c in text)
 
 
-def runs_of(inlines: Inlines) -> list[Run]:
+def runs_of(inlines: Inlines) -> list[StyledRun]:
     """Flatten inlines; lines are not empty, and neither is a run."""
-    found: list[Run] = []
+    found: list[StyledRun] = []
     for run in _flat(inlines, Style.PLAIN, ""):
         if run.text == "\n" and (not found or found[-1].text == "\n"):
             continue
@@ -57,42 +68,42 @@ def runs_of(inlines: Inlines) -> list[Run]:
     return found if visible(words(found)) else []
 
 
-def words(runs: Iterable[Run]) -> str:
+def words(runs: Iterable[StyledRun]) -> str:
     """The bare text; what is struck out is said to be, for it must not read as if it held."""
     return "".join(f"[struck out: {run.text}]" if Style.STRIKE in run.style else run.text for run in runs)
 
 
-def _flat(inlines: Inlines, style: Style, url: str) -> Iterator[Run]:
+def _flat(inlines: Inlines, style: Style, url: str) -> Iterator[StyledRun]:
     for inline in inlines:
         match inline:
-            case Text(text):
-                yield Run(text, style, url)
-            case Code(text):
-                yield Run(text, style | Style.CODE, url)
+            case TextNode(text):
+                yield StyledRun(text, style, url)
+            case CodeSpan(text):
+                yield StyledRun(text, style | Style.CODE, url)
             case Math():
                 yield from _math(inline, style, url)
             case Break():
-                yield Run("\n")
-            case Link(target, children):
+                yield StyledRun("\n")
+            case LinkNode(target, children):
                 yield from _flat(children, style, target)
             case Strong(children) | Emphasis(children) | Strike(children):
                 yield from _flat(children, style | _STYLES[type(inline)], url)
 
 
-def _math(math: Math, style: Style, url: str) -> Iterator[Run]:
+def _math(math: Math, style: Style, url: str) -> Iterator[StyledRun]:
     rows = to_unicode(math.source).split("\n")
     if not math.display:
-        yield Run("; ".join(rows), style, url)
+        yield StyledRun("; ".join(rows), style, url)
         return
     for row in ("", *rows, ""):
         if row:
-            yield Run(row, style, url)
-        yield Run("\n")
+            yield StyledRun(row, style, url)
+        yield StyledRun("\n")
 
 
-def parted(runs: Sequence[Run], cost: Cost, room: int) -> list[list[Run]]:
+def parted(runs: Sequence[StyledRun], cost: Cost, room: int) -> list[list[StyledRun]]:
     """The runs in parts that cost at most `room` each, cut between words; a longer word between its characters."""
-    parts: list[list[Run]] = [[]]
+    parts: list[list[StyledRun]] = [[]]
     used = 0
     for run in runs:
         for piece in _pieces(run, cost, room):
@@ -107,7 +118,7 @@ def parted(runs: Sequence[Run], cost: Cost, room: int) -> list[list[Run]]:
     return [part for part in parts if visible(words(part))]
 
 
-def _add(part: list[Run], piece: Run) -> None:
+def _add(part: list[StyledRun], piece: StyledRun) -> None:
     """Pieces of one run are one run again: a mention must not hide in the seam of two."""
     last = part[-1] if part else None
     if last is not None and last[1:] == piece[1:] and "\n" not in (last.text, piece.text):
@@ -116,7 +127,7 @@ def _add(part: list[Run], piece: Run) -> None:
         part.append(piece)
 
 
-def _pieces(run: Run, cost: Cost, room: int) -> Iterator[Run]:
+def _pieces(run: StyledRun, cost: Cost, room: int) -> Iterator[StyledRun]:
     if cost(run) <= room // 2:
         yield run
         return
@@ -161,7 +172,7 @@ def code_parts(source: str, size: Callable[[str], int], room: int) -> list[str]:
 
 def table_text(rows: Sequence[Sequence[str]], aligns: Sequence[Align]) -> str:
     """A table in monospaced lines, the first row its header."""
-    return as_text(table_lines([[[Piece(cell)] for cell in row] for row in rows], aligns, TABLE_WIDTH))
+    return as_text(table_lines([[[StyledText(cell)] for cell in row] for row in rows], aligns, TABLE_WIDTH))
 
 
 def table_parts(

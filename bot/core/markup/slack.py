@@ -9,22 +9,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.core.markup.layout import Style
-from bot.core.markup.runs import Run, code_parts, parted, runs_of, table_parts, visible, words
-from bot.core.markup.safety import clean
+from bot.core.markup.parser import clean
+from bot.core.markup.plain import Style
+from bot.core.markup.runs import StyledRun, code_parts, parted, runs_of, table_parts, visible, words
 from bot.core.markup.tree import (
     Align,
     Block,
     Blocks,
-    CodeBlock,
-    Document,
+    CodeBlockNode,
     Heading,
     Inlines,
     List,
+    MarkdownDocument,
     Paragraph,
     Quote,
     Rule,
-    Table,
+    TableNode,
 )
 
 Element = dict[str, Any]
@@ -50,7 +50,7 @@ class Grid:
     aligns: tuple[Align, ...]
 
 
-def to_slack(document: Document, room: int = ROOM) -> list[Element | Grid]:
+def to_slack(document: MarkdownDocument, room: int = ROOM) -> list[Element | Grid]:
     """Give the elements of rich text blocks, in order, and the tables between them."""
     return _blocks(document.blocks, room)
 
@@ -60,7 +60,7 @@ def escaped(plain: str) -> str:
     return clean(plain).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def section(runs: Sequence[Run]) -> Element:
+def section(runs: Sequence[StyledRun]) -> Element:
     """A line or more of text."""
     return {"type": "rich_text_section", "elements": _elements(runs)}
 
@@ -111,16 +111,16 @@ def _block(block: Block, room: int) -> list[Element | Grid]:
             return list(_list(block, 0, room))
         case Quote(blocks):
             return list(_quote(blocks, room))
-        case CodeBlock(source, language):
+        case CodeBlockNode(source, language):
             return [*preformatted(source, language, room)]
-        case Table(header, rows, aligns):
+        case TableNode(header, rows, aligns):
             texts = tuple(tuple(words(runs_of(cell)) for cell in row) for row in (header, *rows))
             return [Grid(texts, aligns)]
         case Rule():
-            return [section([Run("───────────────")])]
+            return [section([StyledRun("───────────────")])]
 
 
-def _paragraph(children: Inlines, room: int) -> list[list[Run]]:
+def _paragraph(children: Inlines, room: int) -> list[list[StyledRun]]:
     return parted(runs_of(children), cost, room)
 
 
@@ -168,7 +168,7 @@ def _items(sections: list[Element], style: str, depth: int) -> Element:
 
 
 def _item(blocks: Blocks, mark: str, depth: int, room: int) -> Iterator[Element | Grid]:
-    first = [Run(mark)] if mark else []
+    first = [StyledRun(mark)] if mark else []
     for block in blocks:
         if isinstance(block, Paragraph | Heading):
             for part in _paragraph(block.children, room - 40):
@@ -181,7 +181,7 @@ def _item(blocks: Blocks, mark: str, depth: int, room: int) -> Iterator[Element 
             yield from _list(block, depth + 1, room) if isinstance(block, List) else _block(block, room)
 
 
-def _elements(runs: Iterable[Run]) -> list[Element]:
+def _elements(runs: Iterable[StyledRun]) -> list[Element]:
     found: list[Element] = []
     for run in runs:
         style = {name: True for mark, name in _STYLES.items() if mark in run.style}
@@ -196,7 +196,7 @@ def _elements(runs: Iterable[Run]) -> list[Element]:
     return found
 
 
-def cost(run: Run) -> int:
+def cost(run: StyledRun) -> int:
     """What a run adds to an element, in bytes."""
     return _bytes(run.text) + _RUN_BYTES * (run.text != "\n") + _bytes(run.url)
 

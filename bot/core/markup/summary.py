@@ -2,32 +2,32 @@
 
 from wcwidth import iter_graphemes
 
-from bot.core.markup.mathtext import to_unicode
+from bot.core.markup.math import to_unicode
 from bot.core.markup.tree import (
     Block,
     Break,
-    Code,
-    CodeBlock,
-    Document,
+    CodeBlockNode,
+    CodeSpan,
     Emphasis,
     Heading,
     Inline,
     Inlines,
-    Link,
+    LinkNode,
     List,
+    MarkdownDocument,
     Math,
     Paragraph,
     Quote,
     Strike,
     Strong,
-    Table,
-    Text,
+    TableNode,
+    TextNode,
 )
 
 _ELLIPSIS = "…"
 
 
-def to_summary(document: Document, limit: int = 150) -> str:
+def to_summary(document: MarkdownDocument, limit: int = 150) -> str:
     """Give the text on one line, at most `limit` characters (code points), cut after a word with an ellipsis."""
     return _cut(" ".join(" ".join(_said(block) for block in document.blocks).split()), limit)
 
@@ -40,9 +40,9 @@ def _said(block: Block) -> str:
             return " ".join(_said(inner) for inner in blocks)
         case List(items):
             return "; ".join(" ".join(_said(inner) for inner in item) for item in items)
-        case CodeBlock():
+        case CodeBlockNode():
             return "[code]"
-        case Table():
+        case TableNode():
             return "[table]"
         case _:
             return ""
@@ -54,7 +54,7 @@ def _words(children: Inlines) -> str:
 
 def _word(inline: Inline) -> str:
     match inline:
-        case Text(text) | Code(text):
+        case TextNode(text) | CodeSpan(text):
             return text
         case Math(source):
             return to_unicode(source).replace("\n", "; ")
@@ -63,7 +63,7 @@ def _word(inline: Inline) -> str:
         case Strike(children):
             # Without the line through them, the words must not read as if they held.
             return f"[struck out: {_words(children)}]"
-        case Strong(children) | Emphasis(children) | Link(_, children):
+        case Strong(children) | Emphasis(children) | LinkNode(_, children):
             return _words(children)
 
 

@@ -5,14 +5,14 @@ from enum import Enum
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextNode:
     """Words to be shown literally; never holds a line break or a control character."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class CodeSpan:
     """A code span, shown literally."""
 
     text: str
@@ -53,7 +53,7 @@ class Strike:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class LinkNode:
     """A link; `url` is http, https or mailto and nothing else."""
 
     url: str
@@ -92,7 +92,7 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class CodeBlock:
+class CodeBlockNode:
     """Lines of code without a closing line break; `language` is lower case, or empty when not named."""
 
     source: str
@@ -108,7 +108,7 @@ class Align(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableNode:
     """A table; the header, the alignments and every row have the same length."""
 
     header: "tuple[Inlines, ...]"
@@ -121,15 +121,15 @@ class Rule:
     """A line between two parts."""
 
 
-Span = Strong | Emphasis | Strike | Link
-Inline = Text | Code | Math | Break | Span
+Span = Strong | Emphasis | Strike | LinkNode
+Inline = TextNode | CodeSpan | Math | Break | Span
 Inlines = tuple[Inline, ...]
-Block = Paragraph | Heading | List | Quote | CodeBlock | Table | Rule
+Block = Paragraph | Heading | List | Quote | CodeBlockNode | TableNode | Rule
 Blocks = tuple[Block, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class MarkdownDocument:
     """A parsed text."""
 
     blocks: Blocks

@@ -18,10 +18,10 @@ from simcord.actors import MemberActor
 from simcord.builders import ChannelHandle, GuildHandle, UserHandle
 from simcord.results import InteractionResult, ResponseMessage
 
-from bot.core.courier import Courier
+from bot.core.dispatcher import Dispatcher
 from bot.core.journal import Journal
-from bot.platforms.discord.adapter import Connected
-from bot.platforms.discord.registration import sync
+from bot.discord.client import Connected
+from bot.discord.commands import sync
 from service.app import Service
 from service.client import ServiceClient
 from service.wire import ScheduleSpec, Where, Who
@@ -104,7 +104,7 @@ class Simulated:
     async def carries(self) -> int:
         """Do the jobs, then carry all that waits to Discord; returns how many messages those were."""
         await self.service.jobs.work_off()
-        courier, carried = Courier(self.client, self.connected.platform), 0
+        courier, carried = Dispatcher(self.client, self.connected.platform), 0
         with self.env.time_context():
             while count := await courier.once():
                 carried += count

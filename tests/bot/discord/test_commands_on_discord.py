@@ -6,7 +6,7 @@ from os import environ
 from pathlib import Path
 from typing import Any
 
-from bot.core.commands import COMMANDS, Spec
+from bot.core.command_spec import COMMANDS, Spec
 from tests.bot.discord.simulated import Simulated, alone, labels, said
 
 # Where an argument must be given, and where one makes the answer worth reading.

@@ -6,14 +6,11 @@ import pytest
 
 from bot.core.actions import Fill, Import, encode
 from bot.core.cards import Form, PickField, Text, TextField
-from bot.core.commands import COMMANDS, Argument, Spec
-from bot.core.commands.table import specs_of
-from bot.platforms.discord import bodies
-from bot.platforms.discord.custom_ids import read_custom_id
-from bot.platforms.discord.lateness import Lateness
-from bot.platforms.discord.messages import instant_ms
-from bot.platforms.discord.suggesting import Suggester
-from bot.platforms.discord.texts import file_card, form_card, home_card, note_card, stranger_card
+from bot.core.command_spec import COMMANDS, Argument, Spec, specs_of
+from bot.discord import bodies
+from bot.discord.commands import Suggester
+from bot.discord.handler import ClockSkew
+from bot.discord.render import file_card, form_card, home_card, instant_ms, note_card, read_custom_id, stranger_card
 from service.client import ServiceClient
 from service.wire import Who
 from tests.bot.discord.limits import wrong_in_message
@@ -35,7 +32,7 @@ def test_an_id_says_when_it_was_made() -> None:
 def test_lateness_is_told_whatever_the_clocks_say() -> None:
     """Our clock is an hour ahead; a late one is late by what it waited."""
     now = [MONDAY.timestamp() + 3600.1]
-    lateness = Lateness(lambda: now[0])
+    lateness = ClockSkew(lambda: now[0])
     assert lateness.of(snowflake(0)) == 0
     now[0] += 1
     assert lateness.of(snowflake(1)) == pytest.approx(0, abs=0.01)

@@ -6,8 +6,8 @@ from typing import Any
 
 from bot.core.actions import Open, encode
 from bot.core.cards import Button, Card, Text
-from bot.core.platform import Target
-from bot.platforms.discord.custom_ids import read_custom_id
+from bot.core.dispatcher import Target
+from bot.discord.render import read_custom_id
 from service.wire import ScheduleSpec
 from tests.bot.discord.simulated import Simulated, labels, messages_of, said
 

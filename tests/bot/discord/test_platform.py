@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 
 from bot.core.actions import Open, encode
 from bot.core.cards import Button, Card, Picture, Text
-from bot.core.platform import Later, Refused, Target
-from bot.platforms.discord import bodies
-from bot.platforms.discord.messages import Marks, ids_of, keyed, nonce_of, part_keys
-from bot.platforms.discord.platform import DiscordPlatform
-from bot.platforms.discord.refusals import verdict_on
+from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused, Target
+from bot.discord import bodies
+from bot.discord.platform import DiscordPlatform, verdict_on
+from bot.discord.render import Marks, ids_of, keyed, nonce_of, part_keys
 from tests.bot.discord.simulated import Simulated, said
 from tests.bot.samples import PNG
 
@@ -113,7 +112,7 @@ async def test_a_channel_that_takes_nothing_gives_the_admins_a_cure(sim: Simulat
         "shut", overwrites={sim.guild.default_role: discord.PermissionOverwrite(send_messages=False)}
     )
     await sim.env.settle()
-    with pytest.raises(Refused, match=r"may not write there: open Server Settings"):
+    with pytest.raises(DeliveryRefused, match=r"may not write there: open Server Settings"):
         await platform_of(sim).post(Target(sim.workspace, str(shut.id)), CARD, "post:1")
     notice = Card("The daily question could not be posted", "Why.", (Text("Cure."),))
     await platform_of(sim).post(Target(sim.workspace, str(shut.id), for_admins=True), notice, "gave-up:1")
@@ -135,7 +134,7 @@ async def test_a_question_that_cannot_be_posted_is_told_to_whoever_can_mend_it(s
     [("999", "no such channel any more"), ("general", "is no channel of Discord")],
 )
 async def test_a_channel_that_is_not_there_is_refused(sim: Simulated, channel: str, said: str) -> None:
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(DeliveryRefused, match=said):
         await platform_of(sim).post(Target(sim.workspace, channel), CARD, "post:1")
 
 
@@ -156,16 +155,16 @@ def error_of(status: int, code: int = 0, wait: str = "") -> discord.HTTPExceptio
 @pytest.mark.parametrize("code", [10003, 10004, 10008, 50001, 50007, 50013, 50278])
 def test_what_is_refused_for_good_has_a_cure(code: int) -> None:
     verdict = verdict_on(error_of(403 if code >= 50000 else 404, code))
-    assert isinstance(verdict, Refused) and f"({code})" in str(verdict) and ": " in str(verdict)
+    assert isinstance(verdict, DeliveryRefused) and f"({code})" in str(verdict) and ": " in str(verdict)
     assert "doctor" not in str(verdict)
 
 
 def test_a_busy_chat_says_when() -> None:
     verdict = verdict_on(error_of(429, wait="3.5"))
-    assert isinstance(verdict, Later) and verdict.seconds == 3.5
-    assert isinstance(verdict_on(error_of(400, 20028)), Later), "slow mode"
-    assert isinstance(verdict_on(error_of(401)), Later), "the token is being changed"
-    assert isinstance(verdict_on(error_of(403)), Later), "something before Discord"
+    assert isinstance(verdict, DeliveryDelayed) and verdict.seconds == 3.5
+    assert isinstance(verdict_on(error_of(400, 20028)), DeliveryDelayed), "slow mode"
+    assert isinstance(verdict_on(error_of(401)), DeliveryDelayed), "the token is being changed"
+    assert isinstance(verdict_on(error_of(403)), DeliveryDelayed), "something before Discord"
 
 
 def test_what_may_have_arrived_is_left_open() -> None:

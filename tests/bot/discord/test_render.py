@@ -6,7 +6,7 @@ from typing import Any
 
 from bot.core import cards
 from bot.core.cards import Card, Code, Form, Lettered, Link, Options, PickField, Small, Table, Text, TextField
-from bot.platforms.discord import bodies, fits_modal, modal
+from bot.discord import bodies, fits_modal, modal
 from tests.bot.discord.limits import parts_of, raw_mentions, texts_of, wrong_in_message, wrong_in_modal
 from tests.bot.rendering import CARDS, FORMS, card_of, units
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from bot.core.actions import Fill, encode
 from bot.core.cards import Button, Card, Text
+from bot.core.dispatcher import Target
 from bot.core.events import Press
 from bot.core.journal import Journal
-from bot.core.platform import Target
 from service.wire import Where, Who
 from tests.bot.discord.simulated import Simulated, fields, said
 from tests.conftest import MONDAY

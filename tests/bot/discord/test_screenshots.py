@@ -14,7 +14,7 @@ import pytest
 from playwright.async_api import Browser, BrowserType
 
 from bot.core.cards import Card
-from bot.core.platform import Target
+from bot.core.dispatcher import Target
 from bot.pictures import Pictures
 from tests.bot.discord.simulated import Simulated
 from tests.bot.samples import GALLERY

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.platforms.discord.settings import API, read_discord_settings
-from service.process import Refused
+from bot.discord.settings import API, read_discord_settings
+from service.process import CommandFailed
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def test_what_is_wrong_is_said_in_one_sentence(
     if name not in ("DISCORD_TOKEN", "DISCORD_TOKEN_FILE"):
         monkeypatch.setenv("DISCORD_TOKEN", "a.b.c")
     monkeypatch.setenv(name, value)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CommandFailed) as refused:
         read_discord_settings()
     assert str(refused.value).startswith(said)
     assert "secret" not in str(refused.value)

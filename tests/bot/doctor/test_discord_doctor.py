@@ -12,6 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.discord.commands import application_commands
+from bot.discord.settings import DiscordSettings
+from bot.doctor.checks import CheckResult, clock_finding
 from bot.doctor.discord import (
     NEEDED,
     PERMISSIONS,
@@ -21,9 +24,6 @@ from bot.doctor.discord import (
     install_link,
     permissions,
 )
-from bot.doctor.findings import Finding, clock_finding
-from bot.platforms.discord.registration import application_commands
-from bot.platforms.discord.settings import DiscordSettings
 from service.client import ServiceClient
 from tests.bot.doctor.conftest import MakeSchedule
 from tests.doubles.discord.server import Server
@@ -39,11 +39,11 @@ class Clinic:
     client: ServiceClient | None
     clock: Callable[[], datetime]
 
-    async def findings(self, **settings: object) -> list[Finding]:
+    async def findings(self, **settings: object) -> list[CheckResult]:
         given = {"DISCORD_TOKEN": self.server.world.token, "DISCORD_API_URL": self.server.url, **settings}
         return [one async for one in examine_discord(DiscordSettings.model_validate(given), self.client, self.clock)]
 
-    async def broken(self, **settings: object) -> list[Finding]:
+    async def broken(self, **settings: object) -> list[CheckResult]:
         return [one for one in await self.findings(**settings) if not one.good]
 
 
@@ -85,7 +85,7 @@ async def test_the_install_link_asks_for_what_is_needed_and_no_more(clinic: Clin
 
 async def test_a_token_that_is_none_is_all_there_is_to_say(clinic: Clinic) -> None:
     (only,) = await clinic.findings(DISCORD_TOKEN="another-token")
-    assert only == Finding(
+    assert only == CheckResult(
         False,
         "token: rejected by Discord",
         "reset it in the developer portal, under Bot, and set DISCORD_TOKEN to it without the word Bot",

@@ -11,10 +11,10 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.doctor.findings import Finding
+from bot.doctor.checks import CheckResult
 from bot.doctor.slack import examine_slack, manifest_differences, token_finding
-from bot.platforms.slack.manifest import BOT_SCOPES, app_manifest
-from bot.platforms.slack.settings import SlackSettings
+from bot.slack.manifest import BOT_SCOPES, app_manifest
+from bot.slack.settings import SlackSettings
 from service.client import ServiceClient
 from tests.bot.doctor.conftest import MakeSchedule
 from tests.doubles.slack.double import SlackDouble, slack_double
@@ -28,11 +28,11 @@ class Clinic:
     client: ServiceClient | None
     clock: Callable[[], datetime]
 
-    async def findings(self, **settings: str) -> list[Finding]:
+    async def findings(self, **settings: str) -> list[CheckResult]:
         given = SlackSettings.model_validate({**self.slack.environment(self.team), **settings})
         return [one async for one in examine_slack(given, self.client, self.clock)]
 
-    async def broken(self, **settings: str) -> list[Finding]:
+    async def broken(self, **settings: str) -> list[CheckResult]:
         return [one for one in await self.findings(**settings) if not one.good]
 
 

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.pictures.canvas import WIDTH, drawable, fitted, width_of
-from bot.pictures.charts import draw_board, draw_distribution, draw_progress
-from bot.pictures.drawings import BoardDrawing, Choice, DistributionDrawing, Place, ProgressDrawing, Week
+from bot.pictures.charts import WIDTH, draw_board, draw_distribution, draw_progress, drawable, fitted, width_of
+from bot.pictures.spec import BoardDrawing, BoardPlace, ChoiceBar, DistributionDrawing, ProgressDrawing, Week
 from tests.bot.pictures.seeing import BAR, TRACK, count, longest_run, margins_clear, pixels_of
 
 NAMES = st.one_of(
@@ -20,11 +19,11 @@ NAMES = st.one_of(
 )
 
 
-def place(name: str = "Ann", points: int = 10, mine: bool = False) -> Place:
-    return Place("1", name, points, "100 %", "7", mine)
+def place(name: str = "Ann", points: int = 10, mine: bool = False) -> BoardPlace:
+    return BoardPlace("1", name, points, "100 %", "7", mine)
 
 
-def board(*places: Place) -> bytes:
+def board(*places: BoardPlace) -> bytes:
     return draw_board(BoardDrawing(places))
 
 
@@ -81,19 +80,19 @@ def test_a_character_no_font_has_is_a_square_one_for_what_people_call_a_characte
 
 
 def test_right_and_wrong_are_told_apart_by_hatching_not_by_colour() -> None:
-    right = pixels_of(draw_distribution(DistributionDrawing((Choice("a", 1, 1.0, "right"),))))
-    wrong = pixels_of(draw_distribution(DistributionDrawing((Choice("a", 1, 1.0, "wrong"),))))
+    right = pixels_of(draw_distribution(DistributionDrawing((ChoiceBar("a", 1, 1.0, "right"),))))
+    wrong = pixels_of(draw_distribution(DistributionDrawing((ChoiceBar("a", 1, 1.0, "wrong"),))))
     assert longest_run(right, BAR) == 2 * (WIDTH - 32)
     # Hatched: many short strokes where the other is full, apart from the frame's two lines.
     assert count(wrong, BAR) < count(right, BAR) / 2
 
 
-CHOICES = st.builds(Choice, NAMES, st.integers(0, 10**5), st.floats(0, 1), st.sampled_from(["right", "wrong", ""]))
+CHOICES = st.builds(ChoiceBar, NAMES, st.integers(0, 10**5), st.floats(0, 1), st.sampled_from(["right", "wrong", ""]))
 
 
 @settings(max_examples=8, deadline=None)
 @given(st.lists(CHOICES, min_size=1, max_size=10))
-def test_any_answers_are_drawn_within_the_edges(choices: list[Choice]) -> None:
+def test_any_answers_are_drawn_within_the_edges(choices: list[ChoiceBar]) -> None:
     assert margins_clear(pixels_of(draw_distribution(DistributionDrawing(tuple(choices)))))
 
 

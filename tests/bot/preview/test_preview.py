@@ -8,17 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from bot import discord, slack
 from bot.core.cards import Card, Form
-from bot.platforms import discord, slack
-from bot.platforms.discord.render import pictures
-from bot.preview import PLATFORMS, page_html, scene_data, scene_text, scenes, write_page
-from bot.preview.discord_html import message_html, modal_html
-from bot.preview.slack_html import message_html as slack_message_html
-from bot.preview.slack_html import view_html
-from service.wire import Key, QuestionView
+from bot.discord.render import pictures
+from bot.preview.html import discord_message_html, modal_html, view_html
+from bot.preview.html import slack_message_html as slack_message_html
+from bot.preview.scenes import PLATFORMS, make_scenes, page_html, scene_data, scene_text, write_page
+from service.wire import AnswerKey, QuestionView
 from tests.bot.samples import CHOICE, CHOICE_KEY, CODE, GALLERY, OPEN, OPEN_KEY, OUTPUT, SEVERAL, VALUE, VALUE_KEY
 
-QUESTIONS: dict[str, tuple[QuestionView, Key]] = {
+QUESTIONS: dict[str, tuple[QuestionView, AnswerKey]] = {
     "choice": (CHOICE, CHOICE_KEY),
     "several": (SEVERAL, CHOICE_KEY.model_copy(update={"question": SEVERAL})),
     "value": (VALUE, VALUE_KEY),
@@ -59,12 +58,12 @@ class Page(HTMLParser):
 
 
 def whole(name: str) -> str:
-    return page_html(name, [(name, scenes(*QUESTIONS[name]))])
+    return page_html(name, [(name, make_scenes(*QUESTIONS[name]))])
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_post_and_the_form_tell_no_key_and_the_reveal_does(name: str) -> None:
-    post, form, reveal = scenes(*QUESTIONS[name])
+    post, form, reveal = make_scenes(*QUESTIONS[name])
     why = QUESTIONS[name][1].why
     for platform in PLATFORMS:
         assert QUESTIONS[name][0].prompt[:4] in scene_text(post, platform)
@@ -75,24 +74,24 @@ def test_the_post_and_the_form_tell_no_key_and_the_reveal_does(name: str) -> Non
 
 
 def test_the_invented_answers_add_up() -> None:
-    reveal = scenes(*QUESTIONS["choice"])[2]
+    reveal = make_scenes(*QUESTIONS["choice"])[2]
     assert "3 of 5 answered right" in scene_text(reveal, "console")
     assert "`██████░░░░` 3 (60 %) right: It raises" in scene_text(reveal, "discord")
     assert scene_text(reveal, "slack").count("1 (20 %) wrong") == 2
 
 
 def test_a_modal_and_a_view_read_as_text() -> None:
-    form = scenes(*QUESTIONS["code"])[1]
+    form = make_scenes(*QUESTIONS["code"])[1]
     for platform in ("discord", "slack"):
         said = scene_text(form, platform)
         assert said.startswith("[Your answer]\n")
         for words in ("Your code", "def softmax(x):", "Run the examples"):
             assert words in said
-    assert "( ) A " in scene_text(scenes(*QUESTIONS["several"])[1], "slack")
+    assert "( ) A " in scene_text(make_scenes(*QUESTIONS["several"])[1], "slack")
 
 
 def test_the_data_is_what_is_sent() -> None:
-    post, form, _ = scenes(*QUESTIONS["value"])
+    post, form, _ = make_scenes(*QUESTIONS["value"])
     assert isinstance(post.said, Card) and isinstance(form.said, Form)
     assert scene_data(post, "discord") == discord.bodies(post.said)
     assert scene_data(form, "slack") == [slack.view(form.said)]
@@ -123,12 +122,14 @@ def test_the_page_shows_each_scene_in_three_chats() -> None:
     page = Page(whole("choice"))
     columns = [attrs["aria-label"] for _, attrs in page.tags if (attrs.get("class") or "").startswith("column ")]
     assert columns == [
-        f"{scene.name}: {chat}" for scene in scenes(*QUESTIONS["choice"]) for chat in ("Web", "Discord", "Slack")
+        f"{scene.name}: {chat}" for scene in make_scenes(*QUESTIONS["choice"]) for chat in ("Web", "Discord", "Slack")
     ]
 
 
 def test_a_page_of_several_drawings_keeps_their_ids_apart() -> None:
-    page = Page(page_html("two", [("one", scenes(*QUESTIONS["value"])), ("two", scenes(*QUESTIONS["value"]))]))
+    page = Page(
+        page_html("two", [("one", make_scenes(*QUESTIONS["value"])), ("two", make_scenes(*QUESTIONS["value"]))])
+    )
     ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
     assert len(ids) == len(set(ids)) > 2
 
@@ -137,7 +138,7 @@ def test_what_an_author_writes_stays_text() -> None:
     evil = CHOICE.model_copy(
         update={"prompt": '<script>alert(1)</script> [x](javascript:alert(1)) <img src=x onerror="y">'}
     )
-    page = Page(page_html("<u>", [("<object>", scenes(evil, CHOICE_KEY))]))
+    page = Page(page_html("<u>", [("<object>", make_scenes(evil, CHOICE_KEY))]))
     assert not {"script", "img", "u", "object"} & {tag for tag, _ in page.tags}
     assert "<script>alert(1)</script>" in page.text
     assert not any((attrs.get("href") or "").startswith("javascript") for _, attrs in page.tags)
@@ -150,7 +151,7 @@ def test_every_card_and_form_has_a_picture(name: str) -> None:
         found = [modal_html(discord.modal(said), "a"), view_html(slack.view(said), "b")]
     else:
         pngs = pictures(said)
-        found = [message_html(body, pngs) for body in discord.bodies(said)]
+        found = [discord_message_html(body, pngs) for body in discord.bodies(said)]
         found += [slack_message_html(body, pngs) for body in slack.bodies(said)]
         assert sum(str(html).count("data:image/png;base64,") for html in found) == 2 * len(pngs)
     for html in found:
@@ -158,6 +159,6 @@ def test_every_card_and_form_has_a_picture(name: str) -> None:
 
 
 def test_the_page_is_written_where_it_is_wanted(tmp_path: Path) -> None:
-    file = write_page("a/b ..c", [("a", scenes(*QUESTIONS["open"]))], tmp_path / "new")
+    file = write_page("a/b ..c", [("a", make_scenes(*QUESTIONS["open"]))], tmp_path / "new")
     assert file == tmp_path / "new" / "a-b-..c.preview.html"
     assert file.read_text("utf-8").startswith("<!doctype html>")

@@ -11,8 +11,7 @@ import pytest
 
 from bot.core.cards import Card, Form
 from bot.pictures import Pictures
-from bot.preview import page_html
-from bot.preview.staging import Scene
+from bot.preview.scenes import Scene, page_html
 from tests.bot.samples import GALLERY
 from tests.bot.showcase import ANSWER, BOARD
 from tests.bot.web.chromium import needs_chromium, opened_chromium

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from bot.platforms.slack.adapter import serve
-from bot.platforms.slack.manifest import app_manifest
-from bot.platforms.slack.settings import SlackSettings
+from bot.slack.app import serve
+from bot.slack.manifest import app_manifest
+from bot.slack.settings import SlackSettings
 from service.app import Service
 from service.client import ServiceClient
 from service.wire import ScheduleSpec, Where, Who

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import get_args
 
 from bot.core import actions
-from bot.core.commands import COMMANDS, read_command
+from bot.core.command_parser import read_command
+from bot.core.command_spec import COMMANDS
 from tests.bot.slack.conftest import Workspace
 from tests.doubles.slack.shown import Shown
 from tests.doubles.slack.world import User

@@ -15,32 +15,23 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.core.cards import Button, Card, Form, Picture, Table, Text, TextField
-from bot.core.commands import COMMANDS
-from bot.core.platform import Later, Refused
-from bot.platforms.slack.errors import NotInstalled, verdict_on
-from bot.platforms.slack.files import of_slack
-from bot.platforms.slack.manifest import BOT_SCOPES, WHY, app_manifest, main
-from bot.platforms.slack.oauth import consent_url
-from bot.platforms.slack.pictures import in_words, pictured_at_all
-from bot.platforms.slack.platform import part_keys
-from bot.platforms.slack.render import bodies
-from bot.platforms.slack.route import Route, read_metadata
-from bot.platforms.slack.settings import Mode, SlackSettings
-from bot.platforms.slack.windows import (
-    card_view,
-    field_errors,
-    form_view,
-    home_view,
-    refilled_view,
-    said_view,
-    waiting_view,
-)
+from bot.core.command_spec import COMMANDS
+from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused
+from bot.slack.auth import consent_url
+from bot.slack.manifest import BOT_SCOPES, WHY, app_manifest, main
+from bot.slack.people import of_slack
+from bot.slack.platform import in_words, part_keys, pictured_at_all
+from bot.slack.render import bodies
+from bot.slack.replies import card_view, field_errors, form_view, home_view, refilled_view, said_view, waiting_view
+from bot.slack.route import Route, read_metadata
+from bot.slack.settings import Mode, SlackSettings
+from bot.slack.web_api import NotInstalled, verdict_on
 from tests.bot.samples import GALLERY
 from tests.bot.slack.limits import wrong_in_message
 from tests.doubles.slack.rules import wrong_in_view
 from tests.external import SLACK_MANIFEST, needs_manifest_schema
 
-FOLDER = Path(__file__).parents[3] / "bot" / "platforms" / "slack"
+FOLDER = Path(__file__).parents[3] / "bot" / "slack"
 SOCKET = {"SLACK_APP_TOKEN": "xapp-1", "SLACK_BOT_TOKEN": "xoxb-1"}
 HTTP = {"SLACK_SIGNING_SECRET": "s", "SLACK_CLIENT_ID": "1.2", "SLACK_CLIENT_SECRET": "c"}
 
@@ -123,7 +114,7 @@ def test_the_manifest_names_every_command_and_why_it_wants_each_scope(capsys: py
     assert not found["settings"]["socket_mode_enabled"]
     main([])
     assert capsys.readouterr().out == (FOLDER / "manifest.json").read_text(encoding="utf-8"), (
-        "run: python -m bot.platforms.slack.manifest > bot/platforms/slack/manifest.json"
+        "run: python -m bot.slack.manifest > bot/slack/manifest.json"
     )
     with pytest.raises(SystemExit):
         main(["--http", "quiz.example.org"])
@@ -151,7 +142,7 @@ def refused(code: str, status: int = 200, headers: dict[str, str] | None = None,
 )
 def test_a_definite_no_names_cause_and_cure(code: str, said: str) -> None:
     found = verdict_on(refused(code))
-    assert isinstance(found, Refused)
+    assert isinstance(found, DeliveryRefused)
     assert str(found).startswith(code)
     assert said in str(found)
 
@@ -162,10 +153,10 @@ def test_a_missing_scope_is_named() -> None:
 
 def test_a_limit_says_when() -> None:
     found = verdict_on(refused("ratelimited", 429, {"Retry-After": "7"}))
-    assert isinstance(found, Later)
+    assert isinstance(found, DeliveryDelayed)
     assert found.seconds == 7
     odd = verdict_on(refused("ratelimited", 429, {"Retry-After": "soon"}))
-    assert isinstance(odd, Later)
+    assert isinstance(odd, DeliveryDelayed)
     assert odd.seconds == 1
 
 
@@ -175,8 +166,8 @@ def test_what_nobody_knows_stays_open() -> None:
 
 
 def test_what_never_left_may_be_sent_later() -> None:
-    assert isinstance(verdict_on(ClientConnectorError(None, OSError("refused"))), Later)  # type: ignore[arg-type]
-    assert isinstance(verdict_on(NotInstalled("T1")), Refused)
+    assert isinstance(verdict_on(ClientConnectorError(None, OSError("refused"))), DeliveryDelayed)  # type: ignore[arg-type]
+    assert isinstance(verdict_on(NotInstalled("T1")), DeliveryRefused)
 
 
 def test_a_card_of_many_messages_has_a_key_for_each() -> None:

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from slack_bolt.async_app import AsyncBoltRequest
 
 from bot.core.events import Added, Command, Press, Sent, Submit, Visited
-from bot.platforms.slack.payloads import installed_in, read_payload, revoked
-from bot.platforms.slack.route import Arrival, Route, read_files, read_metadata, route_from, write_metadata
-from bot.platforms.slack.spoken import spoken_text, unescaped
+from bot.slack.payloads import installed_in, read_payload, revoked, spoken_text, unescaped
+from bot.slack.route import Arrival, Route, read_files, read_metadata, route_from, write_metadata
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 STAMP = str((NOW - timedelta(seconds=2)).timestamp())

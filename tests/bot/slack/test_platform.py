@@ -11,12 +11,12 @@ from pydantic import SecretStr
 from slack_sdk.errors import SlackApiError
 
 from bot.core.cards import Card, Code, Picture, Text
-from bot.core.platform import Later, Refused, Target
-from bot.platforms.slack.pacing import Allowed, Pacer
-from bot.platforms.slack.people import CannotTell, People
-from bot.platforms.slack.platform import PartlyPosted, SlackPlatform
-from bot.platforms.slack.tokens import Tokens, TokenWrong, the_only
-from bot.platforms.slack.web import SlackWeb
+from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused, Target
+from bot.slack.auth import InstallationTokens, TokenWrong, the_only
+from bot.slack.people import CannotTell, People
+from bot.slack.platform import PartlyPosted, SlackPlatform
+from bot.slack.rate_limit import Allowed, Pacer
+from bot.slack.web_api import SlackWeb
 from service.client import ServiceClient
 from service.wire import Who
 from tests.conftest import Clock
@@ -39,7 +39,7 @@ class Post:
     ann: User
     daily: Channel
     web: SlackWeb
-    tokens: Tokens
+    tokens: InstallationTokens
     platform: SlackPlatform
     clock: Clock
 
@@ -59,7 +59,7 @@ async def post(slack: SlackDouble, clock: Clock) -> AsyncIterator[Post]:
     daily = slack.channel(team, "daily", ann)
     slack.limits.on = False
     async with SlackWeb(slack.api_url) as web, ServiceClient.over_http("http://127.0.0.1:9", "nobody") as nobody:
-        tokens = Tokens(nobody, clock, await the_only(web, SecretStr(slack.bot_token(team))))
+        tokens = InstallationTokens(nobody, clock, await the_only(web, SecretStr(slack.bot_token(team))))
         platform = SlackPlatform(web, tokens, clock, Pacer(lambda: 0.0, Allowed(1000, 1000), Allowed(1000, 1000)))
         yield Post(slack, team, ann, daily, web, tokens, platform, clock)
 
@@ -125,7 +125,7 @@ async def test_a_limit_in_the_midst_of_a_card_is_looked_into_first(post: Post) -
 
 async def test_a_limit_at_the_start_says_when(post: Post) -> None:
     post.slack.fail("chat.postMessage", "429", seconds=3)
-    with pytest.raises(Later) as caught:
+    with pytest.raises(DeliveryDelayed) as caught:
         await post.platform.post(post.target, CARD, "k")
     assert caught.value.seconds >= 3
     assert post.there == []
@@ -157,12 +157,12 @@ async def test_a_picture_slack_still_looks_at_is_waited_for(post: Post) -> None:
 
 async def test_what_slack_will_never_take_is_refused_with_the_cure(post: Post) -> None:
     shut = post.slack.channel(post.team, "shut", post.ann, private=True, bot=False)
-    with pytest.raises(Refused, match="/invite"):
+    with pytest.raises(DeliveryRefused, match="/invite"):
         await post.platform.post(Target(post.team.id, shut.id), CARD, "k")
-    with pytest.raises(Refused, match="not installed in the workspace"):
+    with pytest.raises(DeliveryRefused, match="not installed in the workspace"):
         await post.platform.post(Target("T-other", "C1"), CARD, "k")
     post.slack.uninstall(post.team)
-    with pytest.raises(Refused, match="install the app again"):
+    with pytest.raises(DeliveryRefused, match="install the app again"):
         await post.platform.post(post.target, CARD, "k")
 
 
@@ -175,7 +175,7 @@ async def test_what_nobody_knows_is_left_open(post: Post) -> None:
 async def test_a_slack_that_is_away_is_tried_later(clock: Clock, post: Post) -> None:
     async with SlackWeb("http://127.0.0.1:9/api/") as away:
         platform = SlackPlatform(away, post.tokens, clock, Pacer(lambda: 0.0))
-        with pytest.raises(Later):
+        with pytest.raises(DeliveryDelayed):
             await platform.post(post.target, CARD, "k")
 
 

@@ -13,11 +13,10 @@ from slack_sdk.http_retry.response import HttpResponse
 from slack_sdk.http_retry.state import RetryState
 
 from bot.core.cards import Card, Text
-from bot.platforms.slack.replies import Replies
-from bot.platforms.slack.route import Route
-from bot.platforms.slack.tokens import Tokens, the_only
-from bot.platforms.slack.web import RateLimitRetry, SlackWeb
-from bot.platforms.slack.windows import waiting_view
+from bot.slack.auth import InstallationTokens, the_only
+from bot.slack.replies import Replies, waiting_view
+from bot.slack.route import Route
+from bot.slack.web_api import RateLimitRetry, SlackWeb
 from service.client import ServiceClient
 from tests.conftest import Clock
 from tests.doubles.slack.double import SlackDouble
@@ -44,7 +43,7 @@ async def scene(slack: SlackDouble, clock: Clock) -> AsyncIterator[Scene]:
     daily = slack.channel(team, "daily", ann)
     slack.limits.on = False
     async with SlackWeb(slack.api_url) as web, ServiceClient.over_http("http://127.0.0.1:9", "nobody") as nobody:
-        tokens = Tokens(nobody, clock, await the_only(web, SecretStr(slack.bot_token(team))))
+        tokens = InstallationTokens(nobody, clock, await the_only(web, SecretStr(slack.bot_token(team))))
         yield Scene(slack, Replies(web, tokens), Route(team=team.id, user=ann.id, channel=daily.id, trigger="1.2"))
 
 

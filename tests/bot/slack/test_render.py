@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from bot.core.cards import Card, Code, Form, Lettered, Link, Options, PickField, Picture, Small, Table, Text, TextField
-from bot.platforms.slack import bodies, fits_view, view
-from bot.platforms.slack.render import LINK, filed, pictured
+from bot.slack import bodies, fits_view, view
+from bot.slack.render import LINK, filed, pictured
 from tests.bot.rendering import CARDS, FORMS, card_of
 from tests.bot.samples import PNG
 from tests.bot.slack.limits import walk, wrong_in_message, wrong_in_view

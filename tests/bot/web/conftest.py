@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from bot.core.commands import suggest
-from bot.platforms.web.app import build
-from bot.platforms.web.chat import WebChat
-from bot.platforms.web.store import ChatStore
+from bot.core.command_parser import suggest
+from bot.web.app import build
+from bot.web.chat import WebChat
+from bot.web.store import ChatStore
 from tests.bot.web.browsing import Browser, Desk, MakeBrowser
 
 AT = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)

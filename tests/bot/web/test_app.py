@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bot.core.cards import Button, Card, Form, PickField, Reply, Text, TextField
+from bot.core.dispatcher import Target
 from bot.core.events import Command, Press, Submit
-from bot.core.platform import Target
-from bot.platforms.web.chat import WebChat
+from bot.web.chat import WebChat
 from tests.bot.web.browsing import Browser, Desk, MakeBrowser
 
 HERE = Target("local", "daily")

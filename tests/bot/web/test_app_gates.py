@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.platforms.web.chat import WebChat
+from bot.web.chat import WebChat
 from tests.bot.web.browsing import Browser, Desk, MakeBrowser
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bot.core.cards import Card, Form, TextField
-from bot.core.platform import Target
-from bot.platforms.web.chat import WebChat
+from bot.core.dispatcher import Target
+from bot.web.chat import WebChat
 from tests.bot.web.browsing import Browser
 
 CODE = Form("Write it", "f:r1", (TextField("code", "Your code", code=True),))

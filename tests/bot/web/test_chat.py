@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from bot.core.cards import Card, Form, PickField, Reply, TextField
-from bot.core.platform import Platform, Refused, Target
-from bot.platforms.web.chat import WebChat, is_editor
+from bot.core.dispatcher import DeliveryRefused, Platform, Target
+from bot.web.chat import WebChat, is_editor
 
 CARD = Card("Title", "Summary")
 HERE = Target("local", "daily")
@@ -50,7 +50,7 @@ async def test_a_reveal_points_to_its_question(chat: WebChat) -> None:
     ],
 )
 async def test_what_can_never_arrive_is_refused_with_the_cause(chat: WebChat, target: Target, cause: str) -> None:
-    with pytest.raises(Refused, match=cause):
+    with pytest.raises(DeliveryRefused, match=cause):
         await chat.post(target, CARD, "k")
     assert await chat.find(target, "k") is None
 

@@ -10,13 +10,13 @@ import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from bot.core.cards import Card, Code, Form, Reply
-from bot.core.commands import suggest
+from bot.core.command_parser import suggest
+from bot.core.dispatcher import Target
 from bot.core.events import Submit
-from bot.core.platform import Target
-from bot.core.wording import outbox_card
-from bot.platforms.web.app import build
-from bot.platforms.web.chat import CHANNEL, WebChat
-from bot.platforms.web.store import ChatStore
+from bot.core.text import outbox_card
+from bot.web.app import build
+from bot.web.chat import CHANNEL, WebChat
+from bot.web.store import ChatStore
 from tests.bot.samples import GALLERY, QUESTION_POST
 from tests.bot.web.browsing import Desk
 from tests.bot.web.chromium import Window, Windows, needs_chromium, opened_chromium, served

@@ -27,8 +27,8 @@ from bot.core.cards import (
     Text,
     TextField,
 )
-from bot.platforms.web.render import code_colours, in_short, message_html
-from bot.platforms.web.store import Message
+from bot.web.render import code_colours, in_short, message_html
+from bot.web.store import Message
 from tests.bot.samples import PNG
 
 AT = datetime(2026, 3, 2, 8, 5, tzinfo=UTC)

@@ -18,18 +18,18 @@ from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
-from bot.core.commands import suggest
+from bot.core.command_parser import suggest
 from bot.core.quiz import Quiz
-from bot.platforms.web import LinkedEditor
-from bot.platforms.web.app import build
-from bot.platforms.web.chat import CHANNEL, WebChat
-from bot.platforms.web.store import ChatStore
+from bot.web import LinkedEditor
+from bot.web.app import build
+from bot.web.chat import CHANNEL, WebChat
+from bot.web.store import ChatStore
 from service.wire import Operations, Who
 from tests.bot.conftest import Room
 from tests.bot.web.browsing import Browser
 from tests.bot.web.test_app import CODE
-from tests.bot.web.test_linked import LINKS, link_of
-from tests.bot.web.test_operations import QUIET
+from tests.bot.web.test_app_operations import QUIET
+from tests.bot.web.test_editor import LINKS, link_of
 from tests.conftest import MakeWho
 
 ROLES = ("stranger", "another member", "another site", "member", "admin")

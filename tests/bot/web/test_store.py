@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from bot.core.cards import Card, Form, Text, TextField
-from bot.platforms.web.store import PRIVATE_KEPT, ChatStore, NameTaken
+from bot.web.store import PRIVATE_KEPT, ChatStore, NameTaken
 
 AT = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 CARD = Card("Title", "Summary", (Text("words"),))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.doubles.mutants import mutants
+from tests.doubles.mutants import mutations_of
 from tests.doubles.shapes import Check, typed
 from tests.doubles.slack import block_kit, types_schema
 from tests.doubles.slack.rules import wrong_in_blocks, wrong_in_message, wrong_in_view
@@ -188,7 +188,7 @@ def test_what_slacks_own_types_refuse_the_tables_refuse() -> None:
     for sample in (*MESSAGE[-22:], *ELEMENTS, *INPUTS, *SPANS, *RICH["elements"], SHORT, HOME):
         check, validator = _checked(sample), types_schema.validator(types_schema.named(sample["type"]))
         assert validator.is_valid(sample)
-        for what, body in mutants(sample):
+        for what, body in mutations_of(sample):
             if not list(check(body, "")) and not validator.is_valid(body):
                 missed.append(f"{sample['type']}: {what}")
     assert missed == []

@@ -20,13 +20,13 @@ from questions import Bank, Option, Question, as_data, read_bank
 from questions.blocks import plain
 from questions.export import FORMATS, ExportFormat, exported, left_out
 from questions.export.anki import FIELDS
+from questions.export.common import tags_of
 from questions.export.gift import gift_bank
-from questions.export.shown import tags_of
-from questions.model import Place
+from questions.model import SourceLocation
 
 BANK = read_bank((Path(str(resources.files("questions"))) / "banks" / "pytorch-core.md").read_bytes(), name="a.md").bank
 ASKED = tuple(question for question in BANK.questions if not question.draw)
-NOWHERE = Place("", 0, 0)
+NOWHERE = SourceLocation("", 0, 0)
 OTHERS: list[ExportFormat] = ["csv", "gift", "anki"]
 
 TEXT = st.text(st.sampled_from("ab1 é*_`[]()<>!#&{}~\\|-+.=:'\",;/%$@\n"), min_size=1, max_size=25)

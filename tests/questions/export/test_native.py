@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from questions import Bank, CodeTask, Option, Question, Reading, read_bank
 from questions.export import exported
-from questions.export.calm import calmed, escaped
+from questions.export.common import calmed, escaped
 from questions.export.native import held, native_text
-from questions.model import LEVELS, CodeBlock, Place, Tolerance, Wrong
+from questions.model import LEVELS, CodeBlock, SourceLocation, Tolerance, Wrong
 
 BANKS = sorted(Path(str(resources.files("questions") / "banks")).glob("*.md"))
 FIXTURES = Path(__file__).parents[1] / "fixtures"
-NOWHERE = Place("", 0, 0)
+NOWHERE = SourceLocation("", 0, 0)
 
 INLINE = st.text(st.sampled_from("ab1 é*_`[]()<>!#&{}~\\|-+.=:'\"/$—"), min_size=1, max_size=20)
 WORDS = st.sampled_from(

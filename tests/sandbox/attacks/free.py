@@ -47,7 +47,8 @@ def become(job: dict[str, Any], descriptors: list[int]) -> NoReturn:
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
     """How one program ended and what it wrote."""
-    from sandbox import confine, linux
+    from sandbox import linux
+    from sandbox.inside import confine
 
     pipes = [os.pipe() for _ in range(3)]
     pid, pidfd = linux.clone(confine.NAMESPACES & ~linux.CLONE_NEWUSER)

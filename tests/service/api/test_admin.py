@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 import pytest
 
 from service.client import ServiceClient, ServiceRefused
-from service.store.tables import Audit, Bank, Ledger, Schedule, Season
+from service.store.tables import Audit, BankRow, Ledger, Schedule, Season
 from service.wire import QuestionPost, RevealPost, ScheduleSpec, Who
 from tests.conftest import Clock
 from tests.service.roads import DAILY, Road, choice
@@ -73,7 +73,7 @@ async def test_a_change_by_anybody_else_is_refused_and_leaves_no_trace(road: Roa
     assert refusal.value.failure.code == "admins-only"
     assert await road.rows(Audit) + await road.rows(Season) + await road.rows(Ledger) == []
     assert [str(row.spec) for row in await road.rows(Schedule)] == before
-    assert len(await road.rows(Bank)) == 1
+    assert len(await road.rows(BankRow)) == 1
 
 
 @pytest.mark.parametrize("action", LOOKS)
@@ -126,7 +126,7 @@ async def test_posting_and_closing_at_once(road: Road, boss: Who) -> None:
 
 async def test_a_preview_of_an_import_its_errors_and_the_import(road: Road, boss: Who) -> None:
     preview = await road.client.bank_import(boss, "e1", "own.md", DOCUMENT, False)
-    assert (preview.applied, preview.added, await road.rows(Bank)) == (False, 1, [])
+    assert (preview.applied, preview.added, await road.rows(BankRow)) == (False, 1, [])
     done = await road.client.bank_import(boss, "e2", "own.md", DOCUMENT, True)
     assert done == preview.model_copy(update={"applied": True})
     broken = await road.client.bank_import(boss, "e3", "own.md", "---\nbank: [\n---\n", True)

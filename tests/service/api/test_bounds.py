@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from service.api.door import MOST
+from service.api.http import MOST
 from service.app import Service
 from service.wire import Failure
 from tests.conftest import TOKEN

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.client import ServiceClient
-from service.wire import Place, ScheduleSpec, Where, Who
+from service.wire import PostingChannel, ScheduleSpec, Where, Who
 from tests.service.roads import Road, choice
 
 
@@ -14,7 +14,10 @@ async def test_a_platform_is_told_of_its_own_scheduled_channels(road: Road, clie
         where = Where(channel=channel, name=f"#{channel.lower()}")
         view = await client.schedule_add(boss, f"add-{number}", where, ScheduleSpec())
     await client.join(boss, Where(channel="C3"))
-    wanted = (Place(workspace="G1", channel="C1", name="#c1"), Place(workspace="G1", channel="C2", name="#c2"))
+    wanted = (
+        PostingChannel(workspace="G1", channel="C1", name="#c1"),
+        PostingChannel(workspace="G1", channel="C2", name="#c2"),
+    )
     assert await client.outbox_places("discord") == wanted
     assert await client.outbox_places("slack") == ()
     await client.schedule_share(boss, "share", Where(channel="C3", name="#c3"), view.id)

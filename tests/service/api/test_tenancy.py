@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from service.client import ServiceClient, ServiceRefused
-from service.wire import Given, ScheduleSpec, Where, Who
+from service.wire import AnswerInput, ScheduleSpec, Where, Who
 from tests.conftest import MONDAY
 from tests.service.roads import Road, choice
 
@@ -59,7 +59,7 @@ class Theirs:
         self.round = (await self.client.post_now(self.who, event, self.schedule)).id
 
     async def answer(self, event: str) -> None:
-        await self.client.answer(self.who, THEIRS, event, f"r{self.round}", Given(options=("a",)), MONDAY)
+        await self.client.answer(self.who, THEIRS, event, f"r{self.round}", AnswerInput(options=("a",)), MONDAY)
 
     async def close(self, event: str) -> None:
         await self.client.close_now(self.who, event, THEIRS)
@@ -78,7 +78,7 @@ class Theirs:
 
     async def practise(self, event: str) -> None:
         if form := await self.client.practice(self.who, THEIRS, "tensors"):
-            await self.client.answer(self.who, THEIRS, event, form.ref, Given(options=("a",)), MONDAY)
+            await self.client.answer(self.who, THEIRS, event, form.ref, AnswerInput(options=("a",)), MONDAY)
 
     async def share(self, event: str) -> None:
         aside = Where(channel=f"{TELLTALE}-aside", name=f"#{TELLTALE}-aside")

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from service.client import ServiceRefused
-from service.wire import Given, Who
+from service.wire import AnswerInput, Who
 from tests.service.roads import DAILY, Road, choice, prose
 
 Say = Callable[[Road, str], Awaitable[object]]
@@ -25,7 +25,7 @@ SAYINGS: dict[str, Say] = {
     "a season": lambda road, text: road.client.season_start(BOSS, f"{len(text)}", f"!{text}"[:200]),
     "a reason": lambda road, text: road.client.member_adjust(BOSS, f"{len(text)}", "Boss", 1, f"!{text}"[:200]),
     "a document": lambda road, text: road.client.bank_import(BOSS, f"{len(text)}", f"!{text}"[:200], text, True),
-    "an answer": lambda road, text: road.client.answer(road.who(), DAILY, "e2", "p2", Given(text=text), road.now),
+    "an answer": lambda road, text: road.client.answer(road.who(), DAILY, "e2", "p2", AnswerInput(text=text), road.now),
 }
 # What crosses the wire as JSON is text without lone surrogates.
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from service.ops.backups import MAX_AGE, SCHEDULE_IT, BackupInvalid, examine_backups, read_header, take
-from service.process import Refused
+from service.process import CommandFailed
 from service.store import migrations
 from service.store.migrations import ONE_AT_A_TIME
 from service.store.session import libpq_url
@@ -51,7 +51,7 @@ def test_only_an_empty_database_is_filled_unless_asked(
 ) -> None:
     rows = all_rows(database_url)
     execute(database_url, "update workspace set name = 'changed'")
-    with pytest.raises(Refused, match=r"not empty.*--replace"):
+    with pytest.raises(CommandFailed, match=r"not empty.*--replace"):
         restored_from(small, database_url)
     assert "changed" in str(all_rows(database_url)["workspace"])
     restored_from(small, database_url, replace=True)
@@ -70,7 +70,7 @@ def test_another_programs_tables_are_left_alone(
     rows = all_rows(database_url)
     for url in (database_url, new_database()):
         execute(url, 'create table "the""irs" (id int)')
-        with pytest.raises(Refused, match=r'not Dailygrad\'s \(the"irs\): name an empty one'):
+        with pytest.raises(CommandFailed, match=r'not Dailygrad\'s \(the"irs\): name an empty one'):
             restored_from(small, url, replace=True)
     again = taken_to(folder / "again.dump", database_url)
     restored = new_database()
@@ -83,7 +83,7 @@ def test_a_database_in_use_is_not_replaced(small: Path, database_url: str) -> No
     rows = all_rows(database_url)
     with (
         psycopg.connect(libpq_url(database_url)),
-        pytest.raises(Refused, match="in use by 1 other connection: stop the service"),
+        pytest.raises(CommandFailed, match="in use by 1 other connection: stop the service"),
     ):
         restored_from(small, database_url, replace=True)
     assert all_rows(database_url) == rows
@@ -94,7 +94,7 @@ def test_a_damaged_backup_changes_nothing(small: Path, database_url: str, new_da
     for part in range(20):
         small.write_bytes(content[: len(content) * part // 20])
         for url, replace in ((database_url, True), (empty, False)):
-            with pytest.raises(Refused) as wrong:
+            with pytest.raises(CommandFailed) as wrong:
                 restored_from(small, url, replace=replace)
             assert "\n" not in str(wrong.value)
     assert all_rows(database_url) == rows
@@ -110,7 +110,7 @@ def test_a_backup_whose_rows_contradict_each_other_changes_nothing(
     restored_from(small, other)
     execute(other, "set session_replication_role = replica; delete from answer")
     broken = taken_to(folder / "broken.dump", other)
-    with pytest.raises(Refused, match=r"could not be restored: .*foreign key.*; nothing was changed") as wrong:
+    with pytest.raises(CommandFailed, match=r"could not be restored: .*foreign key.*; nothing was changed") as wrong:
         restored_from(broken, database_url, replace=True)
     assert "\n" not in str(wrong.value)
     assert all_rows(database_url) == rows
@@ -119,9 +119,9 @@ def test_a_backup_whose_rows_contradict_each_other_changes_nothing(
 def test_what_is_not_a_backup_or_a_database_is_reported(
     small: Path, database_url: str, new_database: MakeDatabase, folder: Path
 ) -> None:
-    with pytest.raises(Refused, match="never migrated"):
+    with pytest.raises(CommandFailed, match="never migrated"):
         taken_to(folder / "a", new_database())
-    with pytest.raises(Refused, match=r"cannot be backed up: .*check DATABASE_URL"):
+    with pytest.raises(CommandFailed, match=r"cannot be backed up: .*check DATABASE_URL"):
         taken_to(folder / "a", "postgresql://nobody@127.0.0.1:1/nothing")
     small.write_bytes(b"PK\x03\x04")
     with pytest.raises(BackupInvalid, match="this is not a backup"):
@@ -131,7 +131,7 @@ def test_what_is_not_a_backup_or_a_database_is_reported(
     with pytest.raises(BackupInvalid, match=r"at revision 9999, .* none newer than .*update Dailygrad"):
         restored_from(taken_to(folder / "b", database_url), new_database())
     execute(database_url, "delete from alembic_version")
-    with pytest.raises(Refused, match="never migrated"):
+    with pytest.raises(CommandFailed, match="never migrated"):
         taken_to(folder / "c", database_url)
 
 
@@ -181,16 +181,18 @@ def test_a_client_that_is_missing_too_old_or_fails_is_reported(
     tools = folder / "tools"
     tools.mkdir()
     monkeypatch.setenv("PATH", f"{tools}")
-    with pytest.raises(Refused, match="pg_dump is not installed: install PostgreSQL's client"):
+    with pytest.raises(CommandFailed, match="pg_dump is not installed: install PostgreSQL's client"):
         taken_to(folder / "a", database_url)
-    with pytest.raises(Refused, match="pg_restore is not installed"):
+    with pytest.raises(CommandFailed, match="pg_restore is not installed"):
         restored_from(small, new_database())
     program(tools / "pg_dump", 'echo "pg_dump (PostgreSQL) 14.3 (Debian)"')
-    with pytest.raises(Refused, match=r"pg_dump 14 cannot back up PostgreSQL \d\d: install postgresql-client-\d\d or"):
+    with pytest.raises(
+        CommandFailed, match=r"pg_dump 14 cannot back up PostgreSQL \d\d: install postgresql-client-\d\d or"
+    ):
         taken_to(folder / "a", database_url)
     broken = 'echo "pg_dump: error: no space" >&2; exit 1'
     program(tools / "pg_dump", f'[ "$1" = --version ] && echo "pg_dump (PostgreSQL) 99.1" && exit; {broken}')
-    with pytest.raises(Refused, match="cannot be backed up: no space"):
+    with pytest.raises(CommandFailed, match="cannot be backed up: no space"):
         taken_to(folder / "a", database_url)
     old = 'echo "pg_restore: error: unsupported version (1.16) in file header" >&2; exit 1'
     program(tools / "pg_restore", f'[ "$1" = --version ] && echo "pg_restore (PostgreSQL) 15.1" && exit; {old}')

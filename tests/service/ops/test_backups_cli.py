@@ -13,10 +13,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from service.ops.backups import backups_command
-from service.process import Refused, only_one
+from service.process import CommandFailed, only_one
 from service.store import migrations
-from service.store.embedded import start_postgres
-from service.store.session import libpq_url
+from service.store.session import libpq_url, start_postgres
 from tests.conftest import MakeDatabase
 from tests.service.rows import all_rows
 
@@ -29,7 +28,7 @@ def typed(*words: str, url: str) -> Result:
 
 
 def refused(*words: str, url: str) -> str:
-    with pytest.raises(Refused) as problem:
+    with pytest.raises(CommandFailed) as problem:
         typed(*words, url=url)
     return str(problem.value)
 
@@ -79,7 +78,7 @@ def piped(command: str, url: str, stdin: bytes = b"") -> subprocess.CompletedPro
 
 def test_the_database_of_dailygrad_run_is_meant_where_none_is_named(folder: Path) -> None:
     data, other = folder / "data", folder / "other"
-    with pytest.raises(Refused, match="there is no database"):
+    with pytest.raises(CommandFailed, match="there is no database"):
         typed_at(data, "backup", folder / "a.dump")
     data.mkdir(mode=0o700)
     server = start_postgres(data / "postgres")
@@ -89,7 +88,7 @@ def test_the_database_of_dailygrad_run_is_meant_where_none_is_named(folder: Path
     # While it runs, a backup joins it and leaves it running; a restore keeps away.
     with only_one(data):
         typed_at(data, "backup", folder / "a.dump")
-        with pytest.raises(Refused, match="stop it first"):
+        with pytest.raises(CommandFailed, match="stop it first"):
             typed_at(data, "restore", folder / "a.dump")
     rows = all_rows(server.url)
     server.stop()

@@ -8,7 +8,7 @@ from sandbox.client import SandboxClient
 from service.app import build
 from service.client import ServiceRefused
 from service.config import Settings
-from service.store.tables import Answer, Base, VerdictRow
+from service.store.tables import AnswerRow, Base, VerdictRow
 from service.wire import VerdictNote
 from tests.conftest import TOKEN, MakeDatabase
 from tests.service.filled import DOUBLED, FILLED, SECRET, TOKEN_KEY
@@ -70,8 +70,8 @@ async def test_the_restored_service_goes_on_where_the_other_stood(
         await there.closed()
         there.clock.now = there.clock.now.replace(hour=8)
         assert await there.asked()
-        answers = len(await there.road.rows(Answer))
+        answers = len(await there.road.rows(AnswerRow))
         await service.tick()
         assert await there.deliver() == []
-        assert len(await there.road.rows(Answer)) == answers
+        assert len(await there.road.rows(AnswerRow)) == answers
         assert next(row for row in await there.standing("discord") if row[1] == "Ada")[2] > mine.points

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from service.choosing import Asked, Candidate
+from service.domain.choosing import Candidate, PastRound
 from service.store import banks
 from tests.service.staging import Stage, question
 
@@ -91,8 +91,8 @@ async def test_a_schedules_history_names_each_question_as_it_is_asked_now(stage:
     await stage.bank(question("views", level="senior"), question("grad", topic="autograd"))
     views, grad = await stage.version("views"), await stage.version("grad")
     assert await banks.asked_in(stage.session, schedule.id) == [
-        Asked(str(views.id), DAY, "tensors/memory", "senior"),
-        Asked(str(grad.id), LATER, "autograd", "mid"),
+        PastRound(str(views.id), DAY, "tensors/memory", "senior"),
+        PastRound(str(grad.id), LATER, "autograd", "mid"),
     ]
 
 

@@ -1,0 +1,6 @@
+"""A terminal chat: the whole quiz without a chat platform, for trying things out and for scripted transcripts."""
+
+from bot.console.chat import run_console, stdin_lines, stdout_write
+from bot.console.store import ConsoleStore
+
+__all__ = ["ConsoleStore", "run_console", "stdin_lines", "stdout_write"]

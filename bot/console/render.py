@@ -1,0 +1,171 @@
+"""A card or a form as lines of plain text of a given width. Pure; what is typed is `chat`'s business."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.core.cards import (
+    Bar,
+    Bars,
+    Block,
+    Button,
+    Card,
+    Code,
+    Form,
+    Link,
+    Options,
+    PickField,
+    Picture,
+    Small,
+    Table,
+    Text,
+    TextField,
+)
+from bot.core.markup import escape, parse, to_plain, to_summary
+from bot.core.markup.parser import clean
+from bot.core.markup.plain import StyledText, as_text, cells, table_lines, wrap
+from bot.core.markup.tree import Align
+from bot.core.rendering import reachable
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+_BAR_CELLS = 20
+_LABEL_CELLS = 36
+
+
+def card_text(card: Card, width: int = 80) -> str:
+    """Title, blocks and choices of a card."""
+    parts = [
+        _title(card.title, width),
+        *(_block(block, width) for block in card.blocks),
+        buttons_text(card.buttons, width),
+        _links(card.links, width),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def form_text(form: Form, width: int = 80) -> str:
+    """Title and blocks of a form; its fields are asked for one by one."""
+    parts = [_title(form.title, width), *(_block(block, width) for block in form.blocks), _links(form.links, width)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def field_text(field: TextField | PickField, width: int = 80) -> str:
+    """What a field asks, what stands in it, and how to type it."""
+    if isinstance(field, PickField):
+        return "\n".join([_flat(field.label, width), *_pick_lines(field, width), _pick_how(field)])
+    label = _flat(field.label, width)
+    hint = _flat(field.hint, width) if field.hint else ""
+    kept = f"It holds:\n{_indented(field.value)}" if field.value else ""
+    return "\n".join(part for part in (label, hint, kept, _type_how(field)) if part)
+
+
+def _type_how(field: TextField) -> str:
+    keep = " An empty answer keeps it." if field.value else ""
+    if field.lines == 1 and not field.code:
+        return f"Type one line.{keep}"
+    keep = " Only the dot keeps it." if field.value else ""
+    return f"Type lines, then a line with a single dot.{keep}"
+
+
+def _pick_lines(field: PickField, width: int) -> list[str]:
+    lines = []
+    for letter, (value, label) in zip(LETTERS, field.options, strict=False):
+        text = label.removeprefix(f"**{letter}** ")
+        picked = " (picked)" if value in field.picked else ""
+        lines.append(_hanging(f"  {letter}  ", to_plain(parse(text), width - 5) + picked))
+    return lines
+
+
+def _pick_how(field: PickField) -> str:
+    return "Type the letters, such as A C." if field.several else "Type one letter."
+
+
+def buttons_text(buttons: Sequence[Button], width: int = 80) -> str:
+    """The buttons in a row, each with what to type for it."""
+    lines = [""]
+    for key, button in zip(button_keys(buttons), buttons, strict=True):
+        label = clean(button.label)
+        shown = f"[{key}]" if label == key else f"[{key}] {label.removeprefix(f'{key} ')}"
+        if lines[-1] and cells(lines[-1]) + 3 + cells(shown) > width:
+            lines.append("")
+        lines[-1] += ("   " if lines[-1] else "") + shown
+    return "\n".join(lines)
+
+
+def button_keys(buttons: Sequence[Button]) -> list[str]:
+    """What to type for each button: its letter where the label begins with one, else its number."""
+    letters = [button.label.partition(" ")[0] for button in buttons]
+    return [
+        letter if len(letter) == 1 and letter in LETTERS else str(place)
+        for place, letter in enumerate(letters, start=1)
+    ]
+
+
+def _block(block: Block, width: int) -> str:
+    match block:
+        case Text(markdown) | Small(markdown):
+            return to_plain(parse(markdown), width)
+        case Code(text):
+            return _indented(text)
+        case Options(rows):
+            return "\n".join(_hanging(f"{row.letter:>3}  ", to_plain(parse(row.markdown), width - 5)) for row in rows)
+        case Bars(rows):
+            return _bars(rows)
+        case Table():
+            return _table(block, width)
+        case Picture(alt=alt):
+            return _flat(escape(f"[Picture: {alt}]"), width)
+
+
+def _title(plain: str, width: int) -> str:
+    return as_text(wrap([StyledText(clean(plain))], width))
+
+
+def _flat(markdown: str, width: int) -> str:
+    return to_plain(parse(markdown), width)
+
+
+def _links(links: Sequence[Link], width: int) -> str:
+    """The pages one can open: each address on a line of its own, whole, so that a terminal can follow it."""
+    return "\n".join(
+        f"{as_text(wrap([StyledText(clean(link.label))], width))}:\n{link.url}" for link in reachable(links)
+    )
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}".rstrip() for line in clean(text).rstrip("\n").split("\n"))
+
+
+def _hanging(first: str, text: str) -> str:
+    return first + text.replace("\n", "\n" + " " * len(first))
+
+
+def _bars(rows: tuple[Bar, ...]) -> str:
+    labels = [to_summary(parse(row.label), _LABEL_CELLS) for row in rows]
+    widest = max((cells(label) for label in labels), default=0)
+    return "\n".join(_bar(label + " " * (widest - cells(label)), row) for label, row in zip(labels, rows, strict=True))
+
+
+def _bar(label: str, row: Bar) -> str:
+    full = round(_BAR_CELLS * min(1.0, max(0.0, row.share)))
+    bar = "█" * full + "░" * (_BAR_CELLS - full)
+    return f"{label}  {bar} {row.count} ({round(100 * row.share)} %) {row.mark}".rstrip()
+
+
+def _table(table: Table, width: int) -> str:
+    rows = [[[StyledText(clean(cell))] for cell in row] for row in (table.columns, *_marked(table))]
+    aligns = [Align.RIGHT if place in table.numeric else Align.LEFT for place in range(len(table.columns))]
+    text = as_text(table_lines(rows, aligns, width))
+    return f"{clean(table.caption)}\n{text}" if table.caption else text
+
+
+def _marked(table: Table) -> list[tuple[str, ...]]:
+    """The rows, the reader's own said so in its first cell of words."""
+    rows = list(table.rows)
+    if table.mine is not None:
+        place = next((at for at in range(len(table.columns)) if at not in table.numeric), 0)
+        mine = list(rows[table.mine])
+        mine[place] += " (you)"
+        rows[table.mine] = tuple(mine)
+    return rows

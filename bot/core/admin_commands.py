@@ -1,0 +1,321 @@
+"""What admins type after `/quiz-admin`, done. Who is an admin is for the service to check."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import time
+from typing import Any, cast
+
+from bot.core.cards import Card, Form
+from bot.core.command_parser import CommandError, Typed
+from bot.core.events import Added, Command, Event, Submit, Visited
+from bot.core.markup import escape
+from bot.core.member_commands import help_said
+from bot.core.text import admin, members
+from service.client import ServiceClient, ServiceRefused
+from service.wire import Generated, RoundView, ScheduleSpec, ScheduleView, Where, Who
+
+# What is done when the bot comes to a workspace, and for whoever opens its own page. The wording is in `wording`.
+
+
+NOWHERE = Where(channel="")
+"""No channel: what is asked there is asked of the whole workspace."""
+
+
+class Onboarding:
+    """The first hello, the first schedule, and every visit. All that was chosen so far is in the action."""
+
+    def __init__(self, client: ServiceClient) -> None:
+        self._client = client
+
+    async def added(self, event: Added) -> tuple[Card, bool]:
+        """The hello, and whether it is the first in this workspace."""
+        first = await self._client.hello(event.who, event.id, event.where)
+        return admin.hello_card(event.where), first
+
+    async def visited(self, event: Visited) -> Card:
+        """The member's own page."""
+        today = await self._client.today(event.who, NOWHERE)
+        return admin.home_card(today, await self._client.me(event.who), event.at)
+
+    async def setup(self, event: Event, where: Where) -> Card:
+        """Ask for the time. Refused, by the service, for whoever may not."""
+        known = [one for one in await self._client.schedule_list(event.who) if one.channel == where.channel]
+        return admin.time_card(where, tuple(known))
+
+    def plan(self, event: Event, at: str, where: Where) -> Form:
+        """Ask for days and zone."""
+        return admin.plan_form(at, where, event.at)
+
+    async def begin(self, event: Submit, at: str, where: Where) -> Card:
+        """Add the schedule and show its first question; one that is there already is shown again."""
+        spec = _spec(event, at)
+        for one in await self._client.schedule_list(event.who):
+            if one.channel == where.channel and one.spec == spec:
+                return admin.begun_card(one, await self._first(event.who, one), "This schedule is there")
+        view = await self._client.schedule_add(event.who, event.id, where, spec)
+        return admin.begun_card(view, await self._first(event.who, view))
+
+    async def _first(self, who: Who, view: ScheduleView) -> RoundView | str:
+        """The schedule is kept whatever becomes of its preview."""
+        try:
+            return await self._client.schedule_preview(who, view.id)
+        except ServiceRefused as refused:
+            return escape(refused.failure.message)
+
+    async def post_now(self, event: Event, schedule: int) -> Card:
+        """Post the day's question at once."""
+        return admin.round_card(await self._client.post_now(event.who, event.id, schedule), "Posted")
+
+
+def _spec(event: Submit, at: str) -> ScheduleSpec:
+    typed = _one(event, "other").strip()
+    days = _one(event, "days") or admin.DAYS[0][0]
+    return ScheduleSpec.model_validate(
+        {
+            "at": time(int(at[:2]), int(at[2:])),
+            "weekdays": tuple(int(day) for day in days.split(",") if day.isdecimal()),
+            "zone": typed or _one(event, "zone") or "UTC",
+        }
+    )
+
+
+def _one(event: Submit, name: str) -> str:
+    return next(iter(event.values.get(name, ())), "")
+
+
+Said = Card | Form
+Doer = Callable[[Command, Typed], Awaitable[Said]]
+
+# The names arguments have when typed, and those they have on the wire.
+_PLAN = {
+    "at": "at",
+    "days": "weekdays",
+    "zone": "zone",
+    "open": "open_minutes",
+    "level": "levels",
+    "topic": "topics",
+    "kind": "kinds",
+    "holidays": "country",
+    "speed": "speed_bonus",
+    "memory": "memory_days",
+    "catch-up": "catch_up_minutes",
+}
+
+
+class AdminCommands:
+    """One method per command; each returns what the admin is told."""
+
+    def __init__(self, client: ServiceClient) -> None:
+        self._client = client
+        self._doers: dict[tuple[str, ...], Doer] = {
+            ("setup",): self._setup,
+            ("schedule", "add"): self._add,
+            ("schedule", "list"): self._list,
+            ("schedule", "edit"): self._edit,
+            ("schedule", "pause"): self._pause,
+            ("schedule", "resume"): self._pause,
+            ("schedule", "skip"): self._skip,
+            ("schedule", "share"): self._share,
+            ("schedule", "unshare"): self._share,
+            ("schedule", "preview"): self._preview,
+            ("schedule", "post-now"): self._post_now,
+            ("schedule", "remove"): self._remove,
+            ("close-now",): self._close_now,
+            ("season", "start"): self._season_start,
+            ("season", "end"): self._season_end,
+            ("season", "list"): self._seasons,
+            ("bank", "import"): self._import,
+            ("bank", "log"): self._log,
+            ("bank", "undo"): self._undo,
+            ("bank", "list"): self._banks,
+            ("bank", "retire"): self._retire,
+            ("bank", "restore"): self._retire,
+            ("bank", "approve"): self._approve,
+            ("bank", "low"): self._low,
+            ("review", "list"): self._reports,
+            ("review", "dismiss"): self._settle,
+            ("review", "fixed"): self._settle,
+            ("member", "restore"): self._restore,
+            ("member", "adjust"): self._adjust,
+            ("link",): self._link,
+            ("audit",): self._audit,
+            ("doctor",): self._doctor,
+            ("help",): self._help,
+        }
+
+    async def run(self, event: Command, typed: Typed) -> Said:
+        """Do what was typed. Raises CommandError and what the client raises."""
+        return await self._doers[typed.spec.path](event, typed)
+
+    # Schedules
+
+    async def _setup(self, event: Command, typed: Typed) -> Said:
+        return await Onboarding(self._client).setup(event, event.where)
+
+    async def _add(self, event: Command, typed: Typed) -> Said:
+        view = await self._client.schedule_add(event.who, event.id, event.where, _plan(typed, ScheduleSpec()))
+        return admin.schedule_card(view, "Schedule added")
+
+    async def _list(self, event: Command, typed: Typed) -> Said:
+        return admin.schedules_card(await self._client.schedule_list(event.who))
+
+    async def _edit(self, event: Command, typed: Typed) -> Said:
+        known = await self._schedule(event, typed)
+        if not typed.values.keys() & _PLAN.keys():
+            raise CommandError(f"Say what to change, such as `{typed.spec.words} {known.id} at:10:00`.")
+        view = await self._client.schedule_edit(event.who, event.id, known.id, _plan(typed, known.spec))
+        return admin.schedule_card(view, "Schedule changed")
+
+    async def _pause(self, event: Command, typed: Typed) -> Said:
+        paused = typed.spec.path[1] == "pause"
+        known = await self._schedule(event, typed)
+        view = await self._client.schedule_pause(event.who, event.id, known.id, paused)
+        return admin.schedule_card(view, "Schedule paused" if paused else "Schedule resumed")
+
+    async def _skip(self, event: Command, typed: Typed) -> Said:
+        known = await self._schedule(event, typed)
+        view = await self._client.schedule_skip(event.who, event.id, known.id, typed.day("date"))
+        return admin.schedule_card(view, "Day skipped")
+
+    async def _share(self, event: Command, typed: Typed) -> Said:
+        number = typed.number("schedule")
+        if typed.spec.path[1] == "share":
+            view = await self._client.schedule_share(event.who, event.id, event.where, number)
+            return admin.schedule_card(view, "Schedule shared")
+        view = await self._client.schedule_unshare(event.who, event.id, event.where, number)
+        return admin.schedule_card(view, "No longer shared")
+
+    async def _preview(self, event: Command, typed: Typed) -> Said:
+        known = await self._schedule(event, typed)
+        return admin.round_card(await self._client.schedule_preview(event.who, known.id), "The next question")
+
+    async def _post_now(self, event: Command, typed: Typed) -> Said:
+        known = await self._schedule(event, typed)
+        return admin.round_card(await self._client.post_now(event.who, event.id, known.id), "Posted")
+
+    async def _remove(self, event: Command, typed: Typed) -> Said:
+        known = await self._schedule(event, typed)
+        await self._client.schedule_remove(event.who, event.id, known.id)
+        return admin.done_card("Schedule removed", f"Schedule {known.id} is removed; its rounds and points stay.")
+
+    async def _schedule(self, event: Command, typed: Typed) -> ScheduleView:
+        """The schedule named; else the only one of this channel, else the only one there is."""
+        known = await self._client.schedule_list(event.who)
+        if "schedule" in typed.values:
+            found = [one for one in known if one.id == typed.number("schedule")]
+        else:
+            found = [one for one in known if _posts_to(one, event)] or list(known)
+        if len(found) == 1:
+            return found[0]
+        numbers = ", ".join(str(one.id) for one in known)
+        said = (
+            f"There are schedules {numbers}. Say which: `{typed.spec.usage}`." if known else "There is no schedule yet."
+        )
+        raise CommandError(said)
+
+    # Rounds and seasons
+
+    async def _close_now(self, event: Command, typed: Typed) -> Said:
+        return admin.round_card(await self._client.close_now(event.who, event.id, event.where), "Closed")
+
+    async def _season_start(self, event: Command, typed: Typed) -> Said:
+        name = typed.text("name").strip().strip('"')
+        return admin.season_card(await self._client.season_start(event.who, event.id, name), "Season started")
+
+    async def _season_end(self, event: Command, typed: Typed) -> Said:
+        return admin.season_card(await self._client.season_end(event.who, event.id), "Season ended")
+
+    async def _seasons(self, event: Command, typed: Typed) -> Said:
+        return admin.seasons_card(await self._client.season_list(event.who))
+
+    # Banks
+
+    async def _import(self, event: Command, typed: Typed) -> Said:
+        return members.import_form()
+
+    async def take_document(self, event: Event, name: str, text: str, apply: bool) -> Said:
+        """Import a document, or with `apply` false only check it."""
+        if not name or not text.strip():
+            raise CommandError(
+                "An import needs the document's name and its text. `/quiz-admin bank import` asks again."
+            )
+        return admin.imported_card(await self._client.bank_import(event.who, event.id, name, text, apply))
+
+    async def _log(self, event: Command, typed: Typed) -> Said:
+        return admin.log_card(await self._client.bank_log(event.who, typed.text("name")))
+
+    async def _undo(self, event: Command, typed: Typed) -> Said:
+        return admin.undone_card(await self._client.bank_undo(event.who, event.id, typed.text("name")))
+
+    async def _banks(self, event: Command, typed: Typed) -> Said:
+        return admin.banks_card(await self._client.bank_list(event.who))
+
+    async def _retire(self, event: Command, typed: Typed) -> Said:
+        question, retired = typed.text("id"), typed.spec.path[1] == "retire"
+        await self._client.bank_retire(event.who, event.id, question, retired)
+        return admin.retired_card(question, retired)
+
+    async def _approve(self, event: Command, typed: Typed) -> Said:
+        if "next" in typed.values:
+            how = cast(Generated, typed.text("next"))
+            await self._client.bank_generated(event.who, event.id, how)
+            return admin.generated_card(how)
+        if "id" not in typed.values:
+            raise CommandError("Say which: a question's id, or `/quiz-admin bank approve all`.")
+        return admin.approved_card(await self._client.bank_approve(event.who, event.id, typed.text("id")))
+
+    async def _low(self, event: Command, typed: Typed) -> Said:
+        return admin.low_card(await self._client.bank_low(event.who))
+
+    # Reports, members, the house
+
+    async def _reports(self, event: Command, typed: Typed) -> Said:
+        return admin.reports_card(await self._client.reports(event.who))
+
+    async def _settle(self, event: Command, typed: Typed) -> Said:
+        state = "fixed" if typed.spec.path[1] == "fixed" else "dismissed"
+        return await self.settle(event, typed.number("report"), state)
+
+    async def settle(self, event: Event, report: int, state: str) -> Said:
+        """Settle a report as dismissed or fixed."""
+        return admin.settled_card(await self._client.report_settle(event.who, event.id, report, state))
+
+    async def _restore(self, event: Command, typed: Typed) -> Said:
+        member, day = typed.text("name"), typed.day("date")
+        await self._client.member_restore(event.who, event.id, member, day)
+        return admin.restored_card(member, day)
+
+    async def _adjust(self, event: Command, typed: Typed) -> Said:
+        member, points, reason = typed.text("name"), typed.number("points"), typed.text("reason").strip()
+        await self._client.member_adjust(event.who, event.id, member, points, reason)
+        return admin.adjusted_card(member, points, reason)
+
+    async def _link(self, event: Command, typed: Typed) -> Said:
+        if "code" not in typed.values:
+            return admin.chat_code_card(await self._client.chat_link(event.who, event.id))
+        return await self.join(event, typed.text("code"), sure=False)
+
+    async def join(self, event: Event, code: str, *, sure: bool) -> Said:
+        """Link this chat by a code; unless `sure`, one with a history only says what that would do."""
+        return admin.chat_linked_card(await self._client.chat_join(event.who, event.id, code, sure), code)
+
+    async def _audit(self, event: Command, typed: Typed) -> Said:
+        return admin.audit_card(await self._client.audit(event.who))
+
+    async def _doctor(self, event: Command, typed: Typed) -> Said:
+        return admin.doctor_card(await self._client.doctor(event.who))
+
+    async def _help(self, event: Command, typed: Typed) -> Said:
+        return help_said(typed)
+
+
+def _posts_to(view: ScheduleView, event: Event) -> bool:
+    here = (event.who.platform, event.where.channel)
+    return here in [(view.platform, view.channel), *((one.platform, one.channel) for one in view.shared)]
+
+
+def _plan(typed: Typed, known: ScheduleSpec) -> ScheduleSpec:
+    """The schedule as typed; what was not named stays as known."""
+    changes: dict[str, Any] = {wire: typed.values[name] for name, wire in _PLAN.items() if name in typed.values}
+    return ScheduleSpec.model_validate({**known.model_dump(), **changes, "at": typed.clock("at", known.at or time(9))})

@@ -1,0 +1,239 @@
+"""What was typed after `/quiz` or `/quiz-admin`, read into a command and its values. Errors name the cure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, time
+from difflib import get_close_matches
+from typing import TypeVar
+
+from bot.core.command_spec import Argument, BadArgument, Spec, Value, closest, hint, shown, specs_of
+
+V = TypeVar("V")
+
+_WORD = re.compile(r'(?:[A-Za-z-]+:)?["“”][^"“”]*["“”]|\S+')
+_NAMED = re.compile(r"([A-Za-z][A-Za-z-]*):(.*)", re.DOTALL)
+# A group typed alone means the harmless one of its commands.
+_ALONE = {("review",): "list", ("schedule",): "list", ("bank",): "list", ("season",): "list"}
+
+
+class CommandError(Exception):
+    """What was typed cannot be done as it stands; the message (Markdown) says why and what to type instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A command as read. An argument that was not given is not among the values."""
+
+    spec: Spec
+    values: Mapping[str, Value] = field(default_factory=dict)
+
+    def text(self, name: str, default: str = "") -> str:
+        return self._of(str, name, default)
+
+    def number(self, name: str, default: int = 0) -> int:
+        return self._of(int, name, default)
+
+    def day(self, name: str) -> date:
+        return self._of(date, name, None)
+
+    def clock(self, name: str, default: time) -> time:
+        return self._of(time, name, default)
+
+    def _of(self, kind: type[V], name: str, default: V | None) -> V:
+        value = self.values.get(name, default)
+        if not isinstance(value, kind):
+            raise CommandError(f"`{self.spec.words}` needs {name}.")
+        return value
+
+
+def read_command(name: str, text: str) -> Typed:
+    """The command typed after `/name`; nothing typed asks for help. Raises CommandError."""
+    spec, rest = _find(name, text)
+    return Typed(spec, _Values(spec).read(rest))
+
+
+def _find(name: str, text: str) -> tuple[Spec, str]:
+    name = name.lower()
+    specs = {spec.path: spec for spec in specs_of(name)}
+    if not specs:
+        raise CommandError("The commands are `/quiz` and `/quiz-admin`.")
+    words = [(match[0].lower(), match.end()) for match in re.finditer(r"\S+", text)][:2]
+    typed = tuple(word for word, _ in words)
+    if not typed:
+        return specs[("help",)], ""
+    for length in (2, 1):
+        if len(typed) >= length and typed[:length] in specs:
+            return specs[typed[:length]], text[words[length - 1][1] :].strip()
+    if typed in _ALONE and (*typed, _ALONE[typed]) in specs:
+        return specs[(*typed, _ALONE[typed])], ""
+    raise CommandError(_no_such(name, typed, tuple(specs)))
+
+
+def _no_such(name: str, typed: tuple[str, ...], paths: tuple[tuple[str, ...], ...]) -> str:
+    group = [path[1] for path in paths if len(path) == 2 and path[0] == typed[0]]
+    if group:
+        said = (
+            f"{shown(typed[1])} is not among them." + hint(typed[1], tuple(group)) if len(typed) > 1 else "Say which."
+        )
+        return f"`/{name} {typed[0]}` goes with {', '.join(group)}. {said}"
+    missing = shown(f"/{name} {typed[0]}")
+    near = closest(" ".join(typed), tuple(" ".join(path) for path in paths)) or closest(
+        typed[0], tuple(path[0] for path in paths)
+    )
+    if near is None and (other := _elsewhere(name, typed[0])):
+        near, name = typed[0], other
+    meant = f" Did you mean `/{name} {near}`?" if near else ""
+    return f"There is no command {missing}.{meant} `/{name} help` lists them all."
+
+
+def _elsewhere(name: str, word: str) -> str:
+    """The other name, where it has commands that begin with the word; `/quiz schedule` is typed by admins."""
+    other = "quiz" if name == "quiz-admin" else "quiz-admin"
+    return other if any(spec.path[0] == word for spec in specs_of(other)) else ""
+
+
+class _Values:
+    """Fills a command's arguments word by word: named ones by name, others by their looks, then in order."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.values: dict[str, Value] = {}
+
+    def read(self, text: str) -> Mapping[str, Value]:
+        position = 0
+        while found := _WORD.search(text, position):
+            open_slots = self._open()
+            if open_slots and open_slots[0].kind.rest:
+                self.values[open_slots[0].name] = text[found.start() :]
+                break
+            if named_rest := self._rest_named(text[found.start() :]):
+                self.values[named_rest[0]] = named_rest[1]
+                break
+            self._take(found[0])
+            position = found.end()
+        missing = [
+            argument for argument in self.spec.arguments if argument.required and argument.name not in self.values
+        ]
+        if missing:
+            raise CommandError(f"{missing[0].name.capitalize()} is missing. {missing[0].help} {self._usage()}")
+        return self.values
+
+    def _rest_named(self, text: str) -> tuple[str, str] | None:
+        """An argument that takes the rest, given by name, though others before it may be left out: all that follows."""
+        name, colon, rest = text.partition(":")
+        takes = [one for one in self._open() if one.kind.rest and colon and one.name == name.lower()]
+        return (takes[0].name, rest.strip()) if takes and rest.strip() else None
+
+    def _open(self) -> list[Argument]:
+        return [one for one in self.spec.arguments if not one.named and one.name not in self.values]
+
+    def _usage(self) -> str:
+        if len(self.spec.arguments) > 4:
+            return f"`/{self.spec.name} help {' '.join(self.spec.path)}` says more."
+        return f"Type `{self.spec.usage}`."
+
+    def _take(self, word: str) -> None:
+        named = _NAMED.fullmatch(word)
+        if named and not word.startswith(('"', "“", "”")):
+            self._set(self._called(named[1]), named[2])
+            return
+        # What takes the rest of the line comes last: it is no place for a word that fits nothing before it.
+        slots = [one for one in self._open() if not one.kind.rest]
+        for argument in sorted(slots, key=lambda one: not one.kind.own):
+            try:
+                value = argument.kind.read(_bare(word))
+            except BadArgument:
+                continue
+            if not argument.kind.own:
+                self._check_slip(word, slots)
+            self.values[argument.name] = value
+            return
+        raise CommandError(self._misfit(word, slots))
+
+    def _check_slip(self, word: str, slots: list[Argument]) -> None:
+        """`board weak` is a slip for `week` far more often than a topic of that name."""
+        choices = tuple(choice for one in slots if one.kind.own for choice in one.kind.choices)
+        near = get_close_matches(word.lower(), choices, 1, 0.74)
+        if near and len(word) > 2 and not word.startswith(('"', "“", "”")):
+            raise CommandError(f"Did you mean `{near[0]}`? If not, put {shown(word)} in quotes.")
+
+    def _misfit(self, word: str, slots: list[Argument]) -> str:
+        if not slots:
+            return f"{shown(word)} is one word too many. {self._usage()}"
+        meant = [one for one in slots if re.fullmatch(one.kind.looks, word, re.IGNORECASE)]
+        if len(slots) == 1 or meant:
+            try:
+                (meant or slots)[0].kind.read(_bare(word))
+            except BadArgument as error:
+                return str(error)
+        kinds = ", ".join(f"{one.name} (such as `{one.kind.example}`)" for one in slots)
+        return f"{shown(word)} fits none of {kinds}. {self._usage()}"
+
+    def _called(self, name: str) -> Argument:
+        names = {argument.name: argument for argument in self.spec.arguments}
+        if name.lower() not in names:
+            known = f"It takes {', '.join(names)}." if names else "It takes none."
+            raise CommandError(f"`{self.spec.words}` has no {shown(name + chr(58))}. {known}{hint(name, tuple(names))}")
+        return names[name.lower()]
+
+    def _set(self, argument: Argument, word: str) -> None:
+        if not _bare(word):
+            raise CommandError(f"`{argument.name}:` is empty. Write it as `{argument.name}:{argument.kind.example}`.")
+        try:
+            self.values[argument.name] = argument.kind.read(_bare(word))
+        except BadArgument as error:
+            raise CommandError(f"{argument.name.capitalize()}: {error}") from None
+
+
+def _bare(word: str) -> str:
+    return word.strip('"“”')
+
+
+# What may be typed next: whole texts, for a list under an input or the tab key. It knows no questions.
+
+
+_MOST = 25
+
+
+def complete(name: str, text: str) -> list[str]:
+    """Texts that begin with `text` and go on sensibly, at most 25; `text` is what follows `/quiz` or `/quiz-admin`."""
+    lowered = text.lower().lstrip()
+    found = [
+        words for spec in specs_of(name) if (words := " ".join(spec.path)).startswith(lowered) and words != lowered
+    ]
+    for spec in specs_of(name):
+        words = " ".join(spec.path)
+        if lowered.startswith(words + " "):
+            found = _arguments(spec, text.lstrip())
+    return found[:_MOST]
+
+
+def suggest(line: str, admin: bool) -> list[str]:
+    """Whole lines that begin with `line`, such as `/quiz board week`; an admin's commands for admins alone."""
+    name, space, rest = line.removeprefix("/").partition(" ")
+    names = ("quiz", "quiz-admin") if admin else ("quiz",)
+    if space:
+        return [f"/{name} {text}" for text in complete(name, rest)] if name in names else []
+    return [f"/{one} {text}" for one in names if one.startswith(name) for text in complete(one, "")][:_MOST]
+
+
+def _arguments(spec: Spec, text: str) -> list[str]:
+    before, _, last = text.rpartition(" ")
+    given = {word.partition(":")[0] for word in before.split()}
+    offers = [offer for argument in spec.arguments if argument.name not in given for offer in _offers(argument)]
+    return [f"{before} {offer}" for offer in offers if offer.startswith(last.lower()) and offer != last]
+
+
+def _offers(argument: Argument) -> tuple[str, ...]:
+    if argument.kind.rest:
+        return ()
+    prefix = f"{argument.name}:"
+    if argument.named:
+        return (prefix, *(prefix + choice for choice in argument.kind.choices))
+    return argument.kind.choices or (() if argument.required else (prefix,))
+
+
+# `/quiz` and `/quiz-admin`: the one definition of them, reading of what was typed, and completion. It runs nothing.

@@ -1,0 +1,368 @@
+"""The kinds of argument: how each is read from one typed word, and what is said when it cannot be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, time
+from difflib import get_close_matches
+from functools import cache
+from typing import Final
+from zoneinfo import available_timezones
+
+Value = str | int | bool | time | date | tuple[str, ...] | tuple[int, ...]
+
+DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+class BadArgument(Exception):
+    """A word that is not of this kind; the message says what would be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How an argument is read. `read` raises Unreadable."""
+
+    name: str
+    read: Callable[[str], Value]
+    example: str
+    choices: tuple[str, ...] = ()
+    """Words worth offering while somebody types."""
+    own: bool = True
+    """Whether a word of this kind is known by its looks, so that it may stand anywhere."""
+    rest: bool = False
+    """Takes all that is left, spaces and lines included."""
+    looks: str = r"(?!)"
+    """A pattern of words that were surely meant to be of this kind, though they may not be readable."""
+
+
+def shown(word: str) -> str:
+    """A typed word as an error shows it, whatever it holds."""
+    return f"`{word[:60].replace('`', chr(39))}`"
+
+
+def closest(word: str, known: tuple[str, ...]) -> str | None:
+    """The known word that was probably meant."""
+    found = get_close_matches(word.lower(), known, 1, 0.6)
+    return found[0] if found else None
+
+
+def hint(word: str, known: tuple[str, ...]) -> str:
+    """`did you mean …?` with a leading space, or nothing."""
+    near = closest(word, known)
+    return f" Did you mean `{near}`?" if near else ""
+
+
+def one_of(name: str, words: Mapping[str, Value]) -> Kind:
+    """One of a few words, each standing for a value."""
+
+    def read(word: str) -> Value:
+        if word.lower() not in words:
+            known = ", ".join(words)
+            raise BadArgument(f"{shown(word)} is none of {known}.{hint(word, tuple(words))}")
+        return words[word.lower()]
+
+    return Kind(name, read, next(iter(words)), tuple(words))
+
+
+def list_of(name: str, known: tuple[str, ...]) -> Kind:
+    """Words of a few, parted by commas."""
+
+    def read(word: str) -> Value:
+        for part in (parts := tuple(word.lower().split(","))):
+            if part not in known:
+                raise BadArgument(f"{shown(part)} is none of {', '.join(known)}.{hint(part, known)}")
+        return parts
+
+    return Kind(name, read, ",".join(known[:2]), known)
+
+
+def _read_time(word: str) -> time:
+    found = re.fullmatch(r"(\d{1,2})[:.](\d{2})", word)
+    if not found or int(found[1]) > 23 or int(found[2]) > 59:
+        raise BadArgument(f"{shown(word)} is no time of day. Write it as `09:00` or `17:30`.")
+    return time(int(found[1]), int(found[2]))
+
+
+_WEEKDAY_WORDS = {"daily": tuple(range(7)), "weekdays": tuple(range(5)), "weekends": (5, 6)}
+
+
+def _read_weekdays(word: str) -> tuple[int, ...]:
+    lowered = word.lower()
+    if lowered in _WEEKDAY_WORDS:
+        return _WEEKDAY_WORDS[lowered]
+    days: set[int] = set()
+    for part in lowered.split(","):
+        first, dash, last = part.partition("-")
+        begin = _weekday(first, word)
+        end = _weekday(last, word) if dash else begin
+        # A range may run over the weekend: fri-mon.
+        days.update((begin + step) % 7 for step in range((end - begin) % 7 + 1))
+    return tuple(sorted(days))
+
+
+def _weekday(part: str, word: str) -> int:
+    if len(part) >= 3:
+        for number, day in enumerate(("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")):
+            if day.startswith(part):
+                return number
+    raise BadArgument(f"{shown(word)} names no weekdays. Write `mon-fri`, `mon,wed,fri`, `weekdays` or `daily`.")
+
+
+@cache
+def _zones() -> dict[str, str]:
+    return {zone.lower(): zone for zone in sorted(available_timezones())}
+
+
+def _read_zone(word: str) -> str:
+    zone = _zones().get(word.lower())
+    if zone:
+        return zone
+    cities = [known for low, known in _zones().items() if low.rpartition("/")[2] == word.lower()]
+    near = cities[0] if cities else _zones().get(closest(word, tuple(_zones())) or "")
+    meant = f" Did you mean `{near}`?" if near else " Write it as `Europe/Berlin` or `America/New_York`."
+    raise BadArgument(f"{shown(word)} is no time zone we know.{meant}")
+
+
+_MINUTES = {"d": 24 * 60, "h": 60, "m": 1}
+
+
+def _read_duration(word: str) -> int:
+    if not re.fullmatch(r"(\d{1,5}[dhm])+", word.lower()):
+        raise BadArgument(f"{shown(word)} is no length of time. Write it as `8h`, `90m`, `1h30m` or `2d`.")
+    return sum(int(count) * _MINUTES[unit] for count, unit in re.findall(r"(\d+)([dhm])", word.lower()))
+
+
+def _read_number(word: str) -> int:
+    if not re.fullmatch(r"[+-]?\d{1,9}", word.lstrip("#")):
+        raise BadArgument(f"{shown(word)} is no number. Write it in digits, such as `3`.")
+    return int(word.lstrip("#"))
+
+
+def _read_code(word: str) -> str:
+    code = word.upper().replace("-", "")
+    if not re.fullmatch(r"[0-9A-Z]{8}", code):
+        raise BadArgument(f"{shown(word)} is no code. A code has eight letters and digits, such as `K7QM2RXN`.")
+    return code
+
+
+def _read_date(word: str) -> date:
+    try:
+        return date.fromisoformat(word)
+    except ValueError:
+        raise BadArgument(f"{shown(word)} is no date. Write it as year-month-day, such as `2026-03-02`.") from None
+
+
+WORD: Final = Kind("word", str, "autograd", own=False)
+WORDS: Final = Kind(
+    "words", lambda word: tuple(part for part in word.split(",") if part), "autograd,tensors", own=False
+)
+REST: Final = Kind("text", str, "…", own=False, rest=True)
+TIME: Final = Kind("time", _read_time, "09:00", looks=r"\d+[:.]?\d*")
+WEEKDAYS: Final = Kind(
+    "weekdays",
+    _read_weekdays,
+    "mon-fri",
+    ("mon-fri", "daily", "weekdays", "mon,wed,fri"),
+    looks=r"(mon|tue|wed|thu|fri|sat|sun|week|dai).*",
+)
+ZONE: Final = Kind(
+    "time zone",
+    _read_zone,
+    "Europe/Berlin",
+    ("UTC", "Europe/Berlin", "America/New_York", "Asia/Tokyo"),
+    looks=r"[A-Za-z_]{4,}(/.*)?",
+)
+COUNTRY: Final = Kind("country", lambda word: word.upper(), "DE")
+DURATION: Final = Kind("length of time", _read_duration, "8h", ("8h", "4h", "1d"))
+NUMBER: Final = Kind("number", _read_number, "3")
+DAYS_BEFORE: Final = Kind("number of days", _read_number, "365")
+CODE: Final = Kind("code", _read_code, "K7QM2RXN", own=False)
+DATE: Final = Kind("date", _read_date, "2026-03-02")
+LEVEL: Final = one_of("level", {word: word for word in ("mid", "senior", "principal")})
+LEVELS: Final = list_of("levels", ("mid", "senior", "principal"))
+_KINDS: Final = ("choice", "value", "output", "code", "open")
+KIND: Final = replace(one_of("kind of question", {word: word for word in _KINDS}), example="code")
+KINDS: Final = list_of("kinds", _KINDS)
+SWITCH: Final = one_of("switch", {"on": True, "off": False, "yes": True, "no": False})
+PERIOD: Final = one_of("period", {"day": "day", "week": "week", "month": "month", "season": "season", "ever": "all"})
+CONTEST: Final = one_of("contest", {"everybody": "points", "rookies": "rookies", "improved": "improved"})
+GENERATED: Final = one_of("use", {word: word for word in ("use", "hold", "none")})
+EVERYONE: Final = one_of("scope", {"all": True})
+PRIVACY: Final = one_of("action", {word: word for word in ("see", "export", "csv", "hide", "show", "forget")})
+
+# The commands themselves, as data: names, arguments, help sentences. No reading and no running.
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument. Every argument may also be given as `name:value`; with `named` it must be."""
+
+    name: str
+    kind: Kind
+    help: str
+    required: bool = False
+    named: bool = False
+
+    @property
+    def shown(self) -> str:
+        """As a usage line shows it."""
+        text = f"{self.name}:{self.kind.example}" if self.named else self.name.upper()
+        if self.kind is EVERYONE:
+            text = "all"
+        return text if self.required else f"[{text}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One command: `name` is quiz or quiz-admin, `path` the words that follow it."""
+
+    name: str
+    path: tuple[str, ...]
+    help: str
+    arguments: tuple[Argument, ...] = ()
+    admin: bool = False
+
+    @property
+    def words(self) -> str:
+        """The command as typed, without arguments."""
+        return " ".join((f"/{self.name}", *self.path))
+
+    @property
+    def usage(self) -> str:
+        """The command with its arguments, the optional ones in brackets."""
+        named = [argument.shown for argument in self.arguments if argument.named]
+        shown = [argument.shown for argument in self.arguments if not argument.named]
+        return " ".join((self.words, *shown, *(named if len(named) < 3 else ["[NAME:VALUE …]"])))
+
+
+def _quiz(path: str, help: str, *arguments: Argument) -> Spec:
+    return Spec("quiz", tuple(path.split()), help, arguments)
+
+
+def _admin(path: str, help: str, *arguments: Argument) -> Spec:
+    return Spec("quiz-admin", tuple(path.split()), help, arguments, admin=True)
+
+
+_PLAN: Final = (
+    Argument("at", TIME, "Time of day, in the schedule's zone."),
+    Argument("days", WEEKDAYS, "Weekdays."),
+    Argument("zone", ZONE, "Time zone."),
+    Argument("open", DURATION, "How long a round stays open.", named=True),
+    Argument("level", LEVELS, "Only these levels.", named=True),
+    Argument("topic", WORDS, "Only these topics.", named=True),
+    Argument("kind", KINDS, "Only these kinds of question.", named=True),
+    Argument("holidays", COUNTRY, "Country whose public holidays are kept, such as DE or US-CA.", named=True),
+    Argument("speed", SWITCH, "Whether fast answers earn a bonus.", named=True),
+    Argument("memory", DAYS_BEFORE, "Days before a question may come again.", named=True),
+    Argument("catch-up", DURATION, "How late a missed question is still posted.", named=True),
+)
+_SCHEDULE: Final = Argument("schedule", NUMBER, "Number of the schedule; may be left out when there is one.")
+_THIS_SCHEDULE: Final = Argument("schedule", NUMBER, "Number of the schedule.", required=True)
+_QUESTION: Final = Argument("id", WORD, "Id of the question, as its card shows it.", required=True)
+_BANK: Final = Argument("name", WORD, "Name of the bank; in quotes if it has spaces.", required=True)
+_CODE: Final = Argument("code", CODE, "The code from the other chat; without it you get one.")
+_REPORT: Final = Argument("report", NUMBER, "Number of the report.", required=True)
+_MEMBER: Final = Argument("name", WORD, "Name of the member; in quotes if it has spaces.", required=True)
+
+COMMANDS: Final[tuple[Spec, ...]] = (
+    _quiz("today", "Today's question and whether you have answered it."),
+    _quiz("answer", "Answer today's question, or change your answer."),
+    _quiz(
+        "practice",
+        "Practise: cards that are due, then new ones.",
+        Argument("topic", WORD, "Only this topic."),
+        Argument("level", LEVEL, "Only this level."),
+        Argument("kind", KIND, "Only this kind of question.", named=True),
+    ),
+    _quiz("run", "Run a snippet of Python with torch.", Argument("code", REST, "The program.")),
+    _quiz(
+        "board",
+        "Who has gathered the most points.",
+        Argument("period", PERIOD, "day, week, month, season or ever; else week."),
+        Argument("topic", WORD, "Only this topic."),
+        Argument("contest", CONTEST, "rookies, or improved: who gets more right than before; else everybody."),
+        Argument("all", EVERYONE, "The whole workspace, not only this channel."),
+    ),
+    _quiz("me", "Your points, streak, cards and weak topics."),
+    _quiz("topics", "What there are questions about."),
+    _quiz("explain", "The answer to a past question, and why.", _QUESTION),
+    _quiz(
+        "report",
+        "Say that a question is wrong.",
+        Argument("id", WORD, "Id of the question; else today's."),
+        Argument("text", REST, "What is wrong."),
+    ),
+    _quiz("link", "Be one member in two chats.", _CODE),
+    _quiz("rules", "How points and streaks are counted."),
+    _quiz(
+        "privacy",
+        "What is kept about you.",
+        Argument("action", PRIVACY, "see, export, csv, hide, show or forget; else see."),
+    ),
+    _quiz("help", "This list, or more on one command.", Argument("command", REST, "A command.")),
+    _admin("setup", "A first schedule here, in three clicks."),
+    _admin("schedule add", "Post a question here on a schedule.", *_PLAN),
+    _admin("schedule list", "The schedules and their next questions."),
+    _admin("schedule edit", "Change a schedule; what is not named stays.", _THIS_SCHEDULE, *_PLAN),
+    _admin("schedule pause", "Stop posting until resumed; streaks do not break.", _SCHEDULE),
+    _admin("schedule resume", "Post again.", _SCHEDULE),
+    _admin(
+        "schedule skip",
+        "Post nothing on one day; streaks do not break.",
+        _SCHEDULE,
+        Argument("date", DATE, "The day, such as 2026-03-02.", required=True),
+    ),
+    _admin("schedule share", "Have a schedule post to this channel too.", _THIS_SCHEDULE),
+    _admin("schedule unshare", "Have a schedule no longer post to this channel.", _THIS_SCHEDULE),
+    _admin("schedule preview", "The question that would come next.", _SCHEDULE),
+    _admin("schedule post-now", "Post today's question at once.", _SCHEDULE),
+    _admin("schedule remove", "Remove a schedule; its rounds and points stay.", _THIS_SCHEDULE),
+    _admin("close-now", "Close this channel's open round and reveal it."),
+    _admin(
+        "season start",
+        "Start a season; a running one is archived.",
+        Argument("name", REST, "What it is called.", required=True),
+    ),
+    _admin("season end", "End the season and archive its board."),
+    _admin("season list", "The seasons and their winners."),
+    _admin("bank import", "Import a document of questions, or check it first."),
+    _admin("bank log", "What was imported into a bank, and when.", _BANK),
+    _admin("bank undo", "Take back the latest import into a bank of your own.", _BANK),
+    _admin("bank list", "The banks and how many questions each has."),
+    _admin("bank retire", "Never choose a question again.", _QUESTION),
+    _admin("bank restore", "Let a retired question be chosen again.", _QUESTION),
+    _admin(
+        "bank approve",
+        "Have questions made of a document's own prose be asked.",
+        Argument("id", WORD, "Id of such a question, or `all` that wait."),
+        Argument("next", GENERATED, "What imports do with such from now on: `use`, `hold` or `none`."),
+    ),
+    _admin("bank low", "How many questions each schedule has left."),
+    _admin("review list", "Reported questions."),
+    _admin("review dismiss", "Settle a report: the question is right.", _REPORT),
+    _admin("review fixed", "Settle a report: the question was fixed.", _REPORT),
+    _admin(
+        "member restore",
+        "Let a missed day break no streak.",
+        _MEMBER,
+        Argument("date", DATE, "The day, such as 2026-03-02.", required=True),
+    ),
+    _admin(
+        "member adjust",
+        "Give or take points, with a reason.",
+        _MEMBER,
+        Argument("points", NUMBER, "Points, such as 5 or -5.", required=True),
+        Argument("reason", REST, "Why; everyone who reads the audit sees it.", required=True),
+    ),
+    _admin("link", "Have two chats share one board.", _CODE),
+    _admin("audit", "What admins did lately."),
+    _admin("doctor", "Check that everything works."),
+    _admin("help", "This list, or more on one command.", Argument("command", REST, "A command.")),
+)
+
+
+def specs_of(name: str) -> tuple[Spec, ...]:
+    """The commands under `/name`, in the order they are shown."""
+    return tuple(spec for spec in COMMANDS if spec.name == name)

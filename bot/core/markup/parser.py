@@ -1,0 +1,377 @@
+"""Markdown from anyone, well-formed or not, to a `Document`: the only place that knows the parser's tokens."""
+
+import logging
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from mdit_py_plugins.amsmath import amsmath_plugin
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+from bot.core.markup.tree import (
+    Align,
+    Block,
+    Blocks,
+    Break,
+    CodeBlockNode,
+    CodeSpan,
+    Emphasis,
+    Heading,
+    Inline,
+    Inlines,
+    LinkNode,
+    List,
+    MarkdownDocument,
+    Math,
+    Paragraph,
+    Quote,
+    Rule,
+    Strike,
+    Strong,
+    TableNode,
+    TextNode,
+)
+
+# The Markdown we read, as a configured parser: CommonMark, tables, strike-through, math; nothing of our tree.
+#
+# Two rules are ours. Math is `$…$`, `$$…$$`, `\(…\)` and `\[…\]`, and a dollar that opens no formula is a dollar.
+# `__init__` is a Python name, as these texts are about Python, while `__two words__` is strong.
+
+
+#: Blocks inside blocks, counted as the parser counts: a list and its item are two.
+MAX_NESTING = 40
+# The search for an environment's end runs to the end of the text each time, so many beginnings are an attack.
+_MAX_ENVIRONMENTS = 50
+
+_BODY = r"((?:[^$\\`]|\\.){1,1000})"
+_MATH = {
+    "$$": re.compile(r"\$\$" + _BODY + r"\$\$", re.DOTALL),
+    "$": re.compile(r"\$(?=[^\s$])" + _BODY + r"(?<!\s)\$(?!\d)", re.DOTALL),
+    "\\(": re.compile(r"\\\((.{1,1000}?)\\\)", re.DOTALL),
+    "\\[": re.compile(r"\\\[(.{1,1000}?)\\\]", re.DOTALL),
+}
+_DUNDER = re.compile(r"__[a-z][a-z0-9]*(?:_[a-z0-9]+)*__(?!\w)")
+
+
+def _math(state: StateInline, silent: bool) -> bool:
+    opener = state.src[state.pos : state.pos + 2]
+    if opener not in _MATH:
+        opener = opener[:1]
+    found = _MATH[opener].match(state.src, state.pos, state.posMax) if opener in _MATH else None
+    if found is None or not found[1].strip():
+        return False
+    if not silent:
+        token = state.push("math_block" if opener in ("$$", "\\[") else "math_inline", "math", 0)
+        token.content = found[1]
+    state.pos = found.end()
+    return True
+
+
+def _dunder(state: StateInline, silent: bool) -> bool:
+    if state.src[state.pos] != "_" or state.src[max(0, state.pos - 1)].isalnum():
+        return False
+    found = _DUNDER.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if not silent:
+        state.pending += found[0]
+    state.pos = found.end()
+    return True
+
+
+def _parser() -> MarkdownIt:
+    # HTML is off, so a tag is text like any other; links are judged when the tree is built.
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING})
+    parser.enable(["table", "strikethrough"])
+    dollarmath_plugin(parser, allow_labels=False, allow_blank_lines=False)
+    # The plugin's own inline rule looks before the text's first character and misses `$x$ is 5`.
+    parser.inline.ruler.at("math_inline", _math)
+    parser.inline.ruler.before("emphasis", "dunder", _dunder)
+    return parser
+
+
+_PLAIN = _parser()
+_WITH_ENVIRONMENTS = _parser()
+amsmath_plugin(_WITH_ENVIRONMENTS)
+
+
+def parser_for(source: str) -> MarkdownIt:
+    """Give the parser a text is read with; it keeps nothing between two texts."""
+    return _PLAIN if source.count("\\begin{") > _MAX_ENVIRONMENTS else _WITH_ENVIRONMENTS
+
+
+# What no stranger's text may carry into a tree: control characters, false directions, odd links; not HTML.
+
+
+# C0, DEL and C1 would drive a terminal; the bidirectional controls would show code in another order than it runs.
+_UNWANTED = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_LINKS = re.compile(r"(?:https?://[^\s/?#]|mailto:[^\s@]+@)[^\s<>\"]*\Z", re.IGNORECASE)
+_MAX_URL = 2000
+
+
+def clean(text: str) -> str:
+    """Take out the characters that are not for reading, and make every line end a line feed."""
+    return _UNWANTED.sub("", _LINE_ENDS.sub("\n", text))
+
+
+def link_allowed(url: str) -> bool:
+    """Say whether a link may be followed: http, https or mailto, whole, and of a sane length."""
+    return len(url) <= _MAX_URL and _LINKS.match(url) is not None
+
+
+#: Characters of a text that are read; the longest message a platform takes is as long (Slack: 40,000).
+MAX_SOURCE = 40_000
+# Emphasis inside emphasis; deeper marks are dropped, their words stay.
+_MAX_SPANS = 12
+_LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
+_LOG = logging.getLogger(__name__)
+
+
+def parse(markdown: str) -> MarkdownDocument:
+    """Read a text of any origin; never raises. What lies beyond `MAX_SOURCE` characters is named as left out."""
+    source = clean(markdown)
+    document = MarkdownDocument(_blocks_of(source[:MAX_SOURCE]))
+    beyond = len(source) - MAX_SOURCE
+    if beyond <= 0:
+        return document
+    note = Paragraph((Emphasis((TextNode(f"… {beyond:,} more characters are not shown"),)),))
+    return MarkdownDocument((*document.blocks, note))
+
+
+def outer_parts(markdown: str) -> tuple[tuple[str, Blocks], ...]:
+    """Cut a text between its outermost blocks: each part's source and its tree, which together are the whole's.
+
+    Never raises; a text that cannot be cut without loss comes back as one part.
+    """
+    source, blocks = clean(markdown), parse(markdown).blocks
+    whole = ((source, blocks),)
+    if len(source) > MAX_SOURCE:
+        return whole
+    try:
+        tokens = parser_for(source).parse(source)
+    except Exception:  # as in `_blocks_of`, which has told the log
+        return whole
+    lines = source.splitlines(keepends=True)
+    begins = [token.map[0] for token in tokens if token.level == 0 and token.map]
+    cuts = [0, *begins[1:], len(lines)]
+    sources = ["".join(lines[start:end]) for start, end in pairwise(cuts)]
+    parts = tuple((part, parse(part).blocks) for part in sources)
+    # A link whose address stands in another part would be lost.
+    return parts if tuple(block for _, found in parts for block in found) == blocks else whole
+
+
+def _blocks_of(source: str) -> Blocks:
+    try:
+        tokens = parser_for(source).parse(source)
+    except Exception:  # the text is a stranger's: a fault in the parser must not cost them their words
+        _LOG.warning("a text of %d characters could not be parsed; shown as written", len(source), exc_info=True)
+        return _as_written(source)
+    # At its limit the parser leaves blocks out without a word; then the text is better shown as it stands.
+    if any(token.level >= MAX_NESTING - 1 for token in tokens):
+        return _as_written(source)
+    return _Reader(iter(tokens)).blocks("")
+
+
+def _as_written(source: str) -> Blocks:
+    return (CodeBlockNode(source.rstrip()),)
+
+
+class _Reader:
+    """Takes block tokens one by one; the nesting is bounded by the parser, so recursion is safe."""
+
+    def __init__(self, tokens: Iterator[Token]) -> None:
+        self.tokens = tokens
+
+    def blocks(self, end: str) -> Blocks:
+        found: list[Block] = []
+        for token in self.tokens:
+            if token.type == end:
+                break
+            found.append(_BLOCKS.get(token.type, _unknown)(self, token))
+        return tuple(found)
+
+    def inlines(self, end: str) -> Inlines:
+        found: Inlines = ()
+        for token in self.tokens:
+            if token.type == end:
+                break
+            found += _inlines_of(token.children or [])
+        return found
+
+    def listing(self, opening: Token) -> List:
+        ordered = opening.type == "ordered_list_open"
+        items: list[Blocks] = []
+        tight = True
+        for token in self.tokens:
+            if token.type == opening.type.replace("open", "close"):
+                break
+            close, blocks = self.item()
+            tight = tight and close
+            items.append(blocks)
+        return List(tuple(items), int(opening.attrs.get("start", 1)) if ordered else None, tight)
+
+    def item(self) -> tuple[bool, Blocks]:
+        """Read an item; in a tight list the parser hides the paragraphs' own tokens."""
+        found: list[Block] = []
+        tight = True
+        for token in self.tokens:
+            if token.type == "list_item_close":
+                break
+            if token.type == "paragraph_open" and not token.hidden:
+                tight = False
+            found.append(_BLOCKS.get(token.type, _unknown)(self, token))
+        return tight, tuple(found)
+
+    def table(self) -> TableNode:
+        rows: list[tuple[Inlines, ...]] = []
+        aligns: list[Align] = []
+        cells: list[Inlines] = []
+        for token in self.tokens:
+            if token.type == "table_close":
+                break
+            if token.type in ("th_open", "td_open"):
+                cells.append(self.inlines(token.type.replace("open", "close")))
+                if token.type == "th_open":
+                    aligns.append(_align(str(token.attrs.get("style", ""))))
+            elif token.type == "tr_close":
+                rows.append(tuple(cells))
+                cells = []
+        return TableNode(rows[0], tuple(rows[1:]), tuple(aligns))
+
+
+def _align(style: str) -> Align:
+    return next((align for align in Align if style.endswith(align.value)), Align.LEFT)
+
+
+def _language(info: str) -> str:
+    found = _LANGUAGE.search(info.split()[0]) if info.split() else None
+    return found[0].lower() if found else ""
+
+
+def _code_block(_: _Reader, token: Token) -> Block:
+    return CodeBlockNode(clean(token.content).removesuffix("\n"), _language(clean(token.info)))
+
+
+def _math_block(_: _Reader, token: Token) -> Block:
+    return Paragraph((Math(token.content.strip(), display=True),))
+
+
+def _unknown(_: _Reader, token: Token) -> Block:
+    return Paragraph((TextNode(clean(token.content).replace("\n", " ")),))
+
+
+_BLOCKS: dict[str, Callable[[_Reader, Token], Block]] = {
+    "paragraph_open": lambda reader, _: Paragraph(reader.inlines("paragraph_close")),
+    "heading_open": lambda reader, token: Heading(int(token.tag[1:]), reader.inlines("heading_close")),
+    "bullet_list_open": _Reader.listing,
+    "ordered_list_open": _Reader.listing,
+    "blockquote_open": lambda reader, _: Quote(reader.blocks("blockquote_close")),
+    "table_open": lambda reader, _: reader.table(),
+    "hr": lambda *_: Rule(),
+    "fence": _code_block,
+    "code_block": _code_block,
+    "math_block": _math_block,
+    "amsmath": _math_block,
+}
+
+
+@dataclass(slots=True)
+class _Open:
+    """A mark that waits for its end, and what stands inside it so far."""
+
+    wrap: Callable[[Inlines], Inline] | None
+    children: list[Inline]
+
+    def add(self, inline: Inline) -> None:
+        last = self.children[-1] if self.children else None
+        if isinstance(inline, TextNode) and isinstance(last, TextNode):
+            self.children[-1] = TextNode(last.text + inline.text)
+        elif inline != TextNode(""):
+            self.children.append(inline)
+
+
+def _inlines_of(tokens: list[Token]) -> Inlines:
+    stack = [_Open(None, [])]
+    for token in tokens:
+        if token.nesting > 0:
+            stack.append(_Open(_wrapper(token) if len(stack) <= _MAX_SPANS else None, []))
+        elif token.nesting < 0 and len(stack) > 1:
+            _close(stack)
+        else:
+            stack[-1].add(_leaf(token))
+    while len(stack) > 1:
+        _close(stack)
+    return tuple(stack[0].children)
+
+
+def _close(stack: list[_Open]) -> None:
+    done = stack.pop()
+    if done.wrap is None:
+        for child in done.children:
+            stack[-1].add(child)
+    elif done.children:
+        stack[-1].add(done.wrap(tuple(done.children)))
+
+
+_SPANS: dict[str, Callable[[Inlines], Inline]] = {"strong_open": Strong, "em_open": Emphasis, "s_open": Strike}
+
+
+def _wrapper(token: Token) -> Callable[[Inlines], Inline] | None:
+    if token.type != "link_open":
+        return _SPANS.get(token.type)
+    url = str(token.attrs.get("href", ""))
+    return (lambda children: LinkNode(url, children)) if link_allowed(url) else None
+
+
+def _leaf(token: Token) -> Inline:
+    content = clean(token.content)
+    if token.type == "code_inline":
+        return CodeSpan(content.replace("\n", " "))
+    if token.type in ("math_inline", "math_block"):
+        return Math(content.strip(), display=token.type == "math_block")
+    if token.type == "hardbreak":
+        return Break()
+    if token.type == "image":
+        return _image(token)
+    return TextNode(" " if token.type == "softbreak" else content.replace("\n", " "))
+
+
+def _image(token: Token) -> Inline:
+    """Make a link of a picture: one from elsewhere would tell its owner who reads, and may be gone tomorrow."""
+    url = str(token.attrs.get("src", ""))
+    words = TextNode(clean(token.content).replace("\n", " ") or url)
+    return LinkNode(url, (words,)) if link_allowed(url) else words
+
+
+# A member's words made into Markdown that shows them as they were typed; not for HTML, which `to_html` escapes.
+
+
+# Character references and not backslashes: `\(` opens math here, and no chat platform reads `&#64;here` as a mention.
+_ANYWHERE = re.compile(r"[\\`*_~\[\]<>&$@]")
+_LINE_START = re.compile(r"(\d{0,9})([#+\-=|:.)])")
+
+
+def escape(text: str) -> str:
+    """Give Markdown whose parsed text is `text`: lines kept, blank lines part paragraphs, outer spaces dropped."""
+    paragraphs = re.split(r"\n\s*\n", clean(text).strip())
+    return "\n\n".join(_paragraph(paragraph) for paragraph in paragraphs)
+
+
+def _paragraph(text: str) -> str:
+    return "\\\n".join(_line(line.strip()) for line in text.split("\n"))
+
+
+def _line(line: str) -> str:
+    start = _LINE_START.match(line)
+    if start is None:
+        return _ANYWHERE.sub(_reference, line)
+    return f"{start[1]}&#{ord(start[2])};" + _ANYWHERE.sub(_reference, line[start.end() :])
+
+
+def _reference(found: re.Match[str]) -> str:
+    return f"&#{ord(found[0])};"

@@ -1,0 +1,153 @@
+"""What members type after `/quiz`, done. The wording is in `wording`, the reading in `commands`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import cast
+
+from bot.core.actions import PracticeFilter
+from bot.core.cards import Card, Form
+from bot.core.command_parser import CommandError, Typed, read_command
+from bot.core.command_spec import specs_of
+from bot.core.events import Command, Event
+from bot.core.text import admin, members, questions, results
+from service.client import ServiceClient
+from service.wire import Contest, Period
+
+Said = Card | Form
+Doer = Callable[[Command, Typed], Awaitable[Said]]
+
+
+class MemberCommands:
+    """One method per command; each returns what the member is told."""
+
+    def __init__(self, client: ServiceClient) -> None:
+        self._client = client
+        self._doers: dict[str, Doer] = {
+            "today": self._today,
+            "answer": self._answer,
+            "practice": self._practice,
+            "run": self._run,
+            "board": self._board,
+            "me": self._me,
+            "topics": self._topics,
+            "explain": self._explain,
+            "report": self._report,
+            "link": self._link,
+            "rules": self._rules,
+            "privacy": self._privacy,
+            "help": self._help,
+        }
+
+    async def run(self, event: Command, typed: Typed) -> Said:
+        """Do what was typed. Raises CommandError and what the client raises."""
+        return await self._doers[typed.spec.path[0]](event, typed)
+
+    async def _today(self, event: Command, typed: Typed) -> Said:
+        return await self.today(event)
+
+    async def today(self, event: Event) -> Said:
+        """What is open here and what became of each."""
+        return questions.today_card(await self._client.today(event.who, event.where), event.at)
+
+    async def _answer(self, event: Command, typed: Typed) -> Said:
+        today = await self._client.today(event.who, event.where)
+        if len(today.forms) == 1:
+            return questions.ask_said(today.forms[0], event.at)
+        return questions.today_card(today, event.at)
+
+    async def _practice(self, event: Command, typed: Typed) -> Said:
+        return await self.next_card(event, PracticeFilter(typed.text("topic"), typed.text("level"), typed.text("kind")))
+
+    async def next_card(self, event: Event, wanted: PracticeFilter) -> Said:
+        """The next card to practise, whose buttons go on to more of what is wanted."""
+        ask = await self._client.practice(event.who, event.where, wanted.topic, wanted.level, wanted.kind)
+        if ask is None:
+            return members.no_card_left_card(wanted)
+        return questions.ask_said(questions.carrying(ask, wanted), event.at)
+
+    async def _run(self, event: Command, typed: Typed) -> Said:
+        code = without_fence(typed.text("code"))
+        return await self.run_snippet(event, code) if code else members.snippet_form()
+
+    async def run_snippet(self, event: Event, code: str) -> Said:
+        return members.run_card(await self._client.run(event.who, code))
+
+    async def _board(self, event: Command, typed: Typed) -> Said:
+        scope = "workspace" if typed.values.get("all") else "channel"
+        period, contest = typed.text("period", "week"), typed.text("contest", "points")
+        return await self.show_board(event, period, scope, typed.text("topic"), contest)
+
+    async def show_board(self, event: Event, period: str, scope: str, topic: str, contest: str = "points") -> Said:
+        where = event.where if scope == "channel" else None
+        board = await self._client.board(event.who, where, cast(Period, period), topic, contest=cast(Contest, contest))
+        return members.board_card(board)
+
+    async def _me(self, event: Command, typed: Typed) -> Said:
+        return members.me_card(await self._client.me(event.who))
+
+    async def _topics(self, event: Command, typed: Typed) -> Said:
+        return members.topics_card(await self._client.topics(event.who))
+
+    async def _explain(self, event: Command, typed: Typed) -> Said:
+        return await self.explain(event, typed.text("id"))
+
+    async def explain(self, event: Event, question: str) -> Said:
+        return results.explain_card(await self._client.explain(event.who, question))
+
+    async def _report(self, event: Command, typed: Typed) -> Said:
+        question, text = typed.text("id"), typed.text("text").strip()
+        if not question:
+            today = await self._client.today(event.who, event.where)
+            question = today.forms[0].question.id if len(today.forms) == 1 else ""
+        if question and text:
+            return await self.report(event, question, text)
+        return questions.report_form(question, text)
+
+    async def report(self, event: Event, question: str, text: str) -> Said:
+        if not question or not text:
+            raise CommandError("A report needs the question's id and a sentence that says what is wrong.")
+        return members.reported_card(await self._client.report(event.who, event.id, question, text))
+
+    async def _link(self, event: Command, typed: Typed) -> Said:
+        if "code" not in typed.values:
+            return admin.member_code_card(await self._client.link(event.who, event.id))
+        return admin.member_linked_card(await self._client.link_with(event.who, event.id, typed.text("code")))
+
+    async def _rules(self, event: Command, typed: Typed) -> Said:
+        return members.rules_card(await self._client.rules(event.who))
+
+    async def _privacy(self, event: Command, typed: Typed) -> Said:
+        return await self.privacy(event, typed.text("action", "see"))
+
+    async def privacy(self, event: Event, what: str) -> Said:
+        """`forget` only asks; `erase` forgets."""
+        if what == "forget":
+            return members.forget_card()
+        action = "forget" if what == "erase" else what
+        return members.privacy_card(await self._client.privacy(event.who, event.id, action))
+
+    async def _help(self, event: Command, typed: Typed) -> Said:
+        return help_said(typed)
+
+
+def help_said(typed: Typed) -> Card:
+    """All commands of a name, or more on the one asked about."""
+    asked = typed.text("command").strip().removeprefix(f"/{typed.spec.name}").strip()
+    specs = specs_of(typed.spec.name)
+    if not asked:
+        return members.help_card(specs)
+    wanted = tuple(asked.lower().split())
+    found = [spec for spec in specs if spec.path[: len(wanted)] == wanted]
+    if len(found) == 1:
+        return members.spec_card(found[0])
+    # A word that begins no command gets the same friendly error as when it is typed as one.
+    return members.help_card(tuple(found)) if found else members.spec_card(read_command(typed.spec.name, asked).spec)
+
+
+def without_fence(code: str) -> str:
+    """A program without the fence chat users put around it."""
+    lines = code.strip().splitlines()
+    if len(lines) > 1 and lines[0].startswith("```") and lines[-1].strip() == "```":
+        return "\n".join(lines[1:-1])
+    return code.strip().strip("`") if code.strip().startswith("`") else code

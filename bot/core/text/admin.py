@@ -1,0 +1,647 @@
+"""What admins read: schedules, rounds, seasons, banks, reports, the audit, the doctor."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from bot.core.actions import Begin, Join, Next, PostNow, Settle, Setup, SetupAt, ShowBoard, Snippet, encode, fits
+from bot.core.actions import Today as ShowToday
+from bot.core.cards import Block, Button, Card, Code, Form, PickField, Small, Table, Text, TextField
+from bot.core.markup import escape
+from bot.core.text.questions import about, answer_button, how, question_blocks
+from bot.core.text.words import (
+    and_list,
+    chat_words,
+    day_words,
+    in_brief,
+    instant_words,
+    minutes_words,
+    percent,
+    plural,
+    time_words,
+    until_words,
+    weekdays_words,
+)
+from service.wire import (
+    AskForm,
+    AuditView,
+    BankLog,
+    BankView,
+    ChatLinked,
+    Check,
+    Generated,
+    ImportChange,
+    ImportEntry,
+    ImportView,
+    LinkCode,
+    LowView,
+    Me,
+    MemberLinked,
+    Platform,
+    ReportView,
+    RoundView,
+    ScheduleSpec,
+    ScheduleView,
+    SeasonView,
+    TodayView,
+    Twin,
+    Where,
+)
+
+
+def plan_words(spec: ScheduleSpec) -> str:
+    """A schedule in one sentence. Markdown."""
+    parts = [
+        f"{spec.at:%H:%M} ({spec.zone}), {weekdays_words(spec.weekdays)}, open for {minutes_words(spec.open_minutes)}",
+        _only("level", spec.levels),
+        _only("kind", spec.kinds),
+        _only("topic", [escape(topic) for topic in spec.topics]),
+        f"public holidays of {escape(spec.country)} kept" if spec.country else "",
+        "with a bonus for speed" if spec.speed_bonus else "",
+    ]
+    return "; ".join(part for part in parts if part)
+
+
+def _only(what: str, wanted: Sequence[str]) -> str:
+    return f"only {what} {and_list(wanted, 'or')}" if wanted else ""
+
+
+def _next_words(view: ScheduleView, most: int = 3) -> str:
+    if view.paused:
+        return "paused"
+    return "; ".join(instant_words(slot, view.spec.zone) for slot in view.next[:most]) or "nothing to come"
+
+
+def schedule_card(view: ScheduleView, head: str) -> Card:
+    """One schedule after something was done to it."""
+    where = escape(view.channel_name or view.channel)
+    blocks = (
+        Text(f"Schedule {view.id} in {where}: {plan_words(view.spec)}."),
+        *_shared(view),
+        Text(f"Next: {_next_words(view)}."),
+        Small(
+            f"A question may come again after {plural(view.spec.memory_days, 'day')}; a missed one is posted up to "
+            f"{minutes_words(view.spec.catch_up_minutes)} late."
+        ),
+    )
+    return Card(head, f"{head}: schedule {view.id}. Next: {_next_words(view, 1)}.", blocks)
+
+
+def _shared(view: ScheduleView) -> tuple[Block, ...]:
+    if not view.shared:
+        return ()
+    further = and_list([f"{escape(one.name)} ({chat_words(one.platform)})" for one in view.shared])
+    return (Text(f"It posts to {further} too; answers from everywhere count in one round."),)
+
+
+def _channels(view: ScheduleView) -> str:
+    return ", ".join([view.channel_name or view.channel, *(one.name for one in view.shared)])
+
+
+def schedules_card(views: tuple[ScheduleView, ...]) -> Card:
+    """All schedules of the workspace."""
+    if not views:
+        text = "There is no schedule. `/quiz-admin schedule add 09:00 mon-fri Europe/Berlin` makes one here."
+        return Card("Schedules", "There is no schedule.", (Text(text),))
+    rows = tuple(
+        (str(view.id), _channels(view), in_brief(plan_words(view.spec), 200), _next_words(view, 1)) for view in views
+    )
+    summary = f"{plural(len(views), 'schedule')}."
+    return Card("Schedules", summary, (Table(("Number", "Channel", "When", "Next"), rows, "", (0,)),))
+
+
+def round_card(view: RoundView, head: str) -> Card:
+    """A round, or the one that would come."""
+    opens, closes = (instant_words(at, view.zone) for at in (view.opens_at, view.closes_at))
+    times = f"{day_words(view.day)}: opens {opens}, closes {closes}."
+    if view.closed:
+        times = f"{day_words(view.day)}: opened {opens}, and is closed. The reveal follows in the channel."
+    answers = (Small(f"{plural(view.answers, 'answer')}."),) if view.closed or view.answers else ()
+    blocks = (*question_blocks(view.question), Text(times), *answers, Small(about(view.question)))
+    return Card(head, f"{head}. {in_brief(view.question.prompt, 100)}", blocks)
+
+
+def season_card(view: SeasonView, head: str) -> Card:
+    """One season."""
+    return Card(
+        head,
+        f"{head}: {view.name}.",
+        (Text(f"{head}: **{escape(view.name)}**, {_season_span(view)}."), *_winners(view)),
+    )
+
+
+def _season_span(view: SeasonView) -> str:
+    begin = day_words(view.starts_at.date())
+    return f"{begin} to {day_words(view.ends_at.date())}" if view.ends_at else f"since {begin}"
+
+
+def _winners(view: SeasonView) -> tuple[Block, ...]:
+    if not view.archive:
+        return ()
+    rows = tuple((str(row.rank), row.name, str(row.points)) for row in view.archive[:10])
+    return (Table(("Rank", "Name", "Points"), rows, f"Final board of {view.name}", (0, 2)),)
+
+
+def seasons_card(views: tuple[SeasonView, ...]) -> Card:
+    """All seasons, the running one first said so."""
+    if not views:
+        text = "There has been no season yet. `/quiz-admin season start NAME` starts one."
+        return Card("Seasons", "There has been no season yet.", (Text(text),))
+    rows = tuple(
+        (
+            view.name,
+            _season_span(view),
+            view.archive[0].name if view.archive else "still running" if not view.ends_at else "nobody",
+        )
+        for view in views
+    )
+    return Card("Seasons", f"{plural(len(views), 'season')}.", (Table(("Season", "When", "Winner"), rows),))
+
+
+def banks_card(views: tuple[BankView, ...]) -> Card:
+    """The banks questions come from."""
+    if not views:
+        text = "There is no bank yet. `/quiz-admin bank import` brings questions."
+        return Card("Banks", "There is no bank yet.", (Text(text),))
+    rows = tuple(
+        (view.name, view.title, str(view.questions), str(view.unanswered), str(view.retired), str(view.waiting))
+        for view in views
+    )
+    total = sum(view.questions for view in views)
+    heads = ("Bank", "Title", "Questions", "Without answer", "Retired", "Waiting")
+    table = Table(heads, rows, "", (2, 3, 4, 5))
+    return Card("Banks", f"{plural(total, 'question')} in {plural(len(views), 'bank')}.", (table,))
+
+
+def approved_card(count: int) -> Card:
+    """Generated questions are asked from now on."""
+    return done_card("Approved", f"{plural(count, 'question')} may be chosen from now on.")
+
+
+def generated_card(how: Generated) -> Card:
+    """What the next imports do with choices made of prose."""
+    said = {
+        "use": "Choices made of a document's prose are asked like its other questions.",
+        "hold": "Choices made of a document's prose wait for `/quiz-admin bank approve`.",
+        "none": "No choices are made of a document's prose.",
+    }
+    return done_card("Set", f"{said[how]} That holds for the next imports.")
+
+
+def retired_card(question: str, retired: bool) -> Card:
+    """A question left, or came back."""
+    said = "will not be chosen again" if retired else "may be chosen again"
+    return done_card("Retired" if retired else "Restored", f"Question `{question}` {said}.")
+
+
+def low_card(views: tuple[LowView, ...]) -> Card:
+    """How long the questions last."""
+    if not views:
+        return Card("Questions left", "There is no schedule.", (Text("There is no schedule."),))
+    rows = tuple(
+        (str(view.schedule), view.channel_name, str(view.left), "low: import more" if view.left < 10 else "enough")
+        for view in views
+    )
+    low = sum(view.left < 10 for view in views)
+    summary = f"{plural(low, 'schedule')} running low." if low else "Every schedule has enough."
+    return Card("Questions left", summary, (Table(("Schedule", "Channel", "Left", "State"), rows, "", (0, 2)),))
+
+
+def reports_card(views: tuple[ReportView, ...]) -> Card:
+    """The queue of reported questions, with buttons for the first few."""
+    waiting = [view for view in views if view.state == "open"]
+    if not waiting:
+        return Card("Reports", "No report is waiting.", (Text("No report is waiting."),))
+    blocks: list[Block] = []
+    for view in waiting[:10]:
+        who = f"{escape(view.by)} on question `{view.question}`"
+        blocks.append(Text(f"**Report {view.id}**, {who}, {day_words(view.at.date())}:\n\n{escape(view.text)}"))
+    buttons = tuple(
+        Button(f"{label} {view.id}", encode(Settle(str(view.id), state)))
+        for view in waiting[:5]
+        for label, state in (("Fixed", "fixed"), ("Dismiss", "dismissed"))
+    )
+    return Card("Reports", f"{plural(len(waiting), 'report')} waiting.", tuple(blocks), buttons)
+
+
+def settled_card(view: ReportView) -> Card:
+    """A report is off the queue."""
+    said = "the question was fixed" if view.state == "fixed" else "dismissed: the question is right"
+    return done_card("Settled", f"Report {view.id} is settled: {said}.")
+
+
+def restored_card(member: str, day: date) -> Card:
+    """A streak was mended."""
+    return done_card(
+        "Streak restored", f"{day_words(day)} breaks no streak of **{escape(member)}**. It is in the audit."
+    )
+
+
+def adjusted_card(member: str, points: int, reason: str) -> Card:
+    """Points were booked."""
+    said = f"**{escape(member)}** {'gets' if points >= 0 else 'loses'} {plural(abs(points), 'point')}: {escape(reason)}"
+    return done_card("Points booked", f"{said}. It is in the audit.")
+
+
+def audit_card(views: tuple[AuditView, ...]) -> Card:
+    """What admins did, in UTC."""
+    if not views:
+        return Card("Audit", "Nothing yet.", (Text("No admin has done anything yet."),))
+    rows = tuple((_stamp(view.at), view.by, view.action, view.detail) for view in views)
+    return Card("Audit", f"The last {len(rows)} entries.", (Table(("When (UTC)", "Who", "What", "Detail"), rows),))
+
+
+def _stamp(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M}"
+
+
+def doctor_card(checks: tuple[Check, ...]) -> Card:
+    """Whether everything works, and the cure of what does not."""
+    failing = [check for check in checks if not check.ok]
+    rows = tuple((check.name, "well" if check.ok else "NOT well", check.said) for check in checks)
+    cures = tuple(Text(f"**{escape(check.name)}:** {escape(check.cure or check.said)}") for check in failing)
+    summary = f"{plural(len(failing), 'check')} failed." if failing else "Everything works."
+    return Card("Doctor", summary, (Text(summary), Table(("Check", "State", "Found"), rows), *cures))
+
+
+def done_card(title: str, markdown: str) -> Card:
+    """A sentence that says what was done."""
+    return Card(title, in_brief(markdown, 250), (Text(markdown),))
+
+
+# What admins read of imports: what one would do or did, what is asked twice, the record of a bank, an undo.
+
+
+FEW = 8
+"""Questions listed in a chat; who wants all looks at the document."""
+
+_FIELDS = {
+    "why": "reason",
+    "key_points": "key points",
+    "code_blocks": "code",
+    "task": "challenge",
+    "draw": "family",
+}
+"""Names of the model that are no words."""
+
+
+def imported_card(view: ImportView) -> Card:
+    """What an import did or would do: counts, the first few questions, duplicates, every finding."""
+    if view.errors:
+        head = "Nothing was imported"
+        said = f"{plural(view.errors, 'error')} in the document, so nothing of it was taken. Mend and try again."
+    elif view.applied:
+        head, said = "Imported", f"{_counts(view)}."
+    else:
+        head, said = "Checked, not imported", f"It would be: {_counts(view)}."
+    made = (*_made(view), *_for_gpu(view))
+    undo = f"`/quiz-admin bank undo {view.name}` takes it back."
+    blocks: list[Block] = [Text(f"**{escape(view.name)}:** {said}"), *made, *_changes(view), *_twins(view)]
+    blocks += (Code(view.findings, ""),) if view.findings else ()
+    blocks += (Small(undo),) if view.applied and view.changes else ()
+    return Card(head, f"{head}. {said}", tuple(blocks))
+
+
+def _made(view: ImportView) -> tuple[Block, ...]:
+    if not view.generated or view.errors:
+        return ()
+    said = (
+        f"{plural(view.generated, 'of them is a choice', 'of them are choices')} made of the document's own sentences."
+    )
+    wait = f" {view.waiting} of those wait for `/quiz-admin bank approve all`." if view.waiting else ""
+    return (Text(said + wait),)
+
+
+def _for_gpu(view: ImportView) -> tuple[Block, ...]:
+    if not view.for_gpu or view.errors:
+        return ()
+    are = plural(view.for_gpu, "of them is", "of them are")
+    return (Text(f"{are} judged on a GPU, which no sandbox has: not asked before one does."),)
+
+
+def undone_card(view: ImportView) -> Card:
+    """An import was taken back."""
+    said = f"The latest import of **{escape(view.name)}** is taken back: {_counts(view)}."
+    more = "What rounds asked stays as it was asked. Undo once more to have the import again."
+    return Card("Undone", f"Undone: {_counts(view)}.", (Text(said), *_changes(view), Small(more)))
+
+
+def log_card(log: BankLog) -> Card:
+    """What was imported into a bank, in UTC."""
+    rows = tuple(_entry(entry) for entry in log.imports)
+    whose = "Everybody's: its operator imports it." if log.shared else "This workspace's own."
+    table = Table(("Number", "When (UTC)", "What", "Came to", "Digest"), rows, "", (0,))
+    summary = f"{plural(len(rows), 'import')} into {escape(log.name)}."
+    return Card(f"Imports of {log.name}", summary, (table, Small(whose)))
+
+
+def _entry(entry: ImportEntry) -> tuple[str, str, str, str, str]:
+    counted = (
+        (entry.added, "added"),
+        (entry.changed, "changed"),
+        (entry.retired, "retired"),
+        (entry.returned, "back"),
+        (entry.unchanged, "unchanged"),
+    )
+    came = ", ".join(f"{count} {what}" for count, what in counted if count) or "nothing"
+    what = f"undo of {entry.undoes}" if entry.undoes else entry.document or "several documents"
+    return str(entry.number), f"{entry.at:%Y-%m-%d %H:%M}", what, came, entry.digest
+
+
+def _counts(view: ImportView) -> str:
+    always = (view.added, "added"), (view.changed, "changed"), (view.unchanged, "unchanged"), (view.retired, "retired")
+    often = (view.moved, "moved"), (view.returned, "back again"), (view.unanswered, "without an answer")
+    shown = [*always, *((count, what) for count, what in often if count)]
+    return ", ".join(f"{count} {what}" for count, what in shown)
+
+
+def _changes(view: ImportView) -> tuple[Block, ...]:
+    # What a first import adds is the whole document: no news to whoever just wrote its name.
+    worth = [change for change in view.changes if change.what != "added"] or list(view.changes)
+    if not worth or view.errors:
+        return ()
+    more = "\n- and more" if len(worth) > FEW else ""
+    return (Text("\n".join(f"- {_change(change)}" for change in worth[:FEW]) + more),)
+
+
+def _change(change: ImportChange) -> str:
+    where = f", line {change.line}" if change.line else ""
+    fields = f" ({and_list([_FIELDS.get(name, name) for name in change.fields])})" if change.fields else ""
+    made = f"; the document makes it `{change.made}` now" if change.made else ""
+    return f"{change.what}{fields}: `{change.id}`{where}{made}"
+
+
+def _twins(view: ImportView) -> tuple[Block, ...]:
+    if not view.twins:
+        return ()
+    found = [plural(view.exact, "exact duplicate")] if view.exact else []
+    found += [f"{plural(view.near, 'near duplicate')} ({percent(view.near_from)} alike or more)"] if view.near else []
+    lines = "\n".join(f"- {_twin(twin)}" for twin in view.twins[:FEW])
+    rest = view.exact + view.near - min(len(view.twins), FEW)
+    more = f"\n- and {rest} more" if rest > 0 else ""
+    return (Text(f"**{and_list(found)}.** They are taken all the same; retire one of two.\n\n{lines}{more}"),)
+
+
+def _twin(twin: Twin) -> str:
+    where = f" of bank {escape(twin.bank)}" if twin.bank else ""
+    return f"{percent(twin.score)}: `{twin.id}`, line {twin.line}, and `{twin.other}`{where}"
+
+
+# What is said about linking: codes, two chats with one board, one person with two accounts.
+
+
+def member_code_card(made: LinkCode) -> Card:
+    """A member's code, for their account in the other chat."""
+    return _code_card(made, "Link your accounts", "quiz", "Your points, streak and cards then are those of one member.")
+
+
+def chat_code_card(made: LinkCode) -> Card:
+    """An admin's code, for the other chat."""
+    after = "Both chats then share one board, and a schedule may post to channels of either."
+    return _code_card(made, "Link another chat", "quiz-admin", after)
+
+
+def _code_card(made: LinkCode, title: str, name: str, after: str) -> Card:
+    until = time_words(made.expires_at, "UTC")
+    blocks = (
+        Text("Type this in the other chat:"),
+        Code(f"/{name} link {made.code}", ""),
+        Text(after),
+        Small(f"The code is good once, until {until}. Show it to nobody: whoever types it is taken for you."),
+    )
+    return Card(title, f"Your code is {made.code}, good until {until}.", blocks)
+
+
+def member_linked_card(view: MemberLinked) -> Card:
+    """Two accounts are one member."""
+    chats = _chats(view.platforms)
+    said = f"You are one member in {chats} now, **{escape(view.name)}** on the boards."
+    blocks: list[Block] = [Text(said)]
+    if view.points or view.cards:
+        blocks.append(Text(f"Moved: {plural(view.points, 'point')} and {plural(view.cards, 'practice card')}."))
+    if view.twice:
+        blocks.append(
+            Text(f"{plural(view.twice, 'round')} had an answer from each account: of each the better one counts.")
+        )
+    if view.hidden:
+        blocks.append(Small("You are hidden from the boards. `/quiz privacy show` changes that."))
+    return Card("Linked", in_brief(said, 250), tuple(blocks))
+
+
+def chat_linked_card(view: ChatLinked, code: str) -> Card:
+    """Two chats are one workspace; or what that will do, to be confirmed."""
+    chats = _chats(view.platforms)
+    if view.done:
+        said = f"Linked: {chats} share one board, its banks and its schedules now."
+        more = "`/quiz-admin schedule share NUMBER` has a schedule post to a further channel. Each member types "
+        return Card("Linked", said, (Text(said), Text(f"{more}`/quiz link` once to be one member in both.")))
+    return Card(
+        "Link this chat?",
+        f"Linking {chats} brings along what this chat has.",
+        (Text(_what_comes(view)), Text("\n".join(f"- {line}" for line in _what_becomes(view)))),
+        (Button("Link this chat", encode(Join(code)), "primary"),),
+    )
+
+
+def _what_comes(view: ChatLinked) -> str:
+    counts = [
+        (view.schedules, "schedule"),
+        (view.members, "member"),
+        (view.banks, "bank"),
+        (view.seasons, "season"),
+    ]
+    there = [plural(count, what) for count, what in counts if count]
+    return f"This chat has {and_list([*there, plural(view.points, 'point')])}. All of it comes along:"
+
+
+def _what_becomes(view: ChatLinked) -> tuple[str, ...]:
+    ending = f"The season **{escape(view.ending)}** ends now and its board is kept." if view.ending else ""
+    lines = (
+        "Schedules go on in their channels; rounds, streaks and cards stay as they are.",
+        "Points stay on the days they were won, and count on the shared board of those days.",
+        "Its own banks are asked from in both chats, and what either retired stays retired.",
+        ending,
+        "Admins of either chat are admins of both. Linking cannot be undone.",
+    )
+    return tuple(line for line in lines if line)
+
+
+def _chats(platforms: Sequence[Platform]) -> str:
+    return and_list([chat_words(platform) for platform in platforms])
+
+
+# The first words in a workspace, the first schedule in three clicks, a member's own page. No service calls.
+
+
+TIMES: Final = ("0800", "0900", "1000", "1100", "1200", "1400", "1600")
+USUAL_TIME: Final = "0900"
+DAYS: Final = (
+    ("0,1,2,3,4", "Monday to Friday"),
+    ("0,2,4", "Monday, Wednesday and Friday"),
+    ("0,1,2,3,4,5,6", "Every day"),
+)
+# One of each part of the world, and no more than a select of any chat holds; any other can be typed.
+ZONES: Final = (
+    *("Pacific/Honolulu", "America/Anchorage", "America/Los_Angeles", "America/Denver", "America/Chicago"),
+    *("America/New_York", "America/Sao_Paulo", "UTC", "Europe/London", "Europe/Berlin", "Europe/Paris"),
+    *("Europe/Helsinki", "Africa/Lagos", "Africa/Nairobi", "Europe/Istanbul", "Asia/Dubai", "Asia/Kolkata"),
+    *("Asia/Bangkok", "Asia/Shanghai", "Asia/Singapore", "Asia/Tokyo", "Australia/Sydney", "Pacific/Auckland"),
+)
+_NAME_ROOM = 50
+_MOST_OPEN = 5
+"""Questions a member's own page shows; a team seldom has more than one."""
+
+
+def _named(where: Where) -> str:
+    """A channel as people call it, `#general`; Markdown. Without a name it is called this channel."""
+    return f"**#{escape(where.name.removeprefix('#'))}**" if where.name else "this channel"
+
+
+def _brief(where: Where) -> str:
+    """As much of its name as an action has room for."""
+    return where.name[:_NAME_ROOM] if fits(Begin(USUAL_TIME, where.channel, where.name[:_NAME_ROOM])) else ""
+
+
+def hello_card(where: Where) -> Card:
+    """Said once, to whoever added the bot."""
+    does = (
+        "I post a question on machine learning on the days you say. Everybody answers privately, with a button, a few "
+        "words or code. When the round closes I reveal the answer, why it is right, and how the team did."
+    )
+    next_step = "Three clicks set it up: the channel, the time, the days."
+    elsewhere = "Or type `/quiz-admin setup` in the channel that shall have it."
+    setup: tuple[Button, ...] = ()
+    if where.channel:
+        label = f"Set it up in #{where.name.removeprefix('#')}"[:75] if where.name else "Set it up in this channel"
+        setup = (Button(label, encode(Setup(where.channel, _brief(where))), "primary"),)
+    return Card(
+        "Hello, I am Dailygrad",
+        "The daily quiz of your team. Three clicks set it up.",
+        (Text(does), Text(f"{next_step} {elsewhere}"), Small("`/quiz help` lists all there is.")),
+        (*setup, Button("Try a question first", encode(Next()))),
+    )
+
+
+def time_card(where: Where, known: tuple[ScheduleView, ...]) -> Card:
+    """The second click: the time of day. `known` are the channel's schedules, if it has any."""
+    there = tuple(Text(f"{_named(where)} has schedule {one.id}: {plan_words(one.spec)}.") for one in known)
+    another = " A further one is added beside it." if known else ""
+    asked = f"At what time shall the question come to {_named(where)}? Days and time zone come next.{another}"
+    other = "Another time: `/quiz-admin schedule add 09:30 mon-fri Europe/Berlin`."
+    buttons = tuple(
+        Button(
+            f"{at[:2]}:{at[2:]}",
+            encode(SetupAt(at, where.channel, _brief(where))),
+            "primary" if at == USUAL_TIME else "plain",
+        )
+        for at in TIMES
+    )
+    return Card("The time", in_brief(asked, 200), (*there, Text(asked), Small(other)), buttons)
+
+
+def plan_form(at: str, where: Where, now: datetime) -> Form:
+    """The third click: days and zone. Each zone says what time it is there, so that one's own is found."""
+    zones = tuple((zone, f"{zone.replace('_', ' ')}: {now.astimezone(ZoneInfo(zone)):%H:%M} now") for zone in ZONES)
+    return Form(
+        title=f"Every question at {at[:2]}:{at[2:]}",
+        action=encode(Begin(at, where.channel, _brief(where))),
+        fields=(
+            PickField("days", "Days", DAYS, (DAYS[0][0],)),
+            PickField("zone", "Time zone", zones, ("UTC",)),
+            TextField("other", "Another time zone", "", "Such as `Asia/Kathmandu`.", max_length=60, required=False),
+        ),
+        submit="Begin",
+    )
+
+
+def begun_card(view: ScheduleView, first: RoundView | str, head: str = "Schedule added") -> Card:
+    """The schedule, and the question it begins with; in its place the reason why there is none."""
+    card = schedule_card(view, head)
+    if isinstance(first, str):
+        return Card(head, card.summary, (*card.blocks, Text(f"There is no first question yet: {first}")))
+    blocks: tuple[Block, ...] = (
+        *card.blocks,
+        Text(f"It begins with: {in_brief_markdown(first.question.prompt)}"),
+        Small(about(first.question)),
+    )
+    return Card(head, card.summary, blocks, (Button("Post the first one now", encode(PostNow(str(view.id)))),))
+
+
+def in_brief_markdown(markdown: str) -> str:
+    """The start of a prompt, as Markdown on one line."""
+    return escape(in_brief(markdown, 300))
+
+
+def home_card(today: TodayView, me: Me, now: datetime) -> Card:
+    """A member's own page: what is open, how they stand, where to go on."""
+    blocks: list[Block] = []
+    buttons: list[Button] = []
+    shown = today.forms[-_MOST_OPEN:]
+    for ask in shown:
+        blocks += (Text(_open_line(ask, now)), Small(about(ask.question)))
+        buttons.append(answer_button(ask, alone=len(shown) == 1))
+    if not shown:
+        coming = f" The next one comes {instant_words(today.next_at, today.zone)}." if today.next_at else ""
+        blocks.append(Text(f"No question is open just now.{coming}"))
+    blocks.append(Table(("What", "How much"), _standing(me)))
+    state = f"{plural(len(shown), 'question')} open" if shown else "No question is open"
+    summary = f"{state}, streak {me.streak}, {plural(me.cards_due, 'card')} due."
+    return Card("Your quiz", summary, tuple(blocks), (*buttons, *_ways()))
+
+
+def _open_line(ask: AskForm, now: datetime) -> str:
+    until = f" Open until {until_words(ask.closes_at, ask.zone, now)}." if ask.closes_at else ""
+    state = "You have answered it." if ask.given else how(ask.question)
+    return f"{in_brief_markdown(ask.question.prompt)} {state}{until}"
+
+
+def _standing(me: Me) -> tuple[tuple[str, str], ...]:
+    rank = f", rank {me.rank}" if me.rank else ""
+    return (
+        ("Streak", f"{plural(me.streak, 'round')}; best {me.best_streak}"),
+        ("Points", f"{me.points:,}{rank}"),
+        ("Practice", f"{plural(me.cards_due, 'card')} due"),
+    )
+
+
+def _ways() -> tuple[Button, ...]:
+    return (
+        Button("Today", encode(ShowToday())),
+        Button("Practise", encode(Next())),
+        Button("Board of the week", encode(ShowBoard("week", "workspace"))),
+        Button("Board of all time", encode(ShowBoard("all", "workspace"))),
+        Button("Run a snippet", encode(Snippet())),
+    )
+
+
+def handed_in_card(card: Card, ask: AskForm) -> Card:
+    """The receipt of a program that came as a message: it names the question, for nobody pressed it."""
+    named = Text(f"Handed in as your answer to: {in_brief_markdown(ask.question.prompt)}")
+    return dataclasses.replace(card, blocks=(named, *card.blocks, Small(about(ask.question))))
+
+
+def no_place_for_code_card(others: int) -> Card:
+    """Code came, and no open question asks for any."""
+    if others:
+        said = f"{plural(others, 'question')} open here, and none asks for code. `/quiz today` shows what is asked."
+    else:
+        said = "No question that asks for code is open here, so this was not handed in."
+    more = "Send it where the question was posted, or try it with **Run a snippet**."
+    buttons = (Button("Today", encode(ShowToday())), Button("Run a snippet", encode(Snippet())))
+    return Card("Not handed in", in_brief(f"{said} {more}", 250), (Text(said), Text(more)), buttons)
+
+
+def too_many_files_card(names: tuple[str, ...]) -> Card:
+    """Which of several files is the answer cannot be guessed."""
+    said = f"{len(names)} files came: {', '.join(escape(name) for name in names)}. Send the one that is your answer."
+    return Card("Which file?", in_brief(said, 250), (Text(said),))
+
+
+def too_many_programs_card(count: int) -> Card:
+    """Which of several blocks is the answer cannot be guessed."""
+    said = f"Your message has {count} blocks of code. Send the one that is your answer, whole, in a message of its own."
+    return Card("Which block?", said, (Text(said),))

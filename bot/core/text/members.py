@@ -1,0 +1,364 @@
+"""Boards, and what a member sees of themselves. No sums: everything shown was counted by the service."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import replace
+from datetime import date
+
+from bot.core.actions import Import, Next, Open, PracticeFilter, Privacy, ShowBoard, ShowContest, Snippet, encode, fits
+from bot.core.cards import Block, Button, Card, Code, Form, Small, Table, Text, TextField
+from bot.core.command_spec import Spec
+from bot.core.markup import escape
+from bot.core.text.questions import CODE_LENGTH
+from bot.core.text.words import MONTHS, and_list, in_brief, joined, minutes_words, percent, plural, sentence
+from service.wire import Board, BoardRow, Contest, Me, PrivacyView, ReportView, Rules, RunResult, TopicCount
+
+_CONTESTS: dict[Contest, tuple[str, frozenset[str]]] = {
+    "points": ("Everybody", frozenset({"day", "week", "month", "season", "all"})),
+    "rookies": ("Rookies", frozenset({"day", "week", "month", "season"})),
+    "improved": ("Most improved", frozenset({"day", "week", "month"})),
+}
+"""What each board is called, and the periods it can have."""
+_PERIODS = (("day", "Day"), ("week", "Week"), ("month", "Month"), ("season", "Season"), ("all", "All time"))
+
+
+def board_table(rows: tuple[BoardRow, ...], caption: str) -> Table:
+    """Rows of a board; the reader's own is marked."""
+    mine = next((place for place, row in enumerate(rows) if row.me), None)
+    cells = tuple(
+        (str(row.rank), row.name, str(row.points), str(row.answered), percent(row.accuracy), str(row.streak))
+        for row in rows
+    )
+    return Table(("Rank", "Name", "Points", "Answers", "Right", "Streak"), cells, caption, (0, 2, 3, 4, 5), mine)
+
+
+def board_card(board: Board) -> Card:
+    """A board, the reader's own place, and the way to the other periods."""
+    blocks: list[Block] = []
+    if board.rows:
+        blocks.append(_gains_table(board.rows) if board.contest == "improved" else _points_table(board.rows))
+        left = board.total - len(board.rows)
+        if left > 0:
+            blocks.append(Small(f"{plural(left, 'more member', 'more members')} further down."))
+    else:
+        blocks.append(Text(_nobody(board)))
+    if board.mine and not any(row.me for row in board.rows):
+        mine = board.mine
+        blocks.append(Text(f"You: rank {mine.rank} with {_merit(mine)}, streak {mine.streak}."))
+    return Card(_board_title(board), _board_summary(board), tuple(blocks), _board_buttons(board))
+
+
+def _points_table(rows: tuple[BoardRow, ...]) -> Table:
+    return replace(board_table(rows, ""), shows="board")
+
+
+def _gains_table(rows: tuple[BoardRow, ...]) -> Table:
+    """Who gets how much more right; the reader's own row is marked."""
+    cells = tuple((str(row.rank), row.name, f"+{_gain(row)}", percent(row.accuracy), str(row.answered)) for row in rows)
+    mine = next((place for place, row in enumerate(rows) if row.me), None)
+    return Table(("Rank", "Name", "Gain", "Right now", "Answers"), cells, "", (0, 2, 3, 4), mine)
+
+
+def _gain(row: BoardRow) -> int:
+    """How much greater one share is than another, in percentage points; never none, for it is greater."""
+    return max(1, round((row.gain or 0) * 100))
+
+
+def _merit(row: BoardRow) -> str:
+    if row.gain is not None:
+        return f"{percent(row.accuracy)} right, +{plural(_gain(row), 'percentage point')}"
+    return plural(row.points, "point")
+
+
+def _nobody(board: Board) -> str:
+    about = f" on {escape(board.topic)}" if board.topic else ""
+    if board.contest == "improved":
+        return (
+            f"Nobody gets more right{about} than in the period before, of those who gave three answers or more in each."
+        )
+    who = "Nobody who began in this period" if board.contest == "rookies" else "Nobody"
+    return f"{who} has points{about} here yet. The next answer may be the first."
+
+
+def _board_title(board: Board) -> str:
+    of = "" if board.contest == "points" else _CONTESTS[board.contest][0].lower()
+    return joined(board.title, of, board.topic)
+
+
+def _board_summary(board: Board) -> str:
+    if board.rows:
+        leader = f"{board.rows[0].name} leads with {_merit(board.rows[0])}."
+    else:
+        leader = "Nobody yet." if board.contest == "improved" else "No points yet."
+    mine = f" You are at rank {board.mine.rank} of {board.total}." if board.mine else ""
+    return f"{_board_title(board)}: {leader}{mine}"
+
+
+def _board_buttons(board: Board) -> tuple[Button, ...]:
+    """The way to the other periods, to the whole workspace or back, and to the other contests."""
+    other = "workspace" if board.scope == "channel" else "channel"
+    periods = _CONTESTS[board.contest][1]
+    ways = [(label, board.model_copy(update={"period": period})) for period, label in _PERIODS if period in periods]
+    ways.append(
+        ("Whole workspace" if other == "workspace" else "This channel", board.model_copy(update={"scope": other}))
+    )
+    for contest, (label, allowed) in _CONTESTS.items():
+        period = board.period if board.period in allowed else "month"
+        if contest != board.contest:
+            ways.append((label, board.model_copy(update={"contest": contest, "period": period})))
+    return tuple(_board_button(label, way, shown=way == board) for label, way in ways if fits(_show(way)))
+
+
+def _board_button(label: str, way: Board, *, shown: bool) -> Button:
+    return Button(f"{label} (shown)" if shown else label, encode(_show(way)), pressed=shown)
+
+
+def _show(board: Board) -> ShowBoard | ShowContest:
+    if board.contest == "points":
+        return ShowBoard(board.period, board.scope, board.topic)
+    return ShowContest(board.contest, board.period, board.scope, board.topic)
+
+
+def me_card(me: Me) -> Card:
+    """The member's own numbers."""
+    # Without points in a season there may be none that runs.
+    season = f", {me.season_points:,} this season; " if me.season_points else ""
+    rank = f"rank {me.rank} of the season" if me.rank else "no rank yet this season"
+    rows = (
+        ("Points", f"{me.points:,} in all{season}{rank if season else ''}"),
+        ("Answers", f"{me.answered:,}, {percent(me.accuracy)} right" if me.answered else "none yet"),
+        ("Streak", f"{plural(me.streak, 'round')}; best {me.best_streak}; {plural(me.freezes, 'freeze')} left"),
+        ("Practice", f"{plural(me.cards, 'card')}, {me.cards_due} due"),
+    )
+    weak = tuple(
+        (topic or "without a topic", str(answers), percent(credit)) for topic, answers, credit in me.topics[:8]
+    )
+    blocks: list[Block] = [Table(("What", "How much"), rows)]
+    if weak:
+        blocks.append(Table(("Topic", "Answers", "Right"), weak, "Topics, the weakest first", (1, 2)))
+    if me.weeks:
+        blocks.append(_weeks_table(me))
+    if me.hidden:
+        blocks.append(Small("You are hidden from the boards. `/quiz privacy show` changes that."))
+    summary = f"{plural(me.points, 'point')}, streak {me.streak}, {plural(me.cards_due, 'card')} due."
+    return Card(me.name, summary, tuple(blocks), (Button("Practise", encode(Next()), "primary"),))
+
+
+def _weeks_table(me: Me) -> Table:
+    """Weeks by their Mondays."""
+    rows = tuple(
+        (_short_day(monday), str(points), str(answers), percent(credit) if answers else "")
+        for monday, points, answers, credit in me.weeks
+    )
+    return Table(("Week of", "Points", "Answers", "Right"), rows, "Your last weeks", (1, 2, 3), shows="weeks")
+
+
+def _short_day(day: date) -> str:
+    return f"{day.day} {MONTHS[day.month - 1][:3]}"
+
+
+def topics_card(topics: tuple[TopicCount, ...]) -> Card:
+    """What there are questions about."""
+    if not topics:
+        text = "There are no questions yet. An admin brings them with `/quiz-admin bank import`."
+        return Card("Topics", "There are no questions yet.", (Text(text),))
+    rows = tuple((one.topic or "without a topic", str(one.questions)) for one in topics)
+    total = sum(one.questions for one in topics)
+    summary = f"{plural(total, 'question')} on {plural(len(topics), 'topic')}."
+    table = Table(("Topic", "Questions"), rows, "", (1,))
+    return Card("Topics", summary, (Text(summary), table, Small("Practise one with `/quiz practice TOPIC`.")))
+
+
+def privacy_card(view: PrivacyView) -> Card:
+    """What is kept about a member and what they can do about it."""
+    if view.forgotten:
+        said = "You are forgotten: your answers stay in the totals without your name, everything else is gone."
+        return Card("Forgotten", said, (Text(said),))
+    kept = joined(
+        plural(view.answers, "answer"),
+        plural(view.ledger_rows, "entry of points", "entries of points"),
+        plural(view.cards, "practice card"),
+    )
+    seen = "You are **hidden** from the boards." if view.hidden else "You are **shown** on the boards."
+    blocks: tuple[Block, ...] = (Text(f"Kept about you: {kept}, and the name you go by here."), Text(seen))
+    if view.export:
+        said = "Everything, as JSON:" if view.format == "json" else "A line for each thing, as CSV for a spreadsheet:"
+        blocks = (*blocks, Small(said), Code(view.export, view.format))
+    turn = ("Show me on the boards", "show") if view.hidden else ("Hide me from the boards", "hide")
+    buttons = (
+        Button(turn[0], encode(Privacy(turn[1]))),
+        Button("Export everything", encode(Privacy("export"))),
+        Button("As CSV", encode(Privacy("csv"))),
+        Button("Forget me…", encode(Privacy("forget")), "danger"),
+    )
+    return Card(
+        "What is kept about you", f"{kept}. {'Hidden from' if view.hidden else 'Shown on'} the boards.", blocks, buttons
+    )
+
+
+def forget_card() -> Card:
+    """Forgetting cannot be undone, so it is asked once more."""
+    said = "This cannot be undone: your points, streak and cards go, and your name leaves every answer."
+    buttons = (
+        Button("Forget me for good", encode(Privacy("erase")), "danger"),
+        Button("Keep everything", encode(Privacy("see"))),
+    )
+    return Card("Forget you?", said, (Text(said),), buttons)
+
+
+# Rules, help, snippets and troubles: texts that belong to no question.
+
+
+_RUN_WORDS = {
+    "ok": "It ran",
+    "error": "It stopped with an error",
+    "time": "It took too long and was stopped",
+    "memory": "It took too much memory and was stopped",
+    "output": "It printed too much and was stopped",
+    "crash": "It crashed",
+    "denied": "It tried something that is not allowed here",
+    "internal": "It could not be run, which is our fault",
+}
+_WORTH_TELLING_MS = 1000
+"""A wait for one's turn that a member has noticed."""
+
+
+def rules_card(rules: Rules) -> Card:
+    """How points and streaks are counted, with the numbers used."""
+    base = and_list([f"{points} for {level}" for level, points in rules.base.items()])
+    lines = [
+        f"A right answer earns {base}; questions few get right earn more, and part of an answer earns its share.",
+        _speed_sentence(rules),
+        "The last answer before the close counts. What fails by our fault costs you nothing.",
+        f"A streak counts the rounds you answered one after another. Every {plural(rules.freeze_every, 'round')} "
+        f"earn a freeze, at most {rules.freeze_cap}; a freeze saves the streak when you miss a round.",
+        "Days off, skipped and late rounds break no streak: a question missed by us is posted up to "
+        f"{minutes_words(rules.catch_up_minutes)} late, or not at all.",
+        "On a board, equal points are told apart by the share right, then by time taken; else the rank is shared.",
+    ]
+    return Card("Rules", f"A right answer earns {base}.", (Text("\n".join(f"- {line}" for line in lines)),))
+
+
+def _speed_sentence(rules: Rules) -> str:
+    if not rules.speed_bonus:
+        return "There is no bonus for speed: take your time."
+    window = minutes_words(round(rules.speed_window_s / 60))
+    return f"A fast answer earns up to {percent(rules.speed_share)} more, falling to nothing after {window}."
+
+
+def help_card(specs: tuple[Spec, ...]) -> Card:
+    """All commands under one name, a line each."""
+    name = specs[0].name
+    groups = {spec.path[0]: [one for one in specs if one.path[0] == spec.path[0]] for spec in specs}
+    rows = tuple(_help_row(group) for group in groups.values())
+    more = f"`/{name} help COMMAND` says more of one."
+    return Card(
+        f"/{name}", f"{plural(len(specs), 'command')}.", (Table(("Command", "What it does"), rows), Small(more))
+    )
+
+
+def _help_row(group: list[Spec]) -> tuple[str, str]:
+    if len(group) == 1:
+        return group[0].words, group[0].help
+    # A screenful is all that anybody reads, and a row of two lines makes every row two.
+    words = textwrap.shorten(", ".join(spec.path[1] for spec in group), 54, placeholder=" …")
+    return f"/{group[0].name} {group[0].path[0]} …", words
+
+
+def spec_card(spec: Spec) -> Card:
+    """One command with its arguments."""
+    rows = tuple((one.name, one.help, one.kind.example) for one in spec.arguments)
+    blocks: list[Block] = [Text(f"{spec.help} {'Admins only.' if spec.admin else ''}".strip()), Code(spec.usage, "")]
+    if rows:
+        blocks.append(Table(("Argument", "Meaning", "Such as"), rows))
+        blocks.append(Small("Any argument may be given as `name:value`; put quotes around spaces."))
+    return Card(spec.words, spec.help, tuple(blocks))
+
+
+def snippet_form(code: str = "") -> Form:
+    """An editor for a free run."""
+    field = TextField("code", "Your program", code, "Python with torch; nothing is kept.", 12, True, CODE_LENGTH)
+    return Form("Run a snippet", encode(Snippet()), (field,), submit="Run")
+
+
+def run_card(result: RunResult) -> Card:
+    """What a free run printed."""
+    head = _RUN_WORDS[result.status]
+    took = f" in {result.wall_ms:,.0f} ms, using {result.peak_mb:,.0f} MB" if result.status in ("ok", "error") else ""
+    blocks: list[Block] = [Text(f"{head}{took}.")]
+    if result.stdout:
+        blocks.append(Code(result.stdout, ""))
+    elif result.status == "ok":
+        blocks.append(Text("It printed nothing. `print(…)` what you want to see."))
+    if result.stderr:
+        blocks += (Small("On the error stream:"), Code(result.stderr, ""))
+    blocks.append(Small(_run_facts(result)))
+    if result.truncated:
+        blocks.append(Small("The output was cut; print less to see its end."))
+    if result.queue_ms >= _WORTH_TELLING_MS:
+        blocks.append(Small(f"It waited {result.queue_ms / 1000:.0f} s for its turn{_before(result.before)}."))
+    if result.isolation == "weaker":
+        blocks.append(Small("Run with weaker isolation than usual; `/quiz-admin doctor` says why."))
+    return Card(head, f"{head}{took}. {in_brief(escape(result.stdout), 100)}".strip(), tuple(blocks))
+
+
+def _run_facts(result: RunResult) -> str:
+    """How it ended, where that is worth a word, what it computed for, and where."""
+    ended = f"Signal {result.signal}" if result.signal else f"Exit code {result.exit_code}" if result.exit_code else ""
+    where = "GPU" if result.device == "cuda" else "CPU"
+    return " · ".join(filter(None, (ended, f"{result.cpu_ms:,.0f} ms of CPU time", f"on the {where}")))
+
+
+def _before(runs: int) -> str:
+    return "" if runs == 0 else ": 1 run was before it" if runs == 1 else f": {runs} runs were before it"
+
+
+def no_card_left_card(wanted: PracticeFilter) -> Card:
+    """Nothing to practise."""
+    kind = f"{wanted.kind} questions" if wanted.kind else ""
+    named = " ".join(part for part in (wanted.level, escape(wanted.topic), kind) if part)
+    about = f" for {named}" if named else ""
+    text = f"Nothing is due{about}, and there is no new question either. Well done; come back tomorrow."
+    everything = (Button("Practise everything", encode(Next())),) if named else ()
+    return Card("All done", in_brief(text), (Text(text),), everything)
+
+
+def reported_card(report: ReportView) -> Card:
+    """Thanks for a report."""
+    said = f"Thank you. Report {report.id} on question `{report.question}` is with the moderators."
+    return Card("Reported", in_brief(said, 150), (Text(said),))
+
+
+def import_form(name: str = "", text: str = "") -> Form:
+    """A document of questions, pasted."""
+    return Form(
+        title="Import questions",
+        action=encode(Import("apply")),
+        fields=(
+            TextField("name", "Name of the document", name, "Such as `tensors.md`.", max_length=200),
+            TextField("text", "The document", text, "Markdown.", 16, max_length=1_000_000),
+        ),
+        blocks=(Text("An error keeps the whole document out, so check it first."),),
+        submit="Import",
+        extras=(Button("Only check", encode(Import("check"))),),
+    )
+
+
+def refused_card(message: str, ref: str = "") -> Card:
+    """No, and why; with `ref` the way back to the question. `message` is Markdown of our own."""
+    said = sentence(message)
+    back = (Button("Back to the question", encode(Open(ref))),) if ref else ()
+    return Card("That did not work", in_brief(said, 300), (Text(said),), back)
+
+
+def unavailable_card() -> Card:
+    """The service is away: ours, never the member's fault."""
+    said = "The quiz is not answering just now. That is our fault, and nothing you did is lost: please try again."
+    return Card("Please try again", said, (Text(said),))
+
+
+def fault_card() -> Card:
+    """Something we did not foresee."""
+    said = "Something went wrong on our side. It is our fault and has been noted; please try again."
+    return Card("Our fault", said, (Text(said),))

@@ -1,0 +1,284 @@
+"""Questions put, and answers taken: the post in the channel, the private card or form, the receipt. Never a key."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bot.core.actions import ANYTHING, Choose, Fill, Open, OpenCard, PracticeFilter, Report, Try, encode, fits, trailing
+from bot.core.cards import Block, Button, Card, Code, Field, Form, Lettered, Options, PickField, Small, Text, TextField
+from bot.core.text.words import (
+    LETTERS,
+    and_list,
+    day_words,
+    in_brief,
+    instant_words,
+    joined,
+    minutes_words,
+    plural,
+    seconds_words,
+    until_words,
+)
+from service.wire import AnswerResult, AskForm, QuestionPost, QuestionView, TodayView
+
+CODE_LENGTH = 20_000
+
+_HINTS = {
+    "value": "A Python literal, such as `3`, `(2, 3)`, `True`, `'float32'` or `[1, 2]`.",
+    "output": "Exactly what the program prints, line by line.",
+    "open": "A few sentences: say why, not only what.",
+}
+_LINES = {"value": 1, "output": 4, "open": 8}
+_HOW = {
+    "choice": "Choose one option.",
+    "value": "Answer with a Python literal.",
+    "output": "Answer with what the program prints.",
+    "code": "Answer with code.",
+    "open": "Answer in a few sentences.",
+}
+
+
+def about(question: QuestionView) -> str:
+    """The quiet line that names a question."""
+    made = "made from the document's own sentences" if question.generated else ""
+    return joined(question.level or "", question.topic, f"question `{question.id}`", made)
+
+
+def question_blocks(question: QuestionView) -> tuple[Block, ...]:
+    """What is asked, without options."""
+    program = (Code(question.program),) if question.program else ()
+    return (Text(question.prompt), *program)
+
+
+def how(question: QuestionView) -> str:
+    """What kind of answer is wanted."""
+    if question.kind == "choice":
+        count = plural(len(question.options), "option")
+        return f"{count}; more than one may be right." if question.several else f"{count}; one is right."
+    if question.kind == "code" and question.entry:
+        return f"Answer with code: write `{question.entry}`."
+    return _HOW[question.kind]
+
+
+def question_card(post: QuestionPost) -> Card:
+    """The day's question, for the channel."""
+    until = until_words(post.closes_at, post.zone, None)
+    late = f"Posted {minutes_words(post.late_minutes)} late, for which we are sorry. " if post.late_minutes else ""
+    return Card(
+        title=f"Question for {day_words(post.day)}",
+        summary=f"{in_brief(post.question.prompt, 120)} Open until {until}.",
+        blocks=(
+            *question_blocks(post.question),
+            Text(how(post.question)),
+            Small(f"{late}Open until {until}. Nobody sees your answer before then; the last one counts."),
+            Small(about(post.question)),
+        ),
+        buttons=(Button("Answer", encode(opening(post.ref, post.question)), "primary"),),
+    )
+
+
+def lettered(ask: AskForm) -> tuple[tuple[str, str, str], ...]:
+    """The options as this member sees them: letter, id, text."""
+    letters = [*LETTERS, *(a + b for a in LETTERS for b in LETTERS)]
+    return tuple(
+        (letter, option.id, option.text) for letter, option in zip(letters, ask.question.options, strict=False)
+    )
+
+
+def _options(ask: AskForm) -> tuple[Block, ...]:
+    rows = tuple(Lettered(letter, text) for letter, _, text in lettered(ask))
+    return (Options(rows),) if rows else ()
+
+
+def ask_said(ask: AskForm, now: datetime) -> Card | Form:
+    """The question put to one member, ready to be answered."""
+    return _choice_card(ask, now) if by_button(ask.ref, ask.question) else _form(ask, now)
+
+
+def carrying(ask: AskForm, wanted: PracticeFilter) -> AskForm:
+    """A practised question whose buttons go on to more of what is wanted; as it is where they have no room for that."""
+    more = ask.model_copy(update={"ref": trailing(ask.ref, wanted)})
+    return more if by_button(more.ref, more.question) == by_button(ask.ref, ask.question) else ask
+
+
+def opening(ref: str, question: QuestionView) -> Open | OpenCard:
+    """What puts a question to whoever presses it: it says whether a form will be needed."""
+    return OpenCard(ref) if by_button(ref, question) else Open(ref)
+
+
+def by_button(ref: str, question: QuestionView) -> bool:
+    """Whether it is answered by pressing an option rather than by filling a form."""
+    if question.kind != "choice" or question.several or len(question.options) > 20:
+        return False
+    return all(fits(Choose(ref, option.id)) for option in question.options)
+
+
+def _choice_card(ask: AskForm, now: datetime) -> Card:
+    title = "Your answer" if ask.ref.startswith("r") else "Practice"
+    return Card(
+        title=title,
+        summary=f"{in_brief(ask.question.prompt, 120)} {plural(len(ask.question.options), 'option')}.",
+        blocks=(
+            *question_blocks(ask.question),
+            *_options(ask),
+            *_chosen_line(ask),
+            Small(_rules_line(ask, now)),
+            Small(about(ask.question)),
+        ),
+        buttons=option_buttons(ask),
+    )
+
+
+def _chosen_line(ask: AskForm) -> tuple[Block, ...]:
+    return (Text(f"Your answer so far: {given_words(ask)}."),) if ask.given else ()
+
+
+def option_buttons(ask: AskForm) -> tuple[Button, ...]:
+    """A button for every option; the present answer is marked in words too."""
+    chosen = ask.given.options or () if ask.given else ()
+    return tuple(
+        Button(
+            f"{letter} (your answer)" if id in chosen else letter,
+            encode(Choose(ask.ref, id)),
+            pressed=id in chosen,
+        )
+        for letter, id, _ in lettered(ask)
+    )
+
+
+def given_words(ask: AskForm) -> str:
+    """What the member answered with, by the letters they saw. Markdown."""
+    chosen = ask.given.options or () if ask.given else ()
+    return and_list([f"**{letter}**" for letter, id, _ in lettered(ask) if id in chosen]) or "none of the options"
+
+
+def _rules_line(ask: AskForm, now: datetime) -> str:
+    if ask.closes_at is None:
+        return f"{plural(ask.due, 'more card')} due today." if ask.due else "No further card is due today."
+    return f"Open until {until_words(ask.closes_at, ask.zone, now)}. The last answer before then counts."
+
+
+def _form(ask: AskForm, now: datetime) -> Form:
+    code = ask.question.kind == "code"
+    return Form(
+        title="Your answer" if ask.ref.startswith("r") else "Practice",
+        action=encode(Fill(ask.ref)),
+        fields=(_field(ask),),
+        blocks=(*question_blocks(ask.question), Small(_rules_line(ask, now)), Small(about(ask.question))),
+        submit="Hand in" if code else "Answer",
+        extras=(Button("Run the examples", encode(Try(ask.ref))),) if code else (),
+    )
+
+
+def _field(ask: AskForm) -> Field:
+    question, given = ask.question, ask.given
+    if question.kind == "choice":
+        label = "Which are right? There may be more than one." if question.several else "Which one is right?"
+        options = tuple((id, f"**{letter}** {text}") for letter, id, text in lettered(ask))
+        return PickField("options", label, options, (given.options or ()) if given else (), question.several)
+    if question.kind == "code":
+        before = given.code if given else None
+        hint = f"Write `{question.entry}`; the examples and further hidden cases call it." if question.entry else ""
+        return TextField("code", "Your code", before or question.starter, hint, 16, True, CODE_LENGTH)
+    text = (given.text if given else None) or ""
+    return TextField("text", "Your answer", text, _HINTS[question.kind], _LINES[question.kind])
+
+
+def recorded_card(receipt: AnswerResult, ask: AskForm | None, now: datetime, wanted: PracticeFilter = ANYTHING) -> Card:
+    """The answer is kept, and how to change it or, in practice, go on. `ask` is None when it could not be fetched."""
+    judging = receipt.status == "judging"
+    head = {"changed": "Your answer is changed", "judging": "Your code is being judged…"}.get(
+        receipt.status, "Your answer is recorded"
+    )
+    closes = receipt.closes_at
+    change = f"You can change it until {until_words(closes, receipt.zone, now)}." if closes else ""
+    follow = _follow_sentence(receipt) if judging else ""
+    said = "" if judging else _given_sentence(receipt, ask)
+    buttons: tuple[Button, ...] = ()
+    if closes:
+        buttons = (Button("Change my answer", encode(Open(receipt.ref))),)
+    elif receipt.ref.startswith("p"):
+        buttons = (Button("Next card", encode(wanted.next)),)
+    blocks: tuple[Block, ...] = tuple(Text(text) for text in (said, follow, change) if text)
+    if ask is not None:
+        # It takes the place of the question, which may still be wanted.
+        blocks = (*blocks, *question_blocks(ask.question), *_options(ask))
+        buttons = option_buttons(ask) if by_button(ask.ref, ask.question) else buttons
+    return Card(head, joined_summary(head, said, follow, change), (*blocks, *_typed(receipt)), buttons)
+
+
+def _follow_sentence(receipt: AnswerResult) -> str:
+    """When the verdict comes; of others only where this one has to wait for them."""
+    if not receipt.before:
+        return "The verdict follows in a private message, usually within seconds."
+    many = plural(receipt.before, "answer is", "answers are")
+    long = f", which takes about {seconds_words(receipt.wait_s)}" if receipt.wait_s >= 1 else ""
+    return f"{many} judged before yours{long}; the verdict follows in a private message."
+
+
+def joined_summary(head: str, *sentences: str) -> str:
+    """A plain summary from a title and Markdown sentences."""
+    rest = " ".join(in_brief(text, 200) for text in sentences if text)
+    return f"{head}{'' if head.endswith('…') else '.'} {rest}".strip()
+
+
+def _given_sentence(receipt: AnswerResult, ask: AskForm | None) -> str:
+    if receipt.given.options is None:
+        return ""
+    if ask is None:
+        return "Your choice is kept."
+    chosen = ask.model_copy(update={"given": receipt.given})
+    return f"You chose {given_words(chosen)}."
+
+
+def _typed(receipt: AnswerResult) -> tuple[Block, ...]:
+    if receipt.given.text is None:
+        return ()
+    return (Small("You answered:"), Code(receipt.given.text, ""))
+
+
+def today_card(today: TodayView, now: datetime) -> Card:
+    """Today's questions and what became of each."""
+    if not today.forms:
+        return nothing_open_card(today)
+    blocks: list[Block] = []
+    buttons: list[Button] = []
+    for ask in today.forms:
+        state = "You have answered it and may change your answer." if ask.given else "You have not answered it yet."
+        until = f" Open until {until_words(ask.closes_at, ask.zone, now)}." if ask.closes_at else ""
+        blocks += (*question_blocks(ask.question), Text(f"{how(ask.question)} {state}{until}"))
+        blocks.append(Small(about(ask.question)))
+        buttons.append(answer_button(ask, alone=len(today.forms) == 1))
+    count = plural(len(today.forms), "question")
+    return Card("Today's question", f"{count} open.", tuple(blocks), tuple(buttons))
+
+
+def answer_button(ask: AskForm, *, alone: bool) -> Button:
+    """The way to a question; one that stands beside others is named."""
+    label = "Change my answer" if ask.given else "Answer"
+    which = "" if alone else f": {ask.question.id}"[:60]
+    action = encode(opening(ask.ref, ask.question))
+    return Button(f"{label}{which}", action, "plain" if ask.given else "primary")
+
+
+def nothing_open_card(today: TodayView) -> Card:
+    """No question is open here."""
+    text = "No question is open in this channel."
+    if today.next_at:
+        text += f" The next one comes {instant_words(today.next_at, today.zone)}."
+    else:
+        text += " An admin sets a schedule with `/quiz-admin schedule add`."
+    return Card("Today's question", in_brief(text, 200), (Text(text), Text("Until then: `/quiz practice`.")))
+
+
+def report_form(question: str, text: str = "") -> Form:
+    """Say what is wrong with a question; the member names it where `question` is empty or no button can carry it."""
+    carried = bool(question) and fits(Report(question))
+    naming = TextField("question", "Id of the question", question, "As its card shows it.", max_length=200)
+    wrong = TextField("text", "What is wrong with it?", text[:2000], lines=4, max_length=2000)
+    return Form(
+        title="Report a question",
+        action=encode(Report(question if carried else "")),
+        fields=(*(() if carried else (naming,)), wrong),
+        blocks=(Small("The moderators see it with your name."),),
+        submit="Report",
+    )

@@ -1,0 +1,386 @@
+"""What is right and why: the reveal in the thread, verdicts, practice results. Nothing here is said before its time."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bot.core.actions import (
+    ANYTHING,
+    Next,
+    NextOf,
+    Open,
+    PracticeFilter,
+    Rate,
+    Report,
+    ShowBoard,
+    encode,
+    fits,
+    trailing,
+)
+from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Form, Small, Table, Text
+from bot.core.markup import escape
+from bot.core.text.members import board_table
+from bot.core.text.questions import about, question_blocks
+from bot.core.text.words import (
+    VERDICTS,
+    brief_markdown,
+    in_brief,
+    instant_words,
+    joined,
+    led,
+    percent,
+    plural,
+    sentence,
+    until_words,
+    wait_words,
+)
+from service.wire import (
+    AnswerKey,
+    AnswerResult,
+    CaseView,
+    OptionKey,
+    QuestionView,
+    RevealPost,
+    VerdictNote,
+    VerdictView,
+)
+
+# When all passed, a few are proof enough.
+_CASES_SHOWN = 30
+_PASSED_SHOWN = 10
+
+
+def answer_blocks(key: AnswerKey, chosen: tuple[str, ...] = ()) -> tuple[Block, ...]:
+    """The key and the reason of every option; `chosen` are the reader's own."""
+    blocks: list[Block] = []
+    for option in _right_first(key):
+        mine = " (your choice)" if option.id in chosen else ""
+        said = led(f"**{'Right' if option.right else 'Wrong'}{mine}:**", option.text)
+        blocks.append(Text(f"{said}\n\n{option.reason}" if option.reason else said))
+    if not key.options and key.answer:
+        blocks.append(Text("**The answer:**"))
+        as_code = key.question.kind in ("value", "output", "code")
+        language = "" if key.question.kind == "output" else "python"
+        blocks.append(Code(key.answer, language) if as_code else Text(key.answer))
+    if key.why:
+        blocks.append(Text(led("**Why:**", key.why)))
+    if key.key_points:
+        blocks.append(Text("**A full answer mentions:**\n\n" + "\n".join(f"- {point}" for point in key.key_points)))
+    return tuple(blocks)
+
+
+def _right_first(key: AnswerKey) -> list[OptionKey]:
+    return sorted(key.options, key=lambda option: not option.right)
+
+
+def proof_blocks(key: AnswerKey) -> tuple[Block, ...]:
+    """The program that proves the key, and where to read on."""
+    proof = (Text("**Proof**, a program that fails if the key is false:"), Code(key.proof)) if key.proof else ()
+    links = (Small("Read on: " + joined(*(f"<{link}>" for link in key.links))),) if key.links else ()
+    source = joined(
+        f"From {escape(key.question.source)}" if key.question.source else "",
+        f"`{key.place.replace('`', chr(39))}`" if key.place else "",
+        f"licence {escape(key.question.licence)}" if key.question.licence else "",
+    )
+    return (*proof, *links, *((Small(source),) if source else ()))
+
+
+def reveal_card(post: RevealPost) -> Card:
+    """What the round came to, for the round's thread."""
+    return Card(
+        title="The answer",
+        summary=f"{_answer_in_brief(post.key)} {_right_of(post)}".strip(),
+        blocks=(
+            *answer_blocks(post.key),
+            *_how_it_went(post),
+            *_points(post),
+            *_top(post),
+            *proof_blocks(post.key),
+            Small(about(post.key.question)),
+            *_next(post),
+        ),
+        buttons=_after_buttons(post.key.question, board=True),
+    )
+
+
+def _answer_in_brief(key: AnswerKey) -> str:
+    right = [in_brief(option.text) for option in key.options if option.right]
+    said = " and ".join(right) or ("" if key.question.kind == "code" else in_brief(key.answer))
+    return f"The answer: {sentence(said)}" if said else "The round is closed."
+
+
+def _right_of(post: RevealPost) -> str:
+    if not post.answers:
+        return "Nobody answered."
+    return f"{post.right} of {post.answers} answered right."
+
+
+def _how_it_went(post: RevealPost) -> tuple[Block, ...]:
+    if not post.answers:
+        return (Text("Nobody answered this one."),)
+    partly = (
+        f", {percent(post.mean_credit)} of the credit on average"
+        if post.mean_credit * post.answers > post.right
+        else ""
+    )
+    first = f" First with the right answer: **{escape(post.first.name)}**." if post.first else ""
+    said = Text(f"**How it went:** {_right_of(post)[:-1]}{partly}.{first}")
+    rows = _distribution(post)
+    return (said, *((Bars(rows),) if rows else ()), *_provisional(post.key))
+
+
+def _provisional(key: AnswerKey) -> tuple[Block, ...]:
+    if key.question.kind != "open":
+        return ()
+    said = (
+        "These points are provisional: an answer in one's own words is scored by the key points it mentions. "
+        "**Report a mistake** puts yours before the moderators."
+    )
+    return (Small(said),)
+
+
+def _distribution(post: RevealPost) -> tuple[Bar, ...]:
+    def share(count: int) -> float:
+        return min(1.0, count / post.answers)
+
+    if post.key.options:
+        return tuple(
+            Bar(
+                brief_markdown(option.text),
+                option.chosen_by,
+                share(option.chosen_by),
+                "right" if option.right else "wrong",
+            )
+            for option in _right_first(post.key)
+        )
+    if not post.wrong_texts:
+        return ()
+    right = Bar(brief_markdown(f"`{post.key.answer}`"), post.right, share(post.right), "right")
+    wrong = (Bar(escape(text.strip()[:60]), count, share(count), "wrong") for text, count in post.wrong_texts)
+    return (right, *wrong)
+
+
+def _points(post: RevealPost) -> tuple[Block, ...]:
+    if not post.points:
+        return ()
+    rows = tuple((person.name, f"+{person.points}", plural(person.streak, "round")) for person in post.points)
+    return (Table(("Name", "Points", "Streak"), rows, "Points for this question", (1,)),)
+
+
+def _top(post: RevealPost) -> tuple[Block, ...]:
+    return (board_table(post.board, "The board's top"),) if post.board else ()
+
+
+def _next(post: RevealPost) -> tuple[Block, ...]:
+    return (Small(f"Next question: {instant_words(post.next_at, post.zone)}."),) if post.next_at else ()
+
+
+def _after_buttons(
+    question: QuestionView, *, board: bool = False, wanted: PracticeFilter = ANYTHING
+) -> tuple[Button, ...]:
+    more = Next(topic=question.topic)
+    buttons = [Button("Practise", encode(Next()))] if board else [Button("Next card", encode(wanted.next), "primary")]
+    if question.kind == "code" and not board:
+        # A verdict comes by itself and knows no more of the practice it belongs to.
+        buttons.append(Button("More code", encode(NextOf("code"))))
+    if question.topic and fits(more) and len(question.topic) <= 50:
+        buttons.append(Button(f"More on {question.topic}", encode(more)))
+    if board:
+        buttons.append(Button("The board", encode(ShowBoard("week", "channel"))))
+    if fits(Report(question.id)):
+        buttons.append(Button("Report a mistake", encode(Report(question.id))))
+    return tuple(buttons)
+
+
+def explain_card(key: AnswerKey) -> Card:
+    """The key of a past question."""
+    return Card(
+        title="The answer and why",
+        summary=_answer_in_brief(key),
+        blocks=(
+            *question_blocks(key.question),
+            *answer_blocks(key),
+            *proof_blocks(key),
+            Small(about(key.question)),
+        ),
+        buttons=_after_buttons(key.question),
+    )
+
+
+def verdict_card(note: VerdictNote) -> Card:
+    """How a code answer was judged, privately to its author."""
+    practised = note.ref.startswith("p")
+    closes = note.closes_at
+    change = (
+        f"You can hand in again until {until_words(closes, note.zone, None)}; the last one counts." if closes else ""
+    )
+    back = f"This card comes back {instant_words(note.next_due, note.zone)}." if note.next_due else ""
+    key = (*answer_blocks(note.key), *proof_blocks(note.key)) if note.key else ()
+    retry = (Button("Change my answer", encode(Open(note.ref)), "primary"),) if closes or not practised else ()
+    return Card(
+        title=f"Your code: {VERDICTS[note.verdict.verdict]}",
+        summary=_verdict_sentence(note.verdict),
+        blocks=(
+            *verdict_blocks(note.verdict),
+            *key,
+            *(Small(text) for text in (change, back) if text),
+            Small(about(note.question)),
+        ),
+        buttons=retry or _after_buttons(note.question),
+    )
+
+
+def tried_card(verdict: VerdictView, ref: str) -> Card:
+    """The visible examples were run; nothing is kept."""
+    return Card(
+        title=f"The examples: {VERDICTS[verdict.verdict]}",
+        summary=_verdict_sentence(verdict),
+        blocks=(*verdict_blocks(verdict), Small("Only the examples were run, and nothing was handed in.")),
+        buttons=(Button("Back to the question", encode(Open(ref))),),
+    )
+
+
+def _verdict_sentence(verdict: VerdictView) -> str:
+    if verdict.verdict == "system error":
+        return "We could not judge it. That is our fault and costs you nothing; hand it in again."
+    passed = sum(case.verdict == "accepted" for case in verdict.cases)
+    cases = f"{passed} of {plural(len(verdict.cases), 'case')} passed." if verdict.cases else ""
+    return f"Your code {_was(verdict)}. {cases}".strip()
+
+
+def _was(verdict: VerdictView) -> str:
+    if verdict.verdict in ("accepted", "wrong"):
+        return f"is {'right' if verdict.verdict == 'accepted' else 'not right yet'}"
+    return VERDICTS[verdict.verdict]
+
+
+def verdict_blocks(verdict: VerdictView) -> tuple[Block, ...]:
+    """The verdict in words, case by case; inputs are shown of visible cases alone."""
+    blocks: list[Block] = [Text(_verdict_sentence(verdict))]
+    if verdict.message:
+        # A traceback points by its columns.
+        lines = "\n" in verdict.message
+        blocks.append(Code(verdict.message, "") if lines else Text(escape(verdict.message)))
+    blocks += _failing(verdict.cases)
+    if verdict.cases:
+        blocks.append(_case_table(verdict.cases))
+    if verdict.stdout:
+        blocks += (Small("It printed:"), Code(verdict.stdout, ""))
+    if verdict.judged:
+        blocks += (Small("What was judged:"), Code(verdict.judged))
+    if verdict.note:
+        blocks.append(Small(escape(verdict.note)))
+    if verdict.isolation == "weaker":
+        blocks.append(Small("Run with weaker isolation than usual; `/quiz-admin doctor` says why."))
+    return tuple(blocks)
+
+
+def _failing(cases: tuple[CaseView, ...]) -> tuple[Block, ...]:
+    failing = [case for case in cases if case.verdict != "accepted"]
+    visible = next((case for case in failing if case.visible), None)
+    if visible:
+        said = f"Case {visible.number} {_case_words(visible)}:"
+        message = (Text(escape(visible.message)),) if visible.message else ()
+        return (Text(said), Code(visible.shown), *message)
+    if failing:
+        return (Text("A hidden case failed. Its inputs stay hidden, or it would tell the answer."),)
+    return ()
+
+
+def _case_words(case: CaseView) -> str:
+    return {"accepted": "passed", "wrong": "gave a wrong result"}.get(case.verdict, VERDICTS[case.verdict])
+
+
+def _case_table(cases: tuple[CaseView, ...]) -> Table:
+    well = all(case.verdict == "accepted" for case in cases)
+    most = _PASSED_SHOWN if well else _CASES_SHOWN
+    rows = tuple(
+        (str(case.number), "visible" if case.visible else "hidden", _case_words(case)) for case in cases[:most]
+    )
+    rest = cases[most:]
+    passed = sum(case.verdict == "accepted" for case in rest)
+    more = f"{len(rest)} more, {'all passed' if well else f'{passed} of them passed'}"
+    caption = f"Cases (and {more})" if rest else "Cases"
+    return Table(("Case", "Kind", "Verdict"), rows, caption, (0,))
+
+
+def practised_card(receipt: AnswerResult, now: datetime, wanted: PracticeFilter = ANYTHING) -> Card:
+    """A practised answer judged at once, or a late one that became practice; the next card is of what is wanted."""
+    late = receipt.status == "late"
+    head = "Too late for the round" if late else practised_title(receipt)
+    blocks: list[Block] = []
+    if late:
+        blocks.append(Text("The round had closed, so your answer became practice: it changes no points."))
+        if receipt.verdict is None:
+            blocks.append(Text("It is being judged; the verdict follows in a private message."))
+    if receipt.verdict and (late or receipt.verdict.message):
+        blocks.append(
+            Text(" ".join(part for part in (_late_result(receipt, late), escape(receipt.verdict.message)) if part))
+        )
+    if receipt.key:
+        # It takes the place of the question, without which the answer says little.
+        blocks += question_blocks(receipt.key.question)
+    if receipt.given.text is not None:
+        blocks += (Small("You answered:"), Code(receipt.given.text, ""))
+    buttons: tuple[Button, ...] = (Button("Next card", encode(wanted.next), "primary"),)
+    if receipt.key:
+        blocks += (*answer_blocks(receipt.key, receipt.given.options or ()), *proof_blocks(receipt.key))
+        buttons = _after_buttons(receipt.key.question, wanted=wanted)
+    if receipt.next_due:
+        blocks.append(Small(f"This card comes back {wait_words(now, receipt.next_due)}."))
+    if receipt.rate:
+        blocks.append(Text("How well did you know it? Compare with the key, then choose."))
+        buttons = rating_buttons(trailing(receipt.ref, wanted))
+    if receipt.key:
+        blocks.append(Small(about(receipt.key.question)))
+    return Card(head, f"{head}. {_answer_in_brief(receipt.key) if receipt.key else ''}".strip(), tuple(blocks), buttons)
+
+
+def practised_title(receipt: AnswerResult) -> str:
+    """`Right`, `Wrong` or how much of it was right."""
+    if receipt.verdict is None:
+        return "Compare with the key" if receipt.key else "Your answer is kept as practice"
+    if receipt.verdict.verdict == "system error":
+        return "Not judged, which is our fault"
+    if receipt.verdict.credit >= 1:
+        return "Right"
+    return f"Partly right: {percent(receipt.verdict.credit)}" if receipt.verdict.credit > 0 else "Wrong"
+
+
+def _late_result(receipt: AnswerResult, late: bool) -> str:
+    return f"**{practised_title(receipt)}.**" if late else ""
+
+
+_RATINGS = (("again", "Not at all"), ("hard", "With effort"), ("good", "Well"), ("easy", "At once"))
+
+
+def rating_buttons(ref: str) -> tuple[Button, ...]:
+    """How well one knew it, in FSRS's four steps."""
+    return tuple(Button(label, encode(Rate(ref, rating))) for rating, label in _RATINGS)
+
+
+def rated_card(due: datetime, now: datetime, wanted: PracticeFilter = ANYTHING) -> Card:
+    """Thanks for the rating."""
+    said = f"Noted. This card comes back {wait_words(now, due)}."
+    return Card("Noted", said, (Text(said),), (Button("Next card", encode(wanted.next), "primary"),))
+
+
+# What is said where a form could not be opened in time, or a file not be taken: a chat's own troubles.
+
+
+def reopen_card(form: Form) -> Card:
+    """The form by a button: its action, pressed, shows it."""
+    said = "It took a moment too long to open by itself. Press the button to open it."
+    return Card(form.title, said, (Text(said),), (Button("Open", form.action, "primary"),))
+
+
+def file_too_long_card(name: str, most: int) -> Card:
+    """A file beyond what is judged."""
+    said = f"The file `{escape(name)}` is longer than {most // 1000} kB, which is all that is read. Send a shorter one."
+    return Card("That file is too long", in_brief(said), (Text(said),))
+
+
+def file_unread_card(name: str, why: str) -> Card:
+    """A file that could not be fetched. `why` is a sentence of ours."""
+    said = f"The file `{escape(name)}` could not be read. {why}"
+    return Card("The file could not be read", in_brief(said), (Text(said),))

@@ -1,0 +1,228 @@
+"""The application commands Discord is told of, made of the one definition all chats share. Pure, but for `sync`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any, Final
+from zoneinfo import available_timezones
+
+from discord.http import HTTPClient
+
+from bot.core import command_spec
+from bot.core.command_spec import Argument, Spec, specs_of
+from bot.core.rendering import short
+from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
+from service.wire import Who
+
+Body = dict[str, Any]
+
+CHAT, MESSAGE = 1, 3
+_SUBCOMMAND, _GROUP, _STRING, _INTEGER, _BOOLEAN, _ATTACHMENT = 1, 2, 3, 4, 5, 11
+_GUILD_ONLY: Final[Body] = {"contexts": [0], "integration_types": [0]}
+MANAGE_SERVER: Final = 1 << 5
+ANSWER_WITH_THIS: Final = "Answer with this"
+
+_DESCRIPTIONS = {"quiz": "The team's daily quiz.", "quiz-admin": "Schedules, banks, seasons and more of the quiz."}
+_GROUP_HELP = {
+    "schedule": "When and where questions are posted.",
+    "season": "Seasons and their boards.",
+    "bank": "The questions there are.",
+    "review": "Questions that were reported.",
+    "member": "One member's streak and points.",
+}
+# Few words of which one is meant: chosen from a list. What may be several, or more than the list, is completed.
+_LISTED = (command_spec.LEVEL, command_spec.KIND, command_spec.PERIOD, command_spec.PRIVACY, command_spec.GENERATED)
+_YES_OR_NO = (command_spec.SWITCH, command_spec.EVERYONE)
+_NUMBERS = (command_spec.NUMBER, command_spec.DAYS_BEFORE)
+_COMPLETED = ("topic", "command", "schedule")
+"""Arguments whose words are known, though their kind names none."""
+
+_FILE: Final[Body] = {"type": _ATTACHMENT, "name": "file"}
+_CHECK: Final[Body] = {"type": _BOOLEAN, "name": "check", "description": "Only check the document and change nothing."}
+_FILES: Final[Mapping[tuple[str, ...], Sequence[Body]]] = {
+    ("answer",): [{**_FILE, "description": "Your answer as a .py file."}],
+    ("run",): [{**_FILE, "description": "The program as a .py file."}],
+    ("bank", "import"): [{**_FILE, "description": "The document, for example Markdown."}, _CHECK],
+}
+
+
+def application_commands() -> list[Body]:
+    """Every command, as the body of Discord's bulk overwrite."""
+    return [
+        {**_chat_command("quiz"), **_GUILD_ONLY},
+        {**_chat_command("quiz-admin"), **_GUILD_ONLY, "default_member_permissions": MANAGE_SERVER},
+        {"type": MESSAGE, "name": ANSWER_WITH_THIS, **_GUILD_ONLY},
+    ]
+
+
+def _chat_command(name: str) -> Body:
+    return {"type": CHAT, "name": name, "description": _DESCRIPTIONS[name], "options": list(_branches(specs_of(name)))}
+
+
+def _branches(specs: Sequence[Spec]) -> Iterator[Body]:
+    """A subcommand for each command of one word, a group for those that share their first."""
+    heads = dict.fromkeys(spec.path[0] for spec in specs)
+    for head in heads:
+        within = [spec for spec in specs if spec.path[0] == head]
+        if len(within) == 1 and within[0].path == (head,):
+            yield _subcommand(within[0])
+        else:
+            said = _GROUP_HELP.get(head, f"{head.capitalize()}.")
+            yield {
+                "type": _GROUP,
+                "name": head,
+                "description": said,
+                "options": [_subcommand(spec) for spec in within if len(spec.path) == 2],
+            }
+
+
+def _subcommand(spec: Spec) -> Body:
+    # Discord wants what is required first.
+    arguments = sorted(spec.arguments, key=lambda argument: not argument.required)
+    options = [*map(_option, arguments), *_FILES.get(spec.path, ())]
+    return {
+        "type": _SUBCOMMAND,
+        "name": spec.path[-1],
+        "description": short(spec.help, 100),
+        **({"options": options} if options else {}),
+    }
+
+
+def _option(argument: Argument) -> Body:
+    option: Body = {"type": _STRING, "name": argument.name, "description": short(argument.help, 100)}
+    if argument.required:
+        option["required"] = True
+    if argument.kind in _NUMBERS and argument.name != "schedule":
+        option["type"] = _INTEGER
+    elif argument.kind in _YES_OR_NO:
+        option["type"] = _BOOLEAN
+    elif argument.kind in _LISTED:
+        option["choices"] = [{"name": word, "value": word} for word in argument.kind.choices]
+    elif argument.kind.choices or argument.name in _COMPLETED:
+        option["autocomplete"] = True
+    return option
+
+
+async def sync(http: HTTPClient, application: str) -> list[str]:
+    """Tell Discord of the commands, in one request; returns a line for each that is new, changed or gone."""
+    before = await http.get_global_commands(application)
+    commands = application_commands()
+    changed = changes([dict(one) for one in before], commands)
+    if changed:
+        await http.bulk_upsert_global_commands(application, payload=commands)
+    return changed
+
+
+def changes(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What telling `after` changes where Discord knows `before`."""
+    old, new = ({(one.get("type", CHAT), one["name"]): one for one in known} for known in (before, after))
+    made = [f"added {_shown(key)}" for key in new if key not in old]
+    altered = [f"changed {_shown(key)}" for key in new if key in old and _core(old[key]) != _core(new[key])]
+    return [*made, *altered, *(f"removed {_shown(key)}" for key in old if key not in new)]
+
+
+def _shown(key: tuple[int, str]) -> str:
+    return f"/{key[1]}" if key[0] == CHAT else f"“{key[1]}”"
+
+
+_CORE = ("type", "name", "description", "required", "autocomplete", "value", "contexts", "integration_types")
+
+
+def _core(command: Mapping[str, Any]) -> Body:
+    """What we say of a command, without what Discord adds to it."""
+    core = {key: command[key] for key in _CORE if command.get(key)}
+    if command.get("default_member_permissions") is not None:
+        core["default_member_permissions"] = int(command["default_member_permissions"])
+    for key in ("options", "choices"):
+        if command.get(key):
+            core[key] = [_core(part) for part in command[key]]
+    return core
+
+
+# What Discord offers while an option is typed: words of its kind, and what the workspace has. Never an error.
+
+
+_LOG = logging.getLogger(__name__)
+
+Offer = tuple[str, str]
+"""What is shown, and the value it stands for."""
+
+_MOST = 25
+_LONGEST = 100
+# The list is drawn anew at every letter: a slow service is not waited for.
+_PATIENCE_S = 1.0
+_KEPT = timedelta(minutes=2)
+_WORKSPACES = 256
+
+
+class Suggester:
+    """Offers values. What the service says of a workspace is kept for two minutes, of at most so many workspaces."""
+
+    def __init__(self, client: ServiceClient, clock: Callable[[], datetime]) -> None:
+        self._client = client
+        self._clock = clock
+        _zones()  # now, and not while somebody waits: they are read from many files
+        self._kept: OrderedDict[tuple[str, str], tuple[datetime, list[Offer]]] = OrderedDict()
+
+    async def offers(self, who: Who, spec: Spec, argument: Argument, typed: str) -> list[Offer]:
+        """At most 25 values that go on from what is typed."""
+        known = [(word, word) for word in _words(spec, argument)] or await self._of_workspace(who, spec, argument)
+        wanted = typed.strip().lower()
+        begin = [one for one in known if one[0].lower().startswith(wanted)]
+        hold = [one for one in known if wanted in one[0].lower() and one not in begin]
+        return [(shown[:_LONGEST], value) for shown, value in (*begin, *hold) if 0 < len(value) <= _LONGEST][:_MOST]
+
+    async def _of_workspace(self, who: Who, spec: Spec, argument: Argument) -> list[Offer]:
+        ask = self._asking(who, spec, argument)
+        if ask is None or not who.workspace:
+            return []
+        key = (who.workspace, argument.name)
+        at, offers = self._kept.get(key, (None, []))
+        if at is not None and self._clock() - at < _KEPT:
+            return offers
+        try:
+            async with asyncio.timeout(_PATIENCE_S):
+                offers = await ask()
+        except (TimeoutError, ServiceRefused, ServiceUnavailable) as error:
+            _LOG.info("nothing can be offered for %s: %s", argument.name, error)
+            return offers
+        self._kept[key] = (self._clock(), offers)
+        self._kept.move_to_end(key)
+        while len(self._kept) > _WORKSPACES:
+            self._kept.popitem(last=False)
+        return offers
+
+    def _asking(self, who: Who, spec: Spec, argument: Argument) -> Callable[[], Awaitable[list[Offer]]] | None:
+        if argument.name == "topic":
+            return lambda: self._topics(who)
+        if argument.name == "schedule" and who.admin:
+            return lambda: self._schedules(who)
+        return None
+
+    async def _topics(self, who: Who) -> list[Offer]:
+        return [(one.topic, one.topic) for one in await self._client.topics(who)]
+
+    async def _schedules(self, who: Who) -> list[Offer]:
+        return [
+            (f"{one.id}: {one.channel_name or one.channel} at {one.spec.at:%H:%M}", str(one.id))
+            for one in await self._client.schedule_list(who)
+        ]
+
+
+@cache
+def _zones() -> tuple[str, ...]:
+    return (*command_spec.ZONE.choices, *sorted(available_timezones() - set(command_spec.ZONE.choices)))
+
+
+def _words(spec: Spec, argument: Argument) -> Sequence[str]:
+    """The words of the argument's kind, the likeliest first."""
+    if argument.kind is command_spec.ZONE:
+        return _zones()
+    if argument.name == "command":
+        return [" ".join(one.path) for one in specs_of(spec.name)]
+    return argument.kind.choices

@@ -1,0 +1,116 @@
+"""Says hello once to whoever added the bot to a server, however often Discord says that it is there."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import discord
+from discord.http import Route
+
+from bot.core.cards import Card
+from bot.core.dispatcher import Answer, DeliveryDelayed, DeliveryRefused, Target
+from bot.core.events import Added
+from bot.core.journal import Journal
+from bot.discord.platform import DiscordPlatform, may_write
+from bot.discord.render import form_card
+from service.wire import Where, Who
+
+_LOG = logging.getLogger(__name__)
+
+# A server that was joined while we were away is greeted when we are back; the journal remembers longer than this.
+LATEST: Final = timedelta(hours=24)
+_BOT_ADDED: Final = 28
+"""The audit log's kind: docs, resources/audit-log."""
+
+
+class Greeter:
+    """Greets each addition once; the service knows whom it has greeted before."""
+
+    def __init__(
+        self,
+        client: discord.Client,
+        answer: Answer,
+        journal: Journal,
+        platform: DiscordPlatform,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._client = client
+        self._answer = answer
+        self._journal = journal
+        self._platform = platform
+        self._clock = clock
+
+    async def welcome(self, guild: discord.Guild, added: bool) -> None:
+        """Greet whoever added us, unless that was done."""
+        joined = guild.me.joined_at if guild.me else None
+        if joined is None or not (added or self._clock() - joined < LATEST):
+            return
+        id = f"discord:added:{guild.id}:{int(joined.timestamp())}"
+        who = Who(platform="discord", workspace=str(guild.id), member=str(guild.owner_id), name=guild.name[:80])
+        event = Added(id, self._clock(), who, _first_channel(guild))
+        if self._journal.take(event, {"guild": str(guild.id)}):
+            await self._greet(event, guild)
+
+    async def replay(self) -> None:
+        """Greet where a crash came between."""
+        for taken in self._journal.left():
+            if isinstance(taken.event, Added) and (guild := self._client.get_guild(int(taken.route["guild"]))):
+                await self._greet(taken.event, guild)
+
+    async def _greet(self, event: Added, guild: discord.Guild) -> None:
+        who = await self._adder(event.who, guild)
+        reply = await self._answer(Added(event.id, event.at, who, event.where))
+        if reply.needless:
+            self._journal.done(event.id)
+            return
+        card = reply.said if isinstance(reply.said, Card) else form_card(reply.said)
+        alone = Target(who.workspace, event.where.channel, member=who.member)
+        try:
+            await self._platform.post(alone, card, event.id)
+        except (DeliveryRefused, DeliveryDelayed) as error:
+            _LOG.info("%s cannot be greeted alone: %s", who.name, error)
+            await self._greet_all(event, card)
+        self._journal.done(event.id)
+
+    async def _greet_all(self, event: Added, card: Card) -> None:
+        if not event.where.channel:
+            return
+        try:
+            await self._platform.post(Target(event.who.workspace, event.where.channel), card, event.id)
+        except (DeliveryRefused, DeliveryDelayed) as error:
+            _LOG.warning("nobody in %s could be greeted: %s", event.who.workspace, error)
+
+    async def _adder(self, owner: Who, guild: discord.Guild) -> Who:
+        """Whoever added us, where the server lets us see that; else its owner."""
+        member = await self._from_audit_log(guild) or owner.member
+        name = owner.name
+        try:
+            user: dict[str, Any] = dict(await self._client.http.get_user(int(member)))
+            name = user.get("global_name") or user["username"]
+        except discord.HTTPException as error:
+            _LOG.info("the name of %s is not known: %s", member, error)
+        return owner.model_copy(update={"member": member, "name": name[:80], "admin": True})
+
+    async def _from_audit_log(self, guild: discord.Guild) -> str | None:
+        if not guild.me.guild_permissions.view_audit_log or self._client.user is None:
+            return None
+        route = Route("GET", "/guilds/{guild_id}/audit-logs", guild_id=guild.id)
+        try:
+            log = await self._client.http.request(route, params={"action_type": _BOT_ADDED, "limit": 10})
+        except discord.HTTPException as error:
+            _LOG.info("the audit log of %s cannot be read: %s", guild.id, error)
+            return None
+        ours = (one for one in log["audit_log_entries"] if one.get("target_id") == str(self._client.user.id))
+        return next((str(one["user_id"]) for one in ours if one.get("user_id")), None)
+
+
+def _first_channel(guild: discord.Guild) -> Where:
+    """A channel for the quiz: the server's own for notices, else the first we may write to."""
+    system = [guild.system_channel] if guild.system_channel else []
+    for channel in (*system, *sorted(guild.text_channels, key=lambda each: each.position)):
+        if may_write(channel, guild):
+            return Where(channel=str(channel.id), name=f"#{channel.name}"[:200])
+    return Where(channel="")

@@ -1,0 +1,77 @@
+"""What the Discord process is told by its environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Self
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from service.process import CommandFailed
+
+API = "https://discord.com/api/v10"
+_PORTAL = "https://discord.com/developers/applications"
+
+
+class DiscordSettings(BaseSettings):
+    """Read from the environment; `DISCORD_TOKEN_FILE` may name a file that holds the token."""
+
+    model_config = SettingsConfigDict(extra="ignore", populate_by_name=True, frozen=True, env_ignore_empty=True)
+
+    token: SecretStr = Field(SecretStr(""), validation_alias="DISCORD_TOKEN")
+    """The bot's token, from the developer portal."""
+    token_file: Path | None = Field(None, validation_alias="DISCORD_TOKEN_FILE")
+    api_url: str = Field(API, validation_alias="DISCORD_API_URL")
+    """Where the REST API is; the gateway's address is asked of it. For a proxy, and for tests."""
+    application_id: int | None = Field(None, validation_alias="DISCORD_APPLICATION_ID")
+    """Need not be told: the token says it."""
+    data: Path = Field(Path(".dailygrad"), validation_alias="DAILYGRAD_DATA")
+    """The folder where the journal lies."""
+
+    @field_validator("api_url")
+    @classmethod
+    def _address(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            raise ValueError(f"DISCORD_API_URL is {url!r}; give an address such as {API}")
+        return url.rstrip("/")
+
+    @model_validator(mode="after")
+    def _has_a_token(self) -> Self:
+        token = self.bot_token
+        if not token:
+            raise ValueError(
+                "DISCORD_TOKEN is not set: copy the token from the page Bot of your application at "
+                f"{_PORTAL}, or name a file that holds it in DISCORD_TOKEN_FILE"
+            )
+        if any(character.isspace() or character in "\"'" for character in token):
+            raise ValueError(
+                "DISCORD_TOKEN holds spaces or quotes: give the bare token, without quotes and without the word Bot"
+            )
+        return self
+
+    @property
+    def bot_token(self) -> str:
+        """The token; empty where none was set. Raises ValueError for a file that cannot be read."""
+        if self.token.get_secret_value() or self.token_file is None:
+            return self.token.get_secret_value().strip()
+        try:
+            return self.token_file.read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise ValueError(
+                f"DISCORD_TOKEN_FILE names {self.token_file}, which cannot be read ({error.strerror}): "
+                "check its path and its owner"
+            ) from None
+
+
+def read_discord_settings() -> DiscordSettings:
+    """The settings from the environment. Raises Refused with one sentence that never holds the token."""
+    try:
+        return DiscordSettings()
+    except ValidationError as wrong:
+        first = wrong.errors(include_url=False, include_input=False, include_context=False)[0]
+        said = first["msg"].removeprefix("Value error, ")
+        name = f"{first['loc'][0]}: " if first["loc"] and first["type"] != "value_error" else ""
+        raise CommandFailed(f"{name}{said}") from None

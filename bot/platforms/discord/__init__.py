@@ -1,6 +1,0 @@
-"""Discord: what a card or a form is there, as the bodies its API takes."""
-
-from bot.platforms.discord.modals import fits_modal, modal
-from bot.platforms.discord.render import bodies
-
-__all__ = ["bodies", "fits_modal", "modal"]

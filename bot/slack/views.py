@@ -1,0 +1,127 @@
+"""A form as a Slack view. Pure: plain data, no library, no network; a card is `render`'s business."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bot.core.cards import Field, Form, PickField, TextField
+from bot.core.markup.parser import clean
+from bot.core.markup.runs import units, visible
+from bot.core.markup.slack import Grid, table_lines
+from bot.core.rendering import line_of, long_options, short
+from bot.slack.render import (
+    HEADER,
+    Body,
+    Part,
+    actions_of,
+    byte_size,
+    context,
+    header,
+    parts_of,
+    plain,
+    rich,
+    text_parts,
+)
+
+_LABEL_ROOM, _TITLE, _OPTION = 150, 24, 75
+_GROUP, _SELECT = 10, 100
+_MAX_TYPED, _MAX_HINT = 3_000, 500
+_VIEW_BLOCKS, _VIEW_BYTES = 80, 40_000
+_MORE = "The rest of the question stands in its message."
+
+
+def view(form: Form) -> Body:
+    """The view that asks for the form; its action is the view's `private_metadata`, an extra's its button's value.
+
+    What of the question is too long is left out and said so: see `fits_view`.
+    """
+    inputs = [block for field in form.fields for block in _field(field)]
+    extras = actions_of(form.extras, form.links)
+    long = [field for field in form.fields if isinstance(field, PickField) and long_options(field, _OPTION)]
+    listed = [part for field in long for _, label in field.options for part in text_parts(label)]
+    above = _kept([*parts_of(form.blocks), *listed], _VIEW_BLOCKS - len(inputs) - len(extras))
+    title = line_of(form.title, _TITLE)
+    whole = [] if title == form.title else [header(line_of(form.title, HEADER))]
+    return {
+        "type": "modal",
+        "callback_id": "form",
+        "private_metadata": form.action,
+        "title": plain(title),
+        "submit": plain(line_of(form.submit, _TITLE)),
+        "close": plain("Cancel"),
+        "blocks": [*whole, *above, *inputs, *extras],
+    }
+
+
+def fits_view(form: Form) -> bool:
+    """Whether the view shows all of the form; where not, its question must be read in a message."""
+    return context(_MORE) not in view(form)["blocks"]
+
+
+def _kept(parts: Iterable[Part], room: int) -> list[Body]:
+    """The blocks a view has room for, tables in lines, and a word where some are left out."""
+    blocks = [block for part in parts for block in (rich(table_lines(part)) if isinstance(part, Grid) else [part])]
+    kept: list[Body] = []
+    used = 0
+    for block in blocks:
+        used += byte_size(block)
+        if used > _VIEW_BYTES or len(kept) == room - 1:
+            return [*kept, context(_MORE)]
+        kept.append(block)
+    return kept
+
+
+def _field(field: Field) -> list[Body]:
+    return [_typed(field)] if isinstance(field, TextField) else _picks(field)
+
+
+def _input(name: str, label: str, element: Body, optional: bool, hint: str = "") -> Body:
+    block = {
+        "type": "input",
+        "block_id": name,
+        "label": plain(short(label, _LABEL_ROOM)),
+        "element": {**element, "action_id": name},
+        "optional": optional,
+    }
+    return {**block, "hint": plain(short(hint, _MAX_HINT))} if visible(hint) else block
+
+
+def _typed(field: TextField) -> Body:
+    most = min(_MAX_TYPED, field.max_length)
+    value, hint = clean(field.value), field.hint
+    element: Body = {"type": "plain_text_input", "multiline": field.code or field.lines > 1, "max_length": most}
+    if units(value) > most:
+        hint = "What you have is longer than this window holds: send it as a file, or type it anew."
+    elif value:
+        element["initial_value"] = value
+    return _input(field.name, field.label, element, not field.required, hint)
+
+
+def _picks(field: PickField) -> list[Body]:
+    """Radio buttons or checkboxes, or menus where there are more options than those take.
+
+    Several menus bear the field's name with a number: `options`, `options:2` and so on.
+    """
+    size = _GROUP if len(field.options) <= _GROUP else _SELECT
+    chunks = [field.options[start : start + size] for start in range(0, len(field.options), size)]
+    found = []
+    for place, chunk in enumerate(chunks, start=1):
+        name = field.name if place == 1 else f"{field.name}:{place}"
+        label = field.label if len(chunks) == 1 else f"{place} of {len(chunks)}: {field.label}"
+        element = _choice(field, [(value, _option_of(value, said)) for value, said in chunk])
+        found.append(_input(name, label, element, field.several or len(chunks) > 1))
+    return found
+
+
+def _choice(field: PickField, options: list[tuple[str, Body]]) -> Body:
+    picked = [option for value, option in options if value in field.picked]
+    few = len(field.options) <= _GROUP
+    several, one = ("checkboxes", "radio_buttons") if few else ("multi_static_select", "static_select")
+    element: Body = {"type": several if field.several else one, "options": [option for _, option in options]}
+    if not picked:
+        return element
+    return {**element, **({"initial_options": picked} if field.several else {"initial_option": picked[0]})}
+
+
+def _option_of(value: str, label: str) -> Body:
+    return {"text": plain(short(label, _OPTION)), "value": value}

@@ -1,0 +1,334 @@
+"""The web chat's HTTP side: pages, presses and the stream of news. What an event means is decided in `core.quiz`."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from bot.core.cards import Form
+from bot.core.dispatcher import Answer
+from bot.core.events import Command, Event, Press, Submit
+from bot.core.markup.html import highlighted
+from bot.core.metrics import ACKNOWLEDGED
+from bot.web.chat import CHANNEL, WORKSPACE, WebChat, is_editor
+from bot.web.editor import LinkedEditor
+from bot.web.render import code_colours, message_html, page
+from bot.web.security import Guarded, Passes, RequestProblem, event_id, text_of, values_of
+from bot.web.store import Message, NameTaken, Person
+from service.client import ServiceRefused, ServiceUnavailable
+from service.ops.operations_text import clock_text, duration_text, queue_text, sandbox_text, state_text
+from service.wire import Operations, Where, Who
+
+# The page on which an admin of the web chat sees how the quiz runs. It shows what the service tells, and changes
+# nothing.
+
+
+Look = Callable[[Who], Awaitable[Operations]]
+"""Asks the service; raises as its client does."""
+
+
+class OperationsPage:
+    """The route. `who_is` says whom the service knows a member of the chat as."""
+
+    def __init__(self, passes: Passes, look: Look, who_is: Callable[[Person], Who]) -> None:
+        self._passes = passes
+        self._look = look
+        self._who_is = who_is
+
+    async def show(self, request: Request) -> Response:
+        """The page, as of now."""
+        person = self._passes.person(request)
+        if not person.admin:
+            raise RequestProblem(403, "For admins", "How the quiz runs is shown to its admins.")
+        try:
+            found = await self._look(self._who_is(person))
+        except ServiceRefused as refused:
+            raise RequestProblem(403, "Not for you", refused.failure.message) from None
+        except ServiceUnavailable:
+            said = "The service does not answer, so nothing is known of the rest. Its log says why; see that it runs."
+            raise RequestProblem(503, "The quiz does not answer", said) from None
+        return HTMLResponse(page("operations.html", base=f"/m/{person.id}", person=person, **shown(found)))
+
+
+def shown(found: Operations) -> dict[str, Any]:
+    """What the template takes: what the service told, and how it is put in words."""
+    return {
+        "found": found,
+        "state": state_text,
+        "lasting": duration_text,
+        "sandbox": sandbox_text(found.sandbox),
+        "sandbox_well": found.sandbox is not None and found.sandbox.up and not found.sandbox.trouble,
+        "at": clock_text,
+        "waiting": partial(queue_text, now=found.at),
+        "open_troubles": [trouble for trouble in found.troubles if trouble.over_at is None],
+        "past_troubles": [trouble for trouble in found.troubles if trouble.over_at is not None],
+    }
+
+
+HERE = Path(__file__).parent
+LONGEST_TEXT = 4000
+SHORTCUTS = ("/quiz today", "/quiz practice", "/quiz board", "/quiz help")
+WHERE = Where(channel=CHANNEL, name=CHANNEL)
+PING_S = 15
+
+Complete = Callable[[str, bool], list[str]]
+"""The commands a text may become, for a member who is an admin or not."""
+
+
+class WebApp:
+    """The routes. One for each thing a browser can do here."""
+
+    def __init__(self, chat: WebChat, answer: Answer, complete: Complete, look: Look | None = None) -> None:
+        self._chat = chat
+        self._answer = answer
+        self._complete = complete
+        self._passes = Passes(chat.store)
+        self.operations = OperationsPage(self._passes, look, _who) if look is not None else None
+
+    # Coming in
+
+    async def entry(self, request: Request) -> Response:
+        return self._entry(request)
+
+    async def join(self, request: Request) -> Response:
+        fields = await self._passes.fields(request, "entry")
+        name = unicodedata.normalize("NFKC", " ".join(text_of(fields, "name").split()))
+        if not 1 <= len(name) <= 40 or not name.isprintable():
+            return self._entry(request, "A name has 1 to 40 letters or digits. Try another.", name)
+        try:
+            person = self._chat.store.join(name)
+        except NameTaken:
+            return self._entry(request, f"Somebody here is already called {name}. Pick another name.", name)
+        response = RedirectResponse(f"/m/{person.id}/", 303)
+        self._passes.grant(request, response, person)
+        return response
+
+    def _entry(self, request: Request, error: str = "", name: str = "") -> Response:
+        known = self._passes.known(request)
+        people = [person for member in known if (person := self._chat.store.person(member))]
+        token = self._passes.token("entry")
+        html = page("entry.html", channel=CHANNEL, people=people, error=error, name=name, token=token)
+        return HTMLResponse(html, 422 if error else 200)
+
+    # Reading
+
+    async def channel(self, request: Request) -> Response:
+        person = self._passes.person(request)
+        store = self._chat.store
+        # Read before the messages: what comes between is streamed again rather than lost.
+        version = store.version()
+        return HTMLResponse(
+            page(
+                "channel.html",
+                channel=CHANNEL,
+                person=person,
+                base=_base(person),
+                token=self._passes.token(person.id),
+                version=version,
+                messages=store.seen_by(person.id, CHANNEL),
+                commands=self._complete("/", person.admin),
+                shortcuts=SHORTCUTS,
+                operations=self.operations is not None and person.admin,
+                editor=0,
+            )
+        )
+
+    async def editor(self, request: Request) -> Response:
+        """A form on a page of its own, with what came of it beneath."""
+        person = self._passes.person(request)
+        store = self._chat.store
+        version = store.version()
+        form = store.message(_number(request.path_params["message"]), person.id)
+        if form is None or form.member != person.id or not isinstance(form.said, Form):
+            raise RequestProblem(
+                404, "This editor is gone", "Press Answer under the question again, or type /quiz today."
+            )
+        return HTMLResponse(
+            page(
+                "editor.html",
+                channel=CHANNEL,
+                person=person,
+                base=_base(person),
+                token=self._passes.token(person.id),
+                version=version,
+                message=form,
+                messages=store.results(form.id, person.id),
+                editor=form.id,
+            )
+        )
+
+    async def events(self, request: Request) -> Response:
+        person = self._passes.person(request)
+        query = request.query_params
+        after = _number(request.headers.get("last-event-id") or query.get("after", ""))
+        return EventSourceResponse(self._news(person, after, _number(query.get("editor", ""))), ping=PING_S)
+
+    async def _news(self, person: Person, after: int, editor: int) -> AsyncIterator[ServerSentEvent]:
+        token = self._passes.token(person.id)
+        async for message in self._chat.follow(person.id, after):
+            if not editor or _belongs(message, editor):
+                html = message_html(message, _base(person), token, editor)
+                yield ServerSentEvent(data=html, id=str(message.version))
+
+    async def completions(self, request: Request) -> Response:
+        person = self._passes.person(request)
+        text = request.query_params.get("text", "")[:200]
+        return JSONResponse(self._complete(text, person.admin)[:25])
+
+    async def highlight(self, request: Request) -> Response:
+        person = self._passes.person(request)
+        fields = await self._passes.fields(request, person.id)
+        return HTMLResponse(await run_in_threadpool(highlighted, text_of(fields, "code"), "python"))
+
+    # Doing
+
+    async def say(self, request: Request) -> Response:
+        person = self._passes.person(request)
+        fields = await self._passes.fields(request, person.id)
+        text = text_of(fields, "text").strip()
+        if len(text) > LONGEST_TEXT:
+            said = f"That has {len(text):,} characters, and a message takes {LONGEST_TEXT:,}. Nothing was sent."
+            raise RequestProblem(422, "Too long", said)
+        if not text:
+            raise RequestProblem(422, "Nothing to send", "Type a message or a command such as /quiz help.")
+        event = event_id(request, person.id, fields)
+        if not text.startswith("/"):
+            message = self._chat.say(person.id, person.name, text, event)
+            return self._done(request, person, fields, message)
+        name, *rest = text[1:].split(None, 1) or [""]
+        command = Command(event, self._chat.clock(), _who(person), WHERE, name, "".join(rest))
+        return await self._handle(request, person, fields, command)
+
+    async def press(self, request: Request) -> Response:
+        person = self._passes.person(request)
+        fields = await self._passes.fields(request, person.id)
+        event = event_id(request, person.id, fields)
+        press = Press(event, self._chat.clock(), _who(person), WHERE, text_of(fields, "action"))
+        return await self._handle(request, person, fields, press)
+
+    async def submit(self, request: Request) -> Response:
+        person = self._passes.person(request)
+        fields = await self._passes.fields(request, person.id)
+        event = event_id(request, person.id, fields)
+        values = values_of(fields)
+        self._chat.keep(person.id, _number(text_of(fields, "message")), values)
+        submit = Submit(event, self._chat.clock(), _who(person), WHERE, text_of(fields, "action"), values)
+        return await self._handle(request, person, fields, submit)
+
+    async def _handle(self, request: Request, person: Person, fields: FormData, event: Event) -> Response:
+        with ACKNOWLEDGED.labels("web").time():
+            reply = await self._answer(event)
+        cause, editor = _number(text_of(fields, "message")), _number(text_of(fields, "editor"))
+        message = self._chat.whisper(person.id, reply, event.id, cause, editor)
+        return self._done(request, person, fields, message)
+
+    def _done(self, request: Request, person: Person, fields: FormData, number: int) -> Response:
+        """Where to look now: for a script the message itself, otherwise the page that shows it."""
+        message = self._chat.store.message(number, person.id)
+        assert message is not None, "what was just said to a member is there for them"
+        here = _number(text_of(fields, "editor"))
+        base = _base(person)
+        editor = f"{base}/form/{message.id}" if is_editor(message.said) else ""
+        if "application/json" in request.headers.get("accept", ""):
+            html = message_html(message, base, self._passes.token(person.id), here)
+            return JSONResponse({"message": message.id, "html": html, "editor": editor})
+        page_of = f"{base}/form/{here}" if here and _belongs(message, here) else f"{base}/"
+        return RedirectResponse(editor or f"{page_of}#m{message.id}", 303)
+
+
+def build(
+    chat: WebChat,
+    answer: Answer,
+    complete: Complete,
+    hosts: Collection[str] = (),
+    linked: LinkedEditor | None = None,
+    look: Look | None = None,
+) -> ASGIApp:
+    """The web chat as an ASGI app, and with it the editor that links from other chats open.
+
+    `hosts`: the public names it is reached by, see `guard.Guarded`. With `look` admins see how the quiz runs.
+    """
+    web = WebApp(chat, answer, complete, look)
+    routes = [
+        Route("/", web.entry),
+        Route("/join", web.join, methods=["POST"]),
+        Route("/m/{member}/", web.channel),
+        Route("/m/{member}/events", web.events),
+        Route("/m/{member}/complete", web.completions),
+        Route("/m/{member}/form/{message}", web.editor),
+        Route("/m/{member}/say", web.say, methods=["POST"]),
+        Route("/m/{member}/press", web.press, methods=["POST"]),
+        Route("/m/{member}/submit", web.submit, methods=["POST"]),
+        Route("/m/{member}/highlight", web.highlight, methods=["POST"]),
+        *([Route("/m/{member}/operations", web.operations.show)] if web.operations is not None else ()),
+        *(linked.routes if linked is not None else ()),
+    ]
+    return site(routes, hosts)
+
+
+def build_linked(linked: LinkedEditor, hosts: Collection[str] = ()) -> ASGIApp:
+    """The editor of links alone, for a team that chats elsewhere."""
+    return site([Route("/", _say_nothing_here), *linked.routes], hosts)
+
+
+def site(routes: Sequence[BaseRoute], hosts: Collection[str]) -> ASGIApp:
+    """An ASGI app of these routes and of what every page of ours needs, guarded."""
+    common = [
+        Route("/healthz", lambda _: PlainTextResponse("ok")),
+        Route("/highlight.css", lambda _: Response(code_colours(), media_type="text/css")),
+        Mount("/static", StaticFiles(directory=HERE / "static")),
+    ]
+    app = Starlette(
+        routes=[*routes, *common], exception_handlers={HTTPException: _tell_problem, Exception: _tell_fault}
+    )
+    return Guarded(app, hosts)
+
+
+async def _say_nothing_here(request: Request) -> Response:
+    said = "This address serves the editor of code answers. A question in your chat has the link to it."
+    return HTMLResponse(page("problem.html", title="Dailygrad", text=said))
+
+
+async def _tell_problem(request: Request, problem: Exception) -> Response:
+    assert isinstance(problem, HTTPException)
+    title, text = getattr(problem, "title", "That did not work"), problem.detail
+    if problem.status_code == 404 and not isinstance(problem, RequestProblem):
+        title, text = "Nothing here", "There is no such page."
+    return HTMLResponse(page("problem.html", title=title, text=text), problem.status_code, problem.headers)
+
+
+async def _tell_fault(request: Request, fault: Exception) -> Response:
+    text = "This is our fault and was written to the log. Load the page again and see whether it was done."
+    return HTMLResponse(page("problem.html", title="Something broke", text=text), 500)
+
+
+def _belongs(message: Message, editor: int) -> bool:
+    """Whether an editor's page shows it: its own result, and what the courier brings its member."""
+    return message.answers == editor or (message.delivered and message.member is not None and message.id > editor)
+
+
+def _base(person: Person) -> str:
+    """The address under which a member's pages lie."""
+    return f"/m/{person.id}"
+
+
+def _who(person: Person) -> Who:
+    return Who(platform="web", workspace=WORKSPACE, member=person.id, name=person.name, admin=person.admin)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 18 else 0

@@ -1,0 +1,229 @@
+"""The commands on banks that need no database and no sandbox: `dailygrad bank check`, `list`, `show`, `export` ….
+
+Each prints for people, or with `--format json` for programs.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.table import Table
+
+from questions.__main__ import check_main
+from questions.blocks import plain
+from questions.export import FORMATS as EXPORTS
+from questions.export import exported, left_out
+from questions.export.native import native_text
+from questions.model import KINDS, LEVELS, Bank, Question, as_data
+from questions.overview import Differences, Overview, Wish, differences, overview_of
+from questions.reader import read_path, shipped_bank
+from questions.report import FORMATS, explained, explanations
+
+bank_command = typer.Typer(help="Read, check, prove, import and export banks of questions.", no_args_is_help=True)
+
+out = Console(highlight=False)
+_BRIEF = 80
+"""Characters of a prompt in a list."""
+
+Paths = Annotated[list[Path] | None, typer.Argument(help="Documents, or folders of them; none: the bank we ship.")]
+Form = Annotated[str, typer.Option("--format", help="text, or json for programs.")]
+
+
+def refuse(message: str) -> NoReturn:
+    """End the command with status 2, saying why."""
+    sys.stderr.write(f"dailygrad: {message}\n")
+    raise SystemExit(2)
+
+
+def one_of(word: str, words: tuple[str, ...], option: str) -> str:
+    """The word an option was given. Raises typer.BadParameter where it is none of the words."""
+    if word not in words:
+        raise typer.BadParameter(f"one of {', '.join(words)}", param_hint=option)
+    return word
+
+
+def bank_at(paths: list[Path] | None) -> Bank:
+    """The questions of documents as one bank, or the shipped one; a path that cannot be read ends the command."""
+    if not paths:
+        return shipped_bank()
+    banks = []
+    for path in paths:
+        try:
+            banks += [reading.bank for reading in read_path(path)]
+        except OSError as error:
+            refuse(f"{path}: {error.strerror or error}: give a document or a folder of them")
+    if len(banks) == 1:
+        return banks[0]
+    questions = tuple(question for bank in banks for question in bank.questions)
+    return Bank("banks", "Banks", questions, dialects=tuple(dict.fromkeys(d for bank in banks for d in bank.dialects)))
+
+
+@bank_command.command("check")
+def bank_check(
+    paths: Annotated[list[Path], typer.Argument(help="Documents, or folders of them.")],
+    format: Annotated[str, typer.Option(help="text, json, or github for annotations.")] = "text",
+) -> None:
+    """Read banks and say what is wrong with them, with line and caret. Exit status 1 on an error."""
+    if format not in FORMATS:
+        raise typer.BadParameter("text, json or github", param_hint="--format")
+    raise SystemExit(check_main(paths, format))
+
+
+@bank_command.command("explain")
+def bank_explain(code: Annotated[str, typer.Argument(help="The code of a finding, such as P102.")]) -> None:
+    """Say what a finding means, with an example and the cure."""
+    try:
+        out.print(Markdown(explained(code)))
+    except KeyError:
+        refuse(f"there is no finding {code}; there are {', '.join(sorted(explanations()))}")
+
+
+@bank_command.command("list")
+def bank_list(
+    paths: Paths = None,
+    kind: Annotated[str, typer.Option(help=f"Only this kind: {', '.join(KINDS)}.")] = "",
+    level: Annotated[str, typer.Option(help=f"Only this level: {', '.join(LEVELS)}.")] = "",
+    topic: Annotated[str, typer.Option(help="Only this topic and what lies below it.")] = "",
+    words: Annotated[str, typer.Option("--match", help="Only where id, prompt, title or tags hold this.")] = "",
+    format: Form = "text",
+) -> None:
+    """List the questions of banks, one line each."""
+    one_of(format, ("text", "json"), "--format")
+    wish = Wish(one_of(kind, ("", *KINDS), "--kind"), one_of(level, ("", *LEVELS), "--level"), topic, words)
+    found = [question for question in bank_at(paths).questions if wish.fits(question)]
+    if format == "json":
+        _write_json([as_data(question) for question in found])
+        return
+    widest = max((len(question.id) for question in found), default=0)
+    for question in found:
+        sort = f"{question.kind}*" if question.draw else question.kind
+        start = f"{question.id:{widest}}  {sort:7}  {question.level or '-':9}  {question.topic or '-':28}"
+        out.print(f"{start}  {_brief(question.prompt)}", markup=False, soft_wrap=True)
+    families = sum(bool(question.draw) for question in found)
+    said = _questions(len(found))
+    out.print(f"{said}, {families} of them families (*)" if families else said)
+
+
+def _questions(count: int) -> str:
+    return f"{count} question" if count == 1 else f"{count} questions"
+
+
+def _brief(prompt: str) -> str:
+    said = plain(prompt)
+    return said if len(said) <= _BRIEF else f"{said[: _BRIEF - 1].rstrip()}…"
+
+
+@bank_command.command("show")
+def bank_show(
+    id: Annotated[str, typer.Argument(metavar="ID", help="The id of a question.")],
+    paths: Paths = None,
+    raw: Annotated[bool, typer.Option("--raw", help="As the Markdown that our own banks are written in.")] = False,
+) -> None:
+    """Show a question whole, with its key, its reason and its proof."""
+    bank = bank_at(paths)
+    question = question_named(bank, id)
+    text = native_text(Bank(bank.name, bank.title, (question,), bank.licence, ("native",)))
+    if raw:
+        sys.stdout.write(text)
+        return
+    out.print(f"[bold]{question.place.source}:{question.place.line}[/bold]", markup=True)
+    out.print(Markdown(text.partition("\n---\n")[2]))
+
+
+def question_named(bank: Bank, id: str) -> Question:
+    """The question of that id; where there is none the command ends, naming those that are near."""
+    found = next((question for question in bank.questions if question.id == id), None)
+    if found is not None:
+        return found
+    near = [question.id for question in bank.questions if id in question.id][:5]
+    return refuse(
+        f"no question has the id {id}: " + (f"did you mean {', '.join(near)}?" if near else "see `bank list`")
+    )
+
+
+@bank_command.command("stats")
+def bank_stats(paths: Paths = None, format: Form = "text") -> None:
+    """Count the questions of banks by kind, level and topic."""
+    one_of(format, ("text", "json"), "--format")
+    overview = overview_of(bank_at(paths).questions)
+    if format == "json":
+        _write_json({**asdict(overview), **{name: dict(getattr(overview, name)) for name in _TABLES}})
+    else:
+        _print_overview(overview)
+
+
+_TABLES = ("kinds", "levels", "topics")
+
+
+def _print_overview(overview: Overview) -> None:
+    out.print(
+        f"{_questions(overview.questions)}, {overview.families} of them families; "
+        f"{overview.proved} carry a proof, {overview.unanswered} have no answer"
+    )
+    for name in _TABLES:
+        table = Table(box=None, show_header=False, pad_edge=False, title=name, title_justify="left")
+        for said, count in getattr(overview, name):
+            table.add_row(said, str(count))
+        out.print()
+        out.print(table)
+
+
+@bank_command.command("diff")
+def bank_diff(
+    before: Annotated[Path, typer.Argument(help="A document or a folder: the older edition.")],
+    after: Annotated[Path, typer.Argument(help="The newer edition.")],
+    format: Form = "text",
+) -> None:
+    """Say which questions two editions of a bank do not share, by id. Exit status 1 where there are any."""
+    one_of(format, ("text", "json"), "--format")
+    found = differences(bank_at([before]).questions, bank_at([after]).questions)
+    if format == "json":
+        _write_json(asdict(found))
+    else:
+        _print_differences(found)
+    raise SystemExit(int(bool(found)))
+
+
+def _print_differences(found: Differences) -> None:
+    for sign, ids in (("+", found.added), ("-", found.removed)):
+        for id in ids:
+            out.print(f"{sign} {id}", markup=False, soft_wrap=True)
+    for difference in found.changed:
+        out.print(f"~ {difference.id}: {', '.join(difference.fields)}", markup=False, soft_wrap=True)
+    out.print(
+        f"{len(found.added)} added, {len(found.removed)} removed, {len(found.changed)} changed, {found.same} the same"
+    )
+
+
+@bank_command.command("export")
+def bank_export(
+    format: Annotated[str, typer.Argument(help=f"One of {', '.join(EXPORTS)}.")],
+    paths: Paths = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="The file to write; none: by bank.")] = None,
+) -> None:
+    """Write banks for other tools: our Markdown, JSON, CSV, GIFT (Moodle) or an Anki package."""
+    chosen = next((name for name in EXPORTS if name == format), None)
+    if chosen is None:
+        raise typer.BadParameter(f"one of {', '.join(EXPORTS)}", param_hint="FORMAT")
+    bank = bank_at(paths)
+    file = output or Path(bank.name + EXPORTS[chosen].suffix)
+    kept = [question for question in bank.questions if EXPORTS[chosen].holds(question)]
+    try:
+        file.write_bytes(exported(bank, chosen))
+    except OSError as error:
+        refuse(f"{file}: {error.strerror or error}: name another file with --output")
+    out.print(f"{file}: {_questions(len(kept))}", markup=False, soft_wrap=True)
+    without = left_out(bank, chosen)
+    if without:
+        out.print(f"{len(without)} left out, as {chosen} has no place for a family: {without[0].id} …", soft_wrap=True)
+
+
+def _write_json(data: object) -> None:
+    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")

@@ -1,0 +1,247 @@
+"""`## Question 5` with the question below it (or behind it), then a heading or label `Answer`."""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from questions.blocks import is_answer_heading
+from questions.dialects.building import FoundAnswer, add_question, find_answer, from_heading, separate, sibling_runs
+from questions.dialects.options import may_hold_options, options_in
+from questions.dialects.shape import (
+    asks_for_questions,
+    ends_asking,
+    is_bold_question,
+    is_marked,
+    is_promotion,
+    numbered,
+    reads_as_question,
+    stem_of,
+    unbold,
+)
+from questions.document import Document, Draft, Section
+from questions.source import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from questions.blocks import Block
+
+QUESTION_HEADINGS = "question-heading"
+
+_HEADING = re.compile(
+    r"(?:question|problem|exercise|q)[ ]?#?(?P<number>\d+)(?:[ ]?[:.)–—-][ ]*(?P<rest>.*))?", re.IGNORECASE
+)
+
+
+def sniff_question_headings(document: Document) -> bool:
+    """Whether a heading says `Question` and a number."""
+    return any(True for _ in _asking(document))
+
+
+def read_question_headings(document: Document) -> Draft:
+    """One question for each such heading; the headings inside its answer are part of it."""
+    draft = Draft()
+    for section in separate(_asking(document)):
+        _add(document, draft, section)
+    return draft
+
+
+def _asking(document: Document) -> Iterator[Section]:
+    for section in document.sections:
+        if _HEADING.fullmatch(section.heading.text.strip()) and document.free(section.heading.first, section.last):
+            yield section
+
+
+def _first_paragraph_asks(document: Document, body: tuple[Block, ...], rest: str) -> FoundAnswer | None:
+    """Without any label: the first block asks (unless the heading did), the others answer."""
+    blocks = body if rest else body[1:]
+    if not blocks:
+        return None
+    return FoundAnswer(document.source.text(blocks[0].first, blocks[-1].last), blocks[0].first)
+
+
+def _add(document: Document, draft: Draft, section: Section) -> None:
+    heading = section.heading
+    found = _HEADING.fullmatch(heading.text.strip())
+    number, rest = (found["number"], found["rest"] or "") if found else ("", "")
+    labelled = find_answer(document, section.body)
+    answer = labelled or _first_paragraph_asks(document, section.body, rest)
+    asked = document.source.text(heading.last + 1, answer.first - 1 if answer else section.last)
+    add_question(
+        document,
+        draft,
+        heading.first,
+        section.last,
+        prompt="\n\n".join(part for part in (unbold(rest), _unbold_first(asked)) if part),
+        answer=answer.text if answer else "",
+        section=section.path,
+        number=number,
+        labelled=labelled is not None,
+        asked=(heading.first, heading.last),
+    )
+
+
+def _unbold_first(asked: str) -> str:
+    """The asked text with its first paragraph freed of the bold marks around all of it."""
+    first, gap, others = asked.partition("\n\n")
+    return unbold(first) + gap + others
+
+
+# `### 7. Question?` or `### Question?` and prose up to the next heading, without any label.
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HEADING_PROSE = "heading-prose"
+
+_FEWEST = 3
+"""So many headings side by side must ask, where no title says that they are questions; each in so many words."""
+
+
+def sniff_heading_prose(document: Document) -> bool:
+    """Whether there is a run of headings most of which ask something."""
+    return any(True for _ in _asking_heading_prose(document))
+
+
+def read_heading_prose(document: Document) -> Draft:
+    """Every numbered heading of such a run, of one without numbers those that ask, with all that stands below."""
+    draft = Draft()
+    for section in separate(_asking_heading_prose(document)):
+        from_heading(document, draft, section, None)
+    if draft.questions and not any(ends_asking(question.prompt.partition("\n")[0]) for question in draft.questions):
+        draft.findings.append(_unsure(document, draft))
+    return draft
+
+
+def _asking_heading_prose(document: Document) -> Iterator[Section]:
+    free = [
+        section
+        for section in document.sections
+        if document.free(section.heading.first, section.last) and document.layout.depths[section.heading.first] < 7
+    ]
+    yield from _numbered(tuple(section for section in free if _number(section)))
+    yield from _bare(document, tuple(section for section in free if not _number(section)))
+
+
+def _number(section: Section) -> str:
+    """What says that a heading is one of a list: its number, or a `Q.` before it."""
+    return stem_of(section.heading.text).number or ("Q" if is_marked(section.heading.text) else "")
+
+
+def _numbered(sections: tuple[Section, ...]) -> Iterator[Section]:
+    for run in sibling_runs(sections):
+        # A run of study headings may hold one that asks, and a run of questions one that does not:
+        # the majority says what the run is.
+        asking = sum(_asks(section) for section in run)
+        if asking * 2 > len(run):
+            yield from run
+
+
+def _bare(document: Document, sections: tuple[Section, ...]) -> Iterator[Section]:
+    for run in sibling_runs(sections):
+        asking = [section for section in run if _asks_itself(section)]
+        told = asks_for_questions((document.title, *(block.text for block in run[0].above)))
+        if len(asking) >= (1 if told else _FEWEST) and (told or len(asking) * 3 >= len(run) * 2):
+            yield from asking
+        else:
+            yield from (section for section in asking if _offers(document, section))
+
+
+def _asks(section: Section) -> bool:
+    return reads_as_question(stem_of(section.heading.text).text)
+
+
+def _asks_itself(section: Section) -> bool:
+    """Whether a heading asks and is answered below it, rather than by headings of its own or by an address."""
+    own = [*takewhile(lambda block: block.kind != "heading", section.body)]
+    text = stem_of(section.heading.text).text
+    if not own or not ends_asking(text) or len(text.split()) < _FEWEST:
+        return False
+    return not is_bold_question(own[0].text) and not is_promotion(section.heading, own)
+
+
+def _offers(document: Document, section: Section) -> bool:
+    """Whether there are options below a heading, which makes it a question wherever it stands."""
+    text = document.source.text(section.heading.last + 1, section.last)
+    return may_hold_options(text) and options_in(text.split("\n")) is not None
+
+
+def _unsure(document: Document, draft: Draft) -> Finding:
+    place = draft.questions[0].place
+    return Finding(
+        "Q104",
+        "note",
+        "these headings were taken for questions, though none ends in a question mark",
+        document.source.span(place.line),
+        note=f"there are {len(draft.questions)} of them, this is the first",
+        help="end the questions in question marks, or take the numbers from headings that are none",
+    )
+
+
+# `### 7. Question?` followed by `**Answer:**` (or a deeper heading `Answer`) and the answer.
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LABELLED_HEADINGS = "labelled-heading"
+
+
+def sniff_labelled_headings(document: Document) -> bool:
+    """Whether some headings of the document are questions with a labelled answer."""
+    return any(True for _ in _asking_labelled_headings(document))
+
+
+def read_labelled_headings(document: Document) -> Draft:
+    """The questions of all runs of headings in which most have a labelled answer."""
+    draft = Draft()
+    for section in separate(_asking_labelled_headings(document)):
+        answer = find_answer(document, section.body)
+        from_heading(document, draft, section, answer)
+        if answer is None and section.body:
+            draft.findings.append(_unlabelled(document, section))
+    return draft
+
+
+def _asking_labelled_headings(document: Document) -> Iterator[Section]:
+    free = tuple(s for s in document.sections if document.free(s.heading.first, s.last))
+    for run in sibling_runs(free):
+        answers = {s.heading.first: answer for s in run if (answer := _answer(document, s))}
+        members = [s for s in run if s.heading.first in answers or numbered(s.heading.text)[0]]
+        # A label deep in the text of one may belong to the prose; one right below the heading does not.
+        sure = any(s.body[0].first == answers[s.heading.first].first for s in run if s.heading.first in answers)
+        if sure or (answers and len(answers) * 2 >= len(members)):
+            yield from members
+
+
+def _answer(document: Document, section: Section) -> FoundAnswer | None:
+    if is_answer_heading(section.heading):
+        return None
+    answer = find_answer(document, section.body)
+    return None if answer and _only_holds(document, section, answer) else answer
+
+
+def _only_holds(document: Document, section: Section, answer: FoundAnswer) -> bool:
+    """Whether the heading is a title over questions of another dialect, the first of which has this answer."""
+    if ends_asking(stem_of(section.heading.text).text):
+        return False
+    own = list(takewhile(lambda block: block.kind != "heading", section.body))
+    before = [block for block in own if block.first < answer.first and block.kind == "paragraph"]
+    if any(is_bold_question(block.text) for block in before):
+        return True
+    answers = [label for block in own for label in document.labels(block) if label.word in ("answer", "a", "ans")]
+    return len(answers) > 1 and answers[0].line > own[0].first
+
+
+def _unlabelled(document: Document, section: Section) -> Finding:
+    return Finding(
+        "Q102",
+        "warning",
+        "the answer is not labelled as the others are",
+        document.source.span(section.heading.first, section.heading.last),
+        note="everything below the heading was taken as the answer",
+        help="write `**Answer:**` before it",
+    )

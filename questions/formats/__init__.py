@@ -1,0 +1,74 @@
+"""Foreign formats: a table of name, suffixes, sniff and read. Chooses a reader; reads no question itself."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING, NamedTuple
+
+from questions.formats import anki, gift, json, moodle, table, trivia
+from questions.formats.making import Sheet
+from questions.source import Source, open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["FOREIGN", "SUFFIXES", "Foreign", "Sheet", "read_foreign"]
+
+MOST_BYTES = 16 * 2**20
+"""Of a document of text; a package has limits of its own."""
+_MARKDOWN = (".md", ".markdown")
+
+
+class Foreign(NamedTuple):
+    """A format that is not Markdown."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    """Files named so are of this format or of another that shares the suffix, and never Markdown."""
+    sniff: Callable[[Source], bool]
+    """Whether a text is written so, whatever its file is called. Strict: Markdown must not be taken for it."""
+    read: Callable[[Source], Sheet]
+
+
+FOREIGN: tuple[Foreign, ...] = (
+    Foreign(moodle.NAME, (".xml",), moodle.sniff, moodle.read),
+    Foreign(json.NAME, (".json",), json.sniff, json.read),
+    Foreign(trivia.OPENTDB, (".json",), trivia.sniff_opentdb, trivia.read_opentdb),
+    Foreign(trivia.TRIVIA, (".yaml", ".yml"), trivia.sniff_trivia, trivia.read_trivia),
+    Foreign(anki.ANKI_TEXT, (), anki.sniff_anki_text, anki.read_anki_text),
+    Foreign(trivia.AIKEN, (".aiken",), trivia.sniff_aiken, trivia.read_aiken),
+    Foreign(gift.NAME, (".gift",), gift.sniff, gift.read),
+    Foreign(table.NAME, (".csv", ".tsv"), table.sniff, table.read),
+)
+
+SUFFIXES: tuple[str, ...] = (
+    *dict.fromkeys(suffix for foreign in FOREIGN for suffix in foreign.suffixes),
+    *anki.SUFFIXES,
+)
+"""Names of foreign documents end so; `.txt` may hold some too."""
+
+
+def read_foreign(text: str | bytes, name: str) -> Sheet | None:
+    """Read a document of a foreign format, or refuse one of any that is too large; None where it is taken to be
+    Markdown. Never raises."""
+    suffix = PurePath(name).suffix.lower()
+    if suffix in _MARKDOWN:
+        return _too_large(name, "markdown") if len(text) > MOST_BYTES else None
+    if isinstance(text, bytes) and (suffix in anki.SUFFIXES or anki.sniff_anki_package(text)):
+        return anki.read_anki_package(text, name)
+    named = [foreign for foreign in FOREIGN if suffix in foreign.suffixes]
+    if len(text) > MOST_BYTES:
+        return _too_large(name, named[0].name if named else "markdown")
+    source, encoding = open_source(text, name)
+    fitting = [foreign for foreign in named or FOREIGN if foreign.sniff(source)]
+    if not fitting and not named:
+        return None
+    # A file named for a format it does not hold is told so by the reader of that format.
+    sheet = fitting[0].read(source) if fitting else named[-1].read(source)
+    sheet.findings[:0] = encoding
+    return sheet
+
+
+def _too_large(name: str, dialect: str) -> Sheet:
+    sheet = Sheet(Source(name, ("",)), dialect)
+    return sheet.refused(f"the document is larger than {MOST_BYTES >> 20} MiB", "split it into several documents")

@@ -1,0 +1,514 @@
+"""Notes out of a collection of any schema: a SQLite file from a stranger, opened so that it can do nothing.
+
+It is a private copy, opened read-only; only plain tables are read, by a few fixed statements; an authorizer
+refuses everything else, views and triggers among it; and a progress handler ends a statement that takes too long.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sqlite3
+import tempfile
+import zipfile
+import zlib
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import zstandard
+
+from questions.formats.making import Item, Sheet, add_short, topic_of
+from questions.formats.markdown import from_html, from_plain
+from questions.formats.table import Column, Row, add_row, columns
+from questions.source import Source
+
+# An Anki note as questions: named fields as a row, gaps as a question for each card. Opens no file.
+
+
+if TYPE_CHECKING:
+    from questions.formats.making import Sheet
+
+_GAP = re.compile(
+    r"\{\{c(?P<number>\d{1,3})::(?P<text>(?:[^{}:]|:(?!:)|\{(?!\{)|\}(?!\}))*)(?:::(?P<hint>[^{}]*))?\}\}"
+)
+_MEDIA = re.compile(r"\[sound:[^\]]*\]|<(?:img|audio|video|object)\b", re.IGNORECASE)
+_ITEM = re.compile(r"<li\b[^<>]*>", re.IGNORECASE)
+_GAPS = 40
+_EXACT = (("kind", "value"), ("kind", "output"))
+_TEMPLATE_TAGS = frozenset({"leech", "marked"})
+
+
+@dataclass(slots=True)
+class Note:
+    """A note as Anki keeps it."""
+
+    first: int
+    last: int
+    html: bool = True
+    """Whether its fields are HTML."""
+    fields: list[tuple[str, str]] = field(default_factory=list)
+    """Names, empty where they are not known, and texts."""
+    tags: list[str] = field(default_factory=list)
+    deck: str = ""
+    """Its parts joined by `::`."""
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """Its first and last line."""
+        return self.first, self.last
+
+    def words(self, text: str) -> str:
+        """A field as Markdown."""
+        return from_html(text) if self.html else from_plain(text)
+
+
+def add_note(sheet: Sheet, note: Note) -> None:
+    """Add the questions of a note."""
+    texts = [text for _, text in note.fields]
+    if not sheet.takes(*note.lines, sum(map(len, texts))):
+        return
+    if any(_MEDIA.search(text) for text in texts):
+        cure = "describe what is to be seen or heard"
+        sheet.say("Q609", "pictures and sounds are not kept", cure, note.lines, note="their names stay in the text")
+    if texts and _GAP.search(texts[0]):
+        _add_gaps(sheet, note)
+    elif sum(bool(text.strip()) for text in texts) < 2:
+        sheet.left_out("this note has fewer than two fields", "write what is asked and what is right", note.lines)
+    else:
+        _add_fields(sheet, note)
+
+
+def _roles(note: Note) -> list[Column]:
+    """What the fields hold, by name; where the names say nothing the first asks and the second answers."""
+    roles = columns([name for name, _ in note.fields])
+    known = {column.role for column in roles}
+    if "question" in known and known & {"answer", "options", "option", "correct"}:
+        return roles
+    filled = [index for index, (_, text) in enumerate(note.fields) if text.strip()]
+    wanted = {filled[0]: "question", filled[1]: "answer"}
+    kept = {"why", "tags", "topic", "level", "links"}
+    return [
+        Column(wanted.get(index) or (column.role if column.role in kept else "")) for index, column in enumerate(roles)
+    ]
+
+
+def _add_fields(sheet: Sheet, note: Note) -> None:
+    row = Row(*note.lines)
+    unused: list[str] = []
+    roles = _roles(note)
+    exact = any(
+        column.role == "kind" and text in ("value", "output")
+        for column, (_, text) in zip(roles, note.fields, strict=True)
+    )
+    for column, (name, text) in zip(roles, note.fields, strict=True):
+        if column.role == "options" and note.html and _ITEM.search(text):
+            row.options.update(enumerate(map(note.words, _ITEM.split(text)[1:])))
+        elif column.role == "reasons" and note.html:
+            row.reasons.update(enumerate(map(note.words, _ITEM.split(text)[1:])))
+        elif column.role in ("id", "kind", "level", "topic", "correct"):
+            row.put(column, _bare(text) if note.html else text)
+        elif column.role == "program" or (column.role == "answer" and exact):
+            row.put(column, _program(note.words(text)))
+        elif column.role:
+            row.put(column, note.words(text))
+        elif text.strip():
+            unused.append(name or "a field without a name")
+    if unused:
+        shown = ", ".join(unused[:10])
+        sheet.say("Q610", f"fields were not kept: {shown}", "join them with others", note.lines, severity="note")
+    row.cells["tags"] = ",".join([*_tags(note), row.cells.get("tags", "")])
+    row.cells.setdefault("topic", note.deck)
+    add_row(sheet, row)
+
+
+def _said(roles: list[Column], note: Note) -> list[tuple[str, str]]:
+    return [(column.role, text.strip()) for column, (_, text) in zip(roles, note.fields, strict=True)]
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"<[^<>]*>", " ", text).replace("&nbsp;", " ").replace("&amp;", "&").strip()
+
+
+def _program(markdown: str) -> str:
+    """A program without the fence around it."""
+    lines = markdown.split("\n")
+    return "\n".join(lines[1:-1]) if len(lines) > 2 and lines[0].startswith("```") else markdown
+
+
+def _tags(note: Note) -> list[str]:
+    return [tag for tag in note.tags if tag not in _TEMPLATE_TAGS]
+
+
+def _add_gaps(sheet: Sheet, note: Note) -> None:
+    """A question for each number among the gaps: its own are open, the others show their words."""
+    text = note.fields[0][1]
+    found = list(_GAP.finditer(text))
+    if len(found) > _GAPS:
+        sheet.left_out(f"this note has more than {_GAPS} gaps", "split it", note.lines)
+        return
+    extra = "\n\n".join(note.words(more) for _, more in note.fields[1:] if more.strip())
+    for number in dict.fromkeys(gap["number"] for gap in found):
+        hidden = [note.words(gap["text"]) for gap in found if gap["number"] == number]
+        prompt = note.words(_GAP.sub(lambda gap, number=number: _shown(gap, number), text))  # type: ignore[misc]
+        item = Item(*note.lines, prompt, why=extra, topic=topic_of(note.deck), number=number)
+        item.section = tuple(part for part in note.deck.split("::") if part)
+        item.tag(_tags(note))
+        # Several gaps of one number are one answer of several parts.
+        add_short(sheet, item, ["; ".join(hidden)])
+
+
+def _shown(gap: re.Match[str], number: str) -> str:
+    if gap["number"] != number:
+        return gap["text"]
+    return f"[{gap['hint'] or '…'}]"
+
+
+_TABLES = frozenset({"sqlite_master", "notes", "cards", "col", "decks", "fields"})
+_MOST_NOTES = 50_000
+_MOST_TEXT = 8 * 2**20
+"""Of one value; `col` keeps all note types in one."""
+_STEP = 10_000
+_STEPS = 20_000
+"""Two hundred million steps of SQLite's machine: some seconds."""
+_LIMITS = (
+    (sqlite3.SQLITE_LIMIT_LENGTH, _MOST_TEXT),
+    (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 100_000),
+    (sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 50),
+    (sqlite3.SQLITE_LIMIT_COMPOUND_SELECT, 2),
+    (sqlite3.SQLITE_LIMIT_VDBE_OP, 25_000),
+    (sqlite3.SQLITE_LIMIT_ATTACHED, 0),
+    (sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 1),
+)
+
+
+class UnreadableCollection(Exception):
+    """Why no notes can be read; said to whoever sent the file."""
+
+
+def read_notes(data: bytes) -> list[Note]:
+    """The notes of a collection in its own order; the line of each is its number. Raises Unreadable."""
+    if not data.startswith(b"SQLite format 3\0"):
+        raise UnreadableCollection("the collection is no SQLite file")
+    with tempfile.TemporaryDirectory(prefix="dailygrad-anki-") as folder:
+        path = Path(folder) / "collection"
+        path.write_bytes(data)
+        try:
+            with closing(_opened(path)) as connection:
+                return _notes(connection)
+        except (sqlite3.Error, OverflowError, ValueError, RecursionError, MemoryError) as error:
+            raise UnreadableCollection(f"the collection cannot be read: {error}") from None
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+    for limit, value in _LIMITS:
+        connection.setlimit(limit, value)
+    for statement in ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON", "mmap_size = 0"):
+        connection.execute(f"PRAGMA {statement}")
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    left = _STEPS
+
+    def tired() -> bool:
+        nonlocal left
+        left -= 1
+        return left < 0
+
+    connection.set_progress_handler(tired, _STEP)
+    connection.set_authorizer(_authorized)
+    return connection
+
+
+def _authorized(action: int, first: str | None, _second: str | None, _base: str | None, inner: str | None) -> int:
+    """Reading the tables we know, and nothing from within a view or a trigger."""
+    if action == sqlite3.SQLITE_SELECT and inner is None:
+        return sqlite3.SQLITE_OK
+    if action == sqlite3.SQLITE_READ and inner is None and first in _TABLES:
+        return sqlite3.SQLITE_OK
+    return sqlite3.SQLITE_DENY
+
+
+def _notes(connection: sqlite3.Connection) -> list[Note]:
+    plain_tables = {
+        name
+        for name, root, sql in connection.execute(
+            "SELECT name, rootpage, sql FROM sqlite_master WHERE type = 'table' LIMIT 1000"
+        )
+        if isinstance(name, str) and root and not str(sql).upper().startswith("CREATE VIRTUAL")
+    }
+    if "notes" not in plain_tables:
+        raise UnreadableCollection("the collection has no notes")
+    names = _field_names(connection, plain_tables)
+    decks = _decks(connection, plain_tables)
+    notes: list[Note] = []
+    rows = connection.execute("SELECT id, mid, tags, flds FROM notes LIMIT ?", (_MOST_NOTES + 1,))
+    for number, (key, kind, tags, fields) in enumerate(rows, 1):
+        if number > _MOST_NOTES:
+            raise UnreadableCollection(f"the collection holds more than {_MOST_NOTES:,} notes")
+        texts = str(fields or "").split("\x1f")[:100]
+        known = names.get(_key(kind), [])
+        note = Note(number, number, tags=str(tags or "").split()[:100], deck=decks.get(_key(key), ""))
+        note.fields = [(known[index] if index < len(known) else "", text) for index, text in enumerate(texts)]
+        notes.append(note)
+    return notes
+
+
+def _key(value: Any) -> str:
+    return str(value)
+
+
+_MODELS = "SELECT models FROM col LIMIT 1"
+_DECKS = "SELECT decks FROM col LIMIT 1"
+
+
+def _column(connection: sqlite3.Connection, statement: str) -> dict[str, Any]:
+    """What older schemas keep as JSON in the one row of `col`."""
+    row = connection.execute(statement).fetchone()
+    try:
+        found = json.loads(row[0]) if row and isinstance(row[0], str) and row[0] else {}
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _field_names(connection: sqlite3.Connection, tables: set[str]) -> dict[str, list[str]]:
+    """The names of the fields of each note type."""
+    found: dict[str, list[str]] = {}
+    if "fields" in tables:
+        rows = connection.execute("SELECT ntid, ord, name FROM fields LIMIT 100000").fetchall()
+        for kind, _, name in sorted(rows, key=lambda row: (_key(row[0]), row[1] if isinstance(row[1], int) else 0)):
+            found.setdefault(_key(kind), []).append(_key(name))
+    elif "col" in tables:
+        for kind, model in _column(connection, _MODELS).items():
+            fields = model.get("flds") if isinstance(model, dict) else None
+            named = [one for one in fields if isinstance(one, dict)] if isinstance(fields, list) else []
+            found[kind] = [_key(one.get("name", "")) for one in named]
+    return found
+
+
+def _decks(connection: sqlite3.Connection, tables: set[str]) -> dict[str, str]:
+    """The deck of each note: that of its first card."""
+    names: dict[str, str] = {}
+    if "decks" in tables:
+        for key, name in connection.execute("SELECT id, name FROM decks LIMIT 100000"):
+            names[_key(key)] = _key(name).replace("\x1f", "::")
+    elif "col" in tables:
+        for key, deck in _column(connection, _DECKS).items():
+            names[key] = _key(deck.get("name", "")) if isinstance(deck, dict) else ""
+    found: dict[str, str] = {}
+    if "cards" in tables:
+        for note, deck in connection.execute("SELECT nid, did FROM cards LIMIT 500000"):
+            found.setdefault(_key(note), names.get(_key(deck), ""))
+    # Anki's own deck says nothing about what is asked.
+    return {note: "" if deck == "Default" else deck for note, deck in found.items()}
+
+
+# Anki packages: a zip from a stranger with a SQLite collection in it. Caps every size before anything is opened.
+
+
+if TYPE_CHECKING:
+    from typing import IO
+
+ANKI_PACKAGE = "anki"
+SUFFIXES = (".apkg", ".colpkg")
+
+MOST_PACKAGE = 256 * 2**20
+MOST_COLLECTION = 128 * 2**20
+MOST_RATIO = 400
+"""How many times its size a compressed collection may grow to; real ones stay below 20."""
+_MOST_ENTRIES = 100_000
+_WINDOW = 2**27
+_COLLECTIONS = ("collection.anki21b", "collection.anki21", "collection.anki2")
+"""The newest form first: beside a newer one, the oldest holds nothing but a request to update Anki."""
+
+
+def sniff_anki_package(data: bytes) -> bool:
+    """Whether the bytes are a zip with a collection in it."""
+    return data.startswith(b"PK\x03\x04") and any(name.encode() in data for name in _COLLECTIONS)
+
+
+def read_anki_package(data: bytes, name: str) -> Sheet:
+    """All questions of a package; a line of its source is a note."""
+    empty = Sheet(Source(name, ("",)), ANKI_PACKAGE)
+    empty.title = empty.stem
+    try:
+        collection = _collection(data)
+        notes = read_notes(collection)
+    except _PackageTooLarge as error:
+        return empty.refused(str(error), "export the deck again, without media; split it where it is large")
+    except UnreadableCollection as error:
+        return empty.unreadable(str(error), "export the deck again as .apkg")
+    sheet = Sheet(Source(name, tuple(_line(note.fields) for note in notes) or ("",)), ANKI_PACKAGE)
+    sheet.title = sheet.stem
+    for note in notes:
+        add_note(sheet, note)
+    if not sheet.questions and not sheet.findings:
+        sheet.unreadable("the package holds no notes", "export a deck with notes in it")
+    return sheet
+
+
+class _PackageTooLarge(Exception):
+    """The package is larger than anything we open."""
+
+
+def _line(fields: list[tuple[str, str]]) -> str:
+    return "\t".join(" ".join(text.split()) for _, text in fields)
+
+
+def _collection(data: bytes) -> bytes:
+    """The SQLite file in a package. Raises _Refused or Unreadable."""
+    if len(data) > MOST_PACKAGE:
+        raise _PackageTooLarge(f"the package is larger than {MOST_PACKAGE >> 20} MiB")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as package:
+            return _member(package)
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise UnreadableCollection(f"the package cannot be opened: {error}") from None
+
+
+def _member(package: zipfile.ZipFile) -> bytes:
+    entries = package.infolist()
+    if len(entries) > _MOST_ENTRIES:
+        raise _PackageTooLarge(f"the package holds more than {_MOST_ENTRIES:,} files")
+    named = {entry.filename: entry for entry in entries}
+    name = next((name for name in _COLLECTIONS if name in named), None)
+    if name is None:
+        raise UnreadableCollection("the package holds no collection")
+    entry = named[name]
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise _PackageTooLarge("the collection is compressed in a way Anki does not use")
+    _check_ratio(entry.compress_size, entry.file_size)
+    with package.open(entry) as stream:
+        found = _capped(stream)
+    if not name.endswith("b"):
+        return found
+    try:
+        with zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(io.BytesIO(found)) as stream:
+            unpacked = _capped(stream)
+    except zstandard.ZstdError as error:
+        raise UnreadableCollection(f"the collection cannot be unpacked: {error}") from None
+    _check_ratio(len(found), len(unpacked))
+    return unpacked
+
+
+def _capped(stream: IO[bytes]) -> bytes:
+    """All of a stream, or none where it does not end in time: what a header says of its size is not believed."""
+    found = bytearray()
+    while chunk := stream.read(2**20):
+        found += chunk
+        if len(found) > MOST_COLLECTION:
+            raise _PackageTooLarge(f"the collection is larger than {MOST_COLLECTION >> 20} MiB")
+    return bytes(found)
+
+
+def _check_ratio(packed: int, unpacked: int) -> None:
+    if unpacked > MOST_COLLECTION:
+        raise _PackageTooLarge(f"the collection is larger than {MOST_COLLECTION >> 20} MiB")
+    if unpacked > 2**22 and unpacked > MOST_RATIO * max(packed, 1):
+        raise _PackageTooLarge(f"the collection unpacks to more than {MOST_RATIO} times its size")
+
+
+# Anki's notes as text: `#separator:` and other headers, then a note a line. Notes are read by anki_notes.
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from questions.source import Source
+
+ANKI_TEXT = "anki-text"
+
+_HEADER = re.compile(
+    r"#(?P<name>separator|html|tags|columns|notetype|deck|guid|notetype column|deck column|tags column|guid column)"
+    r":(?P<value>.*)",
+    re.IGNORECASE,
+)
+_SEPARATORS = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|", "colon": ":"}
+
+
+@dataclass(slots=True)
+class _Headers:
+    """What the lines at the top say."""
+
+    separator: str = "\t"
+    html: bool = True
+    names: list[str] = field(default_factory=list)
+    values: dict[str, str] = field(default_factory=dict)
+    end: int = 0
+    """The last line of them."""
+
+    def column(self, name: str) -> int | None:
+        """The place of a column that is no field, from 0."""
+        value = self.values.get(f"{name} column", "").strip()
+        return int(value) - 1 if value.isdecimal() and 0 < int(value[:4]) < 1000 else None
+
+
+def sniff_anki_text(source: Source) -> bool:
+    """Whether the first line is one of Anki's headers."""
+    return _HEADER.match(source.line(1)) is not None
+
+
+def read_anki_text(source: Source) -> Sheet:
+    """All questions of exported notes or cards."""
+    sheet = Sheet(source, ANKI_TEXT)
+    sheet.title = sheet.stem
+    headers = _headers(source)
+    apart = {headers.column(name): name for name in ("guid", "notetype", "deck", "tags")}
+    for cells, lines in _rows(sheet, headers):
+        note = Note(*lines, html=headers.html, tags=headers.values.get("tags", "").split())
+        note.deck = headers.values.get("deck", "").strip()
+        for index, cell in enumerate(cells):
+            name = apart.get(index, "")
+            if name == "deck":
+                note.deck = cell.strip()
+            elif name == "tags":
+                note.tags += cell.split()
+            elif not name:
+                label = headers.names[index].strip() if index < len(headers.names) else ""
+                note.fields.append((label, cell))
+        add_note(sheet, note)
+    if not sheet.questions and not sheet.findings:
+        sheet.unreadable("the file holds no notes", "export notes with at least two fields")
+    return sheet
+
+
+def _headers(source: Source) -> _Headers:
+    headers = _Headers()
+    for number, line in enumerate(source.lines, 1):
+        found = _HEADER.fullmatch(line)
+        if found is None:
+            break
+        headers.values[found["name"].lower()] = found["value"]
+        headers.end = number
+    said = headers.values.get("separator", "tab").strip(" ").lower() or "\t"
+    headers.separator = _SEPARATORS.get(said, said[:1])
+    headers.html = headers.values.get("html", "true").strip().lower() != "false"
+    headers.names = headers.values.get("columns", "").split(headers.separator) if "columns" in headers.values else []
+    return headers
+
+
+def _rows(sheet: Sheet, headers: _Headers) -> Iterator[tuple[list[str], tuple[int, int]]]:
+    lines = sheet.source.lines
+    try:
+        reader = csv.reader((f"{line}\n" for line in lines[headers.end :]), delimiter=headers.separator)
+    except (TypeError, ValueError):
+        sheet.unreadable("the separator cannot part fields", "write `#separator:tab`")
+        return
+    start = headers.end + 1
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            last = headers.end + reader.line_num
+            sheet.left_out(f"this note cannot be read: {error}", "close its quotes, and shorten it", (start, last))
+            start = last + 1
+            continue
+        if cells is None:
+            return
+        last = headers.end + reader.line_num
+        if any(cell.strip() for cell in cells) and not cells[0].startswith("#"):
+            yield cells, (start, sheet.source.last_filled(start, last))
+        start = last + 1

@@ -1,0 +1,354 @@
+"""Moodle GIFT: chunks of text with an answer in braces. Finds them; gift_answers reads the braces."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from questions.formats.making import (
+    Item,
+    Offer,
+    Sheet,
+    add_choice,
+    add_number,
+    add_open,
+    add_pairs,
+    add_short,
+    add_unanswered,
+    topic_of,
+)
+from questions.formats.markdown import words_reader
+
+# The braces of a GIFT question: which type they are of, and what becomes of it.
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from questions.formats.making import Sheet
+
+_MOST = 201
+"""Answers that are looked at: one more than any kind of question takes."""
+_ESCAPE = re.compile(r"\\([~=#{}:\\n])")
+_TRUTH = re.compile(r"(?P<key>T|TRUE|F|FALSE)", re.IGNORECASE)
+_WEIGHT = re.compile(r"\s*%(?P<weight>-?\d{1,3}(?:\.\d{1,9})?)%")
+
+
+@dataclass(frozen=True, slots=True)
+class _GiftAnswer:
+    """One `=` or `~` of the braces."""
+
+    text: str
+    """Still escaped."""
+    weight: float | None
+    """In percent; None where none is given."""
+    marked: bool
+    """Whether it stands behind `=`."""
+    feedback: str
+
+
+def unescape(text: str) -> str:
+    """The text that GIFT's backslashes stand for."""
+    return _ESCAPE.sub(lambda found: "\n" if found[1] == "n" else found[1], text)
+
+
+def unescaped_at(text: str, mark: str, start: int = 0) -> int:
+    """Where `mark` first stands without a backslash; -1 where it does not."""
+    position = start
+    while position < len(text):
+        if text[position] == "\\":
+            position += 2
+        elif text.startswith(mark, position):
+            return position
+        else:
+            position += 1
+    return -1
+
+
+def _parted(text: str, mark: str) -> tuple[str, str]:
+    at = unescaped_at(text, mark)
+    return (text, "") if at < 0 else (text[:at], text[at + len(mark) :])
+
+
+def add_answers(sheet: Sheet, item: Item, braces: str, style: str) -> None:
+    """Add the question with the answers that stand in its braces."""
+    read_words = words_reader(style)
+    braces, general = _parted(braces, "####")
+    item.why = read_words(unescape(general))
+    kept = braces.strip()
+    if not kept:
+        _essay(sheet, item)
+        return
+    key, *feedbacks = _split(kept, "#")
+    if _TRUTH.fullmatch(key.strip()):
+        _truth(sheet, item, key.strip(), [read_words(unescape(text.strip())) for text in feedbacks])
+    elif kept.startswith("#"):
+        _numbers(sheet, item, kept[1:], read_words)
+    else:
+        _listed(sheet, item, kept, read_words)
+
+
+def _essay(sheet: Sheet, item: Item) -> None:
+    if not item.why:
+        add_unanswered(sheet, item)
+        return
+    note = "an essay has no other key"
+    cure = "check that it answers the question"
+    sheet.say("Q614", "the general feedback was taken for the answer", cure, item.lines, severity="note", note=note)
+    answer, item.why = item.why, ""
+    add_open(sheet, item, answer)
+
+
+def truth_offers(item: Item, true: bool, wrong: str, right: str) -> list[Offer]:
+    """True and False, with what is said to whoever is wrong; what is said to the others joins the reason."""
+    item.why = "\n\n".join(text for text in (right, item.why) if text)
+    return [Offer("True", true, "" if true else wrong), Offer("False", not true, wrong if true else "")]
+
+
+def _truth(sheet: Sheet, item: Item, key: str, feedbacks: list[str]) -> None:
+    """The first feedback is for whoever is wrong, the second for whoever is right."""
+    wrong, right = [*feedbacks, "", ""][:2]
+    add_choice(sheet, item, truth_offers(item, key.upper().startswith("T"), wrong, right))
+
+
+def _split(text: str, mark: str) -> list[str]:
+    """The pieces between the marks that have no backslash before them."""
+    pieces: list[str] = []
+    start = 0
+    while (at := unescaped_at(text, mark, start)) >= 0:
+        pieces.append(text[start:at])
+        start = at + len(mark)
+    return [*pieces, text[start:]]
+
+
+def _answers(text: str) -> list[_GiftAnswer]:
+    """The pieces behind `=` and `~`; what stands before the first belongs to nothing."""
+    found: list[_GiftAnswer] = []
+    position = 0
+    marks: list[int] = []
+    while position < len(text):
+        if text[position] == "\\":
+            position += 1
+        elif text[position] in "=~":
+            marks.append(position)
+        position += 1
+    for start, end in zip(marks, [*marks[1:], len(text)], strict=False):
+        body = text[start + 1 : end]
+        weight = _WEIGHT.match(body)
+        body, feedback = _parted(body[weight.end() :] if weight else body, "#")
+        number = float(weight["weight"]) if weight else None
+        found.append(_GiftAnswer(body.strip(), number, text[start] == "=", feedback.strip()))
+    return found
+
+
+def _words(answer: _GiftAnswer, read_words: Callable[[str], str]) -> str:
+    if found := _FORMAT.match(answer.text):
+        return words_reader(found["format"])(unescape(answer.text[found.end() :]))
+    return read_words(unescape(answer.text))
+
+
+def _listed(sheet: Sheet, item: Item, text: str, read_words: Callable[[str], str]) -> None:
+    answers = _answers(text)
+    if not answers:
+        sheet.left_out(
+            "the braces hold no answer", "write `=` before a right answer, `~` before a wrong one", item.lines
+        )
+    elif any(not answer.marked for answer in answers):
+        _choice(sheet, item, answers, read_words)
+    elif all(unescaped_at(answer.text, "->") >= 0 for answer in answers):
+        _matching(sheet, item, answers, read_words)
+    else:
+        _short(sheet, item, answers, read_words)
+
+
+def _choice(sheet: Sheet, item: Item, answers: list[_GiftAnswer], read_words: Callable[[str], str]) -> None:
+    single = any(answer.marked for answer in answers)
+    partial = [answer for answer in answers if _is_partial(answer, single)]
+    if partial:
+        note = "an option is right or wrong here; those were taken as wrong"
+        cure = "write `=` before it where it is right"
+        sheet.say("Q606", "some options give part of the points", cure, item.lines, note=note)
+    offers: list[Offer] = []
+    for answer in answers:
+        right = answer.marked if single else (answer.weight or 0) > 0
+        feedback = read_words(unescape(answer.feedback))
+        offers.append(Offer(_words(answer, read_words), right, feedback))
+    add_choice(sheet, item, offers)
+
+
+def _is_partial(answer: _GiftAnswer, single: bool) -> bool:
+    return single and not answer.marked and (answer.weight or 0) > 0
+
+
+def _matching(sheet: Sheet, item: Item, answers: list[_GiftAnswer], read_words: Callable[[str], str]) -> None:
+    pairs: list[tuple[str, str]] = []
+    for answer in answers:
+        left, right = _parted(answer.text, "->")
+        pairs.append((read_words(unescape(left.strip())), read_words(unescape(right.strip()))))
+    add_pairs(sheet, item, pairs)
+
+
+def _short(sheet: Sheet, item: Item, answers: list[_GiftAnswer], read_words: Callable[[str], str]) -> None:
+    full = [answer for answer in answers if answer.weight is None or answer.weight >= 100]
+    partial = [answer for answer in answers if answer not in full]
+    if partial:
+        said = "; ".join(_words(answer, read_words) for answer in partial)[:200]
+        cure = "remove them, or make them right"
+        sheet.say("Q606", "some answers give part of the points", cure, item.lines, note=f"not kept: {said}")
+    feedback = "\n\n".join(text for answer in full if (text := read_words(unescape(answer.feedback))))
+    item.why = "\n\n".join(text for text in (feedback, item.why) if text)
+    add_short(sheet, item, [_words(answer, read_words) for answer in full])
+
+
+def _numbers(sheet: Sheet, item: Item, text: str, read_words: Callable[[str], str]) -> None:
+    """`5:2`, `1..5`, or several of them behind `=`."""
+    answers = _answers(text)
+    if not answers:
+        body, feedback = _parted(text, "#")
+        answers = [_GiftAnswer(body.strip(), None, True, feedback.strip())]
+    full = [answer for answer in answers if answer.marked and (answer.weight is None or answer.weight >= 100)]
+    if len(full) < len(answers):
+        note = "only answers of full weight were kept"
+        sheet.say("Q606", "some answers give part of the points", "remove them", item.lines, note=note)
+    feedback = "\n\n".join(text for answer in answers if (text := read_words(unescape(answer.feedback))))
+    item.why = "\n\n".join(text for text in (feedback, item.why) if text)
+    add_number(sheet, item, [unescape(answer.text) for answer in full])
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from questions.source import Source
+
+NAME = "gift"
+
+_CATEGORY = re.compile(r"\s*\$CATEGORY:\s*(?P<path>.*)")
+_NOTE = re.compile(r"\[(?P<name>id|tag):(?P<value>(?:[^\]\[\\]|\\.){0,200})\]")
+_TITLE = re.compile(r"\s*::(?P<title>(?:[^:\\]|\\.|:(?!:))*)::", re.DOTALL)
+_FORMAT = re.compile(r"\s*\[(?P<format>html|markdown|plain|moodle)\]")
+_ROOTS = re.compile(r"^(?:\$(?:course|system|cat1|module)\$/)?(?:top(?:/|$))?", re.IGNORECASE)
+_ANSWER = re.compile(r"(?<!\\)\{\s*(?:[=~#}]|(?:T|TRUE|F|FALSE)\s*[#}])")
+_MARKDOWN = re.compile(r"#{1,6} |```|~~~|---\s*$")
+
+
+@dataclass(slots=True)
+class _Chunk:
+    """The lines of one question, comments taken out."""
+
+    first: int
+    lines: list[str] = field(default_factory=list)
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    last: int = 0
+
+
+def sniff(source: Source) -> bool:
+    """Whether answers stand in braces, or a category is set, and nothing is a Markdown heading or fence."""
+    if any(_MARKDOWN.match(line) for line in source.lines):
+        return False
+    if any(_CATEGORY.match(line) for line in source.lines):
+        return True
+    return any(
+        (line.startswith("::") or line.rstrip().endswith(("}", "?", "{"))) and _ANSWER.search(line)
+        for line in source.lines
+    )
+
+
+def read(source: Source) -> Sheet:
+    """All questions of a document."""
+    sheet = Sheet(source, NAME)
+    sheet.title = sheet.stem
+    category = ""
+    for chunk in _chunks(sheet):
+        text = "\n".join(chunk.lines)
+        found = _CATEGORY.fullmatch(text.split("\n", 1)[0])
+        if found:
+            category = _ROOTS.sub("", found["path"].strip())
+            text = text.partition("\n")[2]
+        if text.strip():
+            _question(sheet, chunk, text, category)
+    if not sheet.questions and not sheet.findings:
+        cure = "write `::name:: Question? { =right ~wrong }`, with a blank line between questions"
+        sheet.unreadable("no question was found", cure)
+    return sheet
+
+
+def _chunks(sheet: Sheet) -> Iterator[_Chunk]:
+    """Runs of lines between blank ones; a blank line inside braces parts nothing."""
+    chunk = _Chunk(0)
+    depth = 0
+    for number, line in enumerate((*sheet.source.lines, ""), 1):
+        comment = line.lstrip().startswith("//")
+        if comment:
+            chunk.notes += [(found["name"], unescape(found["value"])) for found in _NOTE.finditer(line)]
+        starts = line.startswith("::") or _CATEGORY.match(line) is not None
+        if depth and starts and chunk.lines and not chunk.lines[-1].strip():
+            # The brace above was never closed: do not let it swallow what follows.
+            yield chunk
+            chunk, depth = _Chunk(0), 0
+        if comment:
+            continue
+        if (not line.strip() and not depth) or _CATEGORY.match(line):
+            if chunk.lines:
+                yield chunk
+                chunk, depth = _Chunk(0), 0
+            if not line.strip():
+                continue
+        chunk.first = chunk.first or number
+        chunk.last = number if line.strip() else chunk.last
+        chunk.lines.append(line)
+        depth = max(0, depth + _braces(line))
+        if _CATEGORY.match(line):
+            notes, chunk.notes = chunk.notes, []
+            yield chunk
+            # What a comment says is said of the next question.
+            chunk, depth = _Chunk(0, notes=notes), 0
+    if chunk.lines:
+        yield chunk
+
+
+def _braces(line: str) -> int:
+    bare = re.sub(r"\\.", "", line)
+    return bare.count("{") - bare.count("}")
+
+
+def _question(sheet: Sheet, chunk: _Chunk, text: str, category: str) -> None:
+    lines = (chunk.first, chunk.last)
+    if not sheet.takes(*lines, len(text)):
+        return
+    opens = unescaped_at(text, "{")
+    if opens < 0:
+        note = "Moodle shows such a text between questions; here it is study text"
+        sheet.say("Q608", "this text has no answer in braces", _EMPTY, lines, severity="note", note=note)
+        return
+    closes = unescaped_at(text, "}", opens)
+    if closes < 0:
+        sheet.left_out("the brace of the answer is never closed", "add `}` behind the last answer", lines)
+        return
+    title, style, before = _head(text[:opens])
+    read_words = words_reader(style)
+    prompt = _joined(unescape(before), unescape(text[closes + 1 :]))
+    item = Item(*lines, read_words(prompt), title=" ".join(unescape(title).split()), topic=topic_of(category))
+    item.section = tuple(part.strip() for part in category.split("/") if part.strip())
+    item.tag([value for name, value in chunk.notes if name == "tag"])
+    item.id = next((value for name, value in chunk.notes if name == "id"), "")
+    add_answers(sheet, item, text[opens + 1 : closes], style)
+
+
+_EMPTY = "write `{}` behind it to ask for an essay"
+
+
+def _head(text: str) -> tuple[str, str, str]:
+    """Title, name of the text format and the prompt of what stands before the brace."""
+    title = style = ""
+    if found := _TITLE.match(text):
+        title, text = found["title"].strip(), text[found.end() :]
+    if found := _FORMAT.match(text):
+        style, text = found["format"], text[found.end() :]
+    return title, style, text.strip()
+
+
+def _joined(before: str, after: str) -> str:
+    """The prompt; where words follow the answer, a gap stands for it."""
+    after = after.strip()
+    return f"{before.rstrip()} _____ {after}".strip() if after else before.rstrip()

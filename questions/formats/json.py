@@ -1,0 +1,244 @@
+"""Our own JSON: a versioned envelope around questions as data. Every field is checked; nothing is trusted."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from questions.formats.making import Sheet
+from questions.model import Question, SourceLocation, from_json
+
+# JSON with the lines its items stand on: one level of an outermost object or list. Interprets nothing.
+
+
+_BLANK = " \t\n\r"
+
+
+@dataclass(frozen=True, slots=True)
+class JsonElement:
+    """A value of a list and the lines it stands on."""
+
+    value: Any
+    first: int
+    last: int
+
+
+@dataclass(slots=True)
+class Outline:
+    """An outermost object: plain values by key, and one list taken apart."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    elements: list[JsonElement] | None = None
+    """The elements of the wanted list; None where there is none."""
+
+
+def outline(text: str, wanted: str) -> Outline:
+    """Take `text` apart: an object whose list `wanted` matters, or that list by itself.
+
+    Raises ValueError, with `pos` where it is a JSONDecodeError, for text that is no such JSON.
+    """
+    starts = _line_starts(text)
+    position = _skip(text, 0)
+    found = Outline()
+    try:
+        if text[position : position + 1] == "[":
+            found.elements, position = _elements(text, position, starts)
+        else:
+            position = _members(text, position, wanted, found, starts)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if _skip(text, position) != len(text):
+        raise json.JSONDecodeError("more text behind the end", text, position)
+    return found
+
+
+def line_of(error: ValueError) -> int:
+    """The line an error of `outline` speaks of."""
+    return error.lineno if isinstance(error, json.JSONDecodeError) else 1
+
+
+def _line_starts(text: str) -> list[int]:
+    starts = [0]
+    while (at := text.find("\n", starts[-1])) >= 0:
+        starts.append(at + 1)
+    return starts
+
+
+def _skip(text: str, position: int) -> int:
+    while position < len(text) and text[position] in _BLANK:
+        position += 1
+    return position
+
+
+def _expect(text: str, position: int, marks: str) -> int:
+    position = _skip(text, position)
+    if position >= len(text) or text[position] not in marks:
+        raise json.JSONDecodeError(f"one of {marks} is missing", text, position)
+    return position
+
+
+def _value(text: str, position: int) -> tuple[Any, int]:
+    return json.JSONDecoder().raw_decode(text, _skip(text, position))
+
+
+def _members(text: str, position: int, wanted: str, found: Outline, starts: list[int]) -> int:
+    position = _expect(text, position, "{") + 1
+    if text[_skip(text, position) : _skip(text, position) + 1] == "}":
+        return _skip(text, position) + 1
+    while True:
+        key, position = _value(text, _expect(text, position, '"'))
+        position = _skip(text, _expect(text, position, ":") + 1)
+        if key == wanted and text[position : position + 1] == "[":
+            found.elements, position = _elements(text, position, starts)
+        else:
+            found.values[key], position = _value(text, position)
+        position = _expect(text, position, ",}") + 1
+        if text[position - 1] == "}":
+            return position
+
+
+def _elements(text: str, position: int, starts: list[int]) -> tuple[list[JsonElement], int]:
+    position += 1
+    elements: list[JsonElement] = []
+    if text[_skip(text, position) : _skip(text, position) + 1] == "]":
+        return elements, _skip(text, position) + 1
+    while True:
+        start = _skip(text, position)
+        value, position = _value(text, start)
+        elements.append(JsonElement(value, bisect_right(starts, start), bisect_right(starts, position - 1)))
+        position = _expect(text, position, ",]") + 1
+        if text[position - 1] == "]":
+            return elements, position
+
+
+# Checks data from outside before it becomes a question.
+
+
+_ID = re.compile(r"[^\W_][\w-]{0,120}")
+_MAX_TEXT = 200_000
+"""Longest text, characters; a document of prose may hold long ones."""
+_MAX_ITEMS = 1_000
+"""Longest list within a question, items."""
+_MAX_DEPTH = 4
+"""Depth of the deepest field, the code of a task's wrong answers."""
+_FIELDS = {one.name for one in dataclasses.fields(Question)}
+_REQUIRED = ("id", "kind", "prompt", "options", "task", "code_blocks", "key_points", "section", "links", "tags")
+_REQUIRED_OF_TASK = {"wrong", "tolerance"}
+_PLACE = {"source": "", "line": 1, "end_line": 1}
+
+
+def question_of(data: Any) -> Question:
+    """Returns the question that `as_data` wrote, without its place.
+
+    Raises ValueError with the first fault, as a sentence's end, for any other data.
+    """
+    if not isinstance(data, dict):
+        raise ValueError("it is not an object")
+    missing = [name for name in _REQUIRED if name not in data]
+    if missing:
+        raise ValueError(f"`{missing[0]}` is missing")
+    unknown = sorted(set(data) - _FIELDS)
+    if unknown:
+        raise ValueError(f"`{unknown[0][:40]}` is no field")
+    wrong = next((name for name, value in data.items() if not _acceptable(name, value)), "")
+    if not wrong:
+        try:
+            return from_json(json.dumps({**data, "place": _PLACE}))
+        except ValidationError as error:
+            path = error.errors(include_url=False, include_context=False)[0]["loc"]
+            if not path:
+                raise ValueError("its text is not valid Unicode") from None
+            wrong = str(path[0])
+    raise ValueError(f"`{wrong}` is not what it must be")
+
+
+def _acceptable(name: str, value: Any) -> bool:
+    match name:
+        case "place":
+            return isinstance(value, dict)
+        case "id":
+            return isinstance(value, str) and _ID.fullmatch(value) is not None
+        case "task" if isinstance(value, dict):
+            return value.keys() >= _REQUIRED_OF_TASK and _bounded(value)
+        case _:
+            return _bounded(value)
+
+
+def _bounded(value: Any, depth: int = 0) -> bool:
+    """Returns whether all texts, lists and numbers within a value are of an acceptable size."""
+    match value:
+        case str():
+            return len(value) <= _MAX_TEXT
+        case int() | float():
+            return 0 <= value < 10**9
+        case list() | dict():
+            inner = value.values() if isinstance(value, dict) else value
+            return len(value) <= _MAX_ITEMS and depth < _MAX_DEPTH and all(_bounded(one, depth + 1) for one in inner)
+        case _:
+            return True
+
+
+if TYPE_CHECKING:
+    from questions.source import Source
+
+NAME = "json"
+ENVELOPE = "dailygrad-bank"
+VERSION = 1
+
+_SIGN = re.compile(rf'"format"\s*:\s*"{ENVELOPE}"')
+
+
+def sniff(source: Source) -> bool:
+    """Whether the text says that it is a bank exported as JSON."""
+    text = "\n".join(source.lines).lstrip()
+    return text[:1] == "{" and bool(_SIGN.search(text))
+
+
+def read(source: Source) -> Sheet:
+    """All questions of an exported bank."""
+    sheet = Sheet(source, NAME)
+    sheet.title = sheet.stem
+    try:
+        found = outline("\n".join(source.lines), "questions")
+    except ValueError as error:
+        said = str(error).partition(": line ")[0]
+        return sheet.unreadable(f"this JSON cannot be read: {said}", "export the bank again", line_of(error))
+    version = found.values.get("version")
+    if version != VERSION or isinstance(version, bool):
+        return sheet.unreadable(
+            f"this bank was written in version {str(version)[:20]} of the format",
+            f"export it as version {VERSION}, or update Dailygrad",
+        )
+    bank = found.values.get("bank")
+    texts = {key: value for key, value in bank.items() if isinstance(value, str)} if isinstance(bank, dict) else {}
+    sheet.name, sheet.title = texts.get("name", ""), texts.get("title", "") or sheet.title
+    sheet.licence = texts.get("licence", "")
+    for element in found.elements or ():
+        _question(sheet, element)
+    if not found.elements:
+        sheet.unreadable("this bank holds no questions", "export it again")
+    return sheet
+
+
+def _question(sheet: Sheet, element: JsonElement) -> None:
+    lines = (element.first, element.last)
+    if not sheet.takes(*lines, 0):
+        return
+    try:
+        question = question_of(element.value)
+    except ValueError as error:
+        sheet.left_out(f"this is no question: {error}", "export the bank again", lines)
+        return
+    place = sheet.place(*lines)
+    blocks = tuple(dataclasses.replace(block, line=place.line) for block in question.code_blocks)
+    sheet.questions.append(
+        dataclasses.replace(
+            question, place=SourceLocation(place.source, place.line, place.end_line), code_blocks=blocks
+        )
+    )

@@ -1,0 +1,443 @@
+"""From what a foreign format says to a Question: the kinds, and what cannot be expressed. Reads no format."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import math
+import re
+import unicodedata
+import warnings
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from questions.blocks import plain, split_blocks
+from questions.formats.markdown import code_span
+from questions.keypoints import key_points_of
+from questions.model import LEVELS, CodeBlock, Option, Question, SourceLocation
+from questions.source import Finding, Source
+
+# What a reader of a foreign format fills: questions and findings about one source. Reads nothing itself.
+
+
+if TYPE_CHECKING:
+    from questions.model import Question
+    from questions.source import Severity, Source
+
+MOST_QUESTIONS = 20_000
+"""Of one document; more are named in a finding and left out."""
+LONGEST = 200_000
+"""Characters of one question with all its marks; a chat takes a hundredth of it."""
+
+
+@dataclass(slots=True)
+class Sheet:
+    """What was read of one document."""
+
+    source: Source
+    dialect: str
+    title: str = ""
+    name: str = ""
+    """What the document calls its bank, where it does."""
+    licence: str = ""
+    questions: list[Question] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    _overflowed: bool = False
+
+    @property
+    def stem(self) -> str:
+        """The document's name without folder and suffix."""
+        return Path(self.source.name).stem or "bank"
+
+    def place(self, first: int, last: int) -> SourceLocation:
+        """A question's place, kept inside the document."""
+        count = max(len(self.source.lines), 1)
+        first = min(max(first, 1), count)
+        return SourceLocation(self.source.name, first, self.source.last_filled(first, min(max(last, first), count)))
+
+    def say(
+        self,
+        code: str,
+        message: str,
+        cure: str,
+        lines: tuple[int, int],
+        *,
+        severity: Severity = "warning",
+        note: str = "",
+        label: str = "",
+        skipped: bool = False,
+    ) -> None:
+        """Keep a finding about lines `first` to `last`."""
+        place = self.place(*lines)
+        span = self.source.span(place.line, place.end_line)
+        self.findings.append(Finding(code, severity, message, span, label, note, cure, skipped))
+
+    def unreadable(self, message: str, cure: str, line: int = 1) -> Sheet:
+        """Say that the document as a whole cannot be read; the sheet, for a reader to return."""
+        self.say("Q601", message, cure, (line, line), severity="error")
+        return self
+
+    def refused(self, message: str, cure: str, line: int = 1) -> Sheet:
+        """Say that the document is not read for safety's sake; the sheet, for a reader to return."""
+        self.say("Q602", message, cure, (line, line), severity="error", note="nothing of it was read")
+        return self
+
+    def left_out(self, message: str, cure: str, lines: tuple[int, int]) -> None:
+        """Say that something that stands for a question could not become one."""
+        self.say("Q603", message, cure, lines, note="it was left out", skipped=True)
+
+    def takes(self, first: int, last: int, size: int) -> bool:
+        """Whether another question is taken, whose raw text has `size` characters; where not, it is named."""
+        if size > LONGEST:
+            self.left_out(f"the question is longer than {LONGEST:,} characters", "shorten it", (first, last))
+            return False
+        if len(self.questions) < MOST_QUESTIONS:
+            return True
+        if not self._overflowed:
+            self._overflowed = True
+            message = f"the document holds more than {MOST_QUESTIONS:,} questions"
+            self.left_out(message, "split it into several documents", (first, len(self.source.lines)))
+        return False
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from questions.model import Kind, Level
+
+LONGEST_TEXT = 20_000
+"""Of a prompt or an answer; what is longer is no question for a chat."""
+MOST_OPTIONS = 26
+_MOST_OFFERS = 200
+"""Options that are looked at."""
+_ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
+
+
+@dataclass(slots=True)
+class Item:
+    """What all kinds share; texts are Markdown."""
+
+    first: int
+    last: int
+    prompt: str
+    why: str = ""
+    id: str = ""
+    title: str = ""
+    topic: str = ""
+    section: tuple[str, ...] = ()
+    level: Level | None = None
+    tags: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    licence: str = ""
+    number: str = ""
+    program: str = ""
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """Its first and last line."""
+        return self.first, self.last
+
+    def tag(self, words: Sequence[str]) -> None:
+        """Take tags; one that names a level sets it."""
+        for word in words:
+            shown = " ".join(word.split())
+            if shown in LEVELS:
+                self.level = shown
+            elif shown and shown not in self.tags:
+                self.tags += (shown,)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """An option before its letter is known."""
+
+    text: str
+    right: bool
+    reason: str = ""
+
+
+def topic_of(*names: str) -> str:
+    """A path in the topic tree from names such as `Science: Computers` or `top/tensors`."""
+    words = [word for name in names for word in re.split(r"[/:\x1f]+", name)]
+    return "/".join(slug for word in words if (slug := _slug(word)))
+
+
+def _slug(text: str) -> str:
+    ascii_only = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return "-".join(re.findall(r"[a-z0-9]+", ascii_only.lower()))
+
+
+def literal_of(text: str) -> str | None:
+    """A number, or a tuple or list of such, as a Python literal; None for any other text."""
+    shown = text.strip().strip("`").replace("\N{MINUS SIGN}", "-").strip()
+    if _NUMBER.fullmatch(shown):
+        shown = shown.removeprefix("+")
+        # `1e999` is no number anybody could type again.
+        return shown if _is_plain(shown) and math.isfinite(float(shown)) else None
+    return shown if shown[:1] in ("(", "[") and _is_plain(shown) else None
+
+
+def _is_plain(text: str) -> bool:
+    if len(text) > 500:
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _numeric(ast.literal_eval(text))
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return False
+
+
+def _numeric(value: object) -> bool:
+    if isinstance(value, tuple | list):
+        return all(_numeric(one) for one in value)
+    return value is None or isinstance(value, bool | int | float | complex)
+
+
+def add_choice(sheet: Sheet, item: Item, offers: Sequence[Offer]) -> None:
+    """A question with options; where it cannot be one, the nearest that can be asked."""
+    kept = list(_distinct(sheet, item, offers))
+    right = [offer for offer in kept if offer.right]
+    if not right:
+        add_unanswered(sheet, item, [offer.text for offer in kept])
+    elif len(kept) == 1:
+        sheet.say("Q606", "a choice of one option is no choice", "add wrong options", item.lines, note="it became open")
+        add_open(sheet, item, right[0].text)
+    else:
+        options = tuple(
+            Option(chr(ord("a") + index), offer.text, offer.right, offer.reason) for index, offer in enumerate(kept)
+        )
+        _add(sheet, item, "choice", options=options)
+
+
+def _distinct(sheet: Sheet, item: Item, offers: Sequence[Offer]) -> Iterator[Offer]:
+    """The options that say something of their own; each other one is named in a finding."""
+    if len(offers) > _MOST_OFFERS:
+        note = f"those behind the first {_MOST_OFFERS} were left out"
+        sheet.say("Q607", "there are too many options", f"keep {MOST_OPTIONS} or fewer", item.lines, note=note)
+        offers = offers[:_MOST_OFFERS]
+    right_texts = {plain(offer.text) for offer in offers if offer.right and len(offer.text) <= LONGEST_TEXT}
+    seen: set[str] = set()
+    for offer in offers:
+        shown = plain(offer.text[:LONGEST_TEXT])
+        if not offer.text.strip() or len(offer.text) > LONGEST_TEXT:
+            sheet.say("Q607", "an option is empty or too long", "write its text", item.lines, note="it was left out")
+        elif shown in seen or (not offer.right and shown in right_texts):
+            cure = "change or remove one"
+            sheet.say("Q607", "two options say the same", cure, item.lines, note=f"`{shown[:60]}` was kept once")
+        elif len(seen) >= MOST_OPTIONS:
+            cure = f"keep {MOST_OPTIONS} or fewer"
+            sheet.say("Q607", "there are too many options", cure, item.lines, note=f"`{shown[:60]}` was left out")
+        else:
+            seen.add(shown)
+            yield offer
+
+
+def add_short(sheet: Sheet, item: Item, answers: Sequence[str]) -> None:
+    """A question answered in a word or a number: the first answer is shown, the others count as well.
+
+    A number becomes a `value`; any other answer is `open` with the first as its key point, since nothing but
+    a literal can be compared exactly.
+    """
+    given = list(dict.fromkeys(answer.strip() for answer in answers if answer.strip()))
+    if not given:
+        add_unanswered(sheet, item)
+        return
+    shown, *others = given
+    accepted = "Also accepted: " + "; ".join(others) if others else ""
+    literal = literal_of(plain(shown))
+    if literal is not None:
+        item.why = "\n\n".join(text for text in (item.why, accepted) if text)
+        _add(sheet, item, "value", answer=literal)
+    else:
+        answer = f"{shown}\n\n{accepted}" if accepted else shown
+        _add(sheet, item, "open", answer=answer, key_points=(_key_point(shown),))
+
+
+def _key_point(text: str) -> str:
+    """A short answer as what must be mentioned; what looks like code is marked, so that it is matched exactly."""
+    words = plain(text)
+    code = len(words.split()) == 1 and re.search(r"[\w)][_.(=<>:/+-]|_|\d", words) and "`" not in text
+    return code_span(words) if code else text
+
+
+def add_open(sheet: Sheet, item: Item, answer: str, key_points: Sequence[str] | None = None) -> None:
+    """A question answered in prose."""
+    if not answer.strip():
+        add_unanswered(sheet, item)
+        return
+    points = tuple(key_points) if key_points is not None else key_points_of(answer, item.prompt)
+    _add(sheet, item, "open", answer=answer, key_points=points)
+
+
+def add_exact(sheet: Sheet, item: Item, kind: Literal["value", "output"], answer: str) -> None:
+    """A question whose answer is compared as it stands; the caller has seen that it can be."""
+    _add(sheet, item, kind, answer=answer)
+
+
+def add_unanswered(sheet: Sheet, item: Item, options: Sequence[str] = ()) -> None:
+    """A question without a key: it is kept, with its options in the prompt, and never asked."""
+    cure = "mark what is right" if options else "write the answer"
+    note = "it is kept and never put to anyone"
+    sheet.say("Q604", "the question has no answer", cure, item.lines, note=note)
+    if options:
+        listed = "\n".join(f"- {' '.join(text.split())}" for text in options)
+        item.prompt = f"{item.prompt}\n\n{listed}".strip()
+    _add(sheet, item, "open")
+
+
+def _add(
+    sheet: Sheet,
+    item: Item,
+    kind: Kind,
+    *,
+    answer: str | None = None,
+    options: tuple[Option, ...] = (),
+    key_points: tuple[str, ...] = (),
+) -> None:
+    if not item.prompt.strip():
+        sheet.left_out("the question asks nothing", "write what is asked", item.lines)
+        return
+    if max(len(item.prompt), len(answer or ""), len(item.why)) > LONGEST_TEXT:
+        sheet.left_out(f"a text is longer than {LONGEST_TEXT:,} characters", "shorten it", item.lines)
+        return
+    if item.id and not _fits(item.id):
+        note = f"it says `{item.id[:60]}`; one was made of the prompt"
+        cure = "use lower-case words and numbers joined by hyphens"
+        sheet.say("Q612", "this cannot be an id", cure, item.lines, severity="note", note=note)
+    question = Question(
+        id=item.id if _fits(item.id) else "",
+        kind=kind,
+        prompt=item.prompt.strip(),
+        place=sheet.place(item.first, item.last),
+        answer=answer,
+        why=item.why.strip(),
+        program=item.program,
+        options=options,
+        key_points=key_points,
+        code_blocks=_code_blocks(item, answer or ""),
+        level=item.level,
+        topic=item.topic,
+        section=item.section,
+        number=item.number,
+        title=item.title,
+        links=item.links,
+        licence=item.licence,
+        tags=item.tags,
+    )
+    sheet.questions.append(question)
+
+
+def _fits(text: str) -> bool:
+    """Whether an author's id has the form ours have."""
+    return _ID.fullmatch(text) is not None and len(text) <= 80
+
+
+def _code_blocks(item: Item, answer: str) -> tuple[CodeBlock, ...]:
+    return tuple(
+        CodeBlock(inner.text, inner.info, item.first)
+        for text in (item.prompt, answer)
+        if "```" in text or "~~~" in text
+        for block in split_blocks(Source("", tuple(text.split("\n"))))
+        for inner in block.walk()
+        if inner.kind == "fence"
+    )
+
+
+# Matching questions: a choice for each thing to be matched, since a chat has no two columns.
+
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+_MOST = 26
+
+
+def add_pairs(sheet: Sheet, item: Item, pairs: Sequence[tuple[str, str]]) -> None:
+    """For each pair with a left side a choice among all right sides; texts are Markdown."""
+    asked = [(left, right) for left, right in pairs if left.strip() and right.strip()][:_MOST]
+    offered = sorted(dict.fromkeys(right for _, right in pairs if right.strip()), key=lambda text: text.casefold())
+    if not asked:
+        add_unanswered(sheet, item, [left or right for left, right in pairs])
+        return
+    sheet.say(
+        "Q608",
+        f"a matching question was read as {len(asked)} of one choice each",
+        "leave it so, or ask for the whole assignment in a question of its own",
+        item.lines,
+        severity="note",
+    )
+    if len(pairs) > _MOST:
+        note = f"the first {_MOST} were kept"
+        sheet.say("Q606", "there are too many pairs", "split the question", item.lines, note=note)
+    for index, (left, right) in enumerate(asked, 1):
+        part = dataclasses.replace(item, prompt=f"{item.prompt}\n\n{left}".strip(), number=f"{index}")
+        part.id = f"{item.id}-{index}" if item.id else ""
+        add_choice(sheet, part, [Offer(text, plain(text) == plain(right)) for text in offered])
+
+
+# Numbers with a tolerance or a range, as GIFT and Moodle write them, as a `value`.
+
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+_RANGE = re.compile(r"(?P<low>[^.:\s]+(?:\.\d+)?)\s*\.\.\s*(?P<high>\S+)")
+
+
+def add_number(sheet: Sheet, item: Item, answers: Sequence[str]) -> None:
+    """A question answered with a number, written `5`, `5:0.1` (5 give or take 0.1) or `1..5`.
+
+    What else than the number itself is accepted is told in the reason, and that it was not kept in a finding.
+    """
+    read = [found for answer in answers if (found := _number(answer)) is not None]
+    if not read:
+        if any(answer.strip() for answer in answers):
+            note = f"it says `{'; '.join(answers)[:100]}`"
+            sheet.say("Q606", "the answer is no number", "write `#5`, `#5:0.1` or `#1..5`", item.lines, note=note)
+        add_unanswered(sheet, item)
+        return
+    shown, low, high = read[0]
+    if low != high:
+        accepted = f"Accepted: {_shown(low)} to {_shown(high)}."
+        note = f"the key became {shown} alone"
+        cure = "ask for a result that is exact"
+        sheet.say("Q606", "a tolerance cannot be kept", cure, item.lines, note=f"{accepted} {note}")
+        item.why = "\n\n".join(text for text in (accepted, item.why) if text)
+    add_short(sheet, item, [one[0] for one in read])
+
+
+def _number(text: str) -> tuple[str, Decimal, Decimal] | None:
+    """The number as it is written, and the least and the greatest that are accepted."""
+    if found := _RANGE.fullmatch(text.strip()):
+        low, high = _decimal(found["low"]), _decimal(found["high"])
+        if low is None or high is None or low > high:
+            return None
+        return _shown((low + high) / 2), low, high
+    body, _, margin = text.partition(":")
+    number = _decimal(body)
+    spread = _decimal(margin) if margin.strip() else Decimal(0)
+    if number is None or spread is None:
+        return None
+    # `4.0` and `4` are not the same answer to a question about a dtype.
+    return literal_of(body) or "", number - abs(spread), number + abs(spread)
+
+
+def _decimal(text: str) -> Decimal | None:
+    literal = literal_of(text)
+    try:
+        return Decimal(literal) if literal is not None else None
+    except InvalidOperation:
+        return None
+
+
+def _shown(number: Decimal) -> str:
+    """The number as one would type it: no exponent where it is short without one."""
+    if number == number.to_integral_value() and abs(number) < 10**15:
+        return str(int(number))
+    return format(number.normalize(), "f") if -15 < number.adjusted() < 15 else str(float(number))

@@ -1,0 +1,295 @@
+"""Moodle XML: its elements as questions. The file is parsed, and what is dangerous in it refused, by xml_tree."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NoReturn
+from xml.parsers import expat
+
+from questions.formats.gift import truth_offers
+from questions.formats.making import (
+    Item,
+    Offer,
+    Sheet,
+    add_choice,
+    add_number,
+    add_open,
+    add_pairs,
+    add_short,
+    add_unanswered,
+    topic_of,
+)
+from questions.formats.markdown import words_reader
+
+# XML as a small tree with line numbers, on expat, with everything refused that could grow or reach out.
+
+
+_DEEPEST = 40
+_MOST = 400_000
+"""Elements of a document."""
+
+
+class RefusedXml(Exception):
+    """The document declares or nests what no quiz needs."""
+
+    def __init__(self, message: str, line: int) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class BrokenXml(Exception):
+    """The document is not XML."""
+
+    def __init__(self, message: str, line: int) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+@dataclass(slots=True)
+class XmlElement:
+    """An element with the lines it stands on."""
+
+    name: str
+    attributes: dict[str, str]
+    first: int
+    last: int = 0
+    pieces: list[str] = field(default_factory=list)
+    children: list[XmlElement] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """Characters of all text in it."""
+        return sum(map(len, self.pieces)) + sum(child.size for child in self.children)
+
+    def child(self, name: str) -> XmlElement | None:
+        """The first child of that name."""
+        return next((child for child in self.children if child.name == name), None)
+
+    def all(self, name: str) -> list[XmlElement]:
+        """The children of that name."""
+        return [child for child in self.children if child.name == name]
+
+    def text_of(self, name: str = "") -> str:
+        """Its text, or that of a child; Moodle keeps it in an element `text`, older exports do not."""
+        element = self.child(name) if name else self
+        if element is None:
+            return ""
+        inner = element.child("text")
+        return "".join((inner or element).pieces).strip()
+
+
+def parse_xml(text: str) -> XmlElement:
+    """The outermost element. Raises RefusedXml or BrokenXml."""
+    parser = expat.ParserCreate("utf-8")
+    parser.buffer_text = True
+    builder = _Builder(parser)
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.text
+    # A document without declarations of its own cannot name anything that grows or lies elsewhere.
+    parser.StartDoctypeDeclHandler = builder.refuse
+    parser.EntityDeclHandler = builder.refuse
+    parser.UnparsedEntityDeclHandler = builder.refuse
+    parser.ExternalEntityRefHandler = builder.refuse
+    try:
+        parser.Parse(text.encode("utf-8", "replace"), True)
+    except expat.ExpatError as error:
+        raise BrokenXml(expat.ErrorString(error.code), error.lineno) from None
+    if builder.root is None:
+        raise BrokenXml("it holds no element", 1)
+    return builder.root
+
+
+class _Builder:
+    """Collects elements as expat names them."""
+
+    def __init__(self, parser: expat.XMLParserType) -> None:
+        self._parser = parser
+        self._open: list[XmlElement] = []
+        self._count = 0
+        self.root: XmlElement | None = None
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        self._count += 1
+        if len(self._open) >= _DEEPEST or self._count > _MOST:
+            raise RefusedXml("the XML is nested too deeply or has too many elements", self._line)
+        element = XmlElement(name, attributes, self._line)
+        if self._open:
+            self._open[-1].children.append(element)
+        else:
+            self.root = self.root or element
+        self._open.append(element)
+
+    def end(self, _name: str) -> None:
+        self._open.pop().last = self._line
+
+    def text(self, text: str) -> None:
+        if self._open:
+            self._open[-1].pieces.append(text)
+
+    def refuse(self, *_declared: object) -> NoReturn:
+        raise RefusedXml("the XML declares a document type or entities", self._line)
+
+    @property
+    def _line(self) -> int:
+        return self._parser.CurrentLineNumber
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from questions.source import Source
+
+NAME = "moodle-xml"
+
+_ROOT = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<!DOCTYPE[^>]*>\s*)?<quiz[\s>]", re.DOTALL)
+_ROOTS = re.compile(r"^(?:\$(?:course|system|cat1|module)\$/)?(?:top(?:/|$))?", re.IGNORECASE)
+_PICTURE = re.compile(r"<img\b|@@PLUGINFILE@@", re.IGNORECASE)
+
+
+def sniff(source: Source) -> bool:
+    """Whether the outermost element is a quiz."""
+    return _ROOT.match("\n".join(source.lines[:200])) is not None
+
+
+def read(source: Source) -> Sheet:
+    """All questions of a quiz; kinds we have no form for are named."""
+    sheet = Sheet(source, NAME)
+    sheet.title = sheet.stem
+    try:
+        root = parse_xml("\n".join(source.lines))
+    except RefusedXml as error:
+        return sheet.refused(str(error), "export the quiz from Moodle again, and change nothing by hand", error.line)
+    except BrokenXml as error:
+        return sheet.unreadable(f"the XML cannot be read: {error}", "export the quiz again", error.line)
+    if root.name != "quiz":
+        return sheet.unreadable(f"this is `{root.name[:40]}`, not a Moodle quiz", "export questions as Moodle XML")
+    category = ""
+    for element in root.all("question"):
+        kind = element.attributes.get("type", "")
+        if kind == "category":
+            category = _ROOTS.sub("", element.text_of("category"))
+        else:
+            _question(sheet, element, kind, category)
+    if not sheet.questions and not sheet.findings:
+        sheet.unreadable("the quiz holds no question", "export a category with questions in it")
+    return sheet
+
+
+def _words(element: XmlElement | None) -> str:
+    """An element's text in the format it names."""
+    if element is None:
+        return ""
+    return words_reader(element.attributes.get("format", "moodle_auto_format"))(element.text_of())
+
+
+def _question(sheet: Sheet, element: XmlElement, kind: str, category: str) -> None:
+    lines = (element.first, element.last)
+    add = _KINDS.get(kind)
+    if not sheet.takes(*lines, element.size):
+        return
+    if kind == "description":
+        sheet.say("Q608", "a description asks nothing", "leave it so", lines, severity="note", note="it is study text")
+        return
+    if add is None:
+        sheet.left_out(f"there is no form here for the kind `{kind[:40]}`", _CURE, lines)
+        return
+    item = Item(*lines, _words(element.child("questiontext")), _words(element.child("generalfeedback")))
+    item.title = " ".join(element.text_of("name").split())
+    item.topic = topic_of(category)
+    item.section = tuple(part.strip() for part in category.split("/") if part.strip())
+    item.id = element.text_of("idnumber").strip()
+    tags = element.child("tags")
+    item.tag([tag.text_of() for tag in tags.all("tag")] if tags else [])
+    if _PICTURE.search(element.text_of("questiontext")):
+        sheet.say("Q609", "pictures and files are not kept", "describe what is to be seen", lines)
+    add(sheet, item, element)
+
+
+_CURE = "ask it as a choice, a number, a short answer or an essay"
+
+
+def _fraction(answer: XmlElement) -> float:
+    try:
+        return float(answer.attributes.get("fraction", "0"))
+    except ValueError:
+        return 0.0
+
+
+def _choice(sheet: Sheet, item: Item, element: XmlElement) -> None:
+    answers = element.all("answer")
+    single = element.text_of("single").strip().lower() in ("", "true", "1")
+    least = 99.0 if single else 0.01
+    if single and any(0 < _fraction(answer) < least for answer in answers):
+        note = "an option is right or wrong here; those were taken as wrong"
+        sheet.say("Q606", "some options give part of the points", "decide which are right", item.lines, note=note)
+    offers = [Offer(_words(one), _fraction(one) >= least, _words(one.child("feedback"))) for one in answers]
+    add_choice(sheet, item, offers)
+
+
+def _truth(sheet: Sheet, item: Item, element: XmlElement) -> None:
+    said = {one.text_of().strip().lower(): one for one in element.all("answer")}
+    right = [word for word, one in said.items() if _fraction(one) >= 99]
+    if set(said) != {"true", "false"} or len(right) != 1:
+        add_unanswered(sheet, item, ["True", "False"])
+        return
+    wrong = "false" if right[0] == "true" else "true"
+    feedbacks = (_words(said[word].child("feedback")) for word in (wrong, right[0]))
+    add_choice(sheet, item, truth_offers(item, right[0] == "true", *feedbacks))
+
+
+def _full(sheet: Sheet, item: Item, element: XmlElement) -> list[XmlElement]:
+    """The answers of full weight; their feedback becomes the reason."""
+    answers = element.all("answer")
+    full = [answer for answer in answers if _fraction(answer) >= 99]
+    partial = [answer.text_of().strip() for answer in answers if 0 < _fraction(answer) < 99]
+    if partial:
+        note = f"not kept: {'; '.join(partial)[:200]}"
+        sheet.say("Q606", "some answers give part of the points", "remove them", item.lines, note=note)
+    said = [_words(answer.child("feedback")) for answer in full]
+    item.why = "\n\n".join(text for text in (*said, item.why) if text)
+    return full
+
+
+def _short(sheet: Sheet, item: Item, element: XmlElement) -> None:
+    full = _full(sheet, item, element)
+    if any("*" in answer.text_of() for answer in full):
+        cure = "write out the answers that count"
+        sheet.say("Q606", "a `*` stands for any letters in Moodle", cure, item.lines, note="here it is a star")
+    add_short(sheet, item, [_words(answer) for answer in full])
+
+
+def _number(sheet: Sheet, item: Item, element: XmlElement) -> None:
+    units = element.child("units")
+    if units is not None and units.all("unit"):
+        names = ", ".join(unit.text_of("unit_name") for unit in units.all("unit"))[:100]
+        sheet.say("Q606", "units are not kept", "name the unit in the question", item.lines, note=f"they are {names}")
+    full = _full(sheet, item, element)
+    add_number(sheet, item, [f"{one.text_of()}:{one.text_of('tolerance').strip() or '0'}" for one in full])
+
+
+def _matching(sheet: Sheet, item: Item, element: XmlElement) -> None:
+    read: Callable[[XmlElement | None], str] = _words
+    pairs = [(read(one), read(one.child("answer"))) for one in element.all("subquestion")]
+    add_pairs(sheet, item, pairs)
+
+
+def _essay(sheet: Sheet, item: Item, element: XmlElement) -> None:
+    answer = _words(element.child("graderinfo"))
+    if not answer and item.why:
+        cure = "write the answer as information for graders"
+        sheet.say("Q614", "the general feedback was taken for the answer", cure, item.lines, severity="note")
+        answer, item.why = item.why, ""
+    add_open(sheet, item, answer)
+
+
+_KINDS: dict[str, Callable[[Sheet, Item, XmlElement], None]] = {
+    "multichoice": _choice,
+    "truefalse": _truth,
+    "shortanswer": _short,
+    "numerical": _number,
+    "matching": _matching,
+    "match": _matching,
+    "essay": _essay,
+}

@@ -1,0 +1,314 @@
+"""Tables of questions: CSV with commas, semicolons or tabs, and a header in any order. Cells are Markdown."""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from questions.blocks import plain
+from questions.formats.making import (
+    Item,
+    Offer,
+    Sheet,
+    add_choice,
+    add_exact,
+    add_open,
+    add_short,
+    add_unanswered,
+    topic_of,
+)
+from questions.model import is_literal
+
+# A row of named cells as a question: what tables and Anki notes have in common. Cells are Markdown already.
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from questions.formats.making import Sheet
+
+_SHORT = 60
+"""Characters of an answer that is a word, not prose."""
+_ROLES: dict[str, tuple[str, ...]] = {
+    "question": ("question", "questions", "prompt", "front", "q", "question text", "text"),
+    "answer": ("answer", "back", "solution", "answers", "response"),
+    "correct": ("correct", "right", "correct option", "correct options", "correct answer", "correct answers", "key"),
+    "options": ("options", "choices", "alternatives"),
+    "why": ("why", "explanation", "reason", "feedback", "extra", "back extra", "rationale", "comment"),
+    "topic": ("topic", "category", "subject", "deck"),
+    "level": ("level", "difficulty"),
+    "tags": ("tags", "tag", "labels"),
+    "id": ("id", "identifier"),
+    "kind": ("kind", "type", "question type"),
+    "licence": ("licence", "license"),
+    "links": ("links", "link", "url", "source", "sources", "reference"),
+    "program": ("program", "code"),
+    "key_points": ("key points", "keypoints"),
+    "reasons": ("reasons",),
+    "title": ("title", "name"),
+}
+_ROLE_OF = {word: role for role, words in _ROLES.items() for word in words}
+_NUMBERED = re.compile(r"(?P<word>option|choice|answer|reason|feedback)\s?(?P<index>[a-z]|\d{1,2})")
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_MARKER = re.compile(r"(?:[-*•]|\(?[A-Za-z0-9]{1,2}[.)])\s+")
+_URL = re.compile(r"https?://[^\s<>)\]]+")
+
+
+class Column(NamedTuple):
+    """What a column holds."""
+
+    role: str
+    """One of ours, `option`, `reason`, or empty where its name says nothing."""
+    place: int = 0
+    """From 0: of an option or a reason."""
+
+
+@dataclass(slots=True)
+class Row:
+    """A question as cells."""
+
+    first: int
+    last: int
+    cells: dict[str, str] = field(default_factory=dict)
+    options: dict[int, str] = field(default_factory=dict)
+    reasons: dict[int, str] = field(default_factory=dict)
+
+    def put(self, column: Column, text: str) -> None:
+        """Keep a cell; of two for the same role the first that holds something."""
+        if column.role == "option":
+            self.options.setdefault(column.place, text)
+        elif column.role == "reason":
+            self.reasons.setdefault(column.place, text)
+        elif column.role and text.strip():
+            self.cells.setdefault(column.role, text)
+
+
+def columns(names: Sequence[str]) -> list[Column]:
+    """What the columns of a header hold, by their names in any order and spelling."""
+    shown = [re.sub(r"[\s_-]+", " ", name).strip().casefold() for name in names]
+    letters = {"a", "b"} <= set(shown)
+    return [_column(name, letters) for name in shown]
+
+
+def _column(name: str, letters: bool) -> Column:
+    if letters and len(name) == 1 and name in _LETTERS:
+        return Column("option", _LETTERS.index(name))
+    found = _NUMBERED.fullmatch(name)
+    if found and name not in _ROLE_OF:
+        index = found["index"]
+        position = _LETTERS.index(index) if index in _LETTERS else int(index) - 1
+        return Column("reason" if found["word"] in ("reason", "feedback") else "option", max(position, 0))
+    return Column(_ROLE_OF.get(name, ""))
+
+
+def add_row(sheet: Sheet, row: Row) -> None:
+    """Add the question of a row."""
+    cells = row.cells
+    size = sum(map(len, (*cells.values(), *row.options.values(), *row.reasons.values())))
+    if not sheet.takes(row.first, row.last, size):
+        return
+    item = Item(row.first, row.last, cells.get("question", ""), why=cells.get("why", ""))
+    item.id = cells.get("id", "").strip()
+    item.title = plain(cells.get("title", ""))
+    item.topic = topic_of(cells.get("topic", ""))
+    item.section = (plain(cells["topic"]),) if cells.get("topic") else ()
+    item.licence = cells.get("licence", "").strip()
+    item.links = tuple(_URL.findall(cells.get("links", "")))
+    item.program = cells.get("program", "").strip("\n")
+    item.tag([*_listed(cells.get("tags", ""), ",;\n"), plain(cells.get("level", "")).lower()])
+    options = _options(row)
+    kind = cells.get("kind", "").strip().lower()
+    if options:
+        add_choice(sheet, item, _offers(sheet, item, row, options))
+    elif kind in ("value", "output"):
+        _exact(sheet, item, kind, cells.get("answer", ""))
+    else:
+        _worded(sheet, item, cells, kind)
+
+
+def _listed(text: str, marks: str) -> list[str]:
+    return [word.strip() for word in re.split(f"[{marks}]", text) if word.strip()]
+
+
+def _options(row: Row) -> list[tuple[int, str]]:
+    """The options with their places; a cell of all is parted by lines, bars or semicolons."""
+    named = [(index, text.strip()) for index, text in sorted(row.options.items()) if text.strip()]
+    listed = row.cells.get("options", "")
+    if named or not listed:
+        return named
+    mark = next((mark for mark in ("\n", "|", ";", ",") if mark in listed.strip()), "\n")
+    texts = [text.strip() for text in listed.strip().split(mark) if text.strip()]
+    if all(_MARKER.match(text) for text in texts):
+        texts = [_MARKER.sub("", text, count=1) for text in texts]
+    return list(enumerate(texts))
+
+
+def _offers(sheet: Sheet, item: Item, row: Row, options: list[tuple[int, str]]) -> list[Offer]:
+    right = _right(row.cells, options)
+    if right is None:
+        said = (row.cells.get("correct") or row.cells.get("answer", ""))[:60]
+        cure = "write its letter or its text"
+        sheet.say("Q606", "no option is the one said to be right", cure, item.lines, note=f"it says `{said}`")
+    return [Offer(text, index in (right or ()), row.reasons.get(index, "").strip()) for index, text in options]
+
+
+def _right(cells: dict[str, str], options: list[tuple[int, str]]) -> set[int] | None:
+    """Which options are right: their letters, their texts or their numbers; none said, an empty set."""
+    letters = {_LETTERS[index]: index for index, _ in options if index < len(_LETTERS)}
+    texts = {plain(text).casefold(): index for index, text in options}
+    numbers = {str(index + 1): index for index, _ in options}
+    for role, ways in (("correct", (letters, texts, numbers)), ("answer", (texts, letters, numbers))):
+        said = cells.get(role, "").strip()
+        for names in ways if said else ():
+            found = _named(said, names)
+            if found is not None:
+                return found
+        if said:
+            return None
+    return set()
+
+
+def _named(said: str, names: dict[str, int]) -> set[int] | None:
+    """The options that a cell names, one or several; None where a part of it names none."""
+    for parts in ([said], *(said.split(mark) for mark in ("\n", "|", ";", ",", " "))):
+        shown = [plain(part).casefold() for part in parts if part.strip()]
+        shown = [part.removeprefix("option ").strip("().") if part not in names else part for part in shown]
+        if shown and all(part in names for part in shown):
+            return {names[part] for part in shown}
+    return None
+
+
+def _exact(sheet: Sheet, item: Item, kind: str, answer: str) -> None:
+    if kind == "output" and answer and item.program:
+        add_exact(sheet, item, "output", answer)
+    elif kind == "value" and is_literal(answer.strip()):
+        add_exact(sheet, item, "value", answer.strip())
+    elif answer.strip():
+        cure = "give it a program" if kind == "output" else "write a Python literal"
+        sheet.say(
+            "Q606", f"this cannot be asked as `{kind}`", cure, item.lines, note="its answer was taken as a plain one"
+        )
+        add_short(sheet, item, [answer])
+    else:
+        add_unanswered(sheet, item)
+
+
+def _worded(sheet: Sheet, item: Item, cells: dict[str, str], kind: str) -> None:
+    answer = cells.get("answer") or cells.get("correct") or ""
+    points = _listed(cells.get("key_points", ""), "\n")
+    if kind == "code":
+        note = "it became open, with the program as its answer"
+        cure = "write the cases in our own Markdown"
+        sheet.say("Q608", "a row cannot hold a code question", cure, item.lines, severity="note", note=note)
+    if points or kind in ("open", "code") or len(answer) > _SHORT or "\n" in answer.strip():
+        add_open(sheet, item, answer, points or None)
+    else:
+        add_short(sheet, item, [answer])
+
+
+def unknown_columns(names: Iterable[str], found: Iterable[Column]) -> list[str]:
+    """The names of columns that say nothing to us."""
+    return [name.strip() for name, column in zip(names, found, strict=False) if not column.role and name.strip()]
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from questions.source import Source
+
+NAME = "csv"
+
+_DELIMITERS = (",", ";", "\t", "|")
+_SEPARATOR = re.compile(r"sep=(?P<mark>.)")
+_NEEDED = "a column `question` and one of `answer`, `options` or `correct`"
+
+
+def sniff(source: Source) -> bool:
+    """Whether the first line names a question and an answer among columns."""
+    first = _first(source)
+    line = source.line(first)
+    return "](" not in line and not line.startswith(("#", "|", "- ")) and _delimiter(source, first) is not None
+
+
+def read(source: Source) -> Sheet:
+    """All questions of a table."""
+    sheet = Sheet(source, NAME)
+    sheet.title = sheet.stem
+    first = _first(source)
+    delimiter = _delimiter(source, first)
+    if delimiter is None:
+        return sheet.unreadable(f"the first line is no header: {_NEEDED} are needed", "name the columns", first)
+    rows = _rows(sheet, delimiter, first)
+    names, lines = next(rows)
+    roles = columns(names)
+    unknown = unknown_columns(names, roles)
+    if unknown:
+        shown = ", ".join(f"`{name[:40]}`" for name in unknown[:10])
+        sheet.say("Q610", f"columns were not kept: {shown}", "rename or remove them", lines, severity="note")
+    for cells, lines in rows:
+        if len(cells) > len(roles):
+            note = f"the header names {len(roles)} columns, the row has {len(cells)} cells"
+            sheet.say("Q606", "a row has more cells than columns", "put quotes around it", lines, note=note)
+        row = Row(*lines)
+        for column, cell in zip(roles, cells, strict=False):
+            row.put(column, cell.strip("\n"))
+        add_row(sheet, row)
+    if not sheet.questions and not sheet.findings:
+        sheet.unreadable("the table holds no row below its header", "write a row for each question", first)
+    return sheet
+
+
+def _first(source: Source) -> int:
+    """The line of the header."""
+    filled = [number for number, line in enumerate(source.lines[:50], 1) if line.strip()]
+    if filled and _SEPARATOR.fullmatch(source.line(filled[0]).strip(" \n")):
+        filled = filled[1:]
+    return filled[0] if filled else 1
+
+
+def _delimiter(source: Source, first: int) -> str | None:
+    """What parts the header into the most columns we know; None where it names no question or no answer."""
+    best: tuple[int, str] | None = None
+    said = _SEPARATOR.fullmatch(source.line(first - 1).strip(" \n")) if first > 1 else None
+    for delimiter in (said["mark"],) if said else _DELIMITERS:
+        roles = {column.role for column in columns(_header(source.line(first), delimiter))}
+        if "question" in roles and roles & {"answer", "options", "correct", "option"}:
+            best = max(best or (0, ""), (len(roles), delimiter))
+    return best[1] if best else None
+
+
+def _header(line: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:
+        return []
+
+
+def _rows(sheet: Sheet, delimiter: str, first: int) -> Iterator[tuple[Sequence[str], tuple[int, int]]]:
+    """The rows that hold something, each with its first and last line."""
+    lines = sheet.source.lines
+    reader = csv.reader((f"{line}\n" for line in lines[first - 1 :]), delimiter=delimiter, skipinitialspace=True)
+    start = first
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            last = first + reader.line_num - 1
+            sheet.left_out(f"this row cannot be read: {error}", "close its quotes, and shorten it", (start, last))
+            start = last + 1
+            continue
+        last = first + reader.line_num - 1
+        if last == len(lines) and last > start and not lines[-1].strip() and _swallowed(cells):
+            sheet.say("Q601", "a quote is opened here and never closed", 'close it with `"`', (start, last))
+        if any(cell.strip() for cell in cells):
+            yield cells, (start, sheet.source.last_filled(start, last))
+        start = last + 1
+
+
+def _swallowed(cells: Sequence[str]) -> bool:
+    """Whether the last cell runs on to the end of the document."""
+    return bool(cells) and cells[-1].endswith("\n")

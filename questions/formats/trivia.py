@@ -1,0 +1,355 @@
+"""Red-DiscordBot trivia lists: YAML with questions as keys and lists of answers. Nothing is constructed."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, unquote_plus
+
+import yaml
+
+from questions.formats.json import JsonElement, line_of, outline
+from questions.formats.making import Item, Offer, Sheet, add_choice, add_short, topic_of
+from questions.formats.markdown import from_plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from questions.source import Source
+
+TRIVIA = "trivia"
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_WORDS = re.compile(r"(?:y|yes|n|no|on|off|true|false|null|~)", re.IGNORECASE)
+"""What YAML 1.1 takes for a truth value or for nothing."""
+_DEEPEST = 20
+_SETTINGS = frozenset({"AUTHOR", "CONFIG", "DESCRIPTION"})
+_ENTRY = re.compile(r"\S.*:\s*\n\s*-\s+\S")
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A scalar as it is written."""
+
+    text: str
+    line: int
+    bare: bool
+    """Whether it stands without quotes, so that a loader may take it for something else than a word."""
+    alias: bool = False
+
+
+@dataclass(slots=True)
+class _Entry:
+    key: _Word
+    values: list[_Word]
+    last: int
+    nested: bool = False
+    """Whether its value is more than a scalar or a list of scalars."""
+
+    def add(self, word: _Word, last: int) -> None:
+        """Keep a scalar of its value, which ends on line `last`."""
+        self.nested |= word.alias
+        self.values.append(word)
+        self.last = max(self.last, last)
+
+
+def sniff_trivia(source: Source) -> bool:
+    """Never by content alone: any Markdown list would do. A file must be called `.yaml`."""
+    return source.name.lower().endswith((".yaml", ".yml")) and bool(_ENTRY.search("\n".join(source.lines)))
+
+
+def read_trivia(source: Source) -> Sheet:
+    """All questions of a list; what a loader would lose or mistake is named."""
+    sheet = Sheet(source, TRIVIA)
+    sheet.title = sheet.stem
+    entries: list[_Entry] = []
+    try:
+        entries += _entries(sheet)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it is broken"
+        sheet.unreadable(
+            f"the YAML cannot be read: {problem}",
+            "quote keys and values that hold a colon or begin with a mark",
+            mark.line + 1 if mark else 1,
+        )
+        return sheet
+    author = _settings(sheet, entries)
+    seen: dict[str, int] = {}
+    for entry in entries:
+        if entry.key.text not in _SETTINGS:
+            _question(sheet, entry, seen, author)
+    if not sheet.questions and not sheet.findings:
+        sheet.unreadable("this is no trivia list", "write `Question?:` and its answers below it as `- answer`")
+    return sheet
+
+
+def _entries(sheet: Sheet) -> Iterator[_Entry]:
+    """The entries of the outermost mapping. Works on events, so that depth and aliases cost nothing."""
+    depth = 0
+    entry: _Entry | None = None
+    in_key = False
+    for event in yaml.parse("\n".join(sheet.source.lines), Loader=_LOADER):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth = _deeper(depth)
+            if entry is not None and (depth > 2 or isinstance(event, yaml.MappingStartEvent)):
+                entry.nested = True
+            if depth == 1 and not isinstance(event, yaml.MappingStartEvent):
+                return
+            if depth == 2 and entry is None:
+                line = _line(event.start_mark)
+                entry, in_key = _Entry(_Word("", line, bare=False), [], line, nested=True), True
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+            if in_key and depth == 1:
+                in_key = False
+                continue
+        elif isinstance(event, yaml.ScalarEvent | yaml.AliasEvent) and depth:
+            word = _word(event)
+            if depth == 1 and entry is None:
+                entry = _Entry(word, [], word.line)
+                continue
+            if entry is not None:
+                entry.add(word, _line(event.end_mark))
+        else:
+            continue
+        if depth == 1 and entry is not None and not isinstance(event, yaml.CollectionStartEvent):
+            yield entry
+            entry = None
+
+
+def _deeper(depth: int) -> int:
+    """One level deeper; libyaml's time for a token grows with the depth, so there is an end to it."""
+    if depth >= _DEEPEST:
+        raise yaml.MarkedYAMLError(problem="it is nested too deeply")
+    return depth + 1
+
+
+def _line(mark: Any) -> int:
+    """The line of a mark, which is of another class where YAML is read by libyaml."""
+    return int(mark.line) + 1 if mark else 1
+
+
+def _word(event: yaml.ScalarEvent | yaml.AliasEvent) -> _Word:
+    line = _line(event.start_mark)
+    if isinstance(event, yaml.AliasEvent):
+        return _Word(f"*{event.anchor}", line, bare=False, alias=True)
+    return _Word(str(event.value), line, bare=bool(event.implicit[0]))
+
+
+def _settings(sheet: Sheet, entries: list[_Entry]) -> str:
+    """Keep who wrote the list; name settings that have no place here."""
+    author = ""
+    for entry in entries:
+        lines = (entry.key.line, entry.last)
+        if entry.key.text == "AUTHOR":
+            author = ", ".join(word.text for word in entry.values)
+        elif entry.key.text in _SETTINGS:
+            message = f"`{entry.key.text}` was not kept"
+            sheet.say("Q610", message, "set points and times for the schedule instead", lines, severity="note")
+    return " ".join(author.split())
+
+
+def _question(sheet: Sheet, entry: _Entry, seen: dict[str, int], author: str) -> None:
+    lines = (entry.key.line, entry.last)
+    if not sheet.takes(*lines, sum(len(word.text) for word in (entry.key, *entry.values))):
+        return
+    if entry.nested:
+        sheet.left_out("the answers are no list of words", "write each as `- answer`", lines)
+        return
+    first = seen.setdefault(entry.key.text, entry.key.line)
+    if first != entry.key.line:
+        note = f"the first is on line {first}; YAML loaders keep the last alone, here both are kept"
+        sheet.say("Q605", "the same question stands here again", "join the answers of the two", lines, note=note)
+    for word in entry.values:
+        if word.bare and _WORDS.fullmatch(word.text):
+            cure = f'write it in quotes: "{word.text}"'
+            message = f"YAML loaders do not take `{word.text}` for a word"
+            sheet.say("Q611", message, cure, (word.line, word.line), severity="note", note="it was read as written")
+    item = Item(*lines, from_plain(entry.key.text), section=(sheet.stem,), topic="")
+    item.tag([f"author: {author}"] if author else [])
+    add_short(sheet, item, [from_plain(word.text) for word in entry.values])
+
+
+# Open Trivia Database JSON, in each of the encodings its API gives: HTML entities, URL, base64.
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from questions.source import Source
+
+OPENTDB = "opentdb"
+
+_KEY = re.compile(r'"(?:correct_answer|response_code)"\s*:')
+_BASE64_TYPES = ("bXVsdGlwbGU=", "Ym9vbGVhbg==")
+_FIELDS = frozenset({"category", "type", "difficulty", "question", "correct_answer", "incorrect_answers"})
+
+
+def sniff_opentdb(source: Source) -> bool:
+    """Whether the text is JSON that speaks of correct answers."""
+    text = "\n".join(source.lines).lstrip()
+    return text[:1] in ("{", "[") and bool(_KEY.search(text))
+
+
+def read_opentdb(source: Source) -> Sheet:
+    """All questions of an API response, or of a list of its results."""
+    sheet = Sheet(source, OPENTDB)
+    sheet.title = sheet.stem
+    # The API's terms; the answer itself does not state them.
+    sheet.licence = "CC-BY-SA-4.0" if sniff_opentdb(source) else ""
+    try:
+        found = outline("\n".join(source.lines), "results")
+    except ValueError as error:
+        said = str(error).partition(": line ")[0]
+        return sheet.unreadable(f"this JSON cannot be read: {said}", "save the response again, whole", line_of(error))
+    code = found.values.get("response_code", 0)
+    if code != 0:
+        sheet.unreadable(f"the API answered with code {str(code)[:20]} instead of questions", "ask it again")
+    elif found.elements is None:
+        sheet.unreadable("this JSON holds no list `results`", "save an OpenTDB response, or a bank exported as JSON")
+    decode = _decoder(found.elements or [])
+    for element in found.elements or ():
+        _opentdb_question(sheet, element, decode)
+    return sheet
+
+
+def _strings(value: Any) -> list[str]:
+    """The texts of an entry and of its lists."""
+    inner = value.values() if isinstance(value, dict) else ()
+    parts = [part for one in inner for part in (one if isinstance(one, list) else [one])]
+    return [part for part in parts if isinstance(part, str)]
+
+
+def _decoder(elements: list[JsonElement]) -> Callable[[str], str]:
+    """How the texts of a response are encoded; all of them are, in one way."""
+    texts = [text for element in elements for text in _strings(element.value)]
+    if any(text in _BASE64_TYPES for text in texts):
+        return _unbase64
+    if any(" " in text for text in texts) or not any(re.search(r"%[0-9A-Fa-f]{2}", text) for text in texts):
+        return html.unescape
+    return unquote if any("%20" in text for text in texts) else unquote_plus
+
+
+def _unbase64(text: str) -> str:
+    try:
+        return base64.b64decode(text, validate=True).decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        return text
+
+
+def _opentdb_question(sheet: Sheet, element: JsonElement, decode: Callable[[str], str]) -> None:
+    lines = (element.first, element.last)
+    data = element.value
+    if not sheet.takes(*lines, sum(map(len, _strings(data)))):
+        return
+    if not isinstance(data, dict) or not isinstance(data.get("question"), str):
+        sheet.left_out("this entry is no question", 'give it a text under "question"', lines)
+        return
+    texts = {key: " ".join(decode(value).split()) for key, value in data.items() if isinstance(value, str)}
+    item = Item(*lines, from_plain(texts["question"]))
+    category = texts.get("category", "")
+    item.section, item.topic = ((category,) if category else ()), topic_of(category)
+    item.tag([texts.get("difficulty", "")])
+    unknown = sorted(str(key)[:40] for key in data.keys() - _FIELDS)
+    if unknown:
+        sheet.say("Q610", f"{', '.join(unknown)} was not kept", "remove it", lines, severity="note")
+    add_choice(sheet, item, _offers(data, texts, decode))
+
+
+def _offers(data: dict[str, Any], texts: dict[str, str], decode: Callable[[str], str]) -> list[Offer]:
+    """The options in an order that says nothing: True before False, all others by their letters."""
+    wrong = data.get("incorrect_answers")
+    words = [decode(one) for one in wrong if isinstance(one, str)] if isinstance(wrong, list) else []
+    offers = [Offer(from_plain(" ".join(word.split())), right=False) for word in words]
+    if "correct_answer" in texts:
+        offers.append(Offer(from_plain(texts["correct_answer"]), right=True))
+    if {offer.text for offer in offers} == {"True", "False"}:
+        return sorted(offers, key=lambda offer: offer.text, reverse=True)
+    return sorted(offers, key=lambda offer: (offer.text.casefold(), offer.text))
+
+
+# Aiken: a question, lettered options, `ANSWER: B`. Plain text throughout.
+
+
+if TYPE_CHECKING:
+    from questions.source import Source
+
+AIKEN = "aiken"
+
+_OPTION = re.compile(r"\s*(?P<letter>[A-Z])[.)]\s+(?P<text>.*)")
+_ANSWER = re.compile(r"\s*ANSWERS?:\s*(?P<letters>[A-Z](?:\s*,\s*[A-Z])*)\s*")
+
+
+@dataclass(slots=True)
+class _Open:
+    """A question not ended yet."""
+
+    first: int = 0
+    prompt: list[str] = field(default_factory=list)
+    options: list[tuple[str, str]] = field(default_factory=list)
+
+
+def sniff_aiken(source: Source) -> bool:
+    """Whether an `ANSWER:` line stands right behind lettered options, and nothing is a Markdown heading or fence."""
+    if any(re.match(r"#{1,6} |```|~~~", line) for line in source.lines):
+        return False
+    filled = [line for line in source.lines if line.strip()]
+    return any(
+        _ANSWER.fullmatch(line) and _OPTION.match(filled[index - 1]) and _OPTION.match(filled[index - 2])
+        for index, line in enumerate(filled)
+        if index > 2
+    )
+
+
+def read_aiken(source: Source) -> Sheet:
+    """All questions of a document."""
+    sheet = Sheet(source, AIKEN)
+    sheet.title = sheet.stem
+    current = _Open()
+    for number, line in enumerate(source.lines, 1):
+        answer = _ANSWER.fullmatch(line)
+        option = _OPTION.match(line)
+        if answer:
+            _close(sheet, current, number, answer["letters"])
+            current = _Open()
+        elif option and (current.prompt or current.options):
+            current.options.append((option["letter"], option["text"]))
+        elif line.strip() and current.options:
+            # A line behind options that is none begins a question of its own: the one before has no answer.
+            _close(sheet, current, number - 1, "")
+            current = _Open(number, [line])
+        elif line.strip():
+            current.first = current.first or number
+            current.prompt.append(line)
+    if current.options:
+        _close(sheet, current, len(source.lines), "")
+    elif current.prompt:
+        sheet.left_out("this is no question: no option follows", _CURE, (current.first, len(source.lines)))
+    elif not sheet.questions and not sheet.findings:
+        sheet.unreadable("this is no Aiken text", _CURE)
+    return sheet
+
+
+_CURE = "write options as `A. text` below the question and `ANSWER: A` behind them"
+
+
+def _close(sheet: Sheet, current: _Open, last: int, letters: str) -> None:
+    lines = (current.first or last, last)
+    size = sum(map(len, current.prompt)) + sum(len(text) for _, text in current.options)
+    if not sheet.takes(*lines, size):
+        return
+    if not current.options:
+        sheet.left_out("this answer belongs to no options", _CURE, lines)
+        return
+    right = set(re.findall("[A-Z]", letters))
+    unknown = right - {letter for letter, _ in current.options}
+    if unknown:
+        message = f"there is no option {', '.join(sorted(unknown))}"
+        sheet.say("Q604", message, "name a letter that stands before an option", (last, last))
+    offers = [Offer(from_plain(text), letter in right) for letter, text in current.options]
+    add_choice(sheet, Item(*lines, from_plain("\n".join(current.prompt))), offers)

@@ -1,0 +1,221 @@
+"""The programs that show a question's key to be true. Pure: whoever has the sandbox runs them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from rich.text import Text
+
+from questions.report import finding_github, finding_text
+from questions.source import SEVERITIES, Finding, Source, Span
+
+if TYPE_CHECKING:
+    from questions.model import Question
+    from questions.source import Source
+
+Expect = Literal["passes", "prints"]
+Part = Literal["proof", "output", "reference", "wrong", "family"]
+"""What of a question has to hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A program and what running it must come to."""
+
+    name: str
+    """`question-id` and what is proved, for a report."""
+    program: str
+    expect: Expect
+    """`passes`: it ends without an error. `prints`: it does, and prints `output`."""
+    output: str = ""
+    """For `prints`: the exact text, where one line ending at the end does not count."""
+
+    def holds(self, *, finished: bool, printed: str) -> bool:
+        """Whether a run that ended well (`finished`) and wrote `printed` to stdout proves the key."""
+        if self.expect == "passes":
+            return finished
+        return finished and printed.removesuffix("\n") == self.output.removesuffix("\n")
+
+
+def proofs_of(question: Question) -> list[Proof]:
+    """What to run for a question.
+
+    Empty for a `code` task without a proof of its own: there the reference must be accepted and each
+    of `task.wrong` rejected, which the judge does.
+    """
+    found: list[Proof] = []
+    if question.proof:
+        found.append(Proof(f"{question.id}: proof", question.proof, "passes"))
+    if question.kind == "output" and question.program:
+        found.append(Proof(f"{question.id}: output", question.program, "prints", question.answer or ""))
+    return found
+
+
+_CODES: dict[Part, str] = {"proof": "P120", "output": "P121", "reference": "P122", "wrong": "P123", "family": "P124"}
+_MESSAGES: dict[Part, str] = {
+    "proof": "the proof of `{id}` fails",
+    "output": "the program of `{id}` does not print this",
+    "reference": "the reference of `{id}` is not accepted by its own cases",
+    "wrong": "no case of `{id}` rejects this wrong solution",
+    "family": "the family `{id}` cannot be drawn as it must",
+}
+_HELP: dict[Part, str] = {
+    "proof": "correct the key, or the program that proves it",
+    "output": "copy what it prints",
+    "reference": "run the reference on the cases by itself",
+    "wrong": "add a case on which it differs from the reference",
+    "family": "correct its `draw`, which the sandbox calls with a generator of random numbers",
+}
+_LINE = re.compile(r'File "<answer>", line (\d+)')
+
+
+def failed_part(question: Question, source: Source, part: Part, program: str, said: str, printed: str = "") -> Finding:
+    """What to tell the author of a part that does not hold; `program` is its text, `said` why."""
+    inside = _LINE.findall(said)
+    first = _first_line(question, source, program)
+    label = ""
+    span = source.span(first or question.place.line)
+    if part == "output" and not inside:
+        span, label = _output_line(question, source, printed)
+        said = "" if said.startswith("ok;") else said
+    elif inside and first:
+        span, label = source.span(first + int(inside[-1]) - 1), "raised here"
+    told = [line for line in said.strip().splitlines() if line.strip()]
+    note = " ".join((told[-1] if inside else said).split())[:400]
+    message = _MESSAGES[part].format(id=question.id)
+    return Finding(_CODES[part], "error", message, span, label=label, note=note, help=_HELP[part])
+
+
+def _first_line(question: Question, source: Source, program: str) -> int:
+    """The line of the document on which a program of a question begins; 0 where it does not stand there as it is."""
+    wanted = [line.strip() for line in program.strip("\n").split("\n")]
+    place = question.place
+    lines = [source.line(number).strip() for number in range(place.line, place.end_line + 1)]
+    found = (at for at in range(len(lines)) if lines[at : at + len(wanted)] == wanted and any(wanted))
+    return next((place.line + at for at in found), 0)
+
+
+def _output_line(question: Question, source: Source, printed: str) -> tuple[Span, str]:
+    """The first line of an Output that is not what is printed, and what is."""
+    wanted, got = (question.answer or "").split("\n"), printed.removesuffix("\n").split("\n")
+    at = next((n for n, line in enumerate(wanted) if n >= len(got) or got[n] != line), len(wanted) - 1)
+    first = _first_line(question, source, question.answer or "")
+    label = f"it prints `{got[at]}`" if at < len(got) else "it prints no more"
+    if len(got) > len(wanted) and got[: len(wanted)] == wanted:
+        label = f"behind this it prints `{got[len(wanted)]}`"
+    return source.span(first + at if first else question.place.line), label
+
+
+# What came of proving documents, as people and machines read it: text, JSON, GitHub's workflow commands.
+
+
+@dataclass(frozen=True, slots=True)
+class ProvedDocument:
+    """What came of one document."""
+
+    source: Source
+    findings: tuple[Finding, ...]
+    """In the order of their lines."""
+    held: int
+    """Proofs, challenges and claims that hold."""
+    programs: int
+    """Programs it shows that were run."""
+    parts: tuple[tuple[str, str], ...] = ()
+    """What holds of its questions, by name; of a wrong solution also what rejected it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proving:
+    """What came of proving."""
+
+    documents: tuple[ProvedDocument, ...]
+    versions: dict[str, str]
+    """Of torch and numpy, as the sandbox runs them."""
+    seconds: float
+    troubles: tuple[str, ...] = ()
+    """What the sandbox could not run: its fault, no document's."""
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether a document says what is not so."""
+        return any(found.severity == "error" for document in self.documents for found in document.findings)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of all findings, each once."""
+        return tuple(sorted({found.code for document in self.documents for found in document.findings}))
+
+
+def proving_text(proving: Proving) -> Text:
+    """Every finding with its line and a caret, then the sums."""
+    text = Text()
+    for document in proving.documents:
+        for found in document.findings:
+            text.append_text(finding_text(found, document.source)).append("\n")
+    for document in proving.documents:
+        text.append(f"{document.source.name}: ", "bold")
+        text.append(_sums([document])).append("\n")
+    for trouble in proving.troubles:
+        text.append("could not be run: ", "bold").append(f"{trouble}\n")
+    text.append("\ntotal: ", "bold")
+    text.append(f"{_count(len(proving.documents), 'document')}, {_sums(proving.documents)}")
+    text.append(f", with {_versions(proving)} in {proving.seconds:.1f} s\n")
+    if proving.codes:
+        text.append(f"`dailygrad bank explain {proving.codes[0]}` says more; there is a page on each of ")
+        text.append(f"{', '.join(proving.codes)}\n")
+    return text
+
+
+def _sums(documents: Sequence[ProvedDocument]) -> str:
+    held, programs = sum(one.held for one in documents), sum(one.programs for one in documents)
+    said = [f"{held} proved", f"{_count(programs, 'shown program')} run"]
+    for severity in SEVERITIES:
+        number = sum(found.severity == severity for one in documents for found in one.findings)
+        said += [_count(number, severity)] if number else []
+    return ", ".join(said)
+
+
+def _versions(proving: Proving) -> str:
+    return ", ".join(f"{name} {version}" for name, version in sorted(proving.versions.items(), reverse=True))
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def proving_json(proving: Proving) -> str:
+    """Everything `proving_text` says, for a program."""
+    return json.dumps(
+        {
+            **proving.versions,
+            "seconds": round(proving.seconds, 3),
+            "held": sum(one.held for one in proving.documents),
+            "programs": sum(one.programs for one in proving.documents),
+            "troubles": list(proving.troubles),
+            "documents": [
+                {
+                    "name": one.source.name,
+                    "held": one.held,
+                    "programs": one.programs,
+                    "proved": [{"name": name, "said": said} for name, said in one.parts],
+                    "findings": [dataclasses.asdict(found) for found in one.findings],
+                }
+                for one in proving.documents
+            ],
+        },
+        ensure_ascii=False,
+        indent=2,
+    )
+
+
+def proving_github(proving: Proving) -> str:
+    """The findings as workflow commands, and in the log which torch ran."""
+    lines = [finding_github(found, one.source) for one in proving.documents for found in one.findings]
+    lines += [f"::warning title=could not be run::{' '.join(trouble.split())}" for trouble in proving.troubles]
+    lines.append(f"::notice title=proved::{_sums(proving.documents)}, with {_versions(proving)}")
+    return "\n".join(lines)

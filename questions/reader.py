@@ -1,0 +1,369 @@
+"""The whole road from a document to a bank: text → blocks → dialects → checks → Bank."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections import Counter
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from questions.blocks import Block, plain
+from questions.checks import check_bank
+from questions.dialects import DIALECTS
+from questions.dialects.shape import is_promotion, numbered
+from questions.document import Document, open_document, scalar
+from questions.formats import SUFFIXES as FOREIGN_SUFFIXES
+from questions.formats import Sheet, read_foreign
+from questions.formats.anki import MOST_PACKAGE
+from questions.ids import with_ids
+from questions.model import Bank, Question
+from questions.source import Finding, Source, Span, open_source
+
+# Findings about the text of a document and about what was left unread in it. Reads no question.
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from questions.document import Document
+    from questions.model import Question
+
+_ESCAPED = re.compile(r"\\`")
+_TICKS = re.compile(r"`+")
+_TEXT = re.compile(r"\\?\btext\{")
+_FORMULA = 1000
+"""A brace this far from its partner was forgotten."""
+_ENDS_ASKING = re.compile(r"\?[\"'”’)\]*_]*$")
+
+
+def text_findings(document: Document) -> Iterator[Finding]:
+    """Marks that are opened and never closed: fences, code spans, `\\text{`; an unreadable front matter."""
+    if document.front is None and document.blocks and document.blocks[0].kind == "front_matter":
+        yield _front_matter(document, document.blocks[0])
+    for block in document.blocks:
+        for inner in block.walk():
+            if inner.kind == "fence" and not inner.closed:
+                yield _open_fence(document, inner)
+            if inner.kind in ("paragraph", "heading"):
+                yield from _open_marks(document, inner)
+
+
+def _front_matter(document: Document, block: Block) -> Finding:
+    return Finding(
+        "Q007",
+        "warning",
+        "the front matter cannot be read as YAML",
+        document.source.span(block.first, block.last),
+        note="nothing of it was used",
+        help="quote values that hold a colon, and indent with spaces",
+    )
+
+
+def _open_fence(document: Document, fence: Block) -> Finding:
+    return Finding(
+        "Q003",
+        "warning",
+        "the fence is never closed",
+        document.source.span(fence.first),
+        label="opened here",
+        note=f"everything down to line {fence.last} was taken as code",
+        help="close it with the same marks on a line of their own",
+    )
+
+
+def _open_marks(document: Document, block: Block) -> Iterator[Finding]:
+    if "`" not in block.text and "text{" not in block.text:
+        return
+    text = "\n".join(document.source.lines[block.first - 1 : block.last])
+    at = _open_tick(text)
+    if at is not None:
+        yield _open_mark(document, block, text, at, "Q004", "the backtick is never closed", "add its partner")
+    for found in _TEXT.finditer(text):
+        if not _closed_brace(text, found.end()):
+            message = f"the brace of `{found[0]}` is never closed"
+            yield _open_mark(document, block, text, found.start(), "Q008", message, "close it, or use backticks")
+            return
+
+
+def _open_mark(document: Document, block: Block, text: str, at: int, code: str, message: str, cure: str) -> Finding:
+    line = block.first + text.count("\n", 0, at)
+    column = at - (text.rfind("\n", 0, at) + 1)
+    span = document.source.span(line)
+    start = type(span)(line, column + 1, line, column + 2)
+    return Finding(code, "warning", message, start, label="opened here", help=cure)
+
+
+def _open_tick(text: str) -> int | None:
+    """Where a run of backticks stands that no equally long run closes; None where all are closed."""
+    if "``" not in text and "\\`" not in text:
+        return text.rfind("`") if text.count("`") % 2 else None
+    runs = [(found.start(), len(found[0])) for found in _TICKS.finditer(_ESCAPED.sub("  ", text))]
+    later: dict[int, list[int]] = {}
+    for index, (_, length) in enumerate(runs):
+        later.setdefault(length, []).append(index)
+    index = 0
+    while index < len(runs):
+        start, length = runs[index]
+        places = later[length]
+        following = places.index(index) + 1 if len(places) < 3 else _after(places, index)
+        if following >= len(places):
+            return start
+        index = places[following] + 1
+    return None
+
+
+def _after(places: list[int], index: int) -> int:
+    low, high = 0, len(places)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if places[middle] <= index else (low, middle)
+    return low
+
+
+def _closed_brace(text: str, start: int) -> bool:
+    depth = 1
+    for character in text[start : start + _FORMULA]:
+        depth += (character == "{") - (character == "}")
+        if depth == 0:
+            return True
+    return False
+
+
+def unread(document: Document, questions: tuple[Question, ...]) -> Iterator[Finding]:
+    """A finding for all that looks like a question or an answer and belongs to no question read."""
+    known = {_key(question.prompt) for question in questions} | {_key(question.title) for question in questions}
+    over = _titles(document)
+    for block in document.blocks:
+        if document.free(block.first, block.last) and block.first not in over:
+            for inner in block.walk():
+                if _looks_asked(document, inner) and _key(numbered(inner.text)[1]) not in known:
+                    yield _unread(document, inner)
+
+
+def _titles(document: Document) -> set[int]:
+    """The lines of headings with a question right below them, and of those that only invite."""
+    found: set[int] = set()
+    for stretch in document.layout.stretches:
+        if stretch.headings:
+            heading, first = stretch.headings[-1], stretch.blocks[:1]
+            over = any(not document.free(block.first, block.last) for block in first)
+            if over or not first or is_promotion(heading, stretch.blocks):
+                found.add(heading.first)
+    return found
+
+
+def _key(markdown: str) -> str:
+    return plain(markdown).casefold().strip(" .?:*")
+
+
+def _looks_asked(document: Document, block: Block) -> bool:
+    if block.kind == "heading":
+        return _ENDS_ASKING.search(plain(block.text)) is not None
+    if block.kind != "paragraph" or "](" in block.text:
+        return False
+    return bool(document.labels(block)) or ("\n" not in block.text and _ENDS_ASKING.search(block.text) is not None)
+
+
+def _unread(document: Document, block: Block) -> Finding:
+    return Finding(
+        "Q006",
+        "warning",
+        "this looks like a question and was not read as one",
+        document.source.span(block.first, block.last),
+        note="it was taken as study text",
+        help="write it as the other questions of the document are written",
+        skipped=True,
+    )
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SHIPPED = "pytorch-core"
+"""Name of the bank that comes with Dailygrad; questions once imported under it are known by it for ever."""
+
+SUFFIXES = (".md", ".txt", *FOREIGN_SUFFIXES)
+"""Names of the documents taken from a directory end so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What came of reading one document. Every line that is not blank is in a question, in `study` or
+    under a finding."""
+
+    bank: Bank
+    findings: tuple[Finding, ...]
+    """In the order of their lines."""
+    study: tuple[tuple[int, int], ...]
+    """First and last lines of the stretches that are no question: titles, study text, front matter."""
+    source: Source
+
+    @property
+    def answered(self) -> int:
+        """How many questions may be asked."""
+        return sum(question.answered for question in self.bank.questions)
+
+    @property
+    def unanswered(self) -> int:
+        """How many questions the document asks without answering."""
+        return len(self.bank.questions) - self.answered
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether the bank must not be imported as it is."""
+        return any(finding.severity == "error" for finding in self.findings)
+
+    def unaccounted(self) -> tuple[int, ...]:
+        """Lines that are not blank and in no question, no study text and no finding; never any."""
+        known = _marked(self.source, self.bank.questions)
+        for first, last in (*self.study, *((f.span.line, f.span.end_line) for f in self.findings)):
+            _mark(known, first, last)
+        return tuple(number for number, line in enumerate(self.source.lines, 1) if not known[number] and line.strip())
+
+
+def read_bank(text: str | bytes, *, name: str) -> Reading:
+    """Read one document. `name` is what findings and places call it. Never raises, whatever the text."""
+    foreign = read_foreign(text, name)
+    if foreign is not None:
+        return _foreign_reading(foreign)
+    source, encoding = open_source(text, name)
+    document = open_document(source)
+    questions, dialects, found = _read_dialects(document)
+    licence = scalar(document.front, "licence") or scalar(document.front, "license")
+    if licence:
+        questions = tuple(dataclasses.replace(question, licence=licence) for question in questions)
+    bank = Bank(
+        name=scalar(document.front, "bank") or Path(name).stem or "bank",
+        title=_title(document) or Path(name).stem or "bank",
+        questions=questions,
+        licence=licence,
+        dialects=dialects,
+    )
+    findings = [*encoding, *text_findings(document), *found, *check_bank(bank, source)]
+    if questions and "native" not in dialects:
+        findings += unread(document.without(questions), questions)
+    elif not questions and "native" not in dialects:
+        findings.append(_nothing(source))
+    findings.sort(key=lambda finding: (finding.span, finding.code))
+    return Reading(bank, tuple(findings), _study(source, questions, found), source)
+
+
+def _foreign_reading(sheet: Sheet) -> Reading:
+    questions = with_ids(
+        dataclasses.replace(question, licence=question.licence or sheet.licence) for question in sheet.questions
+    )
+    bank = Bank(sheet.name or sheet.stem, sheet.title or sheet.stem, questions, sheet.licence, (sheet.dialect,))
+    findings = sorted(
+        (*sheet.findings, *check_bank(bank, sheet.source)), key=lambda finding: (finding.span, finding.code)
+    )
+    return Reading(bank, tuple(findings), _study(sheet.source, questions, sheet.findings), sheet.source)
+
+
+def read_path(path: Path) -> list[Reading]:
+    """Read a file, or by name every file of a directory that ends as a document does. Raises OSError.
+
+    A link that leads out of the directory is left alone: whoever wrote the documents may not choose from the rest.
+    """
+    if path.is_dir():
+        inside = path.resolve()
+        named = (one for one in path.iterdir() if one.suffix.lower() in SUFFIXES and one.is_file())
+        files = sorted(one for one in named if one.resolve().is_relative_to(inside))
+    else:
+        files = [path]
+    return [read_bank(_content(file), name=str(file)) for file in files]
+
+
+def _content(file: Path) -> bytes:
+    """All of a file, or of one that is too large as much as tells so."""
+    with file.open("rb") as stream:
+        return stream.read(MOST_PACKAGE + 1)
+
+
+def shipped_bank() -> Bank:
+    """The questions that come with Dailygrad, of all its documents, as one bank.
+
+    Raises ValueError if a document has an error, or two questions the same id.
+    """
+    folder = resources.files("questions") / "banks"
+    readings = [
+        read_bank(file.read_bytes(), name=file.name)
+        for file in sorted(folder.iterdir(), key=lambda file: file.name)
+        if file.name.endswith(".md")
+    ]
+    broken = [reading.source.name for reading in readings if reading.has_errors]
+    if broken:
+        raise ValueError(f"shipped bank {', '.join(broken)} has errors: run `dailygrad bank check` on it")
+    questions = tuple(question for reading in readings for question in reading.bank.questions)
+    twice = [id for id, count in Counter(question.id for question in questions).items() if count > 1]
+    if twice:
+        raise ValueError(f"shipped bank: these ids are used twice: {', '.join(sorted(twice))}")
+    return Bank(SHIPPED, "PyTorch", questions, licence="MIT", dialects=("native",))
+
+
+def _read_dialects(document: Document) -> tuple[tuple[Question, ...], tuple[str, ...], list[Finding]]:
+    questions: list[Question] = []
+    findings: list[Finding] = []
+    names: list[str] = []
+    for dialect in DIALECTS:
+        if not dialect.sniff(document):
+            continue
+        draft = dialect.read(document)
+        names.append(dialect.name)
+        questions += draft.questions
+        findings += draft.findings
+        document = document.without(draft.questions)
+        if dialect.whole:
+            break
+    questions.sort(key=lambda question: (question.place.line, question.place.end_line))
+    return with_ids(questions), tuple(names), findings
+
+
+def _title(document: Document) -> str:
+    """The front matter's title, or the one heading of the first depth; several are sections, not a title."""
+    tops = [block for block in document.blocks if block.kind == "heading" and block.level == 1]
+    return scalar(document.front, "title") or (plain(tops[0].text) if len(tops) == 1 else "")
+
+
+def _marked(source: Source, questions: Iterable[Question]) -> bytearray:
+    """For each line from 0 whether it is a question's; sets of numbers would take more memory than the document."""
+    lines = bytearray(len(source.lines) + 1)
+    for question in questions:
+        _mark(lines, question.place.line, question.place.end_line)
+    return lines
+
+
+def _mark(lines: bytearray, first: int, last: int) -> None:
+    last = min(last, len(lines) - 1)
+    lines[first : last + 1] = b"\x01" * max(last + 1 - first, 0)
+
+
+def _study(source: Source, questions: tuple[Question, ...], findings: Iterable[Finding]) -> tuple[tuple[int, int], ...]:
+    """The stretches between questions, blank lines inside them included."""
+    other = _marked(source, questions)
+    for finding in findings:
+        if finding.skipped:
+            _mark(other, finding.span.line, finding.span.end_line)
+    stretches: list[tuple[int, int]] = []
+    start = last = 0
+    for number, line in enumerate(source.lines, 1):
+        if other[number]:
+            if start:
+                stretches.append((start, last))
+                start = 0
+        elif line.strip():
+            start, last = start or number, number
+    return (*stretches, (start, last)) if start else tuple(stretches)
+
+
+def _nothing(source: Source) -> Finding:
+    return Finding(
+        "Q005",
+        "note",
+        "no question was recognised",
+        Span(1, 1, max(len(source.lines), 1), 1),
+        note="the whole document was taken as study text",
+        help="begin each question with `### 1. Question?` and its answer with `**Answer:**`",
+    )

@@ -1,0 +1,357 @@
+"""Whether what is claimed is what came: strict in values, shapes and dtypes, lenient in how a number is written."""
+
+from __future__ import annotations
+
+import cmath
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from questions.snippets.claims import (
+    Gap,
+    Items,
+    Mapping,
+    Number,
+    PrintedArray,
+    PrintedName,
+    Quoted,
+    Said,
+    Shown,
+    read_shown,
+)
+from questions.snippets.plan import Seen
+from questions.snippets.statements import Probe
+
+Agreement = Literal["same", "form", "differs", "undecided"]
+"""`form`: the same number in another coat, such as `tensor(6.)` for `6.0`. `undecided`: the two cannot be compared."""
+
+_TOKEN = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|-?\.\d+|\w+|[^\w\s]")
+_LOOSE = frozenset(",'\"`")
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+")
+_NOISE = 1e-10
+"""Below this a number is what rounding leaves of zero."""
+_ULP = 2e-7
+"""Of a number: the last place of a float32, which machines may round in other orders."""
+_DEFAULTS = ("", "float32", "int64", "bool")
+
+
+def agrees(claimed: Shown, real: Shown, *, rough: bool = False) -> bool:
+    """Whether two shown values are the same value."""
+    match claimed, real:
+        case Number(), Number():
+            return _close(claimed, real, rough)
+        case PrintedName(), PrintedName():
+            return claimed.name == real.name
+        case Quoted(), Quoted():
+            return claimed.text == real.text
+        case (PrintedName(name=text), Quoted(text=other)) | (Quoted(text=text), PrintedName(name=other)):
+            return text == other
+        case Items(), Items():
+            return _rows(claimed.items, real.items, rough)
+        case Mapping(), Mapping():
+            return len(claimed.pairs) == len(real.pairs) and all(
+                agrees(key, other, rough=rough) and agrees(value, found, rough=rough)
+                for (key, value), (other, found) in zip(claimed.pairs, real.pairs, strict=True)
+            )
+        case PrintedArray(), PrintedArray():
+            return _arrays(claimed, real, rough)
+    return False
+
+
+def _close(claimed: Number, real: Number, rough: bool) -> bool:
+    one, other = claimed.value, real.value
+    if one == other or (cmath.isnan(one) and cmath.isnan(other)):
+        return True
+    if not (cmath.isfinite(one) and cmath.isfinite(other)):
+        return False
+    if abs(one) < _NOISE and abs(other) < _NOISE:
+        return True
+    gap = abs(one - other)
+    if not claimed.whole and not real.whole and gap <= _ULP * abs(other):
+        return True
+    if rough:
+        return gap <= max(0.1 * abs(other), 10.0**-claimed.digits)
+    if claimed.whole or real.whole or not claimed.digits or not real.digits:
+        return gap <= 1e-6 * abs(other) and not (claimed.whole and real.whole)
+    # Whoever shows three digits or more may have cut the rest off instead of rounding.
+    share = 1.0 if claimed.cut or claimed.digits >= 3 else 0.5
+    return gap <= 1.000001 * max(share * 10.0**-claimed.digits, 0.5 * 10.0**-real.digits)
+
+
+def _rows(claimed: tuple[Shown, ...], real: tuple[Shown, ...], rough: bool) -> bool:
+    gaps = [index for index, item in enumerate(claimed) if isinstance(item, Gap)]
+    if gaps:
+        first, last = gaps[0], len(claimed) - gaps[-1] - 1
+        if len(real) < first + last:
+            return False
+        ends = (real[:first], real[len(real) - last :])
+        return _rows(claimed[:first], ends[0], rough) and _rows(claimed[gaps[-1] + 1 :], ends[1], rough)
+    if any(isinstance(item, Gap) for item in real):
+        return _rows(real, claimed, rough)
+    return len(claimed) == len(real) and all(agrees(a, b, rough=rough) for a, b in zip(claimed, real, strict=True))
+
+
+def _arrays(claimed: PrintedArray, real: PrintedArray, rough: bool) -> bool:
+    if claimed.dtype != real.dtype and not (claimed.dtype in _DEFAULTS and real.dtype in _DEFAULTS):
+        return False
+    kinds = {_kind(claimed.data), _kind(real.data)} - {""}
+    return len(kinds) < 2 and agrees(claimed.data, real.data, rough=rough)
+
+
+def _kind(data: Shown) -> str:
+    """Whether the leaves of an array are ints, floats or truths: what is left of the dtype when it is not printed."""
+    if isinstance(data, Number):
+        return "int" if data.whole else "float"
+    if isinstance(data, Items):
+        kinds = {_kind(item) for item in data.items} - {""}
+        return "float" if "float" in kinds else next(iter(kinds), "")
+    return "word" if isinstance(data, PrintedName) else ""
+
+
+def without_coat(claimed: Shown, real: Shown, *, rough: bool = False) -> bool:
+    """Whether a bare number stands for a tensor of no dimensions, or the other way round."""
+    if isinstance(real, PrintedArray) and not isinstance(real.data, Items):
+        return agrees(claimed, real.data, rough=rough)
+    return isinstance(claimed, PrintedArray) and not isinstance(claimed.data, Items) and agrees(claimed.data, real)
+
+
+def printed_values(printed: str) -> Iterator[Shown]:
+    """The values a printed text shows: the whole, what stands behind its labels, and each of its lines."""
+    text = printed.strip()
+    whole = read_shown(text)
+    if whole is not None:
+        yield whole
+        return
+    for line in text.splitlines()[:50] if "\n" in text and "tensor(" not in text else [text]:
+        yield from _behind_labels(line[:2000])
+
+
+def _behind_labels(line: str) -> Iterator[Shown]:
+    for start in _starts(line):
+        shown = read_shown(line[start:])
+        if shown is not None:
+            yield shown
+            return
+    # No value ends the line; one may stand before its last words.
+    for start in _starts(line):
+        for stop in re.finditer(r"[\s,;]+", line[start:]):
+            shown = read_shown(line[start : start + stop.start()])
+            if shown is not None:
+                yield shown
+                break
+
+
+def _starts(line: str) -> Iterator[int]:
+    depth = 0
+    yield 0
+    for index, mark in enumerate(line):
+        depth += (mark in "([{") - (mark in ")]}")
+        if depth == 0 and mark in " :=>|\t" and index + 1 < len(line) and line[index + 1] not in " =>":
+            yield index + 1
+
+
+def same_words(claimed: str, printed: str) -> bool:
+    """Whether two texts are token by token the same, numbers as leniently as elsewhere, quotes and commas aside."""
+    first, second = read_shown(claimed), read_shown(printed)
+    if first is not None and second is not None:
+        return agrees(first, second)
+    one, other = _tokens(claimed), _tokens(printed)
+    return len(one) == len(other) and all(map(_same_token, one, other))
+
+
+def _tokens(text: str) -> list[str]:
+    return [token for token in _TOKEN.findall(_ADDRESS.sub("0x", text)) if token not in _LOOSE]
+
+
+def _same_token(claimed: str, real: str) -> bool:
+    if claimed == real:
+        return True
+    one, other = read_shown(claimed), read_shown(real)
+    return isinstance(one, Number) and isinstance(other, Number) and _close(one, other, rough=False)
+
+
+def alike(claimed: str, printed: str) -> bool:
+    """Whether two texts are evidently about the same line: at least half of the claim's words are printed."""
+    words = re.findall(r"[^\W\d]\w+", claimed.lower())
+    found = set(re.findall(r"[^\W\d]\w+", printed.lower()))
+    return not words or sum(word in found for word in words) * 2 >= len(words)
+
+
+# A claim against what the sandbox told of its statement. Pure.
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """How a claim fares."""
+
+    agreement: Agreement
+    real: str = ""
+    """What is so instead, in one line; what was compared, for telling two runs apart."""
+
+
+UNDECIDED = Truth("undecided")
+_ORDER: tuple[Agreement, ...] = ("same", "form", "differs", "undecided")
+
+
+def weigh(said: Said, probe: Probe, seen: tuple[Seen, ...]) -> Truth:
+    """How a claim fares over all executions of its statement: one that bears it out suffices."""
+    truths = [_once(said, probe, one) for one in seen]
+    if probe.prints and len(seen) > 1 and said.kind in ("value", "words"):
+        # In a loop the claim may be what all its turns print.
+        truths.append(_printed(said, "".join(one.printed for one in seen)))
+    return min(truths, key=lambda truth: _ORDER.index(truth.agreement), default=UNDECIDED)
+
+
+def _once(said: Said, probe: Probe, seen: Seen) -> Truth:
+    if said.kind == "raises":
+        return _raises(said, seen)
+    if seen.raised is not None:
+        return UNDECIDED
+    if said.name:
+        return _valued(said, seen.values[said.name], strict=True) if said.name in seen.values else UNDECIDED
+    if probe.prints:
+        return _printed(said, seen.printed)
+    own = seen.values.get("")
+    if said.kind == "words":
+        return _words(said, seen.printed) if seen.printed else UNDECIDED
+    if seen.printed.strip() and (own is None or own["type"] == "NoneType"):
+        return _printed(said, seen.printed)
+    # A call that returns nothing speaks of what it changed alone.
+    looked = [(name, value) for name, value in seen.values.items() if value["type"] != "NoneType" or not name]
+    truths = [_valued(said, value, strict=probe.bare and not name) for name, value in looked]
+    return min(truths, key=lambda truth: _ORDER.index(truth.agreement), default=UNDECIDED)
+
+
+def _raises(said: Said, seen: Seen) -> Truth:
+    if seen.raised is None:
+        return Truth("differs", "it raises nothing")
+    if not said.error or said.error in seen.raised.kinds:
+        return Truth("same", seen.raised.kind)
+    return Truth("differs", f"it raises {seen.raised.kind}")
+
+
+def _printed(said: Said, printed: str) -> Truth:
+    real = one_line(printed)
+    if said.kind == "words" or said.shown is None:
+        return _words(said, printed) if said.kind != "rank" else UNDECIDED
+    if same_words(said.text, printed):
+        return Truth("same", real)
+    values = list(printed_values(printed))
+    if any(agrees(said.shown, value, rough=said.rough) for value in values):
+        return Truth("same", real)
+    if any(without_coat(said.shown, value, rough=said.rough) for value in values):
+        return Truth("same" if said.rough else "form", real)
+    if not values or not printed.strip():
+        plain = isinstance(said.shown, Number | PrintedName | Quoted)
+        return UNDECIDED if plain and printed.strip() else Truth("differs", real)
+    return Truth("differs", real) if any(_comparable(said.shown, value) for value in values) else UNDECIDED
+
+
+def _comparable(claimed: Shown, real: Shown) -> bool:
+    """Whether two values that are not the same could have been meant as the same."""
+    if isinstance(claimed, Number) and claimed.whole and isinstance(real, Items | Mapping | PrintedName):
+        return False  # a whole number beside it counts or numbers something
+    return not (isinstance(claimed, Quoted) and not isinstance(real, Quoted | PrintedName))
+
+
+def _words(said: Said, printed: str) -> Truth:
+    real = one_line(printed)
+    if same_words(said.text, printed) or any(same_words(said.text, line) for line in printed.splitlines()):
+        return Truth("same", real)
+    lines = printed.strip().splitlines() or [""]
+    return Truth("differs", real) if any(alike(said.text, line) for line in lines) else UNDECIDED
+
+
+def _valued(said: Said, value: dict[str, Any], *, strict: bool) -> Truth:
+    """A claim about a value that is not printed: its repr, its shape, its dtype, whatever the claim speaks of."""
+    real = str(value["repr"])
+    shape: list[int] | None = value.get("shape")
+    if said.kind == "rank":
+        if shape is None:
+            return UNDECIDED
+        return Truth("same" if len(shape) == int(said.text) else "differs", f"{len(shape)}D, shape {tuple(shape)}")
+    claimed = said.shown
+    if claimed is None:
+        return UNDECIDED
+    if said.label in ("shape", "size") or (isinstance(claimed, Items) and claimed.form == "size" and shape is not None):
+        return _about(
+            claimed,
+            _sizes(shape) if shape is not None else read_shown(real),
+            str(tuple(shape or ())) if shape is not None else real,
+        )
+    if shape is not None and said.label in ("dtype", "device"):
+        told = str(value[said.label])
+        return _about(claimed, read_shown(told), told)
+    texts = [real, str(value["str"]), str(value.get("list", ""))]
+    shown = [one for one in map(read_shown, texts) if one is not None]
+    if any(agrees(claimed, one, rough=said.rough) or without_coat(claimed, one, rough=said.rough) for one in shown):
+        return Truth("same", one_line(real))
+    if shape is not None and _speaks_of(claimed, value, shape):
+        return Truth("same", one_line(real))
+    if same_words(said.text, str(value["str"])):
+        return Truth("same", one_line(real))
+    if shape is not None and _may_be_shape(claimed, shape):
+        real = str(tuple(shape))
+    return Truth("differs", _told(real, shape)) if _of_kind(claimed, value, shape, strict) else UNDECIDED
+
+
+def _about(claimed: Shown, real: Shown | None, told: str) -> Truth:
+    if real is None:
+        return UNDECIDED
+    return Truth("same" if agrees(claimed, real) else "differs", one_line(told))
+
+
+def _sizes(shape: list[int]) -> Items:
+    return Items(tuple(Number(complex(size), whole=True) for size in shape), "size")
+
+
+def _speaks_of(claimed: Shown, value: dict[str, Any], shape: list[int]) -> bool:
+    """Whether a claim beside a tensor tells its shape, its dtype or its device."""
+    if isinstance(claimed, Items):
+        return agrees(claimed, _sizes(shape))
+    if isinstance(claimed, PrintedName):
+        dtype = read_shown(str(value["dtype"]))
+        device = read_shown(str(value["device"]))
+        return any(real is not None and agrees(claimed, real) for real in (dtype, device))
+    return False
+
+
+def _of_kind(claimed: Shown, value: dict[str, Any], shape: list[int] | None, strict: bool) -> bool:
+    """Whether a claim can only have meant the value it stands beside, so that it is wrong where it differs."""
+    kinds = set(value["kinds"])
+    match claimed:
+        case PrintedArray():
+            return shape is not None
+        case Items():
+            return shape is not None or bool(kinds & {"list", "tuple", "set"})
+        case Mapping():
+            return "dict" in kinds
+        case Number(whole=True) if not strict:
+            return bool(kinds & {"int", "float"}) or shape == []
+        case Number():
+            return bool(kinds & {"int", "float", "complex"}) or (shape is not None and (strict or shape == []))
+        case Quoted():
+            return "str" in kinds
+        case PrintedName(name="True" | "False"):
+            return "bool" in kinds or shape == []
+        case PrintedName():
+            return bool(kinds & {"dtype", "device"}) or (shape is not None and claimed.name != "None")
+    return False
+
+
+def _may_be_shape(claimed: Shown, shape: list[int]) -> bool:
+    """Whether a claim beside a tensor is rather one of its shape than of its values."""
+    whole = isinstance(claimed, Items) and all(isinstance(one, Number) and one.whole for one in claimed.items)
+    return whole and isinstance(claimed, Items) and (claimed.form == "tuple" or len(shape) > 1)
+
+
+def _told(real: str, shape: list[int] | None) -> str:
+    told = one_line(real)
+    return told if shape is None or len(told) <= 60 else f"{told[:40]} …, shape {tuple(shape)}"
+
+
+def one_line(text: str) -> str:
+    """A text in one line, cut where it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= 200 else line[:199] + "…"

@@ -1,0 +1,462 @@
+"""What came of a snippet as findings, each at its line of the document. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from questions.snippets.claims import Number, read_shown
+from questions.snippets.collect import IMPORTS, Example, Snippet, bound_names, imports_something
+from questions.snippets.compare import Agreement, Truth, agrees, one_line, same_words, weigh, without_coat
+from questions.snippets.plan import Attempt, RaisedException, Ran, hangs_on_machine, needs_of
+from questions.snippets.statements import Claim, Probe, comments_of
+from questions.source import Finding, Severity, Span
+
+# Where the findings on a snippet stand, and how grave they are. Shared by all that judge one.
+
+
+if TYPE_CHECKING:
+    from questions.source import Source
+
+LENT = "what it takes stands in another section, so what goes wrong is only warned of"
+UNSET = re.compile(r"\b(?:new_)?empty(?:_like|_strided)?\(|\bTensor\(\d")
+"""Memory as it was found: no two runs need agree on it."""
+
+
+class Marking:
+    """Makes the findings of one snippet."""
+
+    def __init__(self, source: Source, snippets: Sequence[Snippet], at: int, attempt: Attempt, ran: Ran) -> None:
+        self.source = source
+        self.snippets = snippets
+        self.snippet = snippets[at]
+        self.attempt = attempt
+        self.ran = ran
+
+    @property
+    def lent(self) -> bool:
+        """Whether it ran behind a program of another section, which it may not have been written for."""
+        return bool(self.attempt.earlier) and not self.attempt.near
+
+    def span(self, line: int, wanted: str = "") -> Span:
+        """A line of the program in the document, or where `wanted` stands on it."""
+        number = self.snippet.line_of(line)
+        if wanted:
+            return self.source.span_of(number, number, wanted)
+        # The program is meant, not the remark behind it.
+        beside = next((one for one in comments_of(self.snippet.program) if one.line == line and not one.alone), None)
+        code = self.snippet.program.split("\n")[line - 1][: beside.column if beside else None].strip()
+        return self.source.span_of(number, number, code) if code else self.source.span(number)
+
+    def claim_span(self, claim: Claim) -> Span:
+        """Where a claim stands."""
+        number = self.snippet.line_of(claim.line)
+        indent = self._indent(claim.line)
+        first = claim.said.text.split("\n")[0]
+        start = indent + claim.column + 1
+        if self.source.line(number)[start - 1 : start - 1 + len(first)] != first:
+            return self.span(claim.line, first)
+        return Span(number, start, number, start + len(first))
+
+    def _indent(self, line: int) -> int:
+        """How much further right a line stands in the document than in the program."""
+        text = self.snippet.text.split("\n")[line - 1]
+        return max(
+            self.source.line(self.snippet.line_of(line)).find(text.strip()) - (len(text) - len(text.lstrip())), 0
+        )
+
+    def drift(self, span: Span, message: str, label: str, cure: str, *, form: bool = False) -> Finding:
+        """A claim that is not so; only a warning where it differs in form, or may not be the snippet's fault."""
+        severity: Severity = "warning" if form or self.lent else "error"
+        note = "the number is right, what is printed looks different" if form else ""
+        return Finding("P102", severity, message, span, label=label, note=note, help=cure)
+
+
+def not_repeatable(span: Span, message: str, note: str) -> Finding:
+    """A claim about what is drawn."""
+    return Finding(
+        "P108", "note", message, span, note=note, help="seed it, such as `torch.manual_seed(0)`, or claim no number"
+    )
+
+
+def short(text: str) -> str:
+    """The beginning of a text."""
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+# How a snippet ended: names it lacks, exceptions, time, warnings. Pure.
+
+
+_NO_CUDA = re.compile(r"CUDA is not available|no CUDA|CUDA initialization|NVIDIA driver", re.IGNORECASE)
+_TRIGGERED = re.compile(r"\s*\(Triggered internally at [^)]*\)")
+_DEPRECATED = ("DeprecationWarning", "FutureWarning", "PendingDeprecationWarning")
+
+
+def not_python(by: Marking, error: SyntaxError) -> Finding:
+    """A program that Python cannot read."""
+    line = min(error.lineno or 1, len(by.snippet.text.split("\n")))
+    old = re.search(r"^\s*print\s+[^(=\s]", by.snippet.text, re.MULTILINE)
+    return Finding(
+        "P106",
+        "error",
+        "this program is not Python",
+        by.span(line),
+        label=error.msg or "",
+        note="it is written for Python 2" if old else "",
+        help="correct it, or give its fence another language: `text` for what is only shown",
+    )
+
+
+def lacks(by: Marking) -> Iterator[Finding]:
+    """Names the program takes from elsewhere, where running it behind that helped."""
+    if by.snippet.proved:
+        return
+    if by.attempt.imports:
+        lacking = sorted(by.attempt.imports, key=lambda name: _first_use(by.snippet, name))
+        words = ", ".join(f"`{name}`" for name in lacking)
+        yield Finding(
+            "P104",
+            "warning",
+            f"{words} {'is' if len(lacking) == 1 else 'are'} used and not imported",
+            by.span(_first_use(by.snippet, lacking[0]), lacking[0]),
+            label="NameError, as the program stands",
+            note="what it claims was checked with the import",
+            help=f"write `{'`, `'.join(IMPORTS[name] for name in lacking)}` at its top",
+        )
+    names = [name for name in by.attempt.borrowed if re.search(rf"\b{re.escape(name)}\b", by.snippet.program)]
+    if names:
+        binders = [one for one in by.attempt.earlier if bound_names(by.snippets[one].program) & set(names)]
+        lines = ", ".join(str(by.snippets[one].first) for one in binders)
+        words = ", ".join(f"`{name}`" for name in names)
+        yield Finding(
+            "P104",
+            "note",
+            f"the program goes on from an earlier one: it takes {words} from line {lines}",
+            by.span(_first_use(by.snippet, names[0]), names[0]),
+            note="" if by.attempt.near else LENT,
+            help="nothing, if it is read in that order; otherwise repeat what it needs",
+        )
+
+
+def _first_use(snippet: Snippet, name: str) -> int:
+    pattern = re.compile(rf"(?<![\w.]){re.escape(name)}\b(?!\s*=[^=])")
+    lines = snippet.program.split("\n")
+    return next((at for at, line in enumerate(lines, 1) if pattern.search(line.partition("#")[0])), 1)
+
+
+def ending(by: Marking) -> Iterator[Finding]:
+    """Why the program did not come to its end."""
+    ran, failure = by.ran, by.ran.failure
+    first = next((at for at, line in enumerate(by.snippet.program.split("\n"), 1) if line.strip()), 1)
+    if ran.told and failure is None:
+        return
+    lines = failure.lines if failure is not None else ()
+    span = by.span(lines[-1] if lines else first)
+    needed = needs_of(failure, ran.status, by.snippet.program)
+    if needed:
+        said = f"{failure.kind}: {one_line(failure.text)}" if failure is not None else ""
+        yield Finding(
+            "P107",
+            "note",
+            f"this program cannot be run here: it needs {needed}",
+            span,
+            note=said or ran.said.splitlines()[-1] if said or ran.said else "",
+            help="what stands above this line was run; what stands below it was not",
+        )
+    elif (failure is not None and failure.kind == "TimeUp") or ran.status == "time":
+        yield Finding(
+            "P105",
+            "warning",
+            "this program runs out of time",
+            span,
+            label="still here after 9 s" if lines else "",
+            help="make it smaller, or write `no-run` behind the language of its fence",
+        )
+    elif failure is not None:
+        yield from _failed(by, failure, span)
+    else:
+        yield _silent(by, first)
+
+
+def _failed(by: Marking, failure: RaisedException, span: Span) -> Iterator[Finding]:
+    if by.snippet.proved or re.search(rf"\b{failure.kind}\b", by.snippet.around):
+        return  # the proof or the text around it speaks for it: it is shown in order to fail
+    if "SyntaxError" in failure.kinds and not failure.lines:
+        yield not_python(by, SyntaxError(failure.text))
+        return
+    if failure.kind == "NameError" and failure.name:
+        yield _unbound(by, failure, span)
+        return
+    outer = by.snippet.line_of(failure.lines[0]) if len(failure.lines) > 1 else 0
+    yield Finding(
+        "P101",
+        "warning" if by.lent else "error",
+        f"this program fails: {failure.kind}: {one_line(failure.text)}".rstrip(": "),
+        span,
+        label="raised here",
+        note=LENT if by.lent else f"called from line {outer}" if outer and outer != span.line else "",
+        help="correct it; where it is meant to fail, say so on the line: `# RuntimeError`",
+    )
+
+
+def _unbound(by: Marking, failure: RaisedException, span: Span) -> Finding:
+    whole = isinstance(by.snippet.tree, SyntaxError) or imports_something(by.snippet.tree)
+    line = by.source.line(span.line)
+    where = re.search(rf"(?<![\w.]){re.escape(failure.name)}\b", line)
+    if where is not None:
+        span = Span(span.line, where.start() + 1, span.line, where.end() + 1)
+    return Finding(
+        "P104",
+        "error" if whole else "warning",
+        f"the name `{failure.name}` is never bound",
+        span,
+        label="NameError",
+        note="neither this program nor an earlier one of the document binds it",
+        help=f"bind `{failure.name}` before this line",
+    )
+
+
+def _silent(by: Marking, first: int) -> Finding:
+    """The program ended in a way that left it no time to tell: os._exit, a crash, endless output."""
+    said = by.ran.said.splitlines()[-1] if by.ran.said else f"the sandbox says: {by.ran.status}"
+    return Finding(
+        "P101",
+        "error",
+        "this program ends before it is through",
+        by.span(first),
+        note=said,
+        help="run it by itself and see where it stops",
+    )
+
+
+def warned_of(by: Marking) -> Iterator[Finding]:
+    """What the libraries warned of while it ran."""
+    told: set[tuple[int, str]] = set()
+    for warned in by.ran.warned:
+        text = one_line(_TRIGGERED.sub("", warned.text))
+        old = warned.kind in _DEPRECATED or "deprecated" in text.lower()
+        key = (warned.line, text)
+        if key in told or _NO_CUDA.search(text) or (warned.kind in _DEPRECATED and not warned.own):
+            continue
+        told.add(key)
+        yield Finding(
+            "P103" if old else "P109",
+            "warning" if old else "note",
+            "this uses what is deprecated" if old else "this warns when it runs",
+            by.span(warned.line),
+            label=warned.kind,
+            note=text,
+            help="write what the warning names instead"
+            if old
+            else "see whether the document should say so, or avoid it",
+        )
+
+
+# What a snippet prints as a whole, against the block of output behind it or the answers of its session. Pure.
+
+
+def session_findings(by: Marking, others: Sequence[Ran]) -> Iterator[tuple[bool, list[Finding]]]:
+    """What the prompts of a `>>>` session answer."""
+    for number, one in enumerate(by.snippet.session):
+        agreement = answer_holds(one, by.ran, number)
+        seen = (by.ran.seen or {}).get(number)
+        if not seen or agreement in ("same", "undecided"):
+            yield from [(True, [])] if agreement == "same" else []
+            continue
+        span = by.span(one.line + one.source.rstrip("\n").count("\n") + 1)
+        real = f"{seen[0].raised.kind}: {seen[0].raised.text}" if seen[0].raised else seen[0].printed
+        again = [(other.seen or {}).get(number) for other in others]
+        if UNSET.search(by.snippet.text) or any(one and one[0].printed != seen[0].printed for one in again):
+            note = f"here it is `{one_line(real)}`"
+            yield False, [not_repeatable(span, "what this prompt answers is not repeatable", note)]
+        elif not hangs_on_machine(one.source, one.want):
+            message = f"`>>> {short(one_line(one.source))}` does not answer this"
+            label = f"it answers `{one_line(real)}`" if real.strip() else "it answers nothing"
+            yield False, [by.drift(span, message, label, "copy what it answers", form=agreement == "form")]
+
+
+def answer_holds(one: Example, ran: Ran, number: int) -> Agreement:
+    """Whether a prompt answers what the document shows."""
+    seen = (ran.seen or {}).get(number)
+    if not seen or not one.want.strip():
+        return "undecided"
+    raised, printed = seen[0].raised, seen[0].printed
+    if one.fails:
+        return "same" if raised is not None and one.error in ("", *raised.kinds) else "differs"
+    if raised is not None:
+        return "undecided"  # that it failed is said by itself
+    if same_text(one.want, printed):
+        return "same"
+    wanted, real = read_shown(one.want), read_shown(printed)
+    if wanted is not None and real is not None:
+        return "same" if agrees(wanted, real) else "form" if without_coat(wanted, real) else "differs"
+    return "form" if one.assigns and not printed.strip() else "differs"
+
+
+def same_text(wanted: str, printed: str) -> bool:
+    """Whether a text is what was printed; an ellipsis stands for anything."""
+    if "..." in wanted:
+        parts = [re.escape(" ".join(part.split())) for part in wanted.split("...")]
+        return bool(re.fullmatch(".*".join(parts), " ".join(printed.split())))
+    return same_words(wanted, printed)
+
+
+def output_findings(by: Marking, others: Sequence[Ran]) -> Iterator[tuple[bool, list[Finding]]]:
+    """The block of output behind the program."""
+    shown = by.snippet.output
+    if shown is None or by.ran.failure is not None:
+        return
+    # A notebook shows the value of the last line without a print.
+    if same_text(shown.text, by.ran.printed) or same_text(shown.text, f"{by.ran.printed}\n{by.ran.last}"):
+        yield True, []
+        return
+    number, real = _first_difference(shown.text.split("\n"), by.ran.printed)
+    span = by.source.span(shown.line + number)
+    if UNSET.search(by.snippet.text) or any(other.printed != by.ran.printed for other in others):
+        yield (
+            False,
+            [
+                not_repeatable(
+                    span,
+                    "what this program prints is not repeatable",
+                    "its numbers are drawn, or are what lay in memory",
+                )
+            ],
+        )
+    elif not hangs_on_machine(by.snippet.program, shown.text):
+        label = f"it prints `{one_line(real)}`" if real else "it prints no more"
+        yield (
+            False,
+            [
+                by.drift(
+                    span,
+                    f"the program on line {by.snippet.first} does not print this",
+                    label,
+                    "copy what it prints",
+                )
+            ],
+        )
+
+
+def _first_difference(wanted: list[str], printed: str) -> tuple[int, str]:
+    """The index of the first claimed line that is not printed, and what is printed in its place."""
+    lines = iter([line for line in printed.split("\n") if line.strip()])
+    last = 0
+    for number, line in enumerate(wanted):
+        if line.strip():
+            real = next(lines, "")
+            if not same_text(line, real):
+                return number, real
+            last = number
+    return last, next(lines, "")
+
+
+if TYPE_CHECKING:
+    from questions.source import Source
+
+_DRAWS = re.compile(r"rand|multinomial|bernoulli|normal_?\(|uniform_?\(|[Dd]ropout|shuffle|choice\(|sample\(|init\.")
+
+
+def judge(
+    source: Source, snippets: Sequence[Snippet], at: int, attempt: Attempt, ran: Ran, others: Sequence[Ran] = ()
+) -> tuple[list[Finding], int]:
+    """The findings on one snippet, and how many of its claims hold. `others` are runs with other seeds."""
+    by = Marking(source, snippets, at, attempt, ran)
+    if isinstance(by.snippet.tree, SyntaxError):
+        return [not_python(by, by.snippet.tree)], 0
+    findings = [*lacks(by), *ending(by), *warned_of(by)]
+    held = 0
+    if ran.told:
+        for one, truth, random in _truths(by, others):
+            held += truth.agreement == "same"
+            findings += _claim_findings(by, *one, truth, random=random)
+        for holds, found in [*session_findings(by, others), *output_findings(by, others)]:
+            held += holds
+            findings += found
+    return _random_once(sorted(findings, key=lambda finding: (finding.span, finding.code))), held
+
+
+def _random_once(findings: list[Finding]) -> list[Finding]:
+    """The findings, where what is random in one program is one finding."""
+    drawn = [finding for finding in findings if finding.code == "P108"]
+    if len(drawn) < 2:
+        return findings
+    lines = ", ".join(str(finding.span.line) for finding in drawn[1:20])
+    first = replace(drawn[0], note=f"the same holds of what lines {lines} claim")
+    return [first if finding is drawn[0] else finding for finding in findings if finding not in drawn[1:]]
+
+
+def draws_numbers(snippet: Snippet) -> bool:
+    """Whether a program seems to draw random numbers: then two runs may agree by chance."""
+    return bool(_DRAWS.search(snippet.text))
+
+
+def random_suspects(snippets: Sequence[Snippet], at: int, ran: Ran) -> bool:
+    """Whether a claim of a snippet differs, so that a run with another seed must tell whether it could ever hold."""
+    snippet = snippets[at]
+    if not ran.told or ran.seen is None:
+        return False
+    for number, probe in enumerate(snippet.probes):
+        for claim in probe.claims:
+            if weigh(claim.said, probe, ran.seen.get(number, ())).agreement in ("differs", "form"):
+                return True
+    if any(answer_holds(one, ran, number) in ("differs", "form") for number, one in enumerate(snippet.session)):
+        return True
+    return snippet.output is not None and not same_words(snippet.output.text, ran.printed)
+
+
+def _truths(by: Marking, others: Sequence[Ran]) -> Iterator[tuple[tuple[Probe, Claim], Truth, bool]]:
+    """Each claim with how it fares, and whether that is a matter of chance."""
+    for number, probe in enumerate(by.snippet.probes):
+        for claim in probe.claims:
+            truth = weigh(claim.said, probe, (by.ran.seen or {}).get(number, ()))
+            again = [weigh(claim.said, probe, (other.seen or {}).get(number, ())) for other in others if other.told]
+            unset = bool(UNSET.search(by.snippet.text)) and claim.said.kind == "value" and bool(truth.real)
+            yield (probe, claim), truth, unset or any(other.real != truth.real for other in again)
+
+
+def _claim_findings(by: Marking, probe: Probe, claim: Claim, truth: Truth, *, random: bool) -> Iterator[Finding]:
+    if truth.agreement not in ("differs", "form"):
+        return
+    span = by.claim_span(claim)
+    said = one_line(claim.said.text)
+    shown = f"`{short(probe.shown)}`"
+    if random:
+        yield not_repeatable(span, f"what {shown} gives is not repeatable", f"here it is `{truth.real}`")
+    elif hangs_on_machine(probe.shown, claim.said.text):
+        yield Finding(
+            "P107",
+            "note",
+            f"whether {shown} gives `{said}` cannot be told here: it depends on the machine",
+            span,
+            note=f"here it is `{truth.real}`",
+        )
+    elif claim.said.kind == "raises":
+        yield by.drift(
+            span,
+            f"{shown} does not raise {claim.said.error or 'an error'}",
+            truth.real,
+            "remove the remark, or correct the line",
+        )
+    else:
+        does = "print" if probe.prints else "give"
+        name = f"`{claim.said.name}`" if claim.said.name else shown
+        does = "be" if claim.said.name else does
+        word = "is" if claim.said.name else f"{does}s"
+        message = f"{name} is not `{said}`" if claim.said.name else f"{shown} does not {does} `{said}`"
+        yield by.drift(
+            span,
+            message,
+            f"it {word} `{truth.real}`" if truth.real else f"it {word} nothing",
+            _cure(claim, truth),
+            form=truth.agreement == "form",
+        )
+
+
+def _cure(claim: Claim, truth: Truth) -> str:
+    if not truth.real or len(truth.real) >= 80:
+        return "correct the claim"
+    of_one = isinstance(claim.said.shown, Number) and re.fullmatch(r"tensor\(\[*[^\[\],]*\]*\)", truth.real)
+    return f"write `# {truth.real}`" + (", or take its number with `.item()`" if of_one else "")

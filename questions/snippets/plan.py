@@ -1,0 +1,247 @@
+"""What to run for a snippet: the program for the sandbox, what it told, and what to try when a name was missing."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from questions.snippets.claims import speaks_of_failing
+from questions.snippets.collect import IMPORTS, Snippet, bound_names, free_names
+
+SECONDS = 9.0
+"""Of a program; the sandbox's own limit lies a little above."""
+_LINKS = 8
+"""Earlier programs that one may build upon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """How a snippet is run: as it stands, or behind what it lacks."""
+
+    imports: tuple[str, ...] = ()
+    """Well-known names that were missing."""
+    earlier: tuple[int, ...] = ()
+    """Which of the document's snippets run before it."""
+    borrowed: tuple[str, ...] = ()
+    """The names those bind for it."""
+    near: bool = True
+    """Whether all of those stand in the same question or section."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One execution of a statement somebody claims something of."""
+
+    printed: str
+    values: dict[str, dict[str, Any]]
+    """The statement's own value under ``""``, others under the expression that was looked at."""
+    raised: RaisedException | None
+
+
+@dataclass(frozen=True, slots=True)
+class RaisedException:
+    """An exception."""
+
+    kind: str
+    kinds: tuple[str, ...]
+    """Of its class and the bases of that."""
+    text: str
+    lines: tuple[int, ...]
+    """Of the program, outermost call first."""
+    name: str
+    """What a NameError or an ImportError did not find."""
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """A warning."""
+
+    kind: str
+    text: str
+    line: int
+    own: bool
+    """Whether it names a line of the program as its cause, and not one of a library."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What came of running a snippet."""
+
+    status: str
+    """Of the sandbox: ok, time, memory, …"""
+    told: bool
+    """Whether the program came to its end or to an exception, so that the rest is known."""
+    printed: str = ""
+    seen: dict[int, tuple[Seen, ...]] | None = None
+    warned: tuple[Warned, ...] = ()
+    failure: RaisedException | None = None
+    last: str = ""
+    """The value of its last line, where that is an expression."""
+    said: str = ""
+    """The end of stderr, where the program did not tell."""
+
+
+@cache
+def _inside() -> str:
+    return Path(__file__).with_name("inside.py").read_text(encoding="utf-8")
+
+
+def program_of(snippets: Sequence[Snippet], at: int, attempt: Attempt, mark: str) -> str:
+    """The program that the sandbox runs for a snippet; what it tells stands behind `mark` on standard output."""
+    snippet = snippets[at]
+    plan = {
+        "mark": mark,
+        "text": snippet.program,
+        "before": [*(IMPORTS[name] for name in attempt.imports), *(snippets[one].program for one in attempt.earlier)],
+        "probes": [(probe.line, probe.column, probe.also) for probe in snippet.probes],
+        "may_fail": _may_fail(snippet),
+        "session": [(one.line, one.source) for one in snippet.session],
+        "seconds": SECONDS,
+    }
+    return f"{_inside()}\nPLAN = {json.dumps(plan)!r}\ntell(PLAN)\n"
+
+
+def _may_fail(snippet: Snippet) -> list[int]:
+    if snippet.session:
+        return [at for at, one in enumerate(snippet.session) if one.fails or speaks_of_failing(one.source)]
+    return [at for at, probe in enumerate(snippet.probes) if probe.may_fail]
+
+
+def read_run(status: str, stdout: str, stderr: str, mark: str) -> Ran:
+    """What a program of `program_of` told, or how it ended without telling."""
+    told = [line.removeprefix(mark) for line in stdout.split("\n") if line.startswith(mark)]
+    try:
+        data = json.loads(told[-1]) if told else None
+    except ValueError:
+        data = None
+    if not isinstance(data, dict):
+        return Ran(status, told=False, said=stderr.strip()[-2000:])
+    try:
+        return Ran(
+            status,
+            told=True,
+            printed=data["printed"],
+            seen={int(at): tuple(_seen(one) for one in times) for at, times in data["seen"].items()},
+            warned=tuple(Warned(**one) for one in data["warned"]),
+            failure=data["failure"] and _failure(data["failure"]),
+            last=data["last"],
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return Ran(status, told=False, said="what the program told about itself cannot be read")
+
+
+def _seen(data: dict[str, Any]) -> Seen:
+    return Seen(data["printed"], data["values"], data["raised"] and _failure(data["raised"]))
+
+
+def _failure(data: dict[str, Any]) -> RaisedException:
+    return RaisedException(**{**data, "kinds": tuple(data["kinds"]), "lines": tuple(data["lines"])})
+
+
+def next_attempt(snippets: Sequence[Snippet], at: int, attempt: Attempt, ran: Ran) -> Attempt | None:
+    """How to run a snippet again that ended for want of a name; None where nothing helps or is needed."""
+    failure = ran.failure
+    if failure is None or failure.kind != "NameError" or not failure.name:
+        return None
+    missing = sorted({failure.name, *free_names(snippets[at].program)})
+    better = attempt
+    for name in missing:
+        better = _with(snippets, at, better, name)
+    known = {*attempt.imports, *attempt.borrowed}
+    return better if failure.name in {*better.imports, *better.borrowed} - known else None
+
+
+def _with(snippets: Sequence[Snippet], at: int, attempt: Attempt, name: str) -> Attempt:
+    """The attempt with what binds `name` before it, where that is known."""
+    if name in attempt.imports or name in attempt.borrowed or len(attempt.earlier) >= _LINKS:
+        return attempt
+    source = _binder(snippets, at, name)
+    near = source is not None and _near(snippets[source], snippets[at])
+    if name in IMPORTS and not near:
+        return replace(attempt, imports=(*attempt.imports, name))
+    if source is None:
+        return attempt
+    earlier = tuple(sorted({*attempt.earlier, source}))
+    attempt = replace(attempt, earlier=earlier, borrowed=(*attempt.borrowed, name), near=attempt.near and near)
+    # What the earlier one lacks itself comes before it.
+    for lacking in sorted(free_names(snippets[source].program)):
+        attempt = _with(snippets, source, attempt, lacking)
+    return attempt
+
+
+def _binder(snippets: Sequence[Snippet], at: int, name: str) -> int | None:
+    """The nearest earlier snippet that binds a name; one of the same question or section before any other."""
+    before = [one for one in range(at - 1, -1, -1) if name in bound_names(snippets[one].program)]
+    near = [one for one in before if _near(snippets[one], snippets[at])]
+    return next(iter(near or before), None)
+
+
+def _near(one: Snippet, other: Snippet) -> bool:
+    return one.section == other.section or (bool(one.question) and one.question == other.question)
+
+
+# What a program needs that the sandbox does not have: a device, a package, a file, the network.
+
+
+_MESSAGES = (
+    (r"cuda|nvidia|nccl|cudnn|no gpu", "a CUDA device"),
+    (r"\bmps\b|\bxpu\b|\bhpu\b|\bxla\b", "a device that is not here"),
+    (
+        r"RANK expected|process group has not been init|MASTER_ADDR|torchelastic|DataLoader worker|gloo|new process",
+        "several processes",
+    ),
+    (r"c\+\+ compiler|inductor|cxxcompiler|triton|ninja|g\+\+", "a C++ compiler"),
+    (r"name resolution|network is unreachable|urlopen|connection refused|max retries", "the network"),
+    (r"read-only file system|/dev/shm|semaphore", "what the sandbox denies"),
+    (r"can't allocate memory|cannot allocate memory|out of memory", "more memory than the sandbox gives"),
+)
+_KINDS = {
+    "FileNotFoundError": "a file that is not here",
+    "NotADirectoryError": "a file that is not here",
+    "URLError": "the network",
+    "HTTPError": "the network",
+    "ConnectionError": "the network",
+    "gaierror": "the network",
+    "PermissionError": "what the sandbox denies",
+    "BlockingIOError": "more processes than the sandbox allows",
+    "EOFError": "input from the keyboard",
+    "MemoryError": "more memory than the sandbox gives",
+    "DistStoreError": "several processes",
+    "DistNetworkError": "several processes",
+}
+_STATUSES = {"memory": "more memory than the sandbox gives", "denied": "what the sandbox denies"}
+_HERE = frozenset(("torch", "numpy"))
+_SEVERAL = re.compile(r"\bmultiprocessing\b|\bmp\.spawn\b|\bnum_workers\b|\binit_process_group\b|\bProcess\(")
+_MACHINE = re.compile(
+    r"cuda|\bmps\b|__version__|device_count|get_device|nvidia|\btime\b|perf_counter|\bid\(|data_ptr|getpid"
+)
+
+
+def needs_of(failure: RaisedException | None, status: str, program: str) -> str:
+    """What a program lacked here when it failed; empty when the fault is its own."""
+    if failure is None:
+        if status == "time" and _SEVERAL.search(program):
+            return "several processes"
+        return _STATUSES.get(status, "")
+    if "ModuleNotFoundError" in failure.kinds:
+        package = failure.name.partition(".")[0]
+        return f"the package `{package}`" if package not in _HERE else ""
+    for kind in failure.kinds:
+        if kind in _KINDS:
+            return _KINDS[kind]
+    for pattern, needed in _MESSAGES:
+        if failure.kind not in ("NameError", "AttributeError", "SyntaxError") and re.search(
+            pattern, failure.text, re.I
+        ):
+            return needed
+    return ""
+
+
+def hangs_on_machine(statement: str, claim: str) -> bool:
+    """Whether what a statement gives depends on the machine: its devices, its clock, its torch."""
+    return bool(_MACHINE.search(f"{statement} {claim}"))

@@ -1,0 +1,1 @@
+"""Trusted code outside the jail: the supervisor, its queue and its processes."""

@@ -1,0 +1,1 @@
+"""Code that runs next to submitted code, inside the jail. Nothing here is trusted."""

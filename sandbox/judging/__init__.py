@@ -1,0 +1,1 @@
+"""Trusted and pure: compares results and decides verdicts. Runs no submitted code."""

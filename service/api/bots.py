@@ -1,0 +1,259 @@
+"""The courier's calls: what waits, what arrived, what did not."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Request
+from pydantic import SecretStr, TypeAdapter
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.api.admin import Id, changing, channel_of
+from service.api.http import Call, EventBody, TheCall, WhereBody, WhoBody
+from service.people import installing, linking
+from service.people.audit import administer, admins_only
+from service.rounds import delivery as rounds_delivery
+from service.rounds import schedules
+from service.rounds.idempotency import once
+from service.store import chats
+from service.store import schedules as schedule_rows
+from service.store.members import Caller, known
+from service.store.session import libpq_url
+from service.wire import (
+    ChatLinked,
+    Delivery,
+    Installation,
+    InstallationKey,
+    LinkCode,
+    MemberLinked,
+    Platform,
+    PostingChannel,
+    ScheduleView,
+    Secret,
+    Where,
+    Who,
+)
+
+router = APIRouter()
+
+
+LONGEST_WAIT_S = 30 * 86_400.0
+LONGEST_ERROR = 20_000
+
+
+@router.post("/outbox/claim")
+async def outbox_claim(
+    call: TheCall,
+    request: Request,
+    platform: Annotated[Platform, Body(embed=True)],
+    limit: Annotated[int, Body(embed=True, ge=1, le=100)] = 20,
+    wait_s: Annotated[float, Body(embed=True, ge=0, le=30)] = 0,
+) -> tuple[Delivery, ...]:
+    parts = call.parts
+    url = libpq_url(parts.database_url)
+    # What a courier that was killed had asked for would be kept from the next one for a whole lease.
+    hung_up = asyncio.create_task(_hung_up(request))
+
+    def stopping() -> bool:
+        return parts.stopping.is_set() or hung_up.done()
+
+    try:
+        return await rounds_delivery.claim_or_wait(
+            parts.sessions, url, platform, parts.clock, limit=limit, wait_s=wait_s, stopping=stopping
+        )
+    finally:
+        hung_up.cancel()
+
+
+async def _hung_up(request: Request) -> None:
+    """Ends when whoever asked is gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+@router.post("/outbox/places")
+async def outbox_places(call: TheCall, platform: Annotated[Platform, Body(embed=True)]) -> tuple[PostingChannel, ...]:
+    async with call.transaction() as session:
+        found = await schedule_rows.places(session, platform)
+        return tuple(PostingChannel(workspace=chat, channel=channel, name=name) for chat, channel, name in found)
+
+
+@router.post("/outbox/sent")
+async def outbox_sent(
+    call: TheCall, delivery: Id, message_ref: Annotated[str, Body(embed=True, min_length=1, max_length=5_000)]
+) -> None:
+    async with call.transaction() as session:
+        await rounds_delivery.sent(session, delivery, message_ref, call.now)
+
+
+@router.post("/outbox/failed")
+async def outbox_failed(
+    call: TheCall,
+    delivery: Id,
+    attempt: Id,
+    error: Annotated[str, Body(embed=True, max_length=LONGEST_ERROR)],
+    uncertain: Annotated[bool, Body(embed=True)],
+    final: Annotated[bool, Body(embed=True)] = False,
+    retry_s: Annotated[float | None, Body(embed=True, ge=0, le=LONGEST_WAIT_S)] = None,
+) -> None:
+    async with call.transaction() as session:
+        await rounds_delivery.failed(
+            session, delivery, attempt, error, call.now, uncertain=uncertain, final=final, retry_s=retry_s
+        )
+
+
+# Calls about several chats of one workspace: hello, codes that link members and chats, shared schedules.
+
+
+CodeBody = Annotated[str, Body(embed=True, max_length=40)]
+INSTANT: TypeAdapter[datetime] = TypeAdapter(datetime)
+
+
+@router.post("/hello")
+async def hello(call: TheCall, who: WhoBody, event_id: EventBody, where: WhereBody) -> bool:
+    async with call.transaction() as session:
+        caller = await known(session, who, where, call.now)
+        greeting = chats.greet(session, caller.chat_id, call.now)
+        return await once(session, caller, event_id, "hello", call.now, greeting, bool)
+
+
+@router.post("/link")
+async def link(call: TheCall, who: WhoBody, event_id: EventBody) -> LinkCode:
+    async with call.transaction() as session:
+        caller = await known(session, who, None, call.now)
+        made = linking.made(call.parts.tokens.all, linking.MERGED, caller.chat_id, event_id)
+        work = linking.making(session, caller, linking.MERGED, next(iter(made)), call.now)
+        expires = await once(session, caller, event_id, "link", call.now, work(), INSTANT)
+        return LinkCode(code=await _made_first(session, made), expires_at=expires)
+
+
+@router.post("/link-with")
+async def link_with(call: TheCall, who: WhoBody, event_id: EventBody, code: CodeBody) -> MemberLinked:
+    await _note_guess(call, who)
+    digests = linking.digests_of(call.parts.tokens.all, linking.MERGED, code)
+    async with call.transaction() as session:
+        caller = await known(session, who, None, call.now)
+        work = linking.link(session, caller, digests, call.now)
+        return await once(session, caller, event_id, "link-with", call.now, work, MemberLinked)
+
+
+@router.post("/admin/chat/link")
+async def chat_link(call: TheCall, who: WhoBody, event_id: EventBody) -> LinkCode:
+    async with call.transaction() as session:
+        caller = await known(session, who, None, call.now)
+        made = linking.made(call.parts.tokens.all, linking.WHAT, caller.chat_id, event_id)
+        work = linking.making(session, caller, linking.WHAT, next(iter(made)), call.now)
+        expires = await administer(session, caller, event_id, "chat link", {}, work, INSTANT, call.now)
+        return LinkCode(code=await _made_first(session, made), expires_at=expires)
+
+
+@router.post("/admin/chat/join")
+async def chat_join(
+    call: TheCall, who: WhoBody, event_id: EventBody, code: CodeBody, sure: Annotated[bool, Body(embed=True)]
+) -> ChatLinked:
+    await _note_guess(call, who, admins=True)
+    digests = linking.digests_of(call.parts.tokens.all, linking.WHAT, code)
+    async with call.transaction() as session:
+        caller = await known(session, who, None, call.now)
+        admins_only(caller)
+        work = linking.join(session, caller, digests, call.now, sure=sure)
+        return await once(session, caller, event_id, "chat join", call.now, work, ChatLinked)
+
+
+@router.post("/admin/schedule/share")
+async def schedule_share(
+    call: TheCall, who: WhoBody, event_id: EventBody, where: WhereBody, schedule: Id
+) -> ScheduleView:
+    return await _with_channel(call, who, event_id, where, schedule, shared=True)
+
+
+@router.post("/admin/schedule/unshare")
+async def schedule_unshare(
+    call: TheCall, who: WhoBody, event_id: EventBody, where: WhereBody, schedule: Id
+) -> ScheduleView:
+    return await _with_channel(call, who, event_id, where, schedule, shared=False)
+
+
+async def _with_channel(
+    call: Call, who: Who, event_id: str, where: Where, schedule: int, *, shared: bool
+) -> ScheduleView:
+    change, action = (schedules.share, "schedule share") if shared else (schedules.unshare, "schedule unshare")
+
+    async def work(session: AsyncSession, caller: Caller) -> ScheduleView:
+        return await change(session, caller, schedule, channel_of(caller), call.now)
+
+    detail = {"schedule": schedule, "channel": where.channel}
+    return await changing(call, who, event_id, action, work, ScheduleView, detail, where)
+
+
+async def _made_first(session: AsyncSession, made: Mapping[str, str]) -> str:
+    """The code that was made when the event came first. It is kept nowhere: the event makes it again, with the token
+    that was the newest then."""
+    digest = await chats.kept_link_code(session, list(made))
+    return made[digest] if digest is not None else next(iter(made.values()))
+
+
+async def _note_guess(call: Call, who: Who, *, admins: bool = False) -> None:
+    """In a transaction of its own: a wrong code undoes everything but this."""
+    async with call.transaction() as session:
+        caller = await known(session, who, None, call.now)
+        if admins:
+            admins_only(caller)
+        await linking.note_guess(session, caller, call.now)
+
+
+# Calls about installations and their consent pages. Tokens cross here and are never logged.
+
+
+KeyBody = Annotated[InstallationKey, Body(embed=True)]
+PlatformBody = Annotated[Platform, Body(embed=True)]
+
+
+@router.post("/installation/keep")
+async def installation_keep(call: TheCall, installation: Annotated[Installation, Body(embed=True)]) -> None:
+    async with call.transaction() as session:
+        await installing.keep(session, call.parts.vault, installation, call.now)
+
+
+@router.post("/installation/find")
+async def installation_find(call: TheCall, key: KeyBody) -> Installation | None:
+    async with call.transaction() as session:
+        return await installing.find(session, call.parts.vault, key)
+
+
+@router.post("/installation/forget")
+async def installation_forget(call: TheCall, key: KeyBody) -> None:
+    async with call.transaction() as session:
+        await chats.forget_installation(session, key, call.now)
+
+
+@router.post("/installation/due")
+async def installation_due(call: TheCall, platform: PlatformBody) -> tuple[InstallationKey, ...]:
+    async with call.transaction() as session:
+        return await installing.due(session, platform, call.now)
+
+
+@router.post("/installation/lease", response_model=Secret | None)
+async def installation_lease(call: TheCall, key: KeyBody) -> SecretStr | None:
+    async with call.transaction() as session:
+        return await installing.lease(session, call.parts.vault, key, call.now)
+
+
+@router.post("/oauth/issue")
+async def oauth_issue(call: TheCall, platform: PlatformBody) -> str:
+    state = secrets.token_urlsafe(32)
+    async with call.transaction() as session:
+        await installing.issue(session, platform, state, call.now)
+    return state
+
+
+@router.post("/oauth/consume")
+async def oauth_consume(
+    call: TheCall, platform: PlatformBody, state: Annotated[str, Body(embed=True, max_length=500)]
+) -> bool:
+    async with call.transaction() as session:
+        return await installing.consume(session, platform, state, call.now)

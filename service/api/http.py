@@ -1,0 +1,266 @@
+"""What a route is given: the parts of the service, the call's own instant, and the fields of the posted body."""
+
+from __future__ import annotations
+
+import logging
+import time
+from asyncio import Event
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, cast
+
+import structlog
+from fastapi import Body, Depends, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import DataError
+from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service import tracing
+from service.credentials import ServiceTokens, TokenCipher
+from service.errors import AdminsOnly, Busy, EventReused, NoSandbox, NotFound, Refused
+from service.rounds.jobs import Jobs
+from service.rounds.sandbox_turns import FairSandbox
+from service.store.session import Sessions
+from service.tracing import following
+from service.wire import EventId, Failure, Ref, Where, Who, limit_words
+
+Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True)
+class ServiceParts:
+    """What `app` puts together once and every route may use."""
+
+    sessions: Sessions
+    database_url: str
+    clock: Clock
+    tokens: ServiceTokens
+    sandbox: FairSandbox | None
+    jobs: Jobs
+    newest_revision: str
+    vault: TokenCipher
+    stopping: Event
+    """Set when the process is about to end, so that no call waits any longer."""
+
+
+class Unauthorized(HTTPException):
+    """The service token is missing or wrong; set the bot's to the service's DAILYGRAD_SERVICE_TOKEN."""
+
+    def __init__(self) -> None:
+        super().__init__(401)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request: its parts and the instant it came in."""
+
+    parts: ServiceParts
+    now: datetime
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncSession]:
+        """The call's one transaction: committed at the end of the block, so before anything is answered."""
+        async with self.parts.sessions.begin() as session:
+            yield session
+
+
+def parts_of(request: Request) -> ServiceParts:
+    return cast(ServiceParts, request.app.state.parts)
+
+
+def call_of(request: Request) -> Call:
+    parts = parts_of(request)
+    return Call(parts, parts.clock())
+
+
+def authorized(request: Request) -> None:
+    """Raises Unauthorised unless the request carries one of the service's tokens."""
+    if not parts_of(request).tokens.accepts(request.headers.get("authorization", "")):
+        raise Unauthorized
+
+
+TheCall = Annotated[Call, Depends(call_of)]
+# The client posts one object whose fields are the call's arguments, whether there is one or many.
+WhoBody = Annotated[Who, Body(embed=True)]
+WhereBody = Annotated[Where, Body(embed=True)]
+EventBody = Annotated[EventId, Body(embed=True)]
+RefBody = Annotated[Ref, Body(embed=True)]
+
+# Before a body is read: nothing of a stranger's, and nobody's past its limit. What a body means is the routes'.
+
+
+MOST = 10_500_000
+"""Bytes of a call: the longest document, each of its characters escaped, and what is said beside it."""
+
+
+class BodyTooLarge(HTTPException):
+    """A body that nobody reads to its end."""
+
+    def __init__(self) -> None:
+        super().__init__(413, f"that is too large: a call takes at most {MOST:,} bytes. Nothing was done.")
+
+
+class BodyLimit:
+    """An ASGI app whose bodies are bounded. What it refuses, it raises where the body is read, so inside the route."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, _bounded(Request(scope), receive) if scope["type"] == "http" else receive, send)
+
+
+def _bounded(request: Request, receive: Receive) -> Receive:
+    left = MOST
+    known = False
+
+    async def bounded() -> Message:
+        nonlocal left, known
+        if not known:
+            authorized(request)
+            _refuse_declared(request.headers.get("content-length", "0"))
+            known = True
+        message = await receive()
+        # A chunked body does not say its length.
+        left -= len(message.get("body", b""))
+        if left < 0:
+            raise BodyTooLarge
+        return message
+
+    return bounded
+
+
+def _refuse_declared(length: str) -> None:
+    # More digits than any body has are too many, not none.
+    if length.isascii() and length.isdecimal() and int(length[:18]) > MOST:
+        raise BodyTooLarge
+
+
+# Around every call: takes up the id of the chat event it serves, and tells of it in one line. It refuses nothing.
+
+
+_LOG = logging.getLogger(__name__)
+PREFIX = "/v1/"
+HUNG_UP = 0
+"""The status of a call whose caller went before it was answered."""
+
+
+class CorrelationId:
+    """Calls that serve no event are told of only where they fail: most are couriers asking what waits."""
+
+    def __init__(self, app: ASGIApp, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._app = app
+        self._seconds = seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not scope["path"].startswith(PREFIX):
+            await self._app(scope, receive, send)
+            return
+        status, begun = HUNG_UP, self._seconds()
+
+        async def answered(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        with tracing.following(event_of(scope)), tracing.noting() as notes:
+            try:
+                await self._app(scope, receive, answered)
+            except Exception:
+                status = 500
+                raise
+            finally:
+                _tell(scope, status, round(1000 * (self._seconds() - begun), 1), notes)
+
+
+def event_of(scope: Scope) -> str:
+    """The id of the event that a request serves; empty where it names none."""
+    return tracing.from_header(Headers(scope=scope).get(tracing.HEADER, ""))
+
+
+def _tell(scope: Scope, status: int, ms: float, notes: dict[str, object]) -> None:
+    # What no route of ours bears was never a call, and its path is anybody's text.
+    if "route" not in scope or (status < 400 and not tracing.followed()):
+        return
+    level = logging.WARNING if status in (401, 500) else logging.INFO
+    call = str(scope["path"]).removeprefix(PREFIX)
+    tracing.mark(_LOG, "call answered", level=level, call=call, http=status, ms=ms, **notes)
+
+
+# Failures as the bot gets them: `wire.Failure`, with a status from one map.
+
+
+log = structlog.get_logger(__name__)
+
+STATUS: dict[type[Refused], int] = {
+    NotFound: 404,
+    AdminsOnly: 403,
+    EventReused: 409,
+    # Not a 5xx: the service is well and says what to do, so nobody should blindly call again.
+    NoSandbox: 409,
+    Busy: 409,
+    Refused: 400,
+}
+
+
+def install(app: FastAPI) -> None:
+    """Make every failure of `app` one that the client can read."""
+    app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(Unauthorized, _unauthorised)
+    app.add_exception_handler(BodyTooLarge, _too_large)
+    app.add_exception_handler(RequestValidationError, _unreadable)
+    app.add_exception_handler(DataError, _unkept)
+    app.add_exception_handler(HTTPException, _other)
+    app.add_exception_handler(Exception, _broken)
+
+
+def _answer(status: int, code: str, message: str) -> JSONResponse:
+    return JSONResponse(Failure(code=code, message=message).model_dump(), status)
+
+
+async def _refused(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, Refused)
+    status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+    return _answer(status, error.code, error.message)
+
+
+async def _unauthorised(request: Request, error: Exception) -> JSONResponse:
+    response = _answer(401, "unauthorised", " ".join((Unauthorized.__doc__ or "").split()))
+    response.headers["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+async def _too_large(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, BodyTooLarge)
+    return _answer(error.status_code, "too-large", error.detail)
+
+
+async def _unreadable(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    return _answer(422, "unreadable", limit_words(error.errors(), skip=1))
+
+
+async def _unkept(request: Request, error: Exception) -> JSONResponse:
+    # PostgreSQL keeps every character but NUL, and no stranger's text shall look like a failure of ours.
+    log.warning("unkept value", path=request.url.path, error=str(getattr(error, "orig", error)))
+    said = "a text holds a character that cannot be kept, such as NUL, or a number is too large: send it without"
+    return _answer(422, "unreadable", said)
+
+
+async def _other(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return _answer(error.status_code, "http", f"{request.method} {request.url.path}: {error.detail}")
+
+
+async def _broken(request: Request, error: Exception) -> JSONResponse:
+    # The outermost handler: the call is not followed any more.
+    with following(event_of(request.scope)):
+        log.error("call failed", path=request.url.path, exc_info=error)
+    return _answer(500, "internal", "The service failed; its log says why. Nothing was changed: try again.")

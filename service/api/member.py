@@ -1,0 +1,230 @@
+"""The member's calls about questions: today's, one of them, an answer, a trial of code."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Body
+from pydantic import AwareDatetime, TypeAdapter
+
+from service.api.http import EventBody, RefBody, TheCall, WhereBody, WhoBody
+from service.banks import moderation
+from service.metrics import answered
+from service.people import members
+from service.rounds import answering, grading, idempotency, leaderboard, practice, schedules
+from service.rounds.idempotency import once
+from service.rounds.sandbox_turns import with_wait
+from service.rounds.views import key_of
+from service.store import members as member_rows
+from service.store import privacy as store_privacy
+from service.store.members import known
+from service.tracing import note
+from service.wire import (
+    AnswerInput,
+    AnswerKey,
+    AnswerResult,
+    AskForm,
+    Board,
+    Code,
+    Contest,
+    Me,
+    Period,
+    PrivacyView,
+    Rating,
+    ReportView,
+    Rules,
+    RunResult,
+    SeasonView,
+    Short,
+    TodayView,
+    TopicCount,
+    VerdictView,
+    Where,
+)
+
+router = APIRouter()
+
+CodeBody = Annotated[Code, Body(embed=True)]
+
+
+@router.post("/join")
+async def join(call: TheCall, who: WhoBody, where: WhereBody) -> None:
+    async with call.transaction() as session:
+        await member_rows.known(session, who, where, call.now)
+
+
+@router.post("/today")
+async def today(call: TheCall, who: WhoBody, where: WhereBody) -> TodayView:
+    async with call.transaction() as session:
+        # A chat's own page and a private message lie in no channel.
+        caller = await member_rows.known(session, who, where if where.channel else None, call.now)
+        return await answering.today(session, caller, call.now)
+
+
+@router.post("/ask")
+async def ask(call: TheCall, who: WhoBody, where: WhereBody, ref: RefBody) -> AskForm:
+    async with call.transaction() as session:
+        caller = await member_rows.known(session, who, where, call.now)
+        return await answering.ask(session, caller, ref)
+
+
+@router.post("/answer")
+async def answer(
+    call: TheCall,
+    who: WhoBody,
+    where: WhereBody,
+    event_id: EventBody,
+    ref: RefBody,
+    given: Annotated[AnswerInput, Body(embed=True)],
+    at: Annotated[AwareDatetime, Body(embed=True)],
+) -> AnswerResult:
+    async with call.transaction() as session:
+        caller = await member_rows.known(session, who, where, call.now)
+        submitted = answering.Submitted(event_id, ref, given, at)
+        work = answering.answer(session, caller, submitted, call.now, call.parts.jobs)
+        receipt = await idempotency.once(session, caller, event_id, "answer", call.now, work, AnswerResult)
+    answered(who.platform, receipt.status, at, call.now)
+    note(status=receipt.status)
+    return await with_wait(receipt, call.parts.sandbox)
+
+
+@router.post("/try-code")
+async def try_code(call: TheCall, who: WhoBody, ref: RefBody, code: CodeBody) -> VerdictView:
+    sandbox = grading.connected(call.parts.sandbox)
+    async with call.transaction() as session:
+        caller = await member_rows.known(session, who, None, call.now)
+        task = await answering.code_question(session, caller, ref)
+    # Between transactions: nobody's rows wait for a member's loop.
+    async with sandbox.turn(caller.member_id, "free") as turn:
+        return await grading.try_code(turn, task, code)
+
+
+@router.post("/run")
+async def run(call: TheCall, who: WhoBody, code: CodeBody) -> RunResult:
+    sandbox = grading.connected(call.parts.sandbox)
+    async with call.transaction() as session:
+        caller = await member_rows.known(session, who, None, call.now)
+    async with sandbox.turn(caller.member_id, "free") as turn:
+        return await grading.run_snippet(turn, code)
+
+
+# Calls a member makes about themselves, about topics and rules, and about questions that are wrong.
+
+
+QuestionBody = Annotated[Short, Body(embed=True, min_length=1)]
+
+
+@router.post("/me")
+async def me(call: TheCall, who: WhoBody) -> Me:
+    async with call.transaction() as session:
+        return await members.me(session, await known(session, who, None, call.now), call.now)
+
+
+@router.post("/topics")
+async def topic_list(call: TheCall, who: WhoBody) -> tuple[TopicCount, ...]:
+    async with call.transaction() as session:
+        caller = await known(session, who, None, call.now)
+        return await schedules.topic_counts(session, caller.workspace_id)
+
+
+@router.post("/rules")
+async def rules(call: TheCall, who: WhoBody) -> Rules:
+    return members.rules()
+
+
+@router.post("/privacy")
+async def privacy(
+    call: TheCall, who: WhoBody, event_id: EventBody, action: Annotated[Short, Body(embed=True)] = "see"
+) -> PrivacyView:
+    async with call.transaction() as session:
+        # Whoever was forgotten must not be made known again by the same event, sent twice.
+        if forgotten := await store_privacy.forgetting_reply(session, who, event_id):
+            return PrivacyView.model_validate(forgotten)
+        caller = await known(session, who, None, call.now)
+        work = members.privacy(session, caller, action, call.now)
+        if action in ("hide", "show", store_privacy.FORGET):
+            return await once(session, caller, event_id, action, call.now, work, PrivacyView)
+        return await work
+
+
+@router.post("/report")
+async def report(
+    call: TheCall,
+    who: WhoBody,
+    event_id: EventBody,
+    question: QuestionBody,
+    text: Annotated[str, Body(embed=True, max_length=2000)],
+) -> ReportView:
+    async with call.transaction() as session:
+        caller = await known(session, who, None, call.now)
+        work = moderation.report(session, caller, question, text, call.now)
+        return await once(session, caller, event_id, "report", call.now, work, ReportView)
+
+
+# Calls about practice: what to ask next, how well it was recalled, and the key of a question one has met.
+
+
+INSTANT: TypeAdapter[datetime] = TypeAdapter(datetime)
+
+
+@router.post("/practice")
+async def practice_next(
+    call: TheCall,
+    who: WhoBody,
+    where: WhereBody,
+    topic: Annotated[Short, Body(embed=True)] = "",
+    level: Annotated[Short, Body(embed=True)] = "",
+    kind: Annotated[Short, Body(embed=True)] = "",
+) -> AskForm | None:
+    async with call.transaction() as session:
+        caller = await known(session, who, where, call.now)
+        found = await practice.next_card(session, caller, call.now, topic, level, kind)
+        if found is None:
+            return None
+        version_id, more = found
+        return await answering.ask(session, caller, f"p{version_id}", due=more)
+
+
+@router.post("/rate")
+async def rate(
+    call: TheCall, who: WhoBody, event_id: EventBody, ref: RefBody, rating: Annotated[Rating, Body(embed=True)]
+) -> datetime:
+    async with call.transaction() as session:
+        caller = await known(session, who, None, call.now)
+        work = practice.rate(session, caller, ref, rating, call.now)
+        return await once(session, caller, event_id, "rate", call.now, work, INSTANT)
+
+
+@router.post("/explain")
+async def explain(call: TheCall, who: WhoBody, question: Annotated[Short, Body(embed=True, min_length=1)]) -> AnswerKey:
+    async with call.transaction() as session:
+        caller = await known(session, who, None, call.now)
+        found = await moderation.may_see(session, caller, question)
+        return key_of(found, f"p{found.id}")
+
+
+# Calls about boards and seasons that members make.
+
+
+@router.post("/board")
+async def board(
+    call: TheCall,
+    who: WhoBody,
+    where: Annotated[Where | None, Body(embed=True)] = None,
+    period: Annotated[Period, Body(embed=True)] = "week",
+    topic: Annotated[Short, Body(embed=True)] = "",
+    limit: Annotated[int, Body(embed=True, ge=1, le=100)] = 10,
+    contest: Annotated[Contest, Body(embed=True)] = "points",
+) -> Board:
+    async with call.transaction() as session:
+        caller = await member_rows.known(session, who, where, call.now)
+        return await leaderboard.board(
+            session, caller, period=period, topic=topic, contest=contest, limit=limit, now=call.now
+        )
+
+
+@router.post("/seasons")
+async def season_list(call: TheCall, who: WhoBody) -> tuple[SeasonView, ...]:
+    async with call.transaction() as session:
+        return await leaderboard.all_seasons(session, await member_rows.known(session, who, None, call.now))

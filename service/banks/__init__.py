@@ -1,0 +1,1 @@
+"""Question banks: import, proofs, moderation and previews."""

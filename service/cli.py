@@ -1,0 +1,364 @@
+"""The commands of a service and its database: `dailygrad serve`, `work`, `migrate`, `regrade`, `bank import` …."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import re
+import sys
+import tempfile
+import time as clockwork
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, cast, get_args
+
+import typer
+from pydantic import SecretStr
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+import questions
+from questions import Reading, read_path
+from questions.cli import bank_command
+from questions.proofs import Proving, proving_github, proving_json, proving_text
+from questions.report import FORMATS
+from sandbox.embedded import embedded_sandbox
+from service.app import Service, build
+from service.banks import importing, moderation
+from service.banks.importing import import_path
+from service.banks.proving import ProofOutcome, prove_all, proved_readings, proving_work
+from service.config import Settings, read_settings
+from service.errors import Refused as NotDone
+from service.heartbeat import send_heartbeats
+from service.logs import hide_settings, log_to
+from service.metrics import exposed
+from service.ops import operations
+from service.ops.operations_text import whole_text
+from service.process import CommandFailed, errors, listening, now, out, served, stop_signal
+from service.rounds import regrading
+from service.rounds.sandbox_turns import FairSandbox
+from service.sandboxes import relay_open
+from service.store import migrations
+from service.wire import BankLog, Generated, ImportChange, ImportView, Operations, Twin
+
+# Imports as plain text, for a terminal: what one does to each question, what is asked twice, the record of a bank.
+
+
+def import_text(view: ImportView, dry_run: bool) -> str:
+    """What an import did or, with `dry_run`, question by question what it would do."""
+    return "\n".join(_import_lines(view, dry_run))
+
+
+def _import_lines(view: ImportView, dry_run: bool) -> Iterator[str]:
+    if view.errors:
+        yield f"  {view.name}: kept out"
+        yield from (f"    {line}" for line in view.findings.splitlines() if line.startswith("error"))
+        return
+    yield f"  {view.name}: {_counts(view)}{'; nothing was written' if dry_run else ''}"
+    if view.generated:
+        wait = f", {view.waiting} of them waiting for `dailygrad bank approve`" if view.waiting else ""
+        yield f"    {view.generated} choices made of its own sentences{wait}"
+    if view.for_gpu:
+        yield f"    {view.for_gpu} judged on a GPU, which no sandbox has: not asked before one does"
+    if dry_run:
+        yield from (f"    {_change(change)}" for change in view.changes)
+    if dry_run and view.twins:
+        yield f"    asked twice, with the likeness (1 is the very same, {view.near_from:.2f} or more is near):"
+        yield from (f"      {_twin(twin)}" for twin in view.twins)
+    if dry_run and view.findings:
+        yield from (f"    {line}".rstrip() for line in view.findings.splitlines())
+
+
+def undone_text(view: ImportView) -> str:
+    """What an undo did, question by question."""
+    head = f"  {view.name}: {view.changed} changed back, {view.retired} retired, {view.returned} back again"
+    return "\n".join((head, *(f"    {_change(change)}" for change in view.changes)))
+
+
+def log_text(log: BankLog) -> str:
+    """The imports of a bank, a line each, the newest first."""
+    lines = [f"  {log.name}: {len(log.imports)} {'import' if len(log.imports) == 1 else 'imports'}"]
+    for entry in log.imports:
+        what = f"undo of {entry.undoes}" if entry.undoes else entry.document or "several documents"
+        counts = f"{entry.added} new, {entry.changed} changed, {entry.unchanged} unchanged, {entry.retired} retired"
+        back = f", {entry.returned} back again" if entry.returned else ""
+        lines.append(f"  {entry.number:>4}  {entry.at:%Y-%m-%d %H:%M} UTC  {entry.digest}  {what}: {counts}{back}")
+    return "\n".join(lines)
+
+
+def _counts(view: ImportView) -> str:
+    said = f"{view.added} new, {view.changed} changed, {view.unchanged} unchanged, {view.unanswered} unanswered"
+    rest = (
+        (view.moved, "moved"),
+        (view.retired, "retired"),
+        (view.returned, "back again"),
+        (view.exact, "exact duplicate" if view.exact == 1 else "exact duplicates"),
+        (view.near, "near duplicate" if view.near == 1 else "near duplicates"),
+    )
+    return ", ".join((said, *(f"{count} {what}" for count, what in rest if count)))
+
+
+def _change(change: ImportChange) -> str:
+    line = f"line {change.line}: " if change.line else ""
+    fields = f" ({', '.join(change.fields)})" if change.fields else ""
+    made = f", which the document makes {change.made} now" if change.made else ""
+    return f"{change.what:<8}  {line}{change.id}{made}{fields}: {change.prompt}"
+
+
+def _twin(twin: Twin) -> str:
+    other = f"{twin.other} of bank {twin.bank}" if twin.bank else twin.other
+    return f"{twin.score:.2f}  line {twin.line}: {twin.id} and {other}"
+
+
+service_command = typer.Typer()
+
+SHIPPED = Path(questions.__file__).parent / "banks"
+
+T = TypeVar("T")
+
+
+@service_command.command()
+def serve() -> None:
+    """Start the question service alone. Settings: DATABASE_URL, DAILYGRAD_SERVICE_TOKEN, DAILYGRAD_HOST, …PORT."""
+    settings = read_settings()
+    hide_settings(settings)
+    log_to(None, settings.log_level)
+    migrations.current(settings.database_url)  # one that cannot be reached is said at once
+    asyncio.run(_serve(settings))
+
+
+async def _serve(settings: Settings) -> None:
+    stop = stop_signal()
+    service = build(settings, now)
+    # The bots were told this port, so no other will do.
+    with listening(settings.host, settings.port, tries=1, named_by="DAILYGRAD_PORT") as listener:
+        page = exposed(settings.metrics_host, settings.metrics_port, service.gather)
+        async with service.running(), page, served(service.api, listener, service.stopping.set):
+            out.print(f"The question service listens on {settings.host}:{listener.getsockname()[1]}")
+            await stop.wait()
+
+
+@service_command.command()
+def work() -> None:
+    """Start a worker: it ticks the schedules, where it is the leader, and does the jobs."""
+    settings = read_settings()
+    hide_settings(settings)
+    log_to(None, settings.log_level)
+    refuse_other_version(settings.database_url)
+    asyncio.run(_work(settings))
+
+
+async def _work(settings: Settings) -> None:
+    stop = stop_signal()
+    async with contextlib.AsyncExitStack() as stack:
+        service = await stack.enter_async_context(build(settings, now).running(work=True))
+        door = relay_open(service.sandbox, settings.tokens.accepts, settings.host, settings.relay_port)
+        await stack.enter_async_context(door)
+        page = exposed(settings.metrics_host, settings.metrics_port, service.gather)
+        await stack.enter_async_context(page)
+        await stack.enter_async_context(send_heartbeats())
+        out.print("The worker is ready")
+        await stop.wait()
+
+
+@service_command.command()
+def migrate() -> None:
+    """Bring the database that DATABASE_URL names to this version."""
+    settings = read_settings(service_token=SecretStr("not needed to migrate"))
+    migrations.upgrade(settings.database_url)
+    out.print(f"The database is at {migrations.newest()}")
+
+
+@service_command.command()
+def ops(
+    format: Annotated[str, typer.Option(help="text, or json.")] = "text",
+) -> None:
+    """Print how the quiz of every workspace runs: slots from due to confirmed, what waits, the sandbox, what failed."""
+    if format not in ("text", "json"):
+        raise typer.BadParameter("text or json", param_hint="--format")
+    found = asyncio.run(_in_database(_overview))
+    sys.stdout.write((whole_text(found) if format == "text" else found.model_dump_json(indent=2)) + "\n")
+
+
+async def _overview(service: Service) -> Operations:
+    sandbox = await operations.sandbox_view(service.sandbox)
+    async with service.sessions() as session:
+        return await operations.overview(session, None, sandbox, now())
+
+
+def refuse_other_version(database_url: str) -> None:
+    """Raises Refused when the database is not at this version, and OperationalError when it cannot be reached."""
+    at, newest = migrations.current(database_url), migrations.newest()
+    if at != newest:
+        raise CommandFailed(f"the database is at {at or 'no version yet'}, not {newest}: run `dailygrad migrate`")
+
+
+@service_command.command("regrade")
+def regrade_again(
+    answer: Annotated[int | None, typer.Argument(help="Number of a judged code answer.")] = None,
+    question: Annotated[str, typer.Option(help="In its place: every judged answer to the question of this id.")] = "",
+) -> None:
+    """Judge code again from the recorded seed, and say whether the verdict is the same. Nothing is written.
+
+    Exit status 1 where a verdict is another, 2 where one could not be made.
+    """
+    if (answer is None) is not bool(question):
+        raise typer.BadParameter("give the number of an answer, or --question ID", param_hint="ANSWER")
+    made = asyncio.run(_in_database(partial(_regrade_again, answer=answer, question=question)))
+    same = sum(one.same for one in made)
+    out.print(f"  {same} of {len(made)} verdicts are the same again")
+    raise SystemExit(regrading.exit_status(made))
+
+
+async def _regrade_again(service: Service, *, answer: int | None, question: str) -> list[regrading.Repeated]:
+    made = []
+    try:
+        async with contextlib.AsyncExitStack() as stack:
+            sandbox = service.sandbox
+            if sandbox is None:
+                directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+                sandbox = FairSandbox(await stack.enter_async_context(embedded_sandbox(directory)))
+            async for one in regrading.repeat(service.sessions, sandbox, answer_id=answer, question=question):
+                out.print(f"  {one}", markup=False, soft_wrap=True)
+                made.append(one)
+    except NotDone as refused:
+        raise CommandFailed(refused.message) from None
+    return made
+
+
+# Banks for everybody
+
+
+@bank_command.command("import")
+def bank_import(
+    path: Annotated[Path | None, typer.Argument(help="A document or a folder; none: ours.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen to each question.")] = False,
+    format: Annotated[str, typer.Option(help="text, or json with every question.")] = "text",
+    generated: Annotated[
+        str, typer.Option(help="Choices made of prose: use, hold (until `bank approve`) or none.")
+    ] = "use",
+) -> None:
+    """Import banks for everybody into the database that DATABASE_URL names. Exit status 1 where one was kept out."""
+    if format not in ("text", "json"):
+        raise typer.BadParameter("text or json", param_hint="--format")
+    if generated not in get_args(Generated):
+        raise typer.BadParameter("use, hold or none", param_hint="--generated")
+    if path is not None and not path.exists():
+        raise CommandFailed(f"there is no {path}: give a document or a folder of them")
+    how = cast(Generated, generated)
+    views = asyncio.run(_in_database(lambda service: _bank_import(service, path, dry_run, how)))
+    if format == "json":
+        sys.stdout.write(json.dumps([view.model_dump(mode="json") for view in views], indent=2) + "\n")
+    else:
+        for view in views:
+            out.print(import_text(view, dry_run), markup=False, soft_wrap=True)
+    raise SystemExit(1 if any(view.errors for view in views) else 0)
+
+
+async def _bank_import(
+    service: Service, path: Path | None, dry_run: bool, generated: Generated
+) -> tuple[ImportView, ...]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+        task = bar.add_task("reading", total=None)
+
+        def tell(said: str, done: int, total: int) -> None:
+            bar.update(task, description=said, completed=done, total=total or None)
+
+        return await import_path(service.sessions, path, now(), not dry_run, tell=tell, most=None, generated=generated)
+
+
+@bank_command.command("approve")
+def bank_approve(
+    question: Annotated[str, typer.Argument(help="Id of a question that waits, or all.")],
+) -> None:
+    """Have questions be asked that were made of documents' sentences and held, in banks for everybody."""
+    work = partial(moderation.approve, question=question)
+    count = asyncio.run(_in_database(lambda service: _in_transaction(service, work)))
+    out.print(f"  {count} approved")
+
+
+@bank_command.command("log")
+def bank_log(name: Annotated[str, typer.Argument(help="Name of a bank for everybody.")]) -> None:
+    """Show what was imported into a bank, and when."""
+    log = asyncio.run(_in_database(lambda service: _in_transaction(service, partial(importing.import_log, name=name))))
+    out.print(log_text(log), markup=False, soft_wrap=True)
+
+
+@bank_command.command("undo")
+def bank_undo(name: Annotated[str, typer.Argument(help="Name of a bank for everybody.")]) -> None:
+    """Take back the latest import into a bank; once more, and it is there again."""
+    undo = partial(importing.undo_import, name=name, now=now())
+    view = asyncio.run(_in_database(lambda service: _in_transaction(service, undo)))
+    out.print(undone_text(view), markup=False, soft_wrap=True)
+
+
+async def _in_transaction(service: Service, do: Callable[..., Coroutine[Any, Any, T]]) -> T:
+    """Do something to what is everybody's. Raises Refused."""
+    try:
+        async with service.sessions.begin() as session:
+            return await do(session, None)
+    except NotDone as refused:
+        raise CommandFailed(refused.message) from None
+
+
+async def _in_database(do: Callable[[Service], Coroutine[Any, Any, T]]) -> T:
+    """Do something with a service on the database that DATABASE_URL names."""
+    settings = read_settings(service_token=SecretStr("not needed for banks"))
+    await asyncio.to_thread(refuse_other_version, settings.database_url)
+    service = build(settings, now)
+    async with service.running():
+        return await do(service)
+
+
+# Banks anywhere
+
+
+@bank_command.command("prove")
+def bank_prove(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="Documents, or folders of them, to prove; none: the shipped banks.")
+    ] = None,
+    torch: Annotated[
+        str, typer.Option(metavar="VERSION", help="The torch that must be the one that runs, such as 2.13.")
+    ] = "",
+    format: Annotated[str, typer.Option(help="text, json, or github for annotations.")] = "text",
+) -> None:
+    """Run every proof, challenge, shown program and claimed output of documents in the sandbox.
+
+    The report names the torch that ran. Exit status 1 where a finding is an error; 2 where something could not be run.
+    """
+    if format not in FORMATS:
+        raise typer.BadParameter("text, json or github", param_hint="--format")
+    missing = next((path for path in paths or () if not path.exists()), None)
+    if missing is not None:
+        raise CommandFailed(f"there is no {missing}: give a Markdown file or a folder of them")
+    shipped = SHIPPED.relative_to(Path.cwd()) if SHIPPED.is_relative_to(Path.cwd()) else SHIPPED
+    proving = asyncio.run(_bank_prove([reading for path in paths or [shipped] for reading in read_path(path)], torch))
+    if format == "text":
+        Console(highlight=False, soft_wrap=True).print(proving_text(proving), end="")
+    else:
+        sys.stdout.write((proving_json if format == "json" else proving_github)(proving) + "\n")
+    raise SystemExit(1 if proving.has_errors else 2 if proving.troubles else 0)
+
+
+async def _bank_prove(readings: Sequence[Reading], torch: str) -> Proving:
+    work = proving_work(readings)
+    found: list[ProofOutcome] = []
+    columns = (TextColumn("Proving"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with tempfile.TemporaryDirectory() as directory:
+        async with embedded_sandbox(Path(directory)) as sandbox:
+            versions = (await sandbox.health()).versions
+            if torch and not re.match(rf"{re.escape(torch)}(?![\w])", versions.get("torch", "")):
+                raise CommandFailed(
+                    f"torch {versions.get('torch')} runs here, not {torch}: install torch=={torch} beside it"
+                )
+            started = clockwork.monotonic()
+            with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+                task = bar.add_task("Proving", total=len(work))
+                async for one in prove_all(work, sandbox):
+                    found.append(one)
+                    bar.advance(task)
+            return proved_readings(readings, found, versions, clockwork.monotonic() - started)

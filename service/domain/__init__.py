@@ -1,0 +1,1 @@
+"""Pure rules: calendar, choosing, scoring and standings. No database, no clock."""

@@ -1,0 +1,211 @@
+"""Which question a slot gets: pure, seeded by the slot, the same for the same input. No rows, no clock, no dice.
+
+In order of weight: nothing from the schedule's memory; the topic, then the level, then the pair of both that was
+asked least; a difficulty that brings the latest rounds to about 70 % right; what was asked least often; the seed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Literal, TypeVar
+
+from questions.model import Kind, Level
+
+ChoiceWarning = Literal["bank runs low", "repeat"]
+
+AIM = 0.7
+"""The share right that rounds should come to."""
+LATEST = 6
+"""How many latest rounds the difficulty aimed at makes up for."""
+
+# What to expect of a question nobody has answered yet.
+_EXPECTED: dict[Level | None, float] = {"mid": 0.75, "senior": 0.65, "principal": 0.55, None: AIM}
+
+Group = TypeVar("Group", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A question of the bank that may be asked."""
+
+    id: str
+    kind: Kind
+    level: Level | None
+    topic: str
+    """A path, such as `tensors/memory`."""
+    difficulty: float | None = None
+    """Share of answers measured right, 0 to 1; None where nobody has answered."""
+    last_asked: date | None = None
+    """In this schedule; the history may not reach back as far."""
+    times_asked: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PastRound:
+    """A round of the schedule that has been."""
+
+    id: str
+    day: date
+    topic: str
+    level: Level | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleFilter:
+    """What a schedule asks for. Nothing in `topics`, `levels` or `kinds` means any."""
+
+    topics: tuple[str, ...] = ()
+    """Paths; each takes in all below it, and each is a topic to balance over."""
+    levels: tuple[Level, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    memory_days: int = 365
+    """No question asked fewer than this many days before the slot. 0 for none."""
+    memory_rounds: int = 0
+    """And none of this many latest rounds. 0 for none."""
+    low_at: int = 10
+    """Warn when fewer than this many questions are left after this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenQuestion:
+    """The question chosen."""
+
+    id: str
+    warnings: tuple[ChoiceWarning, ...]
+    remaining: int
+    """Questions left, after this one, that the schedule can ask without repeating itself."""
+
+
+def choose(
+    candidates: Sequence[Candidate], history: Sequence[PastRound], wishes: ScheduleFilter, seed: str, day: date
+) -> ChosenQuestion | None:
+    """The question for the slot of local date `day`; None where no candidate is what `wishes` ask for.
+
+    `history` is the schedule's own, oldest first; the order of `candidates` does not matter. When everything is in
+    memory, the question asked longest ago is repeated with the warning `repeat`.
+    """
+    wanted = [candidate for candidate in candidates if _is_wanted(candidate, wishes)]
+    if not wanted:
+        return None
+    remembered = _remembered(history, wishes, day)
+    fresh = [c for c in wanted if c.id not in remembered and not _recent(c.last_asked, wishes, day)]
+    if not fresh:
+        return ChosenQuestion(_longest_ago(wanted, history, seed).id, ("bank runs low", "repeat"), 0)
+    remaining = len({candidate.id for candidate in fresh}) - 1
+    best = _seeded(fresh, _preference(fresh, candidates, history, wishes), seed)
+    return ChosenQuestion(best.id, ("bank runs low",) if remaining < wishes.low_at else (), remaining)
+
+
+def shuffled(option_ids: Iterable[str], member_key: str, round_key: str) -> list[str]:
+    """The options in this member's own order for this round: always the same, whatever order they come in."""
+    return sorted(option_ids, key=lambda option: (_digest(round_key, member_key, option), option))
+
+
+def _is_wanted(candidate: Candidate, wishes: ScheduleFilter) -> bool:
+    return (
+        (not wishes.kinds or candidate.kind in wishes.kinds)
+        and (not wishes.levels or candidate.level in wishes.levels)
+        and (not wishes.topics or any(_is_below(candidate.topic, topic) for topic in wishes.topics))
+    )
+
+
+def _is_below(topic: str, above: str) -> bool:
+    return topic == above or topic.startswith(above.rstrip("/") + "/")
+
+
+def _remembered(history: Sequence[PastRound], wishes: ScheduleFilter, day: date) -> set[str]:
+    latest = history[-wishes.memory_rounds :] if wishes.memory_rounds else ()
+    return {asked.id for asked in latest} | {asked.id for asked in history if _recent(asked.day, wishes, day)}
+
+
+def _recent(asked: date | None, wishes: ScheduleFilter, day: date) -> bool:
+    return asked is not None and day - asked < timedelta(days=wishes.memory_days)
+
+
+def _longest_ago(wanted: Sequence[Candidate], history: Sequence[PastRound], seed: str) -> Candidate:
+    last = {asked.id: (asked.day, place) for place, asked in enumerate(history)}
+
+    def moment(candidate: Candidate) -> tuple[date, int, int, str]:
+        day, place = last.get(candidate.id, (candidate.last_asked or date.min, -1))
+        return max(day, candidate.last_asked or date.min), place, _digest(seed, candidate.id), candidate.id
+
+    return min(wanted, key=moment)
+
+
+def _preference(
+    fresh: Sequence[Candidate], candidates: Sequence[Candidate], history: Sequence[PastRound], wishes: ScheduleFilter
+) -> Callable[[Candidate], tuple[object, ...]]:
+    """A key by which the best candidates come first."""
+
+    def topic(asked: Candidate | PastRound) -> str:
+        return _topic_group(asked.topic, wishes)
+
+    def cell(asked: Candidate | PastRound) -> tuple[str, Level | None]:
+        return topic(asked), asked.level
+
+    by_topic = _turns([topic(a) for a in history], {topic(c) for c in fresh})
+    by_level = _turns([a.level for a in history], {c.level for c in fresh})
+    by_cell = _turns([cell(a) for a in history], {cell(c) for c in fresh})
+    desired = _desired_share(candidates, history)
+
+    def key(candidate: Candidate) -> tuple[object, ...]:
+        return (
+            by_topic[topic(candidate)],
+            by_level[candidate.level],
+            by_cell[cell(candidate)],
+            # To a tenth: a measured share is no more exact, and the seed shall have something to choose from.
+            round(abs(_expected(candidate) - desired), 1),
+            candidate.times_asked,
+        )
+
+    return key
+
+
+def _seeded(fresh: Sequence[Candidate], key: Callable[[Candidate], tuple[object, ...]], seed: str) -> Candidate:
+    """Of the best by the key the one that the seed says."""
+    keys = [key(candidate) for candidate in fresh]
+    best = min(keys)
+    ties = [candidate for candidate, its in zip(fresh, keys, strict=True) if its == best]
+    return min(ties, key=lambda candidate: (_digest(seed, candidate.id), candidate.id))
+
+
+def _topic_group(topic: str, wishes: ScheduleFilter) -> str:
+    """The topic that `topic` counts as: the closest one asked for, else the first step of its path."""
+    asked_for = [wish for wish in wishes.topics if _is_below(topic, wish)]
+    return max(asked_for, key=len) if asked_for else topic.partition("/")[0]
+
+
+def _turns(asked: Sequence[Group], groups: set[Group]) -> dict[Group, int]:
+    """How often each of `groups` has had its turn.
+
+    None falls more than one turn behind: a topic that joins late, or comes back, is next once and then in turn.
+    """
+    turns = dict.fromkeys(groups, 0)
+    for group in asked:
+        if group in turns:
+            turns[group] += 1
+            floor = turns[group] - 1
+            turns.update({other: floor for other, count in turns.items() if count < floor})
+    return turns
+
+
+def _expected(candidate: Candidate) -> float:
+    return _EXPECTED[candidate.level] if candidate.difficulty is None else candidate.difficulty
+
+
+def _desired_share(candidates: Sequence[Candidate], history: Sequence[PastRound]) -> float:
+    """The share right that would bring the latest rounds, with this one, to the aim."""
+    shares = {candidate.id: candidate.difficulty for candidate in candidates}
+    latest = [shares.get(asked.id) for asked in history[-LATEST:]]
+    known = [share for share in latest if share is not None]
+    return min(0.95, max(0.4, AIM * (len(known) + 1) - math.fsum(known)))
+
+
+def _digest(*parts: str) -> int:
+    """A number that depends on every part and on nothing else; Python's own hash differs between processes."""
+    text = "".join(f"{len(part)}:{part}" for part in parts)
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8])

@@ -1,0 +1,215 @@
+"""What the metrics' page looks up when it is asked for: the database, its pool of connections, the sandbox.
+
+Kept for a second, so that however often the page is asked for, the database is not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+from time import perf_counter
+
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.pool import QueuePool
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sandbox.client import Health, SandboxUnreachable
+from sandbox.wire import Outcome, Run
+from service.leader import LEADER
+from service.metrics import REQUEST_SECONDS, REQUESTS, SANDBOX_REFUSED, SANDBOX_RUNS, SANDBOX_SECONDS
+from service.rounds.rounds import owed
+from service.rounds.sandbox_turns import FairSandbox, SandboxPort
+from service.store.monitoring import Measures, measured
+from service.store.session import Sessions
+
+GRACE = timedelta(minutes=1)
+"""A question that stands in its channel so long after its slot is on time."""
+KEPT_S = 1.0
+PATIENCE_S = 8.0
+"""Less than Prometheus waits for a page."""
+
+
+class State:
+    """Looks it up. `clock` is the service's own; `seconds` only goes on."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        sandbox: FairSandbox | None,
+        clock: Callable[[], datetime],
+        seconds: Callable[[], float] = time.monotonic,
+        *,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        self._sessions = sessions
+        self._sandbox = sandbox
+        self._clock = clock
+        self._seconds = seconds
+        self._patience_s = patience_s
+        self._lock = asyncio.Lock()
+        self._kept: tuple[Metric, ...] = ()
+        self._until = float("-inf")
+
+    async def gather(self) -> Iterable[Metric]:
+        """All of it, at most a second old. What does not answer in time is said to be away."""
+        async with self._lock:
+            if self._seconds() >= self._until:
+                found, health = await asyncio.gather(self._measured(), self._health())
+                now = self._clock()
+                self._kept = (*of_database(found, now), *of_pool(self._sessions.kw["bind"]), *self._of_sandbox(health))
+                self._until = self._seconds() + KEPT_S
+            return self._kept
+
+    async def _measured(self) -> tuple[Measures, int] | None:
+        """What the database holds, and how many times of day have slots that no leader has dealt with."""
+        now = self._clock()
+        try:
+            async with asyncio.timeout(self._patience_s), self._sessions() as session:
+                return await measured(session, now, GRACE, LEADER), len(await owed(session, now - GRACE))
+        except (SQLAlchemyError, OSError):  # a TimeoutError is one
+            return None
+
+    async def _health(self) -> Health | None:
+        if self._sandbox is None:
+            return None
+        try:
+            async with asyncio.timeout(self._patience_s):
+                return await self._sandbox.health()
+        except (SandboxUnreachable, TimeoutError):
+            return None
+
+    def _of_sandbox(self, health: Health | None) -> Iterator[Metric]:
+        return of_sandbox(health) if self._sandbox is not None else iter(())
+
+
+def of_database(looked_up: tuple[Measures, int] | None, now: datetime) -> Iterator[Metric]:
+    """The gauges read from the database; None where it does not answer."""
+    yield _gauge("database_up", "Whether the database answers.", looked_up is not None)
+    if looked_up is None:
+        return
+    found, slots_owed = looked_up
+    yield _gauge("slots_owed", "Times of day whose slots are a minute due, and not even begun.", slots_owed)
+    outbox = {queue.name: queue for queue in found.outbox}
+    yield _by("outbox_waiting", "Messages that wait to be posted.", "platform", {n: q.count for n, q in outbox.items()})
+    yield _by(
+        "outbox_oldest_seconds",
+        "Since when the oldest of them waits.",
+        "platform",
+        {name: _age(queue.oldest, now) for name, queue in outbox.items()},
+    )
+    yield _gauge("posts_overdue", "Questions a minute late or more, and not posted yet.", found.overdue.count)
+    yield _gauge("posts_overdue_seconds", "How late the latest of them is.", _age(found.overdue.oldest, now))
+    yield _gauge("answers_waiting", "Code answers that wait for their verdict.", found.answers.count)
+    yield _gauge("answers_waiting_seconds", "Since when the oldest of them waits.", _age(found.answers.oldest, now))
+    jobs = GaugeMetricFamily("dailygrad_jobs", "Jobs by task and state.", labels=["task", "status"])
+    oldest = GaugeMetricFamily("dailygrad_jobs_oldest_seconds", "Age of the oldest of them.", labels=["task", "status"])
+    for job in found.jobs:
+        jobs.add_metric([job.task, job.status], job.count)
+        oldest.add_metric([job.task, job.status], _age(job.oldest, now))
+    yield from (jobs, oldest)
+    yield _gauge("schedules", "Schedules there are.", found.schedules)
+    yield _gauge("rounds_open", "Rounds that take answers.", found.open_rounds)
+    yield _gauge("rounds_unclosed", "Rounds whose time is up and whose reveal was not made.", found.unclosed)
+    yield _gauge("led", "Whether any worker leads.", found.led)
+    yield _by("troubles", "Troubles that admins were told of.", "what", dict(found.troubles))
+
+
+def of_pool(engine: AsyncEngine) -> Iterator[Metric]:
+    """This process's connections to the database."""
+    pool = engine.pool
+    if isinstance(pool, QueuePool):
+        states = {"in_use": pool.checkedout(), "idle": pool.checkedin()}
+        yield _by("database_connections", "Connections to the database.", "state", states)
+
+
+def of_sandbox(health: Health | None) -> Iterator[Metric]:
+    """The sandbox, or several as one; None where none answers."""
+    yield _gauge("sandbox_up", "Whether a sandbox answers.", health is not None)
+    if health is None:
+        return
+    yield _gauge("sandbox_ready", "Children ready for a run.", health.ready)
+    yield _gauge("sandbox_running", "Runs at work.", health.running)
+    yield _gauge("sandbox_waiting", "Runs that wait for their turn.", health.waiting)
+    yield _gauge("sandbox_wait_seconds", "How long a run that comes now can expect to wait.", health.wait_s)
+    yield _gauge("sandbox_trouble", "Whether a sandbox says that something is wrong.", bool(health.trouble))
+    yield _gauge("sandbox_isolated", "Whether every layer of isolation is there.", health.isolation == "full")
+    yield _by("sandbox_devices", "Where a run can compute.", "device", {str(device): 1 for device in health.devices})
+
+
+def _gauge(name: str, said: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"dailygrad_{name}", said, value=float(value))
+
+
+def _by(name: str, said: str, label: str, values: dict[str, float] | dict[str, int]) -> Metric:
+    family = GaugeMetricFamily(f"dailygrad_{name}", said, labels=[label])
+    for value, number in values.items():
+        family.add_metric([value], number)
+    return family
+
+
+def _age(since: datetime | None, now: datetime) -> float:
+    return max(0.0, (now - since).total_seconds()) if since is not None else 0.0
+
+
+# Counts what passes through: calls of the service by route and status, runs of the sandbox. It changes neither.
+
+
+class CountedCalls:
+    """An ASGI app whose calls are counted."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        status = "500"  # unless an answer is begun
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = str(message["status"])
+            await send(message)
+
+        began = perf_counter()
+        try:
+            await self._app(scope, receive, noted)
+        finally:
+            route = _route_of(scope)
+            REQUESTS.labels(route, status).inc()
+            REQUEST_SECONDS.labels(route).observe(perf_counter() - began)
+
+
+def _route_of(scope: Scope) -> str:
+    """The route that took the call. What strangers ask for that is not there has one name for all."""
+    if scope.get("route") is None:
+        return "none"
+    # Ours take all in the body; a path that holds something would be another label for each.
+    return str(scope["route"].path if scope.get("path_params") else scope["path"])
+
+
+class CountedRuns:
+    """A sandbox whose runs are counted."""
+
+    def __init__(self, sandbox: SandboxPort) -> None:
+        self._sandbox = sandbox
+
+    async def run(self, run: Run) -> Outcome:
+        """See `Sandbox`."""
+        outcome = await self._sandbox.run(run)
+        SANDBOX_RUNS.labels(outcome.status).inc()
+        if outcome.refused:
+            SANDBOX_REFUSED.labels(outcome.refused).inc()
+        else:
+            SANDBOX_SECONDS.labels("queue").observe(outcome.queue_ms / 1000)
+            SANDBOX_SECONDS.labels("run").observe(outcome.wall_ms / 1000)
+        return outcome
+
+    async def health(self) -> Health:
+        """See `Sandbox`."""
+        return await self._sandbox.health()

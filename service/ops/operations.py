@@ -1,0 +1,169 @@
+"""How the quiz runs: each slot from due to confirmed, what waits, the sandbox, what failed. It changes nothing.
+
+An admin is shown their own workspace and nobody else's; whoever runs Dailygrad sees all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timedelta
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from sandbox.client import SandboxUnreachable
+from service.leader import LEADER
+from service.rounds.sandbox_turns import FairSandbox
+from service.rounds.schedules import PLATFORM
+from service.store import monitoring, troubles
+from service.store import monitoring as rows
+from service.store.monitoring import Posting
+from service.store.tables import Channel, Chat, Outbox, Trouble
+from service.wire import ErrorView, Operations, QueueView, SandboxView, ScheduleSpec, SlotState, SlotView, TroubleView
+
+PROMPT = timedelta(minutes=1)
+"""A question that stands so long after its slot is on time."""
+SLOTS_BACK = timedelta(days=7)
+ERRORS_BACK = timedelta(days=1)
+MOST_SLOTS = 60
+MOST_ERRORS = 30
+PATIENCE_S = 3.0
+"""How long a sandbox may take to say how it is."""
+
+_TROUBLES = {
+    "late": "a question is late",
+    "refused": "the channel refuses messages",
+    "sandbox": "code answers wait for a sandbox",
+    "revoked": "the app was removed",
+}
+
+
+async def overview(
+    session: AsyncSession, workspace_id: int | None, sandbox: SandboxView | None, now: datetime
+) -> Operations:
+    """All of it, of one workspace or of every one; `sandbox` is how it was found just now."""
+    everywhere = workspace_id is None
+    since = now - ERRORS_BACK
+    posted = await rows.postings(session, workspace_id, now - SLOTS_BACK, MOST_SLOTS)
+    return Operations(
+        at=now,
+        led=await monitoring.has_leader(session, LEADER),
+        slots=tuple(slot_view(posting, now, everywhere) for posting in posted),
+        queues=await _queues(session, workspace_id),
+        sandbox=sandbox,
+        troubles=tuple(_trouble(row) for row in await troubles.recent_troubles(session, workspace_id, since)),
+        errors=await _errors(session, workspace_id, since, everywhere),
+    )
+
+
+async def sandbox_view(sandbox: FairSandbox | None, patience_s: float = PATIENCE_S) -> SandboxView | None:
+    """How the sandbox is; None where none is connected."""
+    if sandbox is None:
+        return None
+    try:
+        async with asyncio.timeout(patience_s):
+            health = await sandbox.health()
+    except SandboxUnreachable as problem:
+        return SandboxView(up=False, trouble=str(problem))
+    except TimeoutError:
+        return SandboxView(up=False, trouble="it does not say how it is")
+    return SandboxView(
+        up=True,
+        ready=health.ready,
+        running=health.running,
+        waiting=health.waiting,
+        wait_s=health.wait_s,
+        isolation=health.isolation,
+        devices=health.devices,
+        trouble=health.trouble,
+    )
+
+
+def slot_view(posting: Posting, now: datetime, everywhere: bool) -> SlotView:
+    """A slot in one channel: when it was due, in a bot's hand, confirmed by the chat, and how late that was."""
+    row = posting.row
+    due_at = posting.round.opens_at - timedelta(minutes=row.body.get("late_minutes", 0) if row else 0)
+    state, late = _state(posting, due_at, now)
+    return SlotView(
+        platform=PLATFORM.validate_python(posting.chat.platform),
+        workspace=posting.chat.external_id if everywhere else "",
+        channel=posting.channel.name or posting.channel.external_id,
+        day=posting.round.day,
+        zone=ScheduleSpec.model_validate(posting.schedule.spec).zone,
+        due_at=due_at,
+        taken_at=row.taken_at if row else None,
+        sent_at=row.sent_at if row else None,
+        late_s=max(0.0, late.total_seconds()),
+        state=state,
+        said=posting.round.skipped or (row.error if row is not None and row.error else ""),
+    )
+
+
+def _state(posting: Posting, due_at: datetime, now: datetime) -> tuple[SlotState, timedelta]:
+    row = posting.row
+    if row is None or row.state == "skipped":
+        return "skipped", timedelta()
+    if row.sent_at is not None:
+        late = row.sent_at - due_at
+        return ("posted" if late <= PROMPT else "late"), late
+    late = now - due_at
+    return ("waiting" if late <= PROMPT else "overdue"), late
+
+
+async def _queues(session: AsyncSession, workspace_id: int | None) -> tuple[QueueView, ...]:
+    waiting = [
+        QueueView(name=f"messages for {queue.name}", count=queue.count, oldest_at=queue.oldest)
+        for queue in await rows.undelivered(session, workspace_id)
+    ]
+    answers = await monitoring.waiting_answers(session, workspace_id)
+    judging = QueueView(name="code answers", count=answers.count, oldest_at=answers.oldest)
+    jobs = [
+        QueueView(name=f"jobs {job.status}: {job.task}", count=job.count, oldest_at=job.oldest)
+        for job in (await monitoring.jobs(session) if workspace_id is None else ())
+    ]
+    return (*waiting, judging, *jobs)
+
+
+async def _errors(
+    session: AsyncSession, workspace_id: int | None, since: datetime, everywhere: bool
+) -> tuple[ErrorView, ...]:
+    failed = await rows.failures(session, workspace_id, since, MOST_ERRORS)
+    unjudged = await rows.unjudged(session, workspace_id, since, MOST_ERRORS)
+    jobs = await rows.failed_jobs(session, workspace_id, since, MOST_ERRORS)
+    found = [
+        *[_failed(row, chat, channel, everywhere) for row, chat, channel in failed],
+        *[_unjudged(row, chat, channel, everywhere) for row, chat, channel in unjudged],
+        *[
+            ErrorView(at=job.at or since, what=f"job {job.task}", said=f"given up after {job.attempts} attempts")
+            for job in jobs
+        ],
+    ]
+    return tuple(sorted(found, key=lambda error: error.at, reverse=True)[:MOST_ERRORS])
+
+
+def _failed(row: Outbox, chat: Chat, channel: Channel | None, everywhere: bool) -> ErrorView:
+    fate = "given up" if row.state == "skipped" else "tried again"
+    what = f"{row.kind}, {fate} ({row.attempt} {'attempt' if row.attempt == 1 else 'attempts'})"
+    return ErrorView(at=row.due_at, what=what, where=_where(row, chat, channel, everywhere), said=row.error or "")
+
+
+def _unjudged(row: Outbox, chat: Chat, channel: Channel | None, everywhere: bool) -> ErrorView:
+    said = "the sandbox failed, not the member; it cost them nothing"
+    return ErrorView(at=row.due_at, what="system error", where=_where(row, chat, channel, everywhere), said=said)
+
+
+def _where(row: Outbox, chat: Chat, channel: Channel | None, everywhere: bool) -> str:
+    """The place of a message; of a private one not whose it is."""
+    place = (
+        "a private message" if row.member_id is not None else (channel.name or channel.external_id if channel else "")
+    )
+    return ", ".join(part for part in (place, chat.platform, chat.external_id if everywhere else "") if part)
+
+
+def _trouble(row: Trouble) -> TroubleView:
+    return TroubleView(
+        what=_TROUBLES[row.what],
+        where=str(row.detail.get("place", "")).strip("`"),
+        said=str(row.detail.get("cause", "")),
+        since=row.since,
+        over_at=row.over_at,
+    )

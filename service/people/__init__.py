@@ -1,0 +1,1 @@
+"""Members and their workspaces: profiles, linking, installations, audit."""

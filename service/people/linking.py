@@ -1,0 +1,263 @@
+"""Chats linked to one workspace: an admin makes a code in one chat, and an admin of another types it there.
+
+What the joining chat's workspace has comes along, all of it:
+- its chats, channels and schedules go on as they were, and its rounds, answers, streaks and cards with them;
+- its members stay who they are, until each links their own two accounts with `/quiz link`;
+- its points stay on the days they were won, so they count on the shared boards of those days from now on;
+- its own banks are asked from by everybody then, and what either side retired stays retired; a bank or a season
+  whose name is taken gets a number;
+- its running season ends, with its board kept; the other one's goes on.
+Nothing that was logged changes but the workspace it is filed under. A round that is open here would change its
+rivals half-way, so until its close nothing is joined.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import hmac
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.errors import NotPossible
+from service.rounds import leaderboard
+from service.store import audits, chats
+from service.store import ledger as season_rows
+from service.store import members as member_rows
+from service.store import privacy as rows
+from service.store.chats import Holdings
+from service.store.members import Caller
+from service.store.privacy import CountingAnswer, LedgerSum
+from service.store.tables import LinkCodeRow
+from service.wire import ChatLinked, MemberLinked
+
+# Short codes that link chats and members: how one is made, and what of it is kept. Pure; rows are the store's.
+
+
+ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+"""Nothing that is mistaken for something else when read aloud or typed from another screen."""
+LENGTH = 8
+GOOD_FOR = timedelta(minutes=15)
+GUESSES = 20
+"""Codes that may be tried in one workspace within `GOOD_FOR`: of some 656 thousand million there are."""
+
+
+def code_for(secret: str, what: str, chat_id: int, event_id: str) -> str:
+    """The code that an event asks for: the same for its duplicates, and not to be guessed without the secret."""
+    number = int.from_bytes(_keyed(secret, f"make {what} {chat_id} {event_id}"))
+    letters = []
+    for _ in range(LENGTH):
+        number, place = divmod(number, len(ALPHABET))
+        letters.append(ALPHABET[place])
+    return "".join(letters)
+
+
+def made(secrets: Sequence[str], what: str, chat_id: int, event_id: str) -> dict[str, str]:
+    """Of each secret the code that an event asks for, by what is kept of it; the newest secret's first."""
+    codes = {secret: code_for(secret, what, chat_id, event_id) for secret in secrets}
+    return {digest_of(secret, what, code): code for secret, code in codes.items()}
+
+
+def as_typed(code: str) -> str:
+    """A code without what people put between and around its letters."""
+    return "".join(letter for letter in code.upper() if letter.isalnum())
+
+
+def digest_of(secret: str, what: str, code: str) -> str:
+    """What is kept of a code: without the secret it does not even help to try all codes."""
+    return _keyed(secret, f"keep {what} {as_typed(code)}").hex()
+
+
+def digests_of(secrets: Sequence[str], what: str, code: str) -> list[str]:
+    """What may be kept of a code: while secrets are changed it may have been made with any of them."""
+    return [digest_of(secret, what, code) for secret in secrets]
+
+
+def _keyed(secret: str, text: str) -> bytes:
+    return hmac.digest(secret.encode(), text.encode(), hashlib.sha256)
+
+
+WHAT = "chat"
+BAD_CODE = (
+    "That code is wrong, was used, or is older than 15 minutes. Make a new one in the other chat with "
+    "/quiz-admin link, and type it here."
+)
+TOO_OFTEN = "Too many codes were tried here. Wait 15 minutes, then make a new code and type that one."
+
+
+async def note_guess(session: AsyncSession, caller: Caller, now: datetime) -> None:
+    """Note that the caller tries a code; refused where that was done too often. Commit it before the code is tried:
+    what a wrong code undoes must not be this."""
+    if not await chats.may_guess_link_code(session, caller.workspace_id, now, GOOD_FOR, GUESSES):
+        raise NotPossible(cause=TOO_OFTEN)
+
+
+def making(
+    session: AsyncSession, caller: Caller, what: str, digest: str, now: datetime
+) -> Callable[[], Awaitable[datetime]]:
+    """Work that keeps a code's digest; returns until when the code is good."""
+
+    async def work() -> datetime:
+        await chats.save_link_code(session, caller, what, digest, now, now + GOOD_FOR)
+        return now + GOOD_FOR
+
+    return work
+
+
+async def join(
+    session: AsyncSession, caller: Caller, digests: Sequence[str], now: datetime, *, sure: bool
+) -> ChatLinked:
+    """Join the caller's workspace to the one that made the code; unless `sure`, only say what that would bring along
+    where it brings anything. Refused, with nothing changed, for a bad code and while a round is open here."""
+    code = await chats.lock_link_code(session, WHAT, digests, now)
+    if code is None:
+        raise NotPossible(cause=BAD_CODE)
+    old, new = caller.workspace_id, code.workspace_id
+    if old == new:
+        raise NotPossible(cause="These two chats are linked already: they share one board.")
+    await chats.hold(session, [old, new])
+    if found := await chats.open_round(session, old):
+        round_, channel = found
+        raise NotPossible(
+            cause=f"A question is open in {channel} until {round_.closes_at:%H:%M} UTC: chats are linked between "
+            "rounds. Close it there with /quiz-admin close-now, or wait; then type the code again."
+        )
+    has = await chats.holdings(session, old)
+    running = await season_rows.running_season(session, old)
+    view = ChatLinked(
+        done=sure or not has.is_history,
+        platforms=tuple(await chats.platforms(session, [new, old])),
+        schedules=has.schedules,
+        members=has.members,
+        points=has.points,
+        banks=has.banks,
+        seasons=has.seasons,
+        ending=running.name if running else "",
+    )
+    if view.done:
+        await chats.use_link_code(session, code)
+        await _bring(session, caller, new, has, now)
+    return view
+
+
+async def _bring(session: AsyncSession, caller: Caller, new: int, has: Holdings, now: datetime) -> None:
+    if await season_rows.running_season(session, caller.workspace_id):
+        await leaderboard.end_season(session, caller, now)
+    joining = "+".join(await chats.platforms(session, [caller.workspace_id]))
+    await chats.move(session, caller.workspace_id, new)
+    detail = {"chat": joining, "schedules": has.schedules, "members": has.members, "points": has.points}
+    audits.add(session, dataclasses.replace(caller, workspace_id=new), "chat join", detail, now)
+
+
+# One person with an account in each of two chats becomes one member: a code made in one is typed in the other.
+#
+# The member who made the code stays; the one who types it turns out to be them.
+# - Points are booked over: each round of the one leaves by a booking and arrives by another, on the day it was won, so
+#   that every sum over the two stays as it was. A round that both answered is one round and counts once, by the better
+#   of the two results; the lesser is what the sum loses. The log itself is never changed.
+# - Of a round that is open, the newer of two answers counts, as ever. Of a closed one, the better.
+# - Streaks run through the rounds of both. Cards are united: of a question both have, the state reviewed last.
+# - Whoever hid under either account is hidden. Whoever was forgotten has no account left to link, and comes back by
+#   none.
+# - Nobody else's bookings, answers or cards change.
+
+
+MERGED = "member"
+
+
+async def link(session: AsyncSession, caller: Caller, digests: Sequence[str], now: datetime) -> MemberLinked:
+    """Join the caller to the member who made the code; refused, with nothing changed, where it cannot be."""
+    code = await chats.lock_link_code(session, MERGED, digests, now)
+    if code is None:
+        raise NotPossible(cause=BAD_CODE.replace("/quiz-admin link", "/quiz link"))
+    _refuse_strangers(caller, code)
+    kept = (await member_rows.became(session, code.member_id)).id
+    gone = (await member_rows.locked(session, caller)).member_id
+    if kept == gone:
+        raise NotPossible(cause="These two accounts are linked already.")
+    if await rows.chats_of_member(session, kept) & await rows.chats_of_member(session, gone):
+        raise NotPossible(cause="Both of you are known in the same chat already, so you cannot be one member.")
+    await chats.use_link_code(session, code)
+    linked = await merge(session, kept, gone)
+    audits.add(session, dataclasses.replace(caller, member_id=kept), "member link", {"member": kept}, now)
+    return linked
+
+
+async def merge(session: AsyncSession, kept: int, gone: int) -> MemberLinked:
+    """Make `gone` turn out to be `kept`, both of one workspace."""
+    people = await rows.lock_members(session, [kept, gone])
+    stays, leaves = people[kept], people[gone]
+    mine, theirs = await rows.ledger_sums(session, kept), await rows.ledger_sums(session, gone)
+    bookings = [booking for each in theirs.values() for booking in _over(kept, gone, mine.get(each.place), each)]
+    twice = await _unite_answers(session, kept, gone, mine, theirs)
+    await rows.post_ledger(session, stays.workspace_id, bookings)
+    cards = await rows.unite_cards(session, kept, gone)
+    await rows.repoint_member(session, kept, gone)
+    stays.hidden = stays.hidden or leaves.hidden
+    stays.joined_at = min(stays.joined_at, leaves.joined_at)
+    leaves.merged_into = kept
+    await session.flush()
+    known = await member_rows.identities(session, kept)
+    return MemberLinked(
+        name=stays.name,
+        platforms=tuple([chat.platform for _, chat in known]),
+        points=sum(what.points for _, member, what in bookings if member == kept),
+        twice=twice,
+        cards=cards,
+        hidden=stays.hidden,
+    )
+
+
+def _refuse_strangers(caller: Caller, code: LinkCodeRow) -> None:
+    if code.workspace_id != caller.workspace_id:
+        raise NotPossible(
+            cause="That code was made in a chat that is not linked with this one. First an admin links the two with "
+            "/quiz-admin link; then type the code again, or a new one."
+        )
+    if code.chat_id == caller.chat_id:
+        raise NotPossible(cause="That code was made in this very chat: type it in the other one.")
+
+
+def _over(kept: int, gone: int, mine: LedgerSum | None, theirs: LedgerSum) -> list[tuple[str, int, LedgerSum]]:
+    """The bookings that take `theirs` from one member to the other, where it is better than what is there."""
+    key = f"link:{gone}:{theirs.place}"
+    out = [(f"{key}:out", gone, _difference(theirs, None))]
+    if mine is None:
+        return [*out, (f"{key}:in", kept, theirs)]
+    if theirs.points <= mine.points:
+        return out
+    return [*out, (f"{key}:in", kept, _difference(mine, theirs))]
+
+
+def _difference(before: LedgerSum, after: LedgerSum | None) -> LedgerSum:
+    """What turns one sum into the other, or into nothing."""
+    return dataclasses.replace(
+        before,
+        points=(after.points if after else 0) - before.points,
+        credit=None if before.credit is None else ((after and after.credit) or 0.0) - before.credit,
+        seconds=None if before.seconds is None else ((after and after.seconds) or 0.0) - before.seconds,
+    )
+
+
+async def _unite_answers(
+    session: AsyncSession, kept: int, gone: int, mine: dict[str, LedgerSum], theirs: dict[str, LedgerSum]
+) -> int:
+    """Have one answer count in each round; returns in how many rounds there were two."""
+    have, come = await rows.counting_answers(session, kept), await rows.counting_answers(session, gone)
+    both = have.keys() & come.keys()
+    better = [
+        round_id
+        for round_id in both
+        if _prevails(have[round_id], come[round_id], mine.get(f"round:{round_id}"), theirs.get(f"round:{round_id}"))
+    ]
+    await rows.move_counting_answers(session, kept, gone, better)
+    return len(both)
+
+
+def _prevails(have: CountingAnswer, come: CountingAnswer, mine: LedgerSum | None, theirs: LedgerSum | None) -> bool:
+    """Whether the answer that comes counts in place of the one that is there."""
+    if mine is None and theirs is None:
+        return (come.at, come.answer_id) > (have.at, have.answer_id)
+    return mine is None or (theirs is not None and theirs.points > mine.points)

@@ -1,0 +1,1 @@
+"""The daily round: schedules, posts, answers, grading, points and practice."""

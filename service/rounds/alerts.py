@@ -1,0 +1,327 @@
+"""What admins want to hear before they ask: a question that does not come, a channel that refuses, no sandbox, no app.
+
+Each trouble is told once when it is noticed and once when it is over, where the admins can be told: beside a chat that
+is itself the trouble, if the workspace has another. That it is once is kept by the rows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from sandbox.client import SandboxUnreachable
+from service.domain.calendar import zone_named
+from service.rounds.sandbox_turns import FairSandbox
+from service.store import chats, outbox, troubles
+from service.store.session import Sessions
+from service.store.tables import Channel, Chat, Outbox, Schedule, Trouble
+from service.wire import Notice, ScheduleSpec
+
+# Where what admins must know is said: to the admin who made the schedule, privately; else in its channel.
+
+
+async def notify_admins(session: AsyncSession, schedule: Schedule, key: str, notice: Notice, now: datetime) -> None:
+    """Leave a notice about a schedule, once for the key.
+
+    A post that the channel refuses is told of where the bot may write. Where the maker is not known any more, and in
+    the web chat and the console, where all sit in one room, it goes to the channel.
+    """
+    chat = await chats.of_channel(session, schedule.channel_id)
+    maker = schedule.made_by if chat.platform in ("discord", "slack") else None
+    for member_id in dict.fromkeys((maker, None)):
+        left = await outbox.leave(
+            session,
+            key,
+            notice,
+            workspace_id=schedule.workspace_id,
+            channel_id=schedule.channel_id if member_id is None else None,
+            member_id=member_id,
+            chat_id=chat.id,
+            due_at=now,
+            give_up_at=now + outbox.PRIVATE_PATIENCE,
+        )
+        if left:
+            return
+
+
+EVERY = timedelta(seconds=10)
+"""How often is looked."""
+LATE = timedelta(minutes=10)
+"""A question that does not stand so long after it was due is worth a word."""
+UNJUDGED = timedelta(minutes=2)
+"""As is a code answer that has waited so long while there is no sandbox. Its member hears of it after some more."""
+MOST = 50
+"""Of each kind that are told of at one look: an outage of thousands is told of little by little, between ticks."""
+PATIENCE_S = 2.0
+"""How long a sandbox may take to say how it is: the tick waits for it."""
+
+
+class Alerts:
+    """Looks and tells; called with every tick."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        sandbox: FairSandbox | None,
+        *,
+        most: int = MOST,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        self._sessions = sessions
+        self._patience_s = patience_s
+        self._most = most
+        self._sandbox = sandbox
+        self._looked: datetime | None = None
+
+    async def look(self, now: datetime) -> None:
+        """Find what began and what is over, and leave the notices."""
+        if self._looked is not None and timedelta() <= now - self._looked < EVERY:
+            return
+        self._looked = now
+        async with self._sessions.begin() as session:
+            await _late(session, now, self._most)
+            await _refused(session, now, self._most)
+            await _revoked(session, now, self._most)
+        await self._judging(now)
+
+    async def _judging(self, now: datetime) -> None:
+        async with self._sessions.begin() as session:
+            behind = await troubles.delayed_answers(session, now - UNJUDGED)
+            known = await troubles.open_troubles(session, "sandbox")
+        if not behind and not known:
+            return
+        cause = await self._absence()
+        async with self._sessions.begin() as session:
+            for trouble in known[: self._most] if not cause else ():
+                if await troubles.close_trouble(session, trouble, now):
+                    await _tell_over(session, trouble, _judges_again(trouble, now), now)
+            fresh = [each for each in behind if each.workspace_id not in {trouble.workspace_id for trouble in known}]
+            for each in fresh[: self._most] if cause else ():
+                detail = {"count": each.count, "oldest": each.oldest.isoformat(), "cause": cause}
+                begun = await troubles.open_trouble(session, each.workspace_id, "sandbox", 0, detail, now)
+                if begun is not None:
+                    await _tell(session, begun, "began", await _no_sandbox(session, begun), now)
+
+    async def _absence(self) -> str:
+        """Why nothing can be judged; empty where it can."""
+        if self._sandbox is None:
+            return "none is connected"
+        try:
+            async with asyncio.timeout(self._patience_s):
+                health = await self._sandbox.health()
+        except SandboxUnreachable as problem:
+            return str(problem)
+        except TimeoutError:
+            return "it does not say how it is"
+        return "" if health.ready or health.running else health.trouble or "it is starting"
+
+
+# A question that does not come
+
+
+async def _late(session: AsyncSession, now: datetime, most: int) -> None:
+    for row, schedule, channel in await troubles.late_posts(session, now - LATE, most):
+        detail = {"place": _place(channel), "due": _at(row.due_at, schedule), "cause": row.error or ""}
+        trouble = await troubles.open_trouble(session, row.workspace_id, "late", row.id, detail, now)
+        if trouble is not None:
+            await _tell(session, trouble, "began", _is_late(row, schedule, detail), now, schedule, {row.chat_id})
+    for trouble, row in await troubles.settled_late_posts(session, most):
+        if not await troubles.close_trouble(session, trouble, now):
+            continue
+        if row.state == "sent":
+            await _tell_over(session, trouble, _has_come(trouble, row), now)
+        else:  # given up, which is told by itself
+            await troubles.withdraw_message(session, _key(trouble, "began"))
+
+
+def _is_late(row: Outbox, schedule: Schedule, detail: dict[str, Any]) -> Notice:
+    if row.error:
+        why = f"The last try failed: {row.error}."
+    elif row.taken_at is None:
+        why = "No bot has come for it: see that the bot of that chat runs."
+    else:
+        why = "A bot has it in hand and has not said what became of it."
+    until = f" It is tried until {_at(row.give_up_at, schedule)}." if row.give_up_at is not None else ""
+    return Notice(
+        title="The daily question is late",
+        text=f"It was due in {detail['place']} at {detail['due']} and does not stand there yet. {why}{until} You will "
+        "hear when it does. `/quiz-admin doctor` says more.",
+    )
+
+
+def _has_come(trouble: Trouble, row: Outbox) -> Notice:
+    assert row.sent_at is not None, "it was sent"
+    minutes = max(1, int((row.sent_at - row.due_at).total_seconds() // 60))
+    return Notice(
+        title="The daily question has come",
+        text=f"It stands in {trouble.detail['place']} now, {_minutes(minutes)} after it was due.",
+    )
+
+
+# A channel that refuses: that it does is told when a message is given up
+
+
+async def _refused(session: AsyncSession, now: datetime, most: int) -> None:
+    for trouble in await troubles.recovered_channels(session, most):
+        if await troubles.close_trouble(session, trouble, now):
+            await _tell_over(session, trouble, _is_open_again(trouble), now)
+
+
+async def refused(session: AsyncSession, row: Outbox, now: datetime) -> None:
+    """Note that the chat refused a message to a channel for good."""
+    if row.channel_id is None or row.member_id is not None or row.kind == "notice":
+        return
+    channel = await session.get_one(Channel, row.channel_id)
+    detail = {"place": _place(channel), "cause": row.error or ""}
+    await troubles.open_trouble(session, row.workspace_id, "refused", channel.id, detail, now)
+
+
+def _is_open_again(trouble: Trouble) -> Notice:
+    return Notice(
+        title="The channel takes messages again",
+        text=f"{trouble.detail['place']} refused a message before ({trouble.detail['cause']}). That is over.",
+    )
+
+
+# An app that was taken away
+
+
+async def _revoked(session: AsyncSession, now: datetime, most: int) -> None:
+    gone = {chat.id: chat for chat in await troubles.revoked_installations(session)}
+    known = {trouble.subject: trouble for trouble in await troubles.open_troubles(session, "revoked")}
+    for chat_id in sorted(gone.keys() - known.keys())[:most]:
+        chat = gone[chat_id]
+        detail = {"place": chat.platform.capitalize()}
+        trouble = await troubles.open_trouble(session, chat.workspace_id, "revoked", chat_id, detail, now)
+        if trouble is not None:
+            # In that chat nobody can be told; where it was the only one, its admins know: it was their doing.
+            await _tell_beside(session, trouble, "began", _is_gone(chat), now, {chat_id})
+    for chat_id in sorted(known.keys() - gone.keys())[:most]:
+        if await troubles.close_trouble(session, known[chat_id], now):
+            await _tell_over(session, known[chat_id], _is_back(known[chat_id]), now)
+
+
+def _is_gone(chat: Chat) -> Notice:
+    name = chat.platform.capitalize()
+    return Notice(
+        title=f"Dailygrad was removed from {name}",
+        text=f"Its token there was revoked, so nothing is posted on {name} until the app is installed again. What is "
+        "due here goes on.",
+    )
+
+
+def _is_back(trouble: Trouble) -> Notice:
+    return Notice(
+        title=f"Dailygrad is back on {trouble.detail['place']}",
+        text="The app was installed again. What waited is posted now, as far as it is still in time.",
+    )
+
+
+# No sandbox
+
+
+async def _no_sandbox(session: AsyncSession, trouble: Trouble) -> Notice:
+    schedule = await troubles.oldest_schedule(session, trouble.workspace_id)
+    count, oldest = int(trouble.detail["count"]), datetime.fromisoformat(trouble.detail["oldest"])
+    many = "A code answer has" if count == 1 else f"{count} code answers have"
+    return Notice(
+        title="Code answers wait: there is no sandbox",
+        text=f"{many} waited for a verdict since {_at(oldest, schedule)}. The sandbox: {trouble.detail['cause']}. "
+        "Whoever runs Dailygrad should see that `dailygrad sandbox serve` runs and read its log. No answer is lost "
+        "and none costs anybody points; you will hear when judging goes on.",
+    )
+
+
+def _judges_again(trouble: Trouble, now: datetime) -> Notice:
+    minutes = max(1, int((now - trouble.since).total_seconds() // 60))
+    return Notice(
+        title="Code answers are judged again",
+        text=f"A sandbox answers, {_minutes(minutes)} after you were told that there was none.",
+    )
+
+
+# Telling
+
+
+async def _tell_over(session: AsyncSession, trouble: Trouble, notice: Notice, now: datetime) -> None:
+    """That it is over; where its beginning could not be told yet, this one notice says enough."""
+    await troubles.withdraw_message(session, _key(trouble, "began"))
+    await _tell(session, trouble, "over", notice, now)
+
+
+async def _tell(
+    session: AsyncSession,
+    trouble: Trouble,
+    when: str,
+    notice: Notice,
+    now: datetime,
+    schedule: Schedule | None = None,
+    troubled: Collection[int] = (),
+) -> None:
+    """Tell the admins beside the troubled chats, else where they are always told."""
+    if troubled and await _tell_beside(session, trouble, when, notice, now, troubled, schedule):
+        return
+    key = _key(trouble, when)
+    schedule = schedule or await _schedule_of(session, trouble)
+    if schedule is not None:
+        await notify_admins(session, schedule, key, notice, now)
+    elif (channel := await troubles.oldest_channel(session, trouble.workspace_id)) is not None:
+        await _leave(session, key, notice, trouble, troubles.NoticeTarget(channel.chat_id, channel.id, None), now)
+
+
+async def _tell_beside(
+    session: AsyncSession,
+    trouble: Trouble,
+    when: str,
+    notice: Notice,
+    now: datetime,
+    troubled: Collection[int],
+    schedule: Schedule | None = None,
+) -> bool:
+    """Tell the admins in a chat that has no trouble; False where there is none."""
+    schedule = schedule or await _schedule_of(session, trouble)
+    spot = await troubles.notice_target_elsewhere(session, schedule, troubled) if schedule is not None else None
+    return spot is not None and await _leave(session, _key(trouble, when), notice, trouble, spot, now)
+
+
+async def _leave(
+    session: AsyncSession, key: str, notice: Notice, trouble: Trouble, spot: troubles.NoticeTarget, now: datetime
+) -> bool:
+    return await outbox.leave(
+        session,
+        key,
+        notice,
+        workspace_id=trouble.workspace_id,
+        channel_id=spot.channel_id,
+        member_id=spot.member_id,
+        chat_id=spot.chat_id,
+        due_at=now,
+        give_up_at=now + outbox.PRIVATE_PATIENCE,
+    )
+
+
+async def _schedule_of(session: AsyncSession, trouble: Trouble) -> Schedule | None:
+    if trouble.what == "late" and (found := await troubles.schedule_of_message(session, trouble.subject)) is not None:
+        return found
+    return await troubles.oldest_schedule(session, trouble.workspace_id)
+
+
+def _key(trouble: Trouble, when: str) -> str:
+    return f"trouble:{trouble.id}:{when}"
+
+
+def _place(channel: Channel) -> str:
+    return f"`{(channel.name or channel.external_id).replace('`', '')}`"
+
+
+def _at(instant: datetime, schedule: Schedule | None) -> str:
+    zone = ScheduleSpec.model_validate(schedule.spec).zone if schedule is not None else "UTC"
+    return f"{instant.astimezone(zone_named(zone)):%H:%M} {zone}"
+
+
+def _minutes(number: int) -> str:
+    return "a minute" if number == 1 else f"{number} minutes"

@@ -1,0 +1,215 @@
+"""Messages handed to couriers and what became of them: due → sending → sent, or uncertain, or given up with a notice.
+
+A courier holds a message for a lease. If it is not heard of again, the message comes back as uncertain: it may
+have been posted, so the next courier looks first. Only what certainly was not posted is given up by the clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import structlog
+from psycopg import AsyncConnection
+from pydantic import TypeAdapter
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.errors import NotFound
+from service.metrics import DELIVERIES, delivered
+from service.rounds import alerts
+from service.rounds.alerts import notify_admins
+from service.store import answers, outbox
+from service.store.session import Sessions
+from service.store.tables import Channel, Outbox, Round, Schedule
+from service.wire import Body, Delivery, Notice, Platform
+
+log = structlog.get_logger(__name__)
+
+LEASE = timedelta(seconds=30)
+FIRST_WAIT_S = 2.0
+LONGEST_WAIT_S = 300.0
+LONGEST_ASKED_S = 3600.0
+"""The longest wait a platform may ask for."""
+LOOK_S = 1.0
+"""How often a waiting courier looks by itself: for leases that ended and waits that are over."""
+BODY: TypeAdapter[Body] = TypeAdapter(Body)
+PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
+
+
+async def claim_or_wait(
+    sessions: Sessions,
+    database_url: str,
+    platform: Platform,
+    clock: Callable[[], datetime],
+    *,
+    limit: int = 20,
+    wait_s: float = 0,
+    stopping: Callable[[], bool] = lambda: False,
+) -> tuple[Delivery, ...]:
+    """What may be sent on that platform now, leased to the caller; waits up to `wait_s` for something to do.
+
+    Once `stopping` says so it waits no longer than a second more, and takes nothing: nobody is there to carry it.
+    """
+    found = await _claim(sessions, platform, clock, limit)
+    if found or wait_s <= 0:
+        return found
+    async with await AsyncConnection.connect(database_url, autocommit=True) as connection:
+        await connection.execute("listen dailygrad_outbox")
+        while not stopping():
+            # At first once more, now that nothing can come unheard.
+            found = await _claim(sessions, platform, clock, limit)
+            if found or wait_s <= 0:
+                break
+            pause = min(wait_s, LOOK_S)
+            async for _ in connection.notifies(timeout=pause, stop_after=1):
+                pass
+            wait_s -= pause
+    return found
+
+
+async def claim(session: AsyncSession, platform: Platform, now: datetime, limit: int = 20) -> tuple[Delivery, ...]:
+    """The first message of every queue that may be sent now, leased to the caller."""
+    await give_up_overdue(session, now)
+    rows = await outbox.claimable(session, platform, now, limit)
+    _kept = await outbox.places(session, rows)
+    taken = [await _delivery(session, row, outbox.take(row, now, LEASE)) for row in rows]
+    return tuple([delivery for delivery in taken if delivery is not None])
+
+
+async def sent(session: AsyncSession, delivery: int, message_ref: str, now: datetime) -> None:
+    """Note that the message stands at `message_ref`; the first reference stays."""
+    marked = await outbox.mark_sent(session, delivery, message_ref, now)
+    if marked is not None:
+        delivered(*marked, now)
+        return
+    row = await _row(session, delivery)
+    if row.message_ref != message_ref:
+        log.error("a message was made twice", key=row.key, first=row.message_ref, second=message_ref)
+
+
+async def failed(
+    session: AsyncSession,
+    delivery: int,
+    attempt: int,
+    error: str,
+    now: datetime,
+    *,
+    uncertain: bool,
+    final: bool = False,
+    retry_s: float | None = None,
+) -> None:
+    """Note that the message was not sent, or may have been: it is tried again later, or with `final` never.
+
+    Heeded only from the courier that holds it: one that comes after its lease knows nothing of the next attempt.
+    """
+    row = await _row(session, delivery)
+    if row.state != "sending" or row.attempt != attempt:
+        return
+    row.error = error[:1000]
+    row.not_before, row.claimed_until = now + _wait(row.attempt, retry_s), None
+    row.state = "uncertain" if uncertain else "due"
+    DELIVERIES.labels(row.kind, "uncertain" if uncertain else "failed").inc()
+    if final:
+        await alerts.refused(session, row, now)
+    if final or (row.give_up_at is not None and row.not_before >= row.give_up_at):
+        await _give_up(session, row, now)
+
+
+async def give_up_overdue(session: AsyncSession, now: datetime) -> None:
+    """Give up what was not sent in time."""
+    for row in await outbox.overdue(session, now):
+        await _give_up(session, row, now)
+
+
+async def _claim(
+    sessions: Sessions, platform: Platform, clock: Callable[[], datetime], limit: int
+) -> tuple[Delivery, ...]:
+    async with sessions.begin() as session:
+        return await claim(session, platform, clock(), limit)
+
+
+async def _row(session: AsyncSession, delivery: int) -> Outbox:
+    row = await outbox.locked(session, delivery)
+    if row is None:
+        raise NotFound(what=f"delivery {delivery}", cure="It may belong to another database: claim again.")
+    return row
+
+
+def _wait(attempt: int, retry_s: float | None) -> timedelta:
+    if retry_s is not None:
+        return timedelta(seconds=min(retry_s, LONGEST_ASKED_S))
+    return timedelta(seconds=min(FIRST_WAIT_S * 2.0 ** min(attempt - 1, 16), LONGEST_WAIT_S))
+
+
+async def _delivery(session: AsyncSession, row: Outbox, uncertain: bool) -> Delivery | None:
+    """None where the one it is for cannot be reached in that chat any more: a channel must not hear it instead."""
+    address = await outbox.address(session, row)
+    if address is None:
+        row.state, row.claimed_until, row.error = "skipped", None, "the member is not known in this chat any more"
+        return None
+    chat, channel, member = address
+    return Delivery(
+        id=row.id,
+        key=row.key,
+        platform=PLATFORM.validate_python(chat.platform),
+        workspace=chat.external_id,
+        channel=channel,
+        member=member,
+        reply_to=await _thread(session, row),
+        due_at=row.due_at,
+        attempt=row.attempt,
+        uncertain=uncertain,
+        body=BODY.validate_python(row.body),
+    )
+
+
+async def _thread(session: AsyncSession, row: Outbox) -> str | None:
+    """The round's post in that channel, under which its reveal belongs; the queue's order has settled it before."""
+    if row.kind != "reveal" or row.round_id is None:
+        return None
+    posts = await outbox.question_posts(session, row.round_id)
+    return next((post.message_ref for post in posts if post.channel_id == row.channel_id), None)
+
+
+async def _give_up(session: AsyncSession, row: Outbox, now: datetime) -> None:
+    row.state, row.claimed_until = "skipped", None
+    DELIVERIES.labels(row.kind, "given_up").inc()
+    log.error("message given up", key=row.key, error=row.error)
+    if row.kind == "question" and row.round_id is not None:
+        await _call_off(session, row.round_id, row.error or "no bot came for it")
+    round_ = await session.get(Round, row.round_id) if row.round_id is not None else None
+    if row.kind in ("question", "reveal") and round_ is not None:
+        schedule = await session.get_one(Schedule, round_.schedule_id)
+        await notify_admins(session, schedule, f"gave-up:{row.key}", await _notice(session, row), now)
+    elif row.kind != "notice":
+        await outbox.leave(
+            session,
+            f"gave-up:{row.key}",
+            await _notice(session, row),
+            workspace_id=row.workspace_id,
+            channel_id=row.channel_id,
+            due_at=now,
+            give_up_at=now + outbox.PRIVATE_PATIENCE,
+        )
+
+
+async def _call_off(session: AsyncSession, round_id: int, error: str) -> None:
+    """A round nobody could see breaks no streak; one that another channel sees, or that was answered by /quiz today,
+    goes on."""
+    round_ = await session.get_one(Round, round_id, with_for_update=True)
+    await session.flush()
+    elsewhere = any(post.state != "skipped" for post in await outbox.question_posts(session, round_id))
+    if round_.closed_at is None and not elsewhere and not await answers.count(session, round_id):
+        round_.version_id, round_.skipped = None, f"The question could not be posted: {error}"
+
+
+async def _notice(session: AsyncSession, row: Outbox) -> Notice:
+    what = {"question": "The daily question", "reveal": "A reveal", "verdict": "A verdict"}[row.kind]
+    cause = row.error or "no bot came for it in time"
+    channel = await session.get(Channel, row.channel_id) if row.channel_id is not None else None
+    where = f"`{(channel.name or channel.external_id).replace('`', '')}`" if channel else "this chat"
+    return Notice(
+        title=f"{what} could not be posted",
+        text=f"It was tried {row.attempt} times and then given up. The reason: {cause}. Check that the bot runs and "
+        f"may write in {where}; `/quiz-admin doctor` says more. No streak breaks by it.",
+    )

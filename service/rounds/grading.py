@@ -1,0 +1,269 @@
+"""Code answers judged in the sandbox, and code tried there. No transaction is open while a member's program runs."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from questions.model import CodeTask
+from sandbox.judging.challenge import Runs
+from sandbox.judging.judge import Judgement
+from sandbox.wire import Outcome, Priority, Run
+from service.banks.proving import judge_task
+from service.domain.scoring import cases_credit
+from service.domain.smart_text import undo_smart_text
+from service.errors import NoSandbox
+from service.metrics import judged
+from service.rounds import practice
+from service.rounds.jobs import defer_regrading
+from service.rounds.ledger import LedgerPosting
+from service.rounds.sandbox_turns import FairSandbox
+from service.rounds.views import key_of, view_of
+from service.store import answers, members, outbox, questions, rounds, schedules
+from service.store.questions import Version
+from service.store.session import Sessions
+from service.store.tables import AnswerRow
+from service.tracing import followed, mark
+from service.wire import CaseView, RunResult, ScheduleSpec, VerdictNote, VerdictView
+
+log = structlog.get_logger(__name__)
+_LOG = logging.getLogger(__name__)
+
+MILLISECOND = timedelta(milliseconds=1)
+GENTLY = (
+    "We could not judge your code: our sandbox failed, not you. It costs you nothing, and your answer is kept. "
+    "Send it again, or report the question with /quiz report if it keeps happening."
+)
+# Without hidden cases the verdict, and all the program printed, may be shown.
+EXAMPLES_ONLY = "\n\ndef cases(rng):\n    return []\n\n\ndef growing(rng):\n    return []\n"
+
+
+class NotJudged(Exception):
+    """The sandbox failed or is away; the same answer can be judged later."""
+
+
+class _Watched:
+    """A sandbox that notes what came of the member's own program."""
+
+    def __init__(self, sandbox: Runs) -> None:
+        self._sandbox = sandbox
+        self.outcome: Outcome | None = None
+
+    async def run(self, run: Run) -> Outcome:
+        outcome = await self._sandbox.run(run)
+        if run.id.endswith("/answer") and outcome.refused != "device":
+            self.outcome = outcome
+        return outcome
+
+
+def connected(sandbox: FairSandbox | None) -> FairSandbox:
+    """The sandbox; refused where there is none."""
+    if sandbox is None:
+        raise NoSandbox
+    return sandbox
+
+
+async def judge_answer(
+    sessions: Sessions,
+    sandbox: FairSandbox | None,
+    answer_id: int,
+    clock: Callable[[], datetime],
+    *,
+    last: bool,
+    priority: Priority = "practice",
+) -> None:
+    """Judge the answer and tell its author, once however often this is called.
+
+    Raises NotJudged where the sandbox failed; with `last` the author is told instead, and nothing is booked.
+    Raises Busy where it is not this answer's turn yet: that is no attempt.
+    """
+    begun = clock()
+    async with sessions.begin() as session:
+        answer = await answers.unjudged(session, answer_id)
+        version = await questions.version(session, answer.version_id) if answer else None
+    # What a member who asked to be forgotten wrote is gone, and with it the code to judge.
+    code = answer.given.get("code") if answer else None
+    if answer is None or version is None or version.question.task is None or not code:
+        return
+    seed = secrets.randbits(128)
+    if sandbox is None:
+        verdict = await judged_code(None, version.question.task, code, seed)
+    else:
+        async with sandbox.turn(answer.member_id, priority) as turn:
+            verdict = await judged_code(turn, version.question.task, code, seed)
+    # Where there is no GPU, there will be none in a minute.
+    if verdict.verdict == "system error" and not last and not verdict.note:
+        mark(_LOG, "answer not judged yet", level=logging.WARNING, answer=answer_id, cause=verdict.message)
+        raise NotJudged(f"answer {answer_id}: {verdict.message}")
+    async with sessions.begin() as session:
+        if verdict.verdict == "system error":
+            judged(verdict.verdict, answer.round_id is not None, answer.at, clock())
+            log.error("an answer could not be judged", answer=answer_id, cause=verdict.message)
+            await _tell(session, answer, version, _gently(verdict), clock(), None)
+        else:
+            await _keep(session, answer, version, verdict, seed, clock())
+    ref, ms = f"r{answer.round_id}" if answer.round_id else f"p{answer.version_id}", (clock() - begun) / MILLISECOND
+    mark(_LOG, "answer judged", answer=answer_id, member=answer.member_id, ref=ref, status=verdict.verdict, ms=ms)
+
+
+async def try_code(sandbox: Runs, task: CodeTask, code: str) -> VerdictView:
+    """Judge `code` against the visible examples; nothing is kept."""
+    visible = replace(task, cases=task.cases + EXAMPLES_ONLY)
+    watched = _Watched(sandbox)
+    verdict = await judged_code(watched, visible, code, secrets.randbits(128))
+    if verdict.verdict == "system error":
+        log.error("code could not be tried", cause=verdict.message)
+        return _gently(verdict)
+    return verdict.model_copy(update={"stdout": watched.outcome.stdout if watched.outcome else ""})
+
+
+async def run_snippet(sandbox: Runs, code: str) -> RunResult:
+    """Run a free snippet, the value of its last expression shown; nothing is kept."""
+    run = Run(id=f"snippet/{secrets.token_hex(8)}", code=undo_smart_text(code), show_last=True)
+    outcome = await sandbox.run(run)
+    _ran(outcome)
+    return RunResult(
+        status=outcome.status,
+        stdout=outcome.stdout,
+        stderr=outcome.stderr,
+        truncated=outcome.truncated,
+        exit_code=outcome.exit_code,
+        signal=outcome.signal,
+        wall_ms=outcome.wall_ms,
+        cpu_ms=outcome.cpu_ms,
+        queue_ms=outcome.queue_ms,
+        before=outcome.before,
+        peak_mb=outcome.peak_mb,
+        device=outcome.device,
+        isolation=outcome.isolation,
+    )
+
+
+async def judged_code(sandbox: Runs | None, task: CodeTask, code: str, seed: int) -> VerdictView:
+    """The verdict on `code`, its cases drawn from `seed`; a system error where there is no sandbox."""
+    clean = undo_smart_text(code)
+    if sandbox is None:
+        return VerdictView(verdict="system error", credit=0.0, message="no sandbox is connected", judged=clean)
+    watched = _Watched(sandbox)
+    judgement = await judge_task(task, clean, watched, seed, id=followed() or "code")
+    if watched.outcome is not None:
+        _ran(watched.outcome)
+    return _view(judgement, clean, watched.outcome)
+
+
+def _ran(outcome: Outcome) -> None:
+    """Tell in the log that a member's program ran, and nothing of what it is or printed."""
+    mark(
+        _LOG,
+        "program run",
+        run=outcome.id,
+        status=outcome.status,
+        refused=outcome.refused,
+        device=outcome.device,
+        isolation=outcome.isolation,
+        ms=outcome.wall_ms,
+        queue_ms=outcome.queue_ms,
+    )
+
+
+def _gently(verdict: VerdictView) -> VerdictView:
+    """A system error as a member is told of it."""
+    return verdict.model_copy(update={"message": verdict.note or GENTLY, "note": ""})
+
+
+def _view(judgement: Judgement, clean: str, outcome: Outcome | None) -> VerdictView:
+    passed = sum(case.verdict == "accepted" for case in judgement.cases)
+    failure = "wrong" if judgement.verdict == "accepted" else judgement.verdict
+    # Of a system error the operator reads the cause; members are told gently elsewhere.
+    message = judgement.detail if judgement.verdict == "system error" else judgement.message
+    credit = cases_credit(passed, len(judgement.cases), failure, message)
+    return VerdictView(
+        # Before the first case was reached there are none to count, and the program's own fault stays its own.
+        verdict=credit.verdict if judgement.cases else judgement.verdict,
+        credit=credit.share,
+        cases=tuple(
+            CaseView(
+                number=case.index + 1,
+                verdict=case.verdict,
+                visible=case.visible,
+                shown=case.shown if case.visible else "",
+                message=case.message,
+            )
+            for case in judgement.cases
+        ),
+        message=message,
+        note=judgement.note,
+        judged=clean,
+        wall_ms=outcome.wall_ms if outcome else 0.0,
+        isolation=outcome.isolation if outcome else "full",
+    )
+
+
+async def _keep(
+    session: AsyncSession, answer: AnswerRow, version: Version, verdict: VerdictView, seed: int, now: datetime
+) -> None:
+    """Write the verdict; where the round's books are closed already, book what it is worth too."""
+    # Shared, so that a close waits for this verdict or this verdict sees the close.
+    found = await rounds.shared(session, answer.round_id) if answer.round_id else None
+    if not await answers.judge(session, answer, verdict, now, seed=seed):
+        return
+    judged(verdict.verdict, answer.round_id is not None, answer.at, now)
+    next_due, member = None, await members.became(session, answer.member_id)
+    if found is None:
+        next_due = await practice.reviewed(
+            session, member_id=member.id, question_id=version.question_id, credit=verdict.credit, now=now
+        )
+    elif found[0].closed_at is not None:
+        entry = await answers.entry(session, answer.id)
+        if entry is not None:
+            book = await LedgerPosting.of(session, *found, version.question)
+            await book.enter(session, entry, verdict.credit)
+            newest = await questions.newest(session, version.question_id)
+            if newest != version.id:  # corrected while this was waiting for its verdict
+                await defer_regrading(session, newest, version.question_id)
+    await _tell(session, answer, version, verdict, now, next_due)
+
+
+async def _tell(
+    session: AsyncSession,
+    answer: AnswerRow,
+    version: Version,
+    verdict: VerdictView,
+    now: datetime,
+    next_due: datetime | None,
+) -> None:
+    found = await rounds.shared(session, answer.round_id) if answer.round_id else None
+    member = await members.became(session, answer.member_id)
+    if member.forgotten_at is not None:
+        return  # while their code ran; nobody is left to tell, and the channel must not hear it
+    ref = f"r{answer.round_id}" if found else f"p{answer.version_id}"
+    # A question that some round of the workspace asks right now keeps its key, practised or not.
+    hidden = found is not None or await questions.open_in(session, member.workspace_id, version.question_id)
+    note = VerdictNote(
+        ref=ref,
+        question=view_of(version, ref, member.id),
+        verdict=verdict,
+        closes_at=found[0].closes_at if found else None,
+        key=None if hidden else key_of(version, ref),
+        next_due=next_due,
+        zone=ScheduleSpec.model_validate(found[1].spec).zone if found else "UTC",
+        event_id=answer.event_id,
+    )
+    await outbox.leave(
+        session,
+        f"verdict:{answer.id}",
+        note,
+        workspace_id=member.workspace_id,
+        chat_id=answer.chat_id,
+        channel_id=await schedules.channel_in(session, found[1], answer.chat_id) if found else None,
+        member_id=member.id,
+        round_id=answer.round_id,
+        due_at=now,
+        give_up_at=now + outbox.PRIVATE_PATIENCE,
+    )

@@ -1,0 +1,167 @@
+"""Practice by spaced repetition: what to ask next, and when a card is due again. Judging is `answering`'s business."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from datetime import UTC, datetime
+from typing import Any, Literal, cast
+
+import fsrs
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from questions.model import KINDS, LEVELS
+from service.domain.choosing import ScheduleFilter, choose
+from service.errors import NotFound, NotPossible
+from service.rounds import schedules
+from service.store import banks, cards, variants
+from service.store.members import Caller
+from service.store.questions import version_for
+from service.store.tables import CardRow
+from service.wire import Rating
+
+# Practice cards by FSRS as JSON-ready dicts: a thin, deterministic wrapper on `fsrs`. It keeps no cards.
+
+
+CardRating = Literal["again", "hard", "good", "easy"]
+
+_RATINGS: dict[CardRating, fsrs.Rating] = {
+    "again": fsrs.Rating.Again,
+    "hard": fsrs.Rating.Hard,
+    "good": fsrs.Rating.Good,
+    "easy": fsrs.Rating.Easy,
+}
+# Fuzzing draws from the process's own randomness: the same reviews must always give the same dates.
+_SCHEDULER = fsrs.Scheduler(enable_fuzzing=False)
+
+EASY_SECONDS = 10.0
+"""A wholly right answer given this fast is rated easy."""
+
+
+def new_card(now: datetime) -> dict[str, Any]:
+    """A card never reviewed, due at once. `now` is aware."""
+    moment = now.astimezone(UTC)
+    return dict(fsrs.Card(card_id=int(moment.timestamp() * 1000), due=moment).to_dict())
+
+
+def review(card: dict[str, Any], rating: CardRating, now: datetime) -> tuple[dict[str, Any], datetime]:
+    """The card after a review at `now` (aware) and the UTC instant it is due next; `card` itself is left alone.
+
+    Raises ValueError for a dict that neither `new_card` nor `review` wrote.
+    """
+    after, _ = _SCHEDULER.review_card(_read(card), _RATINGS[rating], now.astimezone(UTC))
+    return dict(after.to_dict()), after.due
+
+
+def recall(card: dict[str, Any], now: datetime) -> float:
+    """The chance, 0 to 1, that the card is known at `now`; 0 for one never reviewed."""
+    return _SCHEDULER.get_card_retrievability(_read(card), now.astimezone(UTC))
+
+
+def rating_for(credit_share: float, seconds: float | None = None) -> CardRating:
+    """The rating an answer stands for: under half right `again`, under all of it `hard`, else `good` or, fast, `easy`.
+
+    Raises ValueError for a share that is not 0 to 1.
+    """
+    if math.isnan(credit_share) or not 0 <= credit_share <= 1:
+        raise ValueError(f"rating of a share of {credit_share}: a share lies between 0 and 1")
+    if credit_share < 0.5:
+        return "again"
+    if credit_share < 1:
+        return "hard"
+    return "easy" if seconds is not None and seconds <= EASY_SECONDS else "good"
+
+
+def _read(card: dict[str, Any]) -> fsrs.Card:
+    try:
+        return fsrs.Card.from_dict(cast(Any, card))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"practice card {card!r}: not written by this module ({error!r}); start it again with new_card"
+        ) from None
+
+
+async def next_card(
+    session: AsyncSession, caller: Caller, now: datetime, topic: str = "", level: str = "", kind: str = ""
+) -> tuple[int, int] | None:
+    """The question version to practise now and how many more cards are due; None where nothing is left to ask.
+
+    The longest due card first, then a question the caller has not met. Never one that is open in a round.
+    Refused for a topic, level or kind that is not there.
+    """
+    await _check(session, caller, topic, level, kind)
+    due = await cards.due(session, caller, now, topic, level, kind)
+    if due:
+        return await variants.to_practise(session, caller.member_id, due[0].id), len(due) - 1
+    unseen = await cards.unseen(session, caller, topic, level, kind)
+    known = await banks.candidates(session, workspace_id=caller.workspace_id, schedule_id=None)
+    latest = await cards.practised(session, caller.member_id)
+    chosen = choose(
+        [candidate for candidate in known if candidate.id in unseen],
+        latest,
+        ScheduleFilter(memory_days=0),
+        f"practice {caller.member_id}",
+        now.date(),
+    )
+    return None if chosen is None else (await variants.to_practise(session, caller.member_id, int(chosen.id)), 0)
+
+
+async def reviewed(
+    session: AsyncSession, *, member_id: int, question_id: int, credit: float, now: datetime
+) -> datetime:
+    """Book a practised answer worth `credit` on its card, made where there is none; returns when it is due again."""
+    return await _review(session, member_id, question_id, rating_for(credit), now)
+
+
+async def missed(session: AsyncSession, member_ids: Collection[int], question_id: int, now: datetime) -> None:
+    """Make the question a card, due at once, of each of these members."""
+    await cards.make(session, member_ids, question_id, _fresh(now), now)
+
+
+async def rate(session: AsyncSession, caller: Caller, ref: str, rating: Rating, now: datetime) -> datetime:
+    """Replace the rating of the latest review of a practised question by the member's own; returns when it is due.
+
+    Refused for a question of a round, one nobody here knows, and one the member has not practised.
+    """
+    version = await version_for(session, caller.workspace_id, int(ref[1:])) if ref.startswith("p") else None
+    if version is None:
+        raise NotFound(what=f"practised question {ref}", cure="Ask for a new one with /quiz practice.")
+    card = await cards.held(session, caller.member_id, version.question_id)
+    if card is None or card.state["reviewed_at"] is None:
+        raise NotPossible(cause="Answer the question first: a rating says how well you recalled it.")
+    before, moment = card.state["before"], datetime.fromisoformat(card.state["reviewed_at"])
+    _book(card, before, rating, moment)
+    return card.due
+
+
+async def _check(session: AsyncSession, caller: Caller, topic: str, level: str, kind: str) -> None:
+    if level and level not in LEVELS:
+        raise NotFound(what=f"level {level}", cure=f"Choose one of {', '.join(LEVELS)}.")
+    if kind and kind not in KINDS:
+        raise NotFound(what=f"kind of question {kind}", cure=f"Choose one of {', '.join(KINDS)}.")
+    if topic:
+        await schedules.checked_topics(session, caller.workspace_id, [topic])
+
+
+async def _review(
+    session: AsyncSession, member_id: int, question_id: int, rating: CardRating, now: datetime
+) -> datetime:
+    card = await cards.held(session, member_id, question_id)
+    if card is None:
+        await cards.make(session, [member_id], question_id, _fresh(now), now)
+        card = await cards.held(session, member_id, question_id)
+        assert card is not None, "it was made in this transaction"
+    _book(card, card.state["card"], rating, now)
+    card.reviews += 1
+    return card.due
+
+
+def _book(card: CardRow, before: dict[str, Any], rating: CardRating, now: datetime) -> None:
+    after, due = review(before, rating, now)
+    # The state before is kept: members may correct the rating their answer was given.
+    card.state = {"card": after, "before": before, "reviewed_at": now.isoformat()}
+    card.due = due
+
+
+def _fresh(now: datetime) -> dict[str, Any]:
+    return {"card": new_card(now), "before": None, "reviewed_at": None}

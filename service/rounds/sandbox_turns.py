@@ -1,0 +1,172 @@
+"""Members take turns at the sandbox: one of their runs at work and one waiting. Where a run goes is `sandbox`'s."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Protocol
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from sandbox.client import Health, SandboxUnreachable
+from sandbox.host.queue import AsyncQueue, Queue, TurnedAway
+from sandbox.judging.challenge import Runs
+from sandbox.wire import Outcome, Priority, Run
+from service.errors import Busy
+from service.store import monitoring
+from service.store.session import Sessions
+from service.wire import AnswerResult
+
+
+class SandboxPort(Runs, Protocol):
+    """What the service needs of a sandbox, or of several behind one client."""
+
+    async def health(self) -> Health:
+        """How it is. Raises SandboxUnreachable where nobody answers."""
+        ...
+
+
+class FairSandbox:
+    """A sandbox that knows who has something at work in it, over all its machines."""
+
+    def __init__(self, sandbox: SandboxPort) -> None:
+        self._sandbox = sandbox
+        # How much fits into a machine is its own to say: here only members are counted.
+        self._turns = AsyncQueue(Queue(places=sys.maxsize, capacity=sys.maxsize), time.monotonic)
+
+    async def run(self, run: Run) -> Outcome:
+        """The Outcome of a run that nobody waits for."""
+        return await self._sandbox.run(run)
+
+    async def health(self) -> Health:
+        """How the sandbox is. Raises SandboxUnreachable where nobody answers."""
+        return await self._sandbox.health()
+
+    @asynccontextmanager
+    async def turn(self, member_id: int, priority: Priority) -> AsyncIterator[MemberTurn]:
+        """A member's time for one thing, however many runs it takes; begins when their last one is over.
+
+        Raises Busy where another of theirs is waiting already, and after the block where a machine had no room.
+        """
+        owner = str(member_id)
+        try:
+            async with self._turns.turn(owner, priority):
+                mine = MemberTurn(self._sandbox, owner, priority)
+                yield mine
+                if mine.refused:
+                    raise Busy(said=mine.refused)
+        except TurnedAway as refusal:
+            raise Busy(said=str(refusal)) from None
+
+
+class MemberTurn:
+    """The sandbox as one member has it during their turn."""
+
+    def __init__(self, sandbox: Runs, owner: str, priority: Priority) -> None:
+        self._sandbox = sandbox
+        self._owner = owner
+        self._priority = priority
+        self.refused = ""
+        """What is to be said where a machine had no room for one of its runs."""
+
+    async def run(self, run: Run) -> Outcome:
+        """The Outcome of one of its runs."""
+        # What makes the cases and what the answer is compared with are ours, and come in the answer's time.
+        ours = run.id.endswith(("/cases", "/reference"))
+        outcome = await self._sandbox.run(replace(run, owner="" if ours else self._owner, priority=self._priority))
+        # That a machine has no GPU is nothing that waiting mends.
+        if outcome.refused in ("member", "full"):
+            self.refused = outcome.detail
+        return outcome
+
+
+# Workers note where their sandboxes can compute, so that every process knows which questions can be judged.
+
+
+log = structlog.get_logger(__name__)
+
+EVERY_S = 30
+SOON_S = 2
+"""While nobody has answered yet: a sandbox needs some seconds to start."""
+FORGOTTEN = timedelta(minutes=10)
+"""A sandbox that is started again, on a new version or by its host, is back before that."""
+
+
+async def note_devices(sessions: Sessions, sandbox: FairSandbox, now: datetime) -> bool:
+    """Write down what the sandboxes have; whether any answered."""
+    try:
+        found = (await sandbox.health()).devices
+    except SandboxUnreachable:
+        found = ()
+    async with sessions.begin() as session:
+        await monitoring.record_devices(session, found, now, now - FORGOTTEN)
+    return bool(found)
+
+
+@asynccontextmanager
+async def noting_devices(
+    sessions: Sessions, sandbox: FairSandbox | None, clock: Callable[[], datetime]
+) -> AsyncIterator[None]:
+    """Do so every now and then until the block ends; nothing where there is no sandbox."""
+    if sandbox is None:
+        yield
+        return
+    task = asyncio.create_task(_keep(sessions, sandbox, clock), name="devices")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _keep(sessions: Sessions, sandbox: FairSandbox, clock: Callable[[], datetime]) -> None:
+    while True:
+        answered = False
+        try:
+            answered = await note_devices(sessions, sandbox, clock())
+        except (SQLAlchemyError, OSError) as error:
+            log.warning("devices not noted", error=str(error))
+        await asyncio.sleep(EVERY_S if answered else SOON_S)
+
+
+# What somebody whose code has to wait is told at once: how many are before them, and about how long it takes.
+
+
+RUNS = 3
+"""Of one judgement: the cases, the reference, the answer."""
+PATIENCE_S = 1.0
+"""Nobody's answer waits longer for this."""
+
+
+class ReportsHealth(Protocol):
+    """What is asked how long things take."""
+
+    async def health(self) -> Health: ...
+
+
+def seconds_of(before: int, health: Health) -> float | None:
+    """How long so many judgements take, where those before them wait as well; None where a run starts at once."""
+    if health.wait_s <= 0:
+        return None
+    # A run that comes now waits for all that wait, and until one of those at work is done.
+    return before * RUNS * health.wait_s / (health.waiting + 1)
+
+
+async def with_wait(receipt: AnswerResult, sandbox: ReportsHealth | None) -> AnswerResult:
+    """The receipt as it is told: of an answer that is judged at once there is nothing to tell."""
+    if not receipt.before or sandbox is None:
+        return receipt
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            seconds = seconds_of(receipt.before, await sandbox.health())
+    except (SandboxUnreachable, TimeoutError):
+        return receipt
+    if seconds is None:
+        return receipt.model_copy(update={"before": 0})
+    return receipt.model_copy(update={"wait_s": seconds})

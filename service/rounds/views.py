@@ -1,0 +1,74 @@
+"""Questions as members may see them, and their keys as they may see them later. Who may, and when, is not said here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from questions.model import Option, Question
+from service.domain.choosing import shuffled
+from service.domain.import_plan import is_generated
+from service.store.questions import Version
+from service.wire import AnswerKey, OptionKey, OptionView, QuestionView
+
+PUBLIC = "everyone"
+"""Whose order a channel's post shows: a document's own often has the right option first."""
+
+
+def view_of(version: Version, ref: str = "", member_id: int | None = None) -> QuestionView:
+    """The question without its key, options in the order of that member (of the channel's post where None)."""
+    question = version.question
+    member = PUBLIC if member_id is None else str(member_id)
+    return QuestionView(
+        id=question.id,
+        version=version.number,
+        kind=question.kind,
+        prompt=question.prompt,
+        level=question.level,
+        topic=question.topic,
+        program=question.program,
+        options=tuple(OptionView(id=option.id, text=option.text) for option in _ordered(question, member, ref)),
+        several=sum(option.right for option in question.options) > 1,
+        starter=question.task.starter if question.task else "",
+        entry=question.task.entry if question.task else "",
+        source=version.bank,
+        licence=question.licence or version.licence,
+        generated=is_generated(question),
+    )
+
+
+def key_of(version: Version, ref: str = "", chosen: Iterable[str] = ()) -> AnswerKey:
+    """What is right and why; `chosen` are the option ids members chose, each as often as it was."""
+    question, counts = version.question, Counter(chosen)
+    return AnswerKey(
+        question=view_of(version, ref),
+        answer=_answer(question),
+        why=question.why,
+        proof=question.proof,
+        options=_option_keys(question, ref, counts),
+        key_points=question.key_points,
+        links=question.links,
+        place=version.place,
+    )
+
+
+def _option_keys(question: Question, ref: str, counts: Mapping[str, int]) -> tuple[OptionKey, ...]:
+    return tuple(
+        OptionKey(
+            id=option.id, text=option.text, right=option.right, reason=option.reason, chosen_by=counts.get(option.id, 0)
+        )
+        for option in _ordered(question, PUBLIC, ref)
+    )
+
+
+def _ordered(question: Question, member: str, ref: str) -> list[Option]:
+    by_id = {option.id: option for option in question.options}
+    return [by_id[id_] for id_ in shuffled(by_id, member, ref)]
+
+
+def _answer(question: Question) -> str:
+    if question.kind == "choice":
+        return "; ".join(option.text for option in question.options if option.right)
+    if question.task is not None:
+        return question.task.reference
+    return question.answer or ""

@@ -1,0 +1,332 @@
+"""Everything that is kept about one member: read for them, and emptied when they want to be forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, exists, func, select, union, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.store import members
+from service.store.members import Caller, all_of, identities
+from service.store.session import allow_forgetting
+from service.store.tables import (
+    AnswerRow,
+    CardRow,
+    Chat,
+    CurrentAnswer,
+    Identity,
+    InboxRow,
+    Ledger,
+    LinkCodeRow,
+    Member,
+    Outbox,
+    QuestionRow,
+    QuestionVersion,
+    ReportRow,
+    Round,
+    Schedule,
+    Season,
+    StreakGrace,
+    VerdictRow,
+)
+from service.wire import Who
+
+NOBODY = "someone who left"
+"""The name a forgotten member's points stand under."""
+
+FORGET = "forget"
+"""The inbox's word for the call that forgets."""
+
+
+async def kept_counts(session: AsyncSession, member_id: int) -> tuple[int, int, int]:
+    """How many answers, bookings and cards of a member are kept."""
+    tables: tuple[type[AnswerRow] | type[Ledger] | type[CardRow], ...] = (AnswerRow, Ledger, CardRow)
+    found = [
+        await session.scalar(select(func.count()).select_from(table).where(table.member_id.in_(all_of(member_id))))
+        for table in tables
+    ]
+    return int(found[0] or 0), int(found[1] or 0), int(found[2] or 0)
+
+
+async def answers_of(session: AsyncSession, member_id: int) -> Sequence[tuple[AnswerRow, str, VerdictRow | None]]:
+    """Every answer, the id of its question and its verdicts, oldest first."""
+    rows = await session.execute(
+        select(AnswerRow, QuestionRow.key, VerdictRow)
+        .join(QuestionVersion, QuestionVersion.id == AnswerRow.version_id)
+        .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
+        .outerjoin(VerdictRow, VerdictRow.answer_id == AnswerRow.id)
+        .where(AnswerRow.member_id.in_(all_of(member_id)))
+        .order_by(AnswerRow.id, VerdictRow.id)
+    )
+    return [(answer, key, verdict) for answer, key, verdict in rows]
+
+
+async def ledger_of(session: AsyncSession, member_id: int) -> Sequence[Ledger]:
+    """Every booking, oldest first."""
+    query = select(Ledger).where(Ledger.member_id.in_(all_of(member_id))).order_by(Ledger.id)
+    return (await session.scalars(query)).all()
+
+
+async def cards_of(session: AsyncSession, member_id: int) -> Sequence[tuple[CardRow, str]]:
+    """Every card and the id of its question."""
+    rows = await session.execute(
+        select(CardRow, QuestionRow.key)
+        .join(QuestionRow, QuestionRow.id == CardRow.question_id)
+        .where(CardRow.member_id == member_id)
+        .order_by(QuestionRow.key)
+    )
+    return [(card, key) for card, key in rows]
+
+
+async def reports_of(session: AsyncSession, member_id: int) -> Sequence[ReportRow]:
+    """What the member reported, oldest first."""
+    return (
+        await session.scalars(select(ReportRow).where(ReportRow.member_id == member_id).order_by(ReportRow.id))
+    ).all()
+
+
+async def hide(session: AsyncSession, member_id: int, hidden: bool) -> None:
+    """Leave the member out of boards, or put them back."""
+    await session.execute(update(Member).where(Member.id.in_(all_of(member_id))).values(hidden=hidden))
+
+
+async def forget(session: AsyncSession, caller: Caller, now: datetime) -> None:
+    """Empty all that says who the caller is and what they wrote, and keep every number, so that totals stay right.
+
+    What they answered in rounds still open is withdrawn. Messages not yet made to them never will be.
+    """
+    await _withdraw(session, caller.member_id)
+    await _empty_reveals(session, caller)
+    await _empty_log(session, caller.member_id)
+    await session.execute(delete(CardRow).where(CardRow.member_id == caller.member_id))
+    await session.execute(update(ReportRow).where(ReportRow.member_id == caller.member_id).values(text=""))
+    await _empty_messages(session, caller)
+    await _empty_archives(session, caller)
+    await _empty_codes(session, caller.member_id)
+    await session.execute(delete(Identity).where(Identity.member_id == caller.member_id))
+    await session.execute(
+        update(Member).where(Member.id.in_(all_of(caller.member_id))).values(name=NOBODY, hidden=True, forgotten_at=now)
+    )
+
+
+async def forgetting_reply(session: AsyncSession, who: Who, event_id: str) -> dict[str, Any] | None:
+    """What was answered when this event made the service forget a member, whom nobody can name any more."""
+    query = (
+        select(InboxRow.reply)
+        .join(Chat, Chat.id == InboxRow.chat_id)
+        .where(
+            Chat.platform == who.platform,
+            Chat.external_id == who.workspace,
+            InboxRow.event_id == event_id,
+            InboxRow.call.startswith(f"{FORGET} ", autoescape=True),
+        )
+    )
+    reply = await session.scalar(query)
+    return None if reply is None else reply["reply"]
+
+
+async def _withdraw(session: AsyncSession, member_id: int) -> None:
+    is_open = exists().where(Round.id == CurrentAnswer.round_id, Round.closed_at.is_(None))
+    await session.execute(delete(CurrentAnswer).where(CurrentAnswer.member_id == member_id, is_open))
+
+
+async def _empty_log(session: AsyncSession, member_id: int) -> None:
+    await allow_forgetting(session)
+    mine = AnswerRow.member_id.in_(all_of(member_id))
+    theirs = select(AnswerRow.id).where(mine)
+    # Options are numbers in a distribution; a text or a program can say who wrote it.
+    kept: Any = func.jsonb_strip_nulls(func.jsonb_build_object("options", AnswerRow.given["options"]))
+    await session.execute(update(AnswerRow).where(mine).values(name="", given=kept))
+    await session.execute(update(VerdictRow).where(VerdictRow.answer_id.in_(theirs)).values(detail={}))
+
+
+async def _empty_messages(session: AsyncSession, caller: Caller) -> None:
+    """Private messages, and the replies kept for duplicates of the caller's events, in whichever chat."""
+    private = Outbox.member_id == caller.member_id
+    unsent = Outbox.state.in_(("due", "sending", "uncertain"))
+    await session.execute(update(Outbox).where(private, unsent).values(state="skipped", error="the member left"))
+    await session.execute(update(Outbox).where(private).values(body={"kind": "notice", "title": NOBODY, "text": ""}))
+    for identity, chat in await identities(session, caller.member_id):
+        label = InboxRow.call.endswith(f" {identity.id}", autoescape=True)
+        other = InboxRow.call != f"{FORGET} {identity.id}"
+        await session.execute(delete(InboxRow).where(InboxRow.chat_id == chat.id, label, other))
+
+
+async def _empty_codes(session: AsyncSession, member_id: int) -> None:
+    await session.execute(delete(LinkCodeRow).where(LinkCodeRow.member_id == member_id))
+
+
+async def _empty_reveals(session: AsyncSession, caller: Caller) -> None:
+    """The points and boards of reveals, which name members by nothing but their name."""
+    rows = all_of(caller.member_id)
+    known = (
+        select(AnswerRow.name).where(AnswerRow.member_id.in_(rows)),
+        select(Member.name).where(Member.id.in_(rows)),
+        select(Identity.name).where(Identity.member_id == caller.member_id),
+    )
+    names = {caller.name, *await session.scalars(union(*known))} - {""}
+    reveals = select(Outbox).where(Outbox.workspace_id == caller.workspace_id, Outbox.kind == "reveal")
+    for row in await session.scalars(reveals):
+        emptied = _without(row.body, names)
+        if emptied != row.body:
+            row.body = emptied
+
+
+def _without(data: Any, names: set[str]) -> Any:
+    if isinstance(data, list):
+        return [_without(item, names) for item in data]
+    if isinstance(data, dict):
+        return {
+            key: NOBODY if key == "name" and value in names else _without(value, names) for key, value in data.items()
+        }
+    return data
+
+
+async def _empty_archives(session: AsyncSession, caller: Caller) -> None:
+    theirs = set(await session.scalars(all_of(caller.member_id)))
+    for season in await session.scalars(select(Season).where(Season.workspace_id == caller.workspace_id)):
+        if any(row["member"] in theirs for row in season.archive or ()):
+            season.archive = [
+                {**row, "name": NOBODY} if row["member"] in theirs else row for row in season.archive or ()
+            ]
+
+
+# Two members who are one person, as rows: what is re-pointed, what is booked over. The rules are `merging`'s.
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerSum:
+    """What a member has of one round, or one booking that belongs to none."""
+
+    place: str
+    """Which: `round:7`, or `row:12`."""
+    round_id: int | None
+    at: datetime
+    points: int
+    credit: float | None
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CountingAnswer:
+    """A member's answer that counts in a round."""
+
+    round_id: int
+    answer_id: int
+    at: datetime
+
+
+async def lock_members(session: AsyncSession, member_ids: Sequence[int]) -> dict[int, Member]:
+    """These members by number, of whose answers only this transaction writes any more, and whose rounds neither
+    close nor are judged meanwhile."""
+    query = select(Member).where(Member.id.in_(member_ids)).order_by(Member.id).with_for_update(key_share=True)
+    found = {member.id: member for member in await session.scalars(query.execution_options(populate_existing=True))}
+    theirs = select(CurrentAnswer.round_id).where(CurrentAnswer.member_id.in_(member_ids))
+    await session.execute(select(Round.id).where(Round.id.in_(theirs)).order_by(Round.id).with_for_update())
+    return found
+
+
+async def chats_of_member(session: AsyncSession, member_id: int) -> set[int]:
+    """The chats a member is known in."""
+    return set(await session.scalars(select(Identity.chat_id).where(Identity.member_id == member_id)))
+
+
+async def ledger_sums(session: AsyncSession, member_id: int) -> dict[str, LedgerSum]:
+    """All a member's bookings, those of one round added up."""
+    rounds = await session.execute(
+        select(
+            Ledger.round_id,
+            func.min(Ledger.at),
+            func.sum(Ledger.points),
+            func.sum(Ledger.credit),
+            func.sum(Ledger.seconds),
+        )
+        .where(Ledger.member_id == member_id, Ledger.round_id.is_not(None))
+        .group_by(Ledger.round_id)
+    )
+    found = [LedgerSum(f"round:{row[0]}", row[0], row[1], int(row[2]), row[3], row[4]) for row in rounds]
+    single = await session.scalars(select(Ledger).where(Ledger.member_id == member_id, Ledger.round_id.is_(None)))
+    found += [LedgerSum(f"row:{row.id}", None, row.at, row.points, row.credit, row.seconds) for row in single]
+    return {each.place: each for each in found}
+
+
+async def post_ledger(session: AsyncSession, workspace_id: int, rows: Sequence[tuple[str, int, LedgerSum]]) -> None:
+    """Book each of these (key, member, what), once."""
+    values: list[dict[str, Any]] = [
+        {
+            "key": key,
+            "workspace_id": workspace_id,
+            "member_id": member_id,
+            "round_id": what.round_id,
+            "points": what.points,
+            "credit": what.credit,
+            "seconds": what.seconds,
+            "reason": "link",
+            "at": what.at,
+        }
+        for key, member_id, what in rows
+    ]
+    if values:
+        await session.execute(insert(Ledger).values(values).on_conflict_do_nothing())
+
+
+async def counting_answers(session: AsyncSession, member_id: int) -> dict[int, CountingAnswer]:
+    """Every answer of a member that counts, by round."""
+    rows = await session.execute(
+        select(CurrentAnswer.round_id, AnswerRow.id, AnswerRow.at)
+        .join(AnswerRow, AnswerRow.id == CurrentAnswer.answer_id)
+        .where(CurrentAnswer.member_id == member_id)
+    )
+    return {round_id: CountingAnswer(round_id, answer_id, at) for round_id, answer_id, at in rows}
+
+
+async def move_counting_answers(session: AsyncSession, kept: int, gone: int, theirs: Sequence[int]) -> None:
+    """Have the answers of `gone` count for `kept`: in the rounds `theirs` in place of any other, else where it has
+    none."""
+    mine = select(CurrentAnswer.round_id).where(CurrentAnswer.member_id == kept)
+    await session.execute(
+        delete(CurrentAnswer).where(CurrentAnswer.member_id == kept, CurrentAnswer.round_id.in_(theirs))
+    )
+    leaving = CurrentAnswer.member_id == gone
+    await session.execute(delete(CurrentAnswer).where(leaving, CurrentAnswer.round_id.in_(mine)))
+    await session.execute(update(CurrentAnswer).where(leaving).values(member_id=kept))
+
+
+async def unite_cards(session: AsyncSession, kept: int, gone: int) -> int:
+    """Unite two members' cards: of a question both have, the state reviewed last stays, and all reviews count.
+    Returns how many came to `kept`."""
+    have = {card.question_id: card for card in await session.scalars(select(CardRow).where(CardRow.member_id == kept))}
+    moved = 0
+    for card in list(await session.scalars(select(CardRow).where(CardRow.member_id == gone))):
+        other = have.get(card.question_id)
+        if other is None:
+            other = CardRow(member_id=kept, question_id=card.question_id, state=card.state, due=card.due, reviews=0)
+            session.add(other)
+            moved += 1
+        elif _reviewed(card) > _reviewed(other):
+            other.state, other.due = card.state, card.due
+        other.reviews += card.reviews
+        await session.delete(card)
+    await session.flush()
+    return moved
+
+
+async def repoint_member(session: AsyncSession, kept: int, gone: int) -> None:
+    """Have all that may change of `gone` be that of `kept`; what they answered and did stays on the record."""
+    for table in (ReportRow, Outbox, Identity):
+        await session.execute(update(table).where(table.member_id == gone).values(member_id=kept))
+    await session.execute(update(Schedule).where(Schedule.made_by == gone).values(made_by=kept))
+    await session.execute(update(Member).where(Member.merged_into == gone).values(merged_into=kept))
+    await session.execute(delete(LinkCodeRow).where(LinkCodeRow.member_id.in_((kept, gone))))
+    excused = await session.scalars(select(StreakGrace.round_id).where(StreakGrace.member_id == gone))
+    await members.excuse_rounds(session, kept, list(excused))
+    await session.execute(delete(StreakGrace).where(StreakGrace.member_id == gone))
+
+
+def _reviewed(card: CardRow) -> str:
+    return str(card.state.get("reviewed_at") or "")

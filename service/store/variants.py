@@ -1,0 +1,129 @@
+"""The questions drawn from families, as rows: stored beside the family's version, asked in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, and_, column, exists, func, select, table
+from sqlalchemy.dialects.postgresql import JSONB, insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from questions.model import Question, as_data
+from service.store.banks import has_drawings
+from service.store.members import Caller, all_of
+from service.store.tables import AnswerRow, QuestionVersion, Round, Schedule
+from service.store.tables import QuestionRow as QuestionRow
+
+_JOBS = table("procrastinate_jobs", column("task_name"), column("args", JSONB))
+Drawn = aliased(QuestionVersion, name="drawn")
+
+
+async def undrawn(session: AsyncSession, task: str) -> list[int]:
+    """Families that are asked now, with nothing drawn from them and no job of that name about it, failed ones too."""
+    job = exists().where(_JOBS.c.task_name == task, _JOBS.c.args["version_id"].as_integer() == QuestionVersion.id)
+    query = (
+        select(QuestionVersion.id)
+        .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
+        .where(
+            QuestionVersion.family.is_(True),
+            QuestionVersion.drawing == 0,
+            QuestionVersion.version == QuestionRow.current,
+            QuestionRow.retired_at.is_(None),
+            ~has_drawings(),
+            ~job,
+        )
+    )
+    return list(await session.scalars(query.order_by(QuestionVersion.id)))
+
+
+async def add(
+    session: AsyncSession, family: QuestionVersion, drawn: Iterable[tuple[Question, str]], now: datetime
+) -> None:
+    """Store the questions drawn from a family, each with its digest; what another did meanwhile stands."""
+    rows = [
+        {
+            "question_id": family.question_id,
+            "version": family.version,
+            "drawing": number,
+            "kind": question.kind,
+            "level": question.level,
+            "topic": question.topic,
+            "answered": True,
+            "digest": digest,
+            "body": as_data(question),
+            "created_at": now,
+        }
+        for number, (question, digest) in enumerate(drawn, 1)
+    ]
+    if rows:
+        await session.execute(insert(QuestionVersion).values(rows).on_conflict_do_nothing())
+
+
+async def to_ask(session: AsyncSession, workspace_id: int, version_id: int) -> int:
+    """The version to ask in a round: of a family a drawing new to the workspace, or the one met longest ago."""
+    asked = (
+        select(func.max(Round.id))
+        .join(Schedule, Schedule.id == Round.schedule_id)
+        .where(Schedule.workspace_id == workspace_id, Round.version_id == Drawn.id)
+        .scalar_subquery()
+    )
+    return await _first(session, version_id, asked.asc().nulls_first(), Drawn.drawing)
+
+
+async def to_practise(session: AsyncSession, member_id: int, version_id: int) -> int:
+    """The version to practise: of a family a drawing new to the member, or the one answered longest ago.
+
+    The last drawings come first, as rounds begin with the first.
+    """
+    answered = (
+        select(func.max(AnswerRow.id))
+        .where(AnswerRow.member_id.in_(all_of(member_id)), AnswerRow.version_id == Drawn.id)
+        .scalar_subquery()
+    )
+    return await _first(session, version_id, answered.asc().nulls_first(), Drawn.drawing.desc())
+
+
+async def met(session: AsyncSession, caller: Caller, version_id: int, wanted: str) -> int:
+    """The version to explain: of a family the drawing of that id, else the one the caller or the workspace met last.
+
+    Only a drawing that the caller answered, or that a closed round of the workspace asked, is ever explained.
+    """
+    family = await session.get_one(QuestionVersion, version_id)
+    if not family.family:
+        return version_id
+    closed = (
+        select(Round.version_id, Round.closes_at.label("at"))
+        .join(Schedule, Schedule.id == Round.schedule_id)
+        .where(Schedule.workspace_id == caller.workspace_id, Round.closed_at.is_not(None))
+    )
+    answered = select(AnswerRow.version_id, AnswerRow.at).where(AnswerRow.member_id.in_(all_of(caller.member_id)))
+    known = closed.union_all(answered).subquery()
+    query = (
+        select(QuestionVersion.id)
+        .join(known, known.c.version_id == QuestionVersion.id)
+        .where(QuestionVersion.question_id == family.question_id)
+        .order_by((QuestionVersion.body["id"].as_string() == wanted.strip().lower()).desc(), known.c.at.desc())
+        .limit(1)
+    )
+    return await session.scalar(query) or version_id
+
+
+async def _first(session: AsyncSession, version_id: int, *order: Any) -> int:
+    query: Select[int] = (
+        select(Drawn.id)
+        .join(
+            QuestionVersion,
+            and_(
+                QuestionVersion.question_id == Drawn.question_id,
+                QuestionVersion.version == Drawn.version,
+                QuestionVersion.family.is_(True),
+            ),
+        )
+        .where(QuestionVersion.id == version_id, Drawn.drawing > 0)
+        .order_by(*order)
+        .limit(1)
+    )
+    return await session.scalar(query) or version_id

@@ -1,0 +1,79 @@
+"""Highlighted code: exact text, classes only, and colours that can be read on their ground."""
+
+import re
+from html import unescape
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.core.markup.html import Theme, highlight_css, highlighted
+
+THEMES: tuple[Theme, ...] = ("light", "dark")
+
+
+def text_of(html: str) -> str:
+    """Give what a reader sees."""
+    return unescape(re.sub(r"<[^>]*>", "", html))
+
+
+def luminance(colour: str) -> float:
+    """Give the relative luminance WCAG defines for a colour such as #1f2328."""
+    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """Give WCAG's contrast ratio of two colours."""
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_the_measure_of_contrast_itself() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_colour_can_be_read(theme: Theme) -> None:
+    css = highlight_css(theme)
+    (ground,) = re.findall(r"background: (#[0-9a-f]{6})", css)
+    inks = re.findall(r"[{ ]color: (#[0-9a-f]{6})", css)
+    assert len(inks) > 8
+    assert {ink: contrast(ink, ground) for ink in inks if contrast(ink, ground) < 4.5} == {}
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_rule_stays_in_its_scope(theme: Theme) -> None:
+    for rule in highlight_css(theme, "[data-theme] .code").splitlines():
+        selectors, _, _ = rule.partition(" {")
+        assert all(part.strip().startswith("[data-theme] .code") for part in selectors.split(","))
+
+
+def test_every_class_that_names_a_meaning_has_a_colour() -> None:
+    css = highlight_css("light")
+    for name in ("k", "kn", "kc", "s2", "sa", "mi", "mf", "c1", "nf", "nc", "nd", "nb", "ow"):
+        assert re.search(rf"\.code \.{name}\b", css)
+
+
+@pytest.mark.parametrize("language", ["python", "py", "pycon", "bash", "sh", "cpp", "cuda", "json", "yaml", "diff"])
+def test_a_known_language(language: str) -> None:
+    assert '<span class="' in highlighted("x = 1  # <b>\n- a: 'b'\n", language)
+
+
+@pytest.mark.parametrize("language", ["", "brainfuck", "text", "../../x"])
+def test_another_language_stays_plain(language: str) -> None:
+    assert highlighted("if x < 1:", language) == "if x &lt; 1:"
+
+
+def test_very_long_code_stays_plain() -> None:
+    assert highlighted("x=1\n" * 6000, "python") == "x=1\n" * 6000
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.text(alphabet="abx1 =+'\"#()[]{}<>&\\\n\t:@", max_size=120), st.sampled_from(["python", "bash", "json", "diff"])
+)
+def test_no_letter_is_lost_or_added(source: str, language: str) -> None:
+    assert text_of(highlighted(source, language)) == source

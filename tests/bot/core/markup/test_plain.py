@@ -1,0 +1,187 @@
+"""Text for the console: every construct as words, within the width, and with styles only where asked for."""
+
+import re
+from textwrap import dedent
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from bot.core.markup import parse, to_ansi, to_plain
+from bot.core.markup.plain import cells
+
+_ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def plain(markdown: str, width: int = 80) -> str:
+    """Give the text of Markdown written with the tests' own indentation."""
+    return to_plain(parse(dedent(markdown)), width)
+
+
+@pytest.mark.parametrize(
+    ("markdown", "expected"),
+    [
+        ("a **b** *c* `d`", "a b c d"),
+        ("**bold**, *it*.", "bold, it."),
+        ("~~no~~ yes", "[struck out: no] yes"),
+        ("a\\\nb", "a\nb"),
+        ("a   b\nc", "a b c"),
+        ("see [the docs](https://e.org/a)", "see the docs (https://e.org/a)"),
+        ("<https://e.org>", "https://e.org"),
+        ("<team@e.org>", "team@e.org"),
+        ("Fast ($O(1)$), $x^2$", "Fast (O(1)), x²"),
+        (r"$\text{view()}$ **$\text{nn.Dropout}$**", "view() nn.Dropout"),
+        ("a $$x_1$$ b", "a\nx₁\nb"),
+        (r"$\begin{align} a &= b \\ c &= d \end{align}$", "a = b; c = d"),
+        ("$$\nx\n$$", "x"),
+        ("# Top", "Top\n═══"),
+        ("## Part", "Part\n────"),
+        ("### Detail", "Detail"),
+        ("> a\n> > b", "> a\n>\n> > b"),
+        ("```python\nif x:\n\n\ty()\n```", "  │ if x:\n  │\n  │     y()"),
+        ("- a\n- b\n  - c", "• a\n• b\n  ◦ c"),
+        ("9. a\n10. b\n    - c", "9. a\n10. b\n    ◦ c"),
+        ("- a\n\n- b", "• a\n\n• b"),
+        ("-", "•"),
+        ("a\n\nb", "a\n\nb"),
+        ("<b>", "<b>"),
+        ("", ""),
+    ],
+)
+def test_a_construct(markdown: str, expected: str) -> None:
+    assert to_plain(parse(markdown)) == expected
+
+
+def test_a_rule_is_as_wide_as_the_page() -> None:
+    assert plain("---", 30) == "─" * 30
+
+
+def test_a_list_item_hangs_under_its_first_word() -> None:
+    assert plain("- one two three four five six", 20) == "• one two three four\n  five six"
+
+
+def test_a_word_wider_than_the_page_is_cut_between_letters() -> None:
+    family = "👨‍👩‍👧"
+    text = plain(family * 15, 20)
+    assert text.split("\n") == [family * 10, family * 5]
+
+
+def test_wide_letters_take_two_columns() -> None:
+    assert plain("日本語" * 5, 20).split("\n") == ["日本語日本語日本語日", "本語日本語"]
+
+
+def test_code_is_never_folded() -> None:
+    line = "x = " + "1 + " * 40 + "1"
+    assert plain(f"```\n{line}\n```", 40) == f"  │ {line}"
+
+
+def test_a_table() -> None:
+    assert plain("""\
+        | Feature | Kind | Cost |
+        |:--|:-:|--:|
+        | **View** | `x.t()` | $O(1)$ |
+        | 日本 | copy | 10 |
+        """) == dedent("""\
+        Feature │ Kind  │ Cost
+        ────────┼───────┼─────
+        View    │ x.t() │ O(1)
+        日本    │ copy  │   10""")
+
+
+def test_a_table_too_wide_folds_its_cells() -> None:
+    assert plain("|a|b|\n|-|-|\n|some words that go on|more words here|\n|c|d|", 24) == dedent("""\
+        a          │ b
+        ───────────┼────────────
+        some words │ more words
+        that go on │ here
+        ───────────┼────────────
+        c          │ d""")
+
+
+def test_a_table_with_no_room_for_columns_becomes_a_list_of_rows() -> None:
+    names = "|" + "|".join("abcd") + "|"
+    assert plain(f"{names}\n|-|-|-|-|\n|alpha beta|{'x|' * 3}\n|y|{'z|' * 3}", 20) == dedent("""\
+        a: alpha beta
+        b: x
+        c: x
+        d: x
+
+        a: y
+        b: z
+        c: z
+        d: z""")
+
+
+def test_a_whole_document() -> None:
+    assert plain(
+        r"""
+        ### 1. Views
+        **Answer:**
+        *   **View**: shares the `Storage`. Fast ($O(1)$).
+            *   Examples: `.view()`, slicing `x[:]`.
+
+        ```python
+        y = x.view(-1)  # **not** bold
+        ```
+        """,
+        60,
+    ) == dedent("""\
+        1. Views
+
+        Answer:
+
+        • View: shares the Storage. Fast (O(1)).
+          ◦ Examples: .view(), slicing x[:].
+
+          │ y = x.view(-1)  # **not** bold""")
+
+
+def test_ansi_styles() -> None:
+    assert to_ansi(parse("a **b c** *d* `e` **f `g`**")) == (
+        "a \x1b[1mb c\x1b[0m \x1b[3md\x1b[0m \x1b[36me\x1b[0m \x1b[1mf \x1b[0m\x1b[1;36mg\x1b[0m"
+    )
+
+
+def test_a_member_cannot_drive_the_terminal() -> None:
+    assert to_plain(parse("\x1b[2J\x1b]0;title\x07 `\x9b1m` &#27;[31m")) == "[2J]0;title 1m \ufffd[31m"
+
+
+_BITS = [
+    "word ",
+    "longer-word-of-many-letters ",
+    "日本語",
+    "👩‍🔬",
+    "é",
+    "**",
+    "`",
+    "$x^2$",
+    "~~",
+    "\n",
+    "\n\n",
+    "- ",
+    "1. ",
+]
+_BITS += ["> ", "|", "\n|-|-|\n", "# ", "[x](https://e.org)", "\\frac{a}{b}", "$$", "---\n", "\t", "<b>", "\x1b[1m"]
+_TEXTS = st.one_of(st.lists(st.sampled_from(_BITS), max_size=30).map("".join), st.text(max_size=80))
+
+
+@settings(max_examples=300, deadline=None)
+@given(_TEXTS, st.integers(min_value=-5, max_value=100))
+@example("|a|b|\n|-|-|\n||", 20)
+@example("# \n- \n> ", 20)
+def test_any_text_fits_the_width_and_ansi_only_adds_style(markdown: str, width: int) -> None:
+    document = parse(markdown)
+    text = to_plain(document, width)
+    assert "\x1b" not in text
+    styled = _ESCAPES.sub("", to_ansi(document, width))
+    assert [line.rstrip() for line in styled.split("\n")] == text.split("\n")
+    # Nesting narrows a column down to ten, and what is nested deeper than that stands out to the right.
+    nested = 2 * sum(markdown.count(mark) for mark in (">", "-", ".", ")", "+", "*"))
+    for line in text.split("\n"):
+        assert "│" in line or cells(line) <= max(width, 20) + nested
+
+
+def test_the_width_is_kept_where_nothing_is_nested() -> None:
+    for width in range(20, 60):
+        text = plain("Operations like **transpose** or `permute` change the *strides* of 日本語, see $x_i$." * 3, width)
+        assert max(cells(line) for line in text.split("\n")) <= width

@@ -1,0 +1,167 @@
+"""Action ids: what a button carries comes back as it was, and anything else is refused."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.core import actions
+from bot.core.actions import (
+    ANYTHING,
+    BadAction,
+    Choose,
+    Fill,
+    Import,
+    Next,
+    NextOf,
+    Open,
+    PracticeFilter,
+    Rate,
+    Report,
+    ShowBoard,
+    Snippet,
+    Try,
+)
+from questions.model import KINDS
+
+bare_refs = st.builds(lambda kind, number: f"{kind}{number}", st.sampled_from("rp"), st.integers(0, 10**18 - 1))
+words = st.text(st.characters(min_codepoint=32, exclude_categories=("Cs", "Cc")), min_size=1, max_size=60)
+channels = st.text(st.sampled_from("0123456789CGDab-_"), min_size=1, max_size=21)
+levels = st.sampled_from(["", "mid", "senior", "principal"])
+wishes = st.builds(PracticeFilter, st.just("") | words, levels, st.sampled_from(["", *KINDS]))
+refs = st.builds(actions.trailing, bare_refs, wishes)
+any_action = st.one_of(
+    st.builds(Open, refs),
+    st.builds(actions.OpenCard, refs),
+    st.builds(Choose, refs, words.map(lambda word: word[:35])),
+    st.builds(Fill, refs),
+    st.builds(Try, refs),
+    st.builds(Next, levels, st.just("") | words),
+    st.builds(NextOf, st.sampled_from(KINDS), levels, st.just("") | words),
+    st.builds(Rate, refs, st.sampled_from(["again", "hard", "good", "easy"])),
+    st.builds(Report, st.just("") | words),
+    st.builds(actions.Explain, words),
+    st.just(Snippet()),
+    st.builds(
+        actions.ShowContest, st.sampled_from(["rookies", "improved"]), st.just("week"), st.just("channel"), words
+    ),
+    st.builds(ShowBoard, st.sampled_from(["day", "all"]), st.sampled_from(["channel", "workspace"]), words),
+    st.builds(actions.Privacy, st.sampled_from(["see", "erase"])),
+    st.builds(Import, st.sampled_from(["check", "apply"])),
+    st.builds(actions.Settle, st.integers(0, 10**17).map(str), st.sampled_from(["dismissed", "fixed"])),
+    st.just(actions.Today()),
+    st.builds(actions.Setup, channels, st.just("") | words),
+    st.builds(actions.SetupAt, st.sampled_from(["0000", "0930", "2359"]), channels, st.just("") | words),
+    st.builds(actions.Begin, st.sampled_from(["0000", "0930", "2359"]), channels, st.just("") | words),
+    st.builds(actions.PostNow, st.integers(0, 10**17).map(str)),
+)
+
+
+@given(any_action)
+def test_what_a_button_carries_comes_back_as_it_was(action: actions.Action) -> None:
+    text = actions.encode(action)
+    assert len(text) <= actions.MAX_LENGTH
+    assert actions.decode(text) == action
+
+
+@given(bare_refs, wishes)
+def test_a_practised_question_leads_on_to_the_like_and_stays_itself(ref: str, wanted: PracticeFilter) -> None:
+    bare, kept = actions.parted(actions.trailing(ref, wanted))
+    assert bare == ref
+    assert kept in (wanted, ANYTHING)
+    if ref.startswith("p") and ":" not in wanted.topic and len(wanted.topic) <= 20:
+        assert kept == wanted
+    if ref.startswith("r"):
+        assert kept == ANYTHING
+
+
+@given(wishes)
+def test_the_next_card_is_of_what_is_wanted(wanted: PracticeFilter) -> None:
+    following = actions.decode(actions.encode(wanted.next))
+    assert isinstance(following, Next | NextOf)
+    kind = following.kind if isinstance(following, NextOf) else ""
+    assert PracticeFilter(following.topic, following.level, kind) == wanted
+
+
+@given(st.text(max_size=120))
+def test_any_other_text_is_refused_or_stands_for_itself(text: str) -> None:
+    try:
+        action = actions.decode(text)
+    except BadAction as error:
+        assert "/quiz today" in str(error)
+    else:
+        assert actions.decode(actions.encode(action)) == action
+
+
+@pytest.mark.parametrize(
+    ("action", "text"),
+    [
+        (Open("r12"), "a:r12"),
+        (actions.OpenCard("r12"), "d:r12"),
+        (Choose("r12", "b"), "o:r12:b"),
+        (Choose("r12", "std::move"), "o:r12:std::move"),
+        (Fill("p5"), "f:p5"),
+        (Try("r12"), "x:r12"),
+        (Next("senior", "tensors/memory"), "n:senior:tensors/memory"),
+        (NextOf("code", "senior", "tensors/memory"), "m:code:senior:tensors/memory"),
+        (Rate("p5", "good"), "g:p5:good"),
+        (Fill("p5,code,,tensors"), "f:p5,code,,tensors"),
+        (Choose("p5,,mid,", "b"), "o:p5,,mid,:b"),
+        (Report("q-1"), "e:q-1"),
+        (Snippet(), "u"),
+        (ShowBoard("week", "channel"), "l:week:channel:"),
+        (actions.ShowContest("improved", "week", "workspace", "a:b"), "y:improved:week:workspace:a:b"),
+        (actions.Today(), "t"),
+        (actions.Setup("C012AB"), "h:C012AB:"),
+        (actions.SetupAt("0930", "C012AB", "general"), "j:0930:C012AB:general"),
+        (actions.Begin("0930", "C012AB", "a:b"), "b:0930:C012AB:a:b"),
+        (actions.PostNow("3"), "w:3"),
+    ],
+)
+def test_ids_stay_what_they_are_because_old_cards_are_still_pressed(action: actions.Action, text: str) -> None:
+    assert actions.encode(action) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a",
+        "a:",
+        "a:q12",
+        "a:r12:b",
+        "o:r12",
+        "o:r12:",
+        "g:p5:great",
+        "f:r5,code,,",
+        "f:p5,code",
+        "m::mid:",
+        "m:poem::",
+        "zz:r1",
+        "u:x",
+        "t:1",
+        "h:",
+        "h:C1",
+        "j:2400:C1:",
+        "b:930:C1:",
+        "w:x",
+        "a:r12\n",
+        "e:" + "q" * 99,
+    ],
+)
+def test_malformed_ids_are_refused(text: str) -> None:
+    with pytest.raises(BadAction):
+        actions.decode(text)
+
+
+@pytest.mark.parametrize("text", ["f:r5,code,,", "f:p5,code", "f:p5,poem,,", "f:p5,,junior,", "m::mid:", "m:poem::"])
+def test_ids_that_want_what_there_is_not_are_refused(text: str) -> None:
+    with pytest.raises(BadAction):
+        actions.decode(text)
+
+
+def test_an_option_id_too_long_for_a_button_does_not_fit() -> None:
+    assert actions.fits(Choose("r1", "x" * 90))
+    assert not actions.fits(Choose("r1", "x" * 99))
+    assert not actions.fits(Choose("r1", "two\nlines"))
+    with pytest.raises(ValueError, match="100 characters"):
+        actions.encode(Choose("r1", "x" * 99))

@@ -1,0 +1,368 @@
+"""Conversations with the quiz over the real service: what is asked, what is answered, what is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from bot.console.render import card_text
+from bot.core.events import Press
+from service.wire import Who
+from tests.bot.conftest import Room
+from tests.bot.dialog import text_of
+
+MakeWho = Callable[..., Who]
+TERMS = """### 1. What is a mutex?
+
+**Answer:** A mutex is a lock that only one thread can hold at any time.
+
+### 2. What is a decorator?
+
+**Answer:** A decorator is a callable that takes another callable and returns a replacement.
+
+### 3. What is a checksum?
+
+**Answer:** A checksum detects damaged files by summing up every byte twice.
+
+### 4. What is a tuple?
+
+**Answer:** A tuple never changes after it was made, so that dictionaries accept it.
+
+### 5. What is a coroutine?
+
+**Answer:** A coroutine can be suspended and is resumed later by the event loop of the program.
+"""
+
+
+@pytest.fixture
+def ann(who: MakeWho) -> Who:
+    return who("Ann")
+
+
+@pytest.fixture
+def bob(who: MakeWho) -> Who:
+    return who("Bob *b*", member="bob")
+
+
+async def test_a_choice_is_answered_changed_and_revealed(room: Room, ann: Who, bob: Who) -> None:
+    post = await room.opens("one-right")
+    assert "Question for Monday 2 March" in card_text(post)
+    room.sees(ann, post)
+    asked = await room.presses(ann, "Answer")
+    assert "What does torch.zeros(2, 3).t().shape give?" in asked
+    assert "Open until 17:00 (Europe/Berlin)." in asked
+    assert "[A]   [B]   [C]" in asked
+    first = await room.presses(ann, "A")
+    assert "Your answer is recorded\n\nYou chose A.\n\nYou can change it until 17:00 (Europe/Berlin)." in first
+    assert "[A] (your answer)" in first
+    assert "Your answer is changed\n\nYou chose C." in await room.presses(ann, "C")
+    room.sees(bob, post)
+    await room.presses(bob, "Answer")
+    await room.chooses(bob, "`(2, 3)`")
+    await room.chooses(ann, "`(3, 2)`")
+    reveal = card_text(await room.closes())
+    assert "Right: (3, 2)" in reveal
+    assert "Wrong: (2, 3)\n\na transpose swaps the two sizes" in reveal
+    assert "How it went: 1 of 2 answered right. First with the right answer: Ann." in reveal
+    assert "1 (50 %) right" in reveal
+
+
+async def test_the_same_press_twice_is_answered_once(room: Room, ann: Who) -> None:
+    room.sees(ann, await room.opens("one-right"))
+    await room.presses(ann, "Answer")
+    press = Press("double", room.clock(), ann, room.where, room.button(ann, "B").action)
+    assert await room.does(press) == await room.does(press)
+    assert "1 of 1" in card_text(await room.closes()) or "0 of 1" in card_text(room.wall.posts[-1][1])
+
+
+async def test_several_are_picked_in_a_form(room: Room, ann: Who) -> None:
+    room.sees(ann, await room.opens("two-right"))
+    assert "Which are right? There may be more than one." in await room.presses(ann, "Answer")
+    said = await room.picks(ann, "`x[1:]`", "`x.t()`")
+    assert "Your answer is recorded\n\nYou chose " in said
+    assert " and " in said.split("You chose ")[1].split("\n")[0]
+    again = await room.presses(ann, "Change my answer")
+    assert again.count("(picked)") == 2
+    assert "1 of 1 answered right" in card_text(await room.closes())
+
+
+async def test_a_value_is_typed_and_a_bad_one_told_at_once(room: Room, ann: Who) -> None:
+    room.sees(ann, await room.opens("the-shape"))
+    assert "A Python literal, such as" in await room.presses(ann, "Answer")
+    refused = (await room.fills(ann, text="(3,")).replace("\n", " ")
+    assert "“(3,” is not a Python value" in refused
+    assert "Nothing was changed: an earlier answer, if any, stays." in refused
+    await room.presses(ann, "Back to the question")
+    assert "You answered:\n\n    ( 3, )" in await room.fills(ann, text="( 3, )")
+    assert "1 of 1 answered right" in card_text(await room.closes())
+
+
+async def test_a_printed_output_is_typed(room: Room, ann: Who, bob: Who) -> None:
+    post = await room.opens("two-lines")
+    for member, text in ((ann, "1\n2"), (bob, "12")):
+        room.sees(member, post)
+        assert "    print(1)" in await room.presses(member, "Answer")
+        assert "Your answer is recorded" in await room.fills(member, text=text)
+    reveal = card_text(await room.closes())
+    assert "1 of 2 answered right" in reveal
+    assert "12 " in reveal
+
+
+async def test_an_empty_form_loses_nothing(room: Room, ann: Who) -> None:
+    room.sees(ann, await room.opens("two-lines"))
+    await room.presses(ann, "Answer")
+    assert "Your answer is empty." in await room.fills(ann, text=" \n")
+
+
+async def test_what_breaks_a_limit_is_told_in_words(room: Room, ann: Who) -> None:
+    refused = await room.types(room.boss, "/quiz-admin schedule add open:0h")
+    assert "Open minutes: that is too little; at least 1 is needed." in refused
+    assert "Topic: that is too long; at most 200 characters fit." in await room.types(
+        ann, f"/quiz practice {'x' * 201}"
+    )
+
+
+async def test_today_says_where_one_stands(room: Room, ann: Who) -> None:
+    assert "No question is open in this channel." in await room.types(ann, "/quiz today")
+    await room.opens("one-right")
+    assert "You have not answered it yet." in await room.types(ann, "/quiz today")
+    assert "[A]   [B]   [C]" in await room.types(ann, "/quiz answer")
+    await room.presses(ann, "B")
+    assert "You have answered it and may change your answer." in await room.types(ann, "/quiz today")
+    assert "Your answer so far: B." in await room.presses(ann, "Change my answer")
+
+
+async def test_an_answer_after_the_close_becomes_practice(room: Room, ann: Who) -> None:
+    room.sees(ann, await room.opens("one-right"))
+    await room.presses(ann, "Answer")
+    await room.closes()
+    said = await room.presses(ann, "B")
+    assert "Too late for the round" in said
+    assert "it changes no points" in said.replace("\n", " ")
+    assert "Right" in said
+
+
+async def test_boards_rank_and_mark_the_reader(room: Room, ann: Who, bob: Who) -> None:
+    assert "Nobody has points here yet." in await room.types(ann, "/quiz board")
+    post = await room.opens("one-right")
+    for member, text in ((ann, "`(3, 2)`"), (bob, "`(2, 3)`")):
+        room.sees(member, post)
+        await room.presses(member, "Answer")
+        await room.chooses(member, text)
+    await room.closes()
+    board = await room.types(ann, "/quiz board")
+    assert "Ann (you)" in board
+    assert "Bob *b*" in board
+    assert "[2] Week (shown)" in board
+    assert "This week · tensors" in await room.types(ann, "/quiz board tensors")
+    assert "There is no topic 'nope' here." in await room.types(ann, "/quiz board nope")
+    await room.types(ann, "/quiz board")
+    assert "[5] All time (shown)" in await room.presses(ann, "All time")
+    assert "[6] This channel" in await room.presses(ann, "Whole workspace")
+    me = await room.types(ann, "/quiz me")
+    assert "1 round; best 1" in me
+
+
+async def test_practice_judges_at_once_and_goes_on(room: Room, ann: Who) -> None:
+    await room.only("one-right")
+    assert "Practice\n\nWhat does" in await room.types(ann, "/quiz practice tensors mid")
+    said = await room.chooses(ann, "`(2, 3)`")
+    assert said.startswith("Wrong\n\nWhat does torch.zeros(2, 3).t().shape give?\n\nRight: (3, 2)")
+    assert "Wrong (your choice): (2, 3)" in said
+    assert "This card comes back in " in said
+    assert "[1] Next card   [2] More on tensors   [3] Report a mistake" in said
+    assert "All done" in await room.presses(ann, "Next card")
+
+
+async def test_the_next_card_is_of_the_kind_that_was_asked_for(room: Room, ann: Who) -> None:
+    said = await room.types(ann, "/quiz practice kind:choice")
+    asked = []
+    while "Practice\n" in said:
+        asked.append(said)
+        if "[A]" in said:
+            await room.presses(ann, "A")
+        else:
+            await room.picks(ann, "`x[1:]`", "`x.t()`")
+        said = await room.presses(ann, "Next card")
+    assert len(asked) == 2
+    assert all("-right" in one for one in asked)
+    assert "Nothing is due for choice questions" in said.replace("\n", " ")
+    assert "Practice\n" in await room.presses(ann, "Practise everything")
+
+
+async def test_a_rating_and_a_program_being_judged_lead_on_to_the_like_too(room: Room, ann: Who) -> None:
+    await room.types(ann, "/quiz practice kind:open")
+    await room.fills(ann, text="Small gradients underflow in float16.")
+    await room.presses(ann, "Well")
+    assert "Nothing is due for open questions" in (await room.presses(ann, "Next card")).replace("\n", " ")
+    await room.types(ann, "/quiz practice kind:code")
+    assert "no sandbox is connected" in (await room.fills(ann, extra="Run the examples", code="x")).replace("\n", " ")
+    await room.presses(ann, "Back to the question")
+    assert "Your code is being judged…" in await room.fills(ann, code="def add_one(x):\n    return x + 1")
+    assert room.button(ann, "Next card").action == "m:code::"
+
+
+async def test_an_open_card_is_rated_by_its_reader(room: Room, ann: Who) -> None:
+    await room.only("why-scale")
+    await room.types(ann, "/quiz practice")
+    said = await room.fills(ann, text="Small gradients underflow in float16.")
+    assert "A full answer mentions:" in said
+    assert "[3] Well" in said
+    assert "Noted. This card comes back in" in await room.presses(ann, "Well")
+
+
+async def test_practice_with_nothing_left_says_so(room: Room, ann: Who) -> None:
+    said = await room.types(ann, "/quiz practice no-such-topic")
+    assert "Nothing is due for no-such-topic" in said or "That did not work" in said
+
+
+async def test_explain_and_report(room: Room, ann: Who) -> None:
+    assert "That did not work" in await room.types(ann, "/quiz explain one-right")
+    room.sees(ann, await room.opens("one-right"))
+    await room.presses(ann, "Answer")
+    await room.presses(ann, "A")
+    assert "Report 1 on question one-right" in (await room.types(ann, "/quiz report text:wrong")).replace("\n", " ")
+    assert "Report a question" in await room.types(ann, "/quiz report")
+    assert "Report 2 on question one-right is with the moderators." in (
+        await room.fills(ann, text="The *key* is wrong.")
+    ).replace("\n", " ")
+    await room.closes()
+    assert "t swaps the two dimensions." in await room.types(ann, "/quiz explain one-right")
+    queue = await room.types(room.boss, "/quiz-admin review")
+    assert "The *key* is wrong." in queue
+    assert "is settled" in await room.presses(room.boss, "Dismiss 1")
+    assert "is settled" in await room.types(room.boss, "/quiz-admin review dismiss 2")
+    refused = await room.types(room.boss, "/quiz-admin review fixed 99")
+    assert "There is no report 99 here. See their numbers with /quiz-admin review." in refused
+    assert "No report is waiting." in await room.types(room.boss, "/quiz-admin review")
+
+
+async def test_privacy_is_seen_and_used(room: Room, ann: Who) -> None:
+    await room.client.join(ann, room.where)
+    assert "You are shown on the boards." in await room.types(ann, "/quiz privacy")
+    assert "You are hidden from the boards." in await room.presses(ann, "Hide me from the boards")
+    assert "Everything, as JSON:" in await room.presses(ann, "Export everything")
+    assert "This cannot be undone" in await room.presses(ann, "Forget me…")
+    assert "You are forgotten" in await room.presses(ann, "Forget me for good")
+
+
+async def test_a_round_that_is_closed_now_is_not_said_to_close_later(room: Room) -> None:
+    await room.opens("one-right")
+    said = await room.types(room.boss, "/quiz-admin close-now")
+    assert "and is closed. The reveal follows in the channel." in said.replace("\n", " ")
+    assert "closes" not in said
+
+
+async def test_what_a_member_may_always_read(room: Room, ann: Who) -> None:
+    assert "tensors" in await room.types(ann, "/quiz topics")
+    assert "A right answer earns" in await room.types(ann, "/quiz rules")
+
+
+async def test_members_are_no_admins(room: Room, ann: Who) -> None:
+    for line in ("/quiz-admin schedule list", "/quiz-admin close-now", "/quiz-admin audit", "/quiz-admin doctor"):
+        said = await room.types(ann, line)
+        assert "That did not work\n\nOnly admins of this workspace may do that." in said, line
+
+
+async def test_schedules_are_made_changed_and_removed(room: Room) -> None:
+    boss = room.boss
+    said = await room.types(boss, "/quiz-admin schedule add 09:30 mon-fri Europe/Berlin open:4h level:mid,senior")
+    assert "09:30 (Europe/Berlin), Monday to Friday, open for 4 hours;\nonly level mid or senior." in said
+    assert "Next: Monday 2 March, 09:30 (Europe/Berlin)" in said
+    assert "open for 4 hours" in await room.types(boss, "/quiz-admin schedule edit 1 10:00")
+    assert "Say what to change" in await room.types(boss, "/quiz-admin schedule edit 1")
+    listed = await room.types(boss, "/quiz-admin schedule list")
+    assert "10:00 (Europe/Berlin)" in listed
+    assert "Next: Tuesday 3 March" in await room.types(boss, "/quiz-admin schedule skip 2026-03-02")
+    assert "Next: paused" in await room.types(boss, "/quiz-admin schedule pause")
+    assert "Next: Tuesday 3 March" in await room.types(boss, "/quiz-admin schedule resume")
+    assert "The next question" in await room.types(boss, "/quiz-admin schedule preview")
+    assert "There are schedules 1. Say which" in await room.types(boss, "/quiz-admin schedule pause 7")
+    assert "is removed" in await room.types(boss, "/quiz-admin schedule remove 1")
+    assert "There is no schedule yet." in await room.types(boss, "/quiz-admin schedule pause")
+
+
+async def test_banks_seasons_members_and_the_audit(room: Room, ann: Who) -> None:
+    boss = room.boss
+    await room.client.join(ann, room.where)
+    assert "room" in await room.types(boss, "/quiz-admin bank list")
+    assert "will not be chosen again" in await room.types(boss, "/quiz-admin bank retire one-right")
+    assert "may be chosen again" in await room.types(boss, "/quiz-admin bank restore one-right")
+    assert "There is no schedule" in await room.types(boss, "/quiz-admin bank low")
+    assert "There is no waiting question here" in await room.types(boss, "/quiz-admin bank approve all")
+    assert "Say which" in await room.types(boss, "/quiz-admin bank approve")
+    assert "prose wait for /quiz-admin bank approve" in await room.types(boss, "/quiz-admin bank approve hold")
+    assert "Season started: Spring 2026" in await room.types(boss, "/quiz-admin season start Spring 2026")
+    assert "Spring 2026" in await room.types(boss, "/quiz-admin season list")
+    room.moving.advance(minutes=1)
+    assert "Season ended" in await room.types(boss, "/quiz-admin season end")
+    assert "Ann gets 5 points: well found" in await room.types(boss, "/quiz-admin member adjust Ann 5 well found")
+    assert "5" in await room.types(ann, "/quiz me")
+    audit = await room.types(boss, "/quiz-admin audit")
+    assert "bank retire" in audit
+    assert "season start" in audit
+    assert "database" in await room.types(boss, "/quiz-admin doctor")
+
+
+async def test_choices_made_of_prose_wait_for_approval_and_say_what_they_are(room: Room) -> None:
+    boss = room.boss
+    await room.types(boss, "/quiz-admin bank approve next:hold")
+    await room.types(boss, "/quiz-admin bank import")
+    said = await room.fills(boss, name="terms.md", text=TERMS)
+    assert "made of the document's own sentences" in said
+    assert "wait for /quiz-admin bank approve all" in " ".join(said.split())
+    assert "may be chosen from now on" in await room.types(boss, "/quiz-admin bank approve what-is-a-mutex-which")
+    assert "may be chosen from now on" in await room.types(boss, "/quiz-admin bank approve all")
+
+
+async def test_a_document_is_checked_before_it_is_imported(room: Room) -> None:
+    await room.types(room.boss, "/quiz-admin bank import")
+    text = "---\nbank: new\ntitle: New\n---\n\n# a\n\n## q · value · mid\n\nOne?\n\n### Answer\n\n`1`\n"
+    assert "Checked, not imported" in await room.fills(room.boss, extra="Only check", name="new.md", text=text)
+    await room.types(room.boss, "/quiz-admin bank import")
+    assert "Imported" in await room.fills(room.boss, name="new.md", text=text)
+    await room.types(room.boss, "/quiz-admin bank import")
+    assert "An import needs the document's name" in await room.fills(room.boss, name="", text="")
+
+
+async def test_code_without_a_sandbox_is_our_fault_and_kept(room: Room, ann: Who) -> None:
+    room.sees(ann, await room.opens("add-one"))
+    form = await room.presses(ann, "Answer")
+    assert "def add_one(x: int) -> int:" in form
+    said = await room.fills(ann, code="def add_one(x):\n    return x + 1")
+    assert "Your code is being judged…" in said
+    assert "return x + 1" in await room.presses(ann, "Change my answer")
+    said = await room.fills(ann, extra="Run the examples", code="x")
+    assert "no sandbox is connected" in said.replace("\n", " ")
+    assert "return x + 1" in await room.presses(ann, "Back to the question")
+
+
+async def test_a_snippet_needs_a_sandbox_too(room: Room, ann: Who) -> None:
+    for line in ("/quiz run print(1)", "/quiz run ```python\nprint(1)\n```"):
+        assert "no sandbox is connected" in (await room.types(ann, line)).replace("\n", " ")
+
+
+async def test_a_reply_to_a_press_replaces_the_card_it_came_from(room: Room, ann: Who) -> None:
+    room.sees(ann, await room.opens("one-right"))
+    action = room.button(ann, "Answer").action
+    reply = await room.quiz.handle(Press("p1", room.clock(), ann, room.where, action))
+    assert reply.replaces
+    assert "[A]" in text_of(reply)
+    refused = await room.quiz.handle(Press("p2", room.clock(), ann, room.where, "o:r1:no-such-option"))
+    assert "That did not work" in text_of(refused)
+    assert not refused.replaces
+
+
+async def test_an_admin_posts_and_closes_at_once(room: Room, ann: Who) -> None:
+    await room.only("one-right")
+    await room.types(room.boss, "/quiz-admin schedule add 10:00 daily Europe/Berlin")
+    assert "Posted\n\nWhat does torch.zeros(2, 3).t().shape give?" in await room.types(
+        room.boss, "/quiz-admin schedule post-now"
+    )
+    assert "That did not work" in await room.types(room.boss, "/quiz-admin schedule post-now")
+    await room.types(ann, "/quiz answer")
+    await room.chooses(ann, "`(3, 2)`")
+    assert "Closed\n\nWhat does" in await room.types(room.boss, "/quiz-admin close-now")
+    await room.carries()
+    assert "1 of 1 answered right" in card_text(room.wall.last("The answer"))

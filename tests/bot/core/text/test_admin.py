@@ -1,0 +1,59 @@
+"""What admins read of imports: the few that matter, the counts of all, and no command without its bank."""
+
+from __future__ import annotations
+
+from bot.core.cards import Code, Small, Table, Text
+from bot.core.text.admin import FEW, imported_card, log_card, undone_card
+from service.wire import ImportChange, ImportView, Twin
+from tests.bot.samples import IMPORTED, LOG
+
+
+def text_of(view: ImportView) -> str:
+    return "\n".join(block.markdown for block in imported_card(view).blocks if isinstance(block, Text | Small))
+
+
+def test_a_change_is_told_with_its_line_its_fields_and_its_new_name() -> None:
+    said = text_of(IMPORTED)
+    assert "changed (reason and options): `views`, line 4; the document makes it `view-or-copy` now" in said
+    assert "retired: `old-one`" in said
+    assert "added: " not in said
+    assert "1 exact duplicate and 1 near duplicate (65 % alike or more)" in said
+    assert "100 %: `strides`, line 9, and `what-are-strides` of bank" in said
+    assert "66 %: `views`, line 4, and `strides`" in said
+
+
+def test_of_many_a_few_are_listed() -> None:
+    many = tuple(ImportChange(id=f"q{number}", what="added", prompt="Why?", line=number) for number in range(1, 31))
+    twins = tuple(Twin(id=f"q{number}", line=number, other="q0", score=0.7) for number in range(20))
+    view = ImportView(
+        applied=True, name="big", added=30, changed=0, unchanged=0, unanswered=0, findings="", errors=0,
+        changes=many, near=20, near_from=0.65, twins=twins,
+    )  # fmt: skip
+    said = text_of(view)
+    assert said.count("added: `q") == FEW
+    assert "- and more" in said
+    assert f"- and {20 - FEW} more" in said
+
+
+def test_an_applied_import_says_how_it_is_taken_back_and_a_check_does_not() -> None:
+    assert "`/quiz-admin bank undo tensors.md`" in text_of(IMPORTED)
+    assert "bank undo" not in text_of(IMPORTED.model_copy(update={"applied": False}))
+    assert "bank undo" not in text_of(IMPORTED.model_copy(update={"changes": ()}))
+
+
+def test_a_document_with_an_error_lists_its_findings_alone() -> None:
+    view = IMPORTED.model_copy(update={"applied": False, "errors": 1, "findings": "error: x", "twins": ()})
+    assert [type(block) for block in imported_card(view).blocks] == [Text, Code]
+
+
+def test_an_undo_says_what_went_back_and_that_it_can_be_undone() -> None:
+    card = undone_card(IMPORTED)
+    assert "Undo once more" in "".join(block.markdown for block in card.blocks if isinstance(block, Small))
+
+
+def test_the_record_is_a_table_with_what_each_import_came_to() -> None:
+    (table,) = (block for block in log_card(LOG).blocks if isinstance(block, Table))
+    assert [row[2:4] for row in table.rows] == [
+        ("undo of 1", "1 changed, 3 retired, 1 back"),
+        ("tensors.md", "3 added, 4 unchanged"),
+    ]

@@ -1,0 +1,120 @@
+"""The application commands: of Discord's schema and limits, and telling of them says what changed."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from bot.core.command_parser import read_command
+from bot.core.command_spec import COMMANDS
+from bot.discord.commands import application_commands, changes, sync
+from tests.bot.discord.simulated import Simulated
+from tests.bot.rendering import discord_schema
+from tests.external import needs_schemas
+
+MOST_OPTIONS, MOST_CHARACTERS, NAME = 25, 8000, re.compile(r"[-_'\w]{1,32}")
+"""Discord's limits: docs, interactions/application-commands. A name has no capitals."""
+CHAT = [one for one in application_commands() if one["type"] == 1]
+
+
+def options_of(command: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for option in command.get("options", ()):
+        yield option
+        yield from options_of(option)
+
+
+def characters(command: dict[str, Any]) -> int:
+    """What Discord counts against the 8,000: names, descriptions and values of a command, its options and choices."""
+    own = sum(len(str(command.get(key, ""))) for key in ("name", "description", "value"))
+    return own + sum(characters(part) for key in ("options", "choices") for part in command.get(key) or ())
+
+
+@needs_schemas
+@pytest.mark.parametrize("command", application_commands(), ids=lambda one: one["name"])
+def test_discords_schema_takes_it(command: dict[str, Any]) -> None:
+    schema = "ApplicationCommandUpdateRequest"
+    assert [error.message for error in discord_schema(schema).iter_errors(command)] == []
+
+
+@pytest.mark.parametrize("command", CHAT, ids=lambda one: one["name"])
+def test_what_the_schema_does_not_say_holds(command: dict[str, Any]) -> None:
+    assert characters(command) <= MOST_CHARACTERS
+    assert len(command["options"]) <= MOST_OPTIONS
+    for part in (command, *options_of(command)):
+        assert NAME.fullmatch(part["name"]) and part["name"] == part["name"].lower(), part["name"]
+        assert 1 <= len(part["description"]) <= 100 and "`" not in part["description"], part
+        inner = part.get("options", [])
+        assert len(inner) <= MOST_OPTIONS
+        assert len({one["name"] for one in inner}) == len(inner), part["name"]
+        required = [bool(one.get("required")) for one in inner]
+        assert required == sorted(required, reverse=True), f"{part['name']}: what is required comes first"
+        assert not ("choices" in part and part.get("autocomplete")), part["name"]
+
+
+def test_every_command_is_there_and_none_else() -> None:
+    told: set[tuple[str, ...]] = set()
+    for command in CHAT:
+        for option in command["options"]:
+            inner = option.get("options", []) if option["type"] == 2 else []
+            told |= {(command["name"], option["name"], one["name"]) for one in inner} or {
+                (command["name"], option["name"])
+            }
+    assert told == {(spec.name, *spec.path) for spec in COMMANDS}
+
+
+def test_only_those_who_manage_the_server_get_the_admins_commands() -> None:
+    by_name = {one["name"]: one for one in application_commands()}
+    assert by_name["quiz-admin"]["default_member_permissions"] == 1 << 5
+    assert "default_member_permissions" not in by_name["quiz"]
+    assert all(one["contexts"] == [0] for one in by_name.values())
+
+
+def test_a_required_option_is_one_that_must_be_typed() -> None:
+    adjust = next(spec for spec in COMMANDS if spec.path == ("member", "adjust"))
+    admin = next(one for one in CHAT if one["name"] == "quiz-admin")
+    option = next(one for part in admin["options"] for one in part.get("options", ()) if one["name"] == "adjust")
+    assert [one["name"] for one in option["options"] if one.get("required")] == [
+        argument.name for argument in adjust.arguments if argument.required
+    ]
+    assert read_command("quiz-admin", "member adjust name:Ada points:-5 reason").spec is adjust
+
+
+def test_changes_are_named() -> None:
+    ours = application_commands()
+    assert changes([], ours) == ["added /quiz", "added /quiz-admin", "added “Answer with this”"]
+    assert changes(as_discord_returns(ours), ours) == []
+    other = copy.deepcopy(as_discord_returns(ours))
+    other[0]["options"][0]["description"] = "Something else."
+    del other[2]
+    other.append({"type": 1, "name": "ping", "description": "Pong."})
+    assert changes(other, ours) == ["added “Answer with this”", "changed /quiz", "removed /ping"]
+
+
+def as_discord_returns(commands: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """With what it adds, and its numbers as texts."""
+    returned: list[dict[str, Any]] = json.loads(json.dumps(commands))
+    for number, command in enumerate(returned):
+        command |= {
+            "id": str(number),
+            "version": "7",
+            "nsfw": False,
+            "dm_permission": False,
+            "description": "",
+        } | command
+        permissions = command.get("default_member_permissions")
+        command["default_member_permissions"] = None if permissions is None else str(permissions)
+        for option in options_of(command):
+            option.setdefault("required", False)
+    return returned
+
+
+async def test_telling_twice_changes_nothing(sim: Simulated) -> None:
+    """The simulation has been told once, and refuses any command it was not told of."""
+    asked = len(sim.env.http_requests)
+    assert await sync(sim.connected.bot.http, str(sim.env.backend.application_id)) == []
+    assert [entry.method for entry in sim.env.http_requests[asked:]] == ["GET"]

@@ -1,0 +1,135 @@
+"""The pace of requests to Discord: never more counted in a second than it allows, whenever each is counted."""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_left
+from heapq import heappop, heappush
+
+import aiohttp
+import pytest
+from aiohttp import web
+from discord.http import Route
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.discord.rate_limit import AT_FIRST, Pace, Places
+
+# Seconds until the next is wanted, from its start until it is counted, from there to its answer.
+requests = st.tuples(st.floats(0, 0.3), st.floats(0, 2), st.floats(0, 2))
+
+
+def counted_at(asked: list[tuple[float, float, float]], most: int, window_s: float) -> list[float]:
+    """When Discord counts each of the requests, made by the rule of places as early as it allows."""
+    places, now, answers, counted = Places(0.0, most, window_s), 0.0, list[float](), list[float]()
+    for pause, until_counted, until_answered in asked:
+        now += pause
+        while (free := places.next) is None or free > now:
+            # Time goes on to whatever comes first: an answer, or a place that is free again.
+            now = max(now, min([*([answers[0]] if answers else []), *([free] if free is not None else [])]))
+            while answers and answers[0] <= now:
+                places.give_back(heappop(answers))
+        places.take()
+        counted.append(now + until_counted)
+        heappush(answers, now + until_counted + until_answered)
+    return sorted(counted)
+
+
+@settings(deadline=None)
+@given(st.lists(requests, max_size=80), st.integers(1, 6), st.floats(0.2, 2))
+def test_no_window_ever_counts_more_than_its_share(
+    asked: list[tuple[float, float, float]], most: int, window_s: float
+) -> None:
+    counted = counted_at(asked, most, window_s)
+    for last, at in enumerate(counted):
+        assert last - bisect_left(counted, at - window_s + 1e-9) < most
+
+
+def test_a_bot_just_started_leaves_room_for_what_one_before_it_asked() -> None:
+    counted = counted_at([(0, 0, 0)] * 60, 50, 1.0)
+    assert counted == [0.0] * AT_FIRST + [1.0] * 50 + [2.0] * 5
+
+
+async def test_turns_come_in_order_and_evenly() -> None:
+    loop, pace, starts = asyncio.get_running_loop(), Pace(200, 0.1), list[tuple[int, float]]()
+
+    async def one(number: int) -> None:
+        await pace.turn()
+        starts.append((number, loop.time()))
+        pace.back()
+
+    begun = loop.time()
+    await asyncio.gather(*(one(number) for number in range(100)))
+    assert [number for number, _ in starts] == list(range(100))
+    # The first may make up for a late timer at once; from then on one in every two thousandth of a second.
+    assert starts[-1][1] - begun >= 90 * 0.1 / 200
+
+
+async def test_a_turn_waits_for_an_answer() -> None:
+    pace = Pace(2, 0.01)
+    for _ in range(2):
+        await pace.turn()
+    third = asyncio.create_task(pace.turn())
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(asyncio.shield(third), 0.1)
+    pace.back()
+    await third
+
+
+async def test_who_waits_already_waits_through_a_rest() -> None:
+    loop, pace = asyncio.get_running_loop(), Pace(1, 0.05)
+    await pace.turn()
+    waiting = asyncio.create_task(pace.turn())
+    await asyncio.sleep(0)
+    begun = loop.time()
+    pace.rest(0.3)
+    pace.back()
+    await waiting
+    assert loop.time() - begun >= 0.3
+
+
+async def test_who_gives_up_waiting_takes_nobodys_place() -> None:
+    pace = Pace(1, 0.01)
+    await pace.turn()
+    waiting = [asyncio.create_task(pace.turn()) for _ in range(3)]
+    await asyncio.sleep(0)
+    for one in waiting[:2]:
+        one.cancel()
+    pace.back()
+    await waiting[2]
+    assert [one.cancelled() for one in waiting] == [True, True, False]
+
+
+async def test_every_request_to_the_api_has_its_turn_and_gives_it_back() -> None:
+    """Answered, refused or cut; what goes elsewhere has none."""
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path.endswith("cut") and request.transport is not None:
+            request.transport.abort()
+        return web.Response(status=500 if request.path.endswith("broken") else 200)
+
+    app = web.Application()
+    app.router.add_get("/{path:.*}", answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    home, base = f"http://127.0.0.1:{runner.addresses[0][1]}", Route.BASE
+    Route.BASE = f"{home}/api"
+    pace = Pace(2, 0.01)
+    try:
+        async with aiohttp.ClientSession(trace_configs=[pace.trace()]) as session:
+            for _ in range(3):
+                assert (await session.get(f"{home}/api/well")).status == 200
+                assert (await session.get(f"{home}/api/broken")).status == 500
+                with pytest.raises(aiohttp.ClientError):
+                    await session.get(f"{home}/api/cut")
+            for _ in range(2):
+                await pace.turn()
+            assert (await session.get(f"{home}/elsewhere")).status == 200
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(session.get(f"{home}/api/well"), 0.1)
+            pace.back()
+            assert (await session.get(f"{home}/api/well")).status == 200
+    finally:
+        Route.BASE = base
+        await runner.cleanup()

@@ -1,0 +1,213 @@
+"""Pictures for cards, drawn by a real process: once each, in time or not at all, and never in the loop's way."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+
+import psutil
+import pytest
+import pytest_asyncio
+
+from bot.core.cards import Card, Form, Picture, Reply, Table, Text
+from bot.core.dispatcher import Target
+from bot.core.events import Command, Event, Visited
+from bot.core.text import members
+from bot.pictures import Pictures
+from bot.pictures.service import CannotDraw, Painter
+from bot.pictures.spec import BoardDrawing, BoardPlace, FormulaDrawing
+from service.wire import Platform, Where, Who
+from tests.bot.pictures.seeing import pixels_of
+from tests.bot.samples import CROWDED, GALLERY, NOW
+
+FORM = Form("t", "f:r1", ())
+BOARD = members.board_card(CROWDED)
+# Fine by itself, and far more of it than any formula is: it takes seconds.
+ENDLESS = FormulaDrawing(tuple(f"x_{{{n}}}^{{{n}}}" + r"+\sqrt{\sqrt{x}}" * 6 for n in range(3000)))
+
+
+@pytest_asyncio.fixture
+async def pictures() -> AsyncIterator[Pictures]:
+    made = Pictures(wait_s=60, draw_s=60)
+    yield made
+    await made.close()
+
+
+class Notebook:
+    """A chat that writes down what is posted."""
+
+    def __init__(self) -> None:
+        self.name: Platform = "slack"
+        self.posted: list[Card] = []
+
+    async def post(self, target: Target, card: Card, key: str) -> str:
+        self.posted.append(card)
+        return f"ref {key}"
+
+    async def find(self, target: Target, key: str) -> str | None:
+        return f"found {key}"
+
+
+def painters() -> list[psutil.Process]:
+    return [one for one in psutil.Process().children() if "bot.pictures.worker" in one.cmdline()]
+
+
+async def test_a_card_gets_its_pictures_and_keeps_its_buttons(pictures: Pictures) -> None:
+    found = await pictures.illustrated(BOARD)
+    (picture,) = [block for block in found.blocks if isinstance(block, Picture)]
+    assert pixels_of(picture.png).shape[1] == 920
+    assert (found.title, found.summary, found.buttons) == (BOARD.title, BOARD.summary, BOARD.buttons)
+
+
+async def test_the_same_picture_is_drawn_once(pictures: Pictures) -> None:
+    first = await pictures.illustrated(BOARD)
+    (process,) = painters()
+    process.send_signal(signal.SIGSTOP)
+    try:
+        assert await asyncio.wait_for(pictures.illustrated(BOARD), 5) == first
+    finally:
+        process.send_signal(signal.SIGCONT)
+
+
+async def test_a_card_with_nothing_to_draw_comes_back_as_it_is(pictures: Pictures) -> None:
+    said = GALLERY["help"]
+    assert isinstance(said, Card)
+    assert await pictures.illustrated(said) is said
+    assert painters() == []
+
+
+async def test_a_formula_that_cannot_be_drawn_stays_in_words_beside_one_that_can(pictures: Pictures) -> None:
+    card = Card("t", "s", (Text(r"$$\underbrace{\sum_i x}_n$$" + "\n\nor\n\n" + r"$$\sum_{i=1}^n x$$"),))
+    found = await pictures.illustrated(card)
+    assert [type(block) for block in found.blocks] == [Text, Text, Picture]
+
+
+async def test_the_loop_goes_on_while_a_picture_is_drawn(pictures: Pictures) -> None:
+    drawing = asyncio.create_task(pictures.illustrated(BOARD))
+    longest, last = 0.0, time.monotonic()
+    while not drawing.done():
+        await asyncio.sleep(0.001)
+        longest, last = max(longest, time.monotonic() - last), time.monotonic()
+    assert isinstance((await drawing).blocks[0], Picture)
+    # Starting a process and drawing takes a second or more; none of it is the loop's.
+    assert longest < 0.5
+
+
+async def test_in_a_rush_cards_go_in_words_rather_than_wait(pictures: Pictures) -> None:
+    cards = [Card("t", "s", (Text(f"$$\\sum_{{i=1}}^{{{n}}} x$$"),)) for n in range(12)]
+    found = await asyncio.gather(*map(pictures.illustrated, cards))
+    assert [said is card for said, card in zip(found, cards, strict=True)] == [False] * 4 + [True] * 8
+    assert await pictures.illustrated(cards[-1]) is not cards[-1]
+
+
+async def test_a_picture_that_takes_too_long_is_not_waited_for(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    pictures = Pictures(wait_s=0.001)
+    try:
+        with caplog.at_level(logging.WARNING):
+            assert await pictures.illustrated(BOARD) is BOARD
+        assert "not ready in time" in caplog.text
+    finally:
+        await pictures.close()
+    assert painters() == []
+
+
+def test_a_drawing_that_does_not_end_is_killed_and_the_next_one_drawn() -> None:
+    painter = Painter(1.0)
+    try:
+        with pytest.raises(CannotDraw, match="within 1 s"):
+            painter.drawn(ENDLESS)
+        assert painter.drawn(FormulaDrawing(("x",))).startswith(b"\x89PNG")
+    finally:
+        painter.close()
+
+
+def test_a_process_that_dies_is_started_again() -> None:
+    painter = Painter(30.0)
+    try:
+        first = painter.drawn(FormulaDrawing(("x",)))
+        (process,) = painters()
+        process.kill()
+        process.wait()
+        assert painter.drawn(FormulaDrawing(("x",))) == first
+    finally:
+        painter.close()
+    assert painters() == []
+
+
+def test_the_process_is_given_no_secrets() -> None:
+    os.environ["DISCORD_TOKEN"] = "secret"
+    painter = Painter(30.0)
+    try:
+        painter.drawn(FormulaDrawing(("x",)))
+        (process,) = painters()
+        assert "DISCORD_TOKEN" not in process.environ()
+    finally:
+        del os.environ["DISCORD_TOKEN"]
+        painter.close()
+
+
+def test_only_the_process_that_draws_imports_matplotlib() -> None:
+    code = "import sys, bot.pictures; sys.exit('matplotlib' in sys.modules)"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    assert subprocess.run([sys.executable, "-c", code], env=env, check=False).returncode == 0
+
+
+async def test_a_table_that_is_no_board_after_all_costs_no_card(
+    pictures: Pictures, caplog: pytest.LogCaptureFixture
+) -> None:
+    card = Card("t", "s", (Table(("a",), (("1",),), shows="board"),))
+    assert await pictures.illustrated(card) is card
+    assert "goes without its pictures" in caplog.text
+
+
+def test_one_drawing_after_another_from_the_same_process() -> None:
+    painter = Painter(30.0)
+    try:
+        found = [painter.drawn(BoardDrawing((BoardPlace("1", "Ann", n, "1 %", "1"),))) for n in range(3)]
+        assert len(set(found)) == 3
+        assert len(painters()) == 1
+    finally:
+        painter.close()
+
+
+async def test_answers_and_posts_get_their_pictures_on_the_way(pictures: Pictures) -> None:
+    async def answer(event: Event) -> Reply:
+        return Reply(BOARD if isinstance(event, Command) else FORM, replaces=True)
+
+    where = Who(platform="slack", workspace="T1", member="U1", name="Ann"), Where(channel="C1")
+    command = Command("e1", NOW, *where, "quiz", "board")
+    reply = await pictures.answering(answer)(command)
+    assert isinstance(reply.said, Card)
+    assert isinstance(reply.said.blocks[0], Picture)
+    assert reply.replaces
+    assert await pictures.answering(answer)(Visited("e2", NOW, *where)) == Reply(FORM, replaces=True)
+
+    chat = Notebook()
+    posting = pictures.posting(chat)
+    assert posting.name == "slack"
+    assert await posting.post(Target("T1", "C1"), BOARD, "k") == "ref k"
+    assert chat.posted == [reply.said]
+    assert await posting.find(Target("T1", "C1"), "k") == "found k"
+
+
+def test_a_painter_whose_bot_was_killed_ends_without_a_word() -> None:
+    words = [sys.executable, "-m", "bot.pictures.worker"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe) as painter:
+        assert painter.stdin
+        assert painter.stdout
+        assert painter.stderr
+        assert painter.stdout.readline() == b"ready\n"
+        painter.stdout.close()
+        painter.stdin.write(b"{}\n")
+        painter.stdin.close()
+        assert painter.wait(60) == 0
+        assert painter.stderr.read() == b""

@@ -1,0 +1,187 @@
+"""The operations page: who may see it, what it says in words, and how it looks and reads in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+
+import httpx
+import pytest
+from playwright.async_api import expect
+
+from bot.core.command_parser import suggest
+from bot.web.app import build
+from bot.web.chat import WebChat
+from service.client import ServiceRefused, ServiceUnavailable
+from service.wire import ErrorView, Failure, Operations, QueueView, SandboxView, SlotView, TroubleView, Who
+from tests.bot.web.browsing import Browser, Desk
+from tests.bot.web.chromium import Windows, needs_chromium, opened_chromium, served
+
+NINE = datetime(2026, 3, 2, 9, tzinfo=UTC)
+NASTY = "<script>alert(1)</script>"
+
+
+def slot(state: str, **more: object) -> SlotView:
+    facts = {
+        "platform": "discord",
+        "channel": "#ml-quiz",
+        "day": date(2026, 3, 2),
+        "zone": "Europe/Berlin",
+        "due_at": NINE,
+        "late_s": 0.0,
+        "state": state,
+    }
+    return SlotView.model_validate({**facts, **more})
+
+
+QUIET = Operations(at=NINE, led=True, sandbox=SandboxView(up=True, ready=2, devices=("cpu",)))
+BUSY = Operations(
+    at=NINE + timedelta(hours=1),
+    led=False,
+    slots=(
+        slot("overdue", late_s=3600.0, said="Discord is away: 503 Service Unavailable"),
+        slot("late", late_s=840.0, taken_at=NINE, sent_at=NINE + timedelta(minutes=14)),
+        slot("posted", late_s=2.0, taken_at=NINE, sent_at=NINE + timedelta(seconds=2), channel=NASTY),
+        slot("waiting", late_s=3.0),
+        slot("skipped", said="The question could not be posted: Missing Access" + "x" * 90),
+    ),
+    queues=(QueueView(name="messages for discord", count=4, oldest_at=NINE), QueueView(name="code answers", count=0)),
+    sandbox=None,
+    troubles=(
+        TroubleView(what="a question is late", where="#ml-quiz", said=NASTY, since=NINE),
+        TroubleView(what="the channel refuses messages", where="#b", since=NINE, over_at=NINE + timedelta(minutes=1)),
+    ),
+    errors=(ErrorView(at=NINE, what="question, tried again (3 attempts)", where="#ml-quiz, discord", said=NASTY),),
+)
+
+
+@dataclass
+class Service:
+    """Says of operations what a test wants, and keeps who asked."""
+
+    said: Operations | Exception = QUIET
+    asked: list[Who] = field(default_factory=list)
+
+    async def look(self, who: Who) -> Operations:
+        self.asked.append(who)
+        if isinstance(self.said, Exception):
+            raise self.said
+        return self.said
+
+
+@pytest.fixture
+def service() -> Service:
+    return Service()
+
+
+@asynccontextmanager
+async def browsing(chat: WebChat, desk: Desk, service: Service | None) -> AsyncIterator[Browser]:
+    app = build(chat, desk.answer, suggest, look=service.look if service is not None else None)
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
+        yield Browser(app, http)
+
+
+async def test_an_admin_finds_it_from_the_channel(chat: WebChat, desk: Desk, service: Service) -> None:
+    async with browsing(chat, desk, service) as ann:
+        await ann.join("Ann")
+        assert f'<a href="{ann.home}operations">operations</a>' in ann.page
+        answer = await ann.opens(f"{ann.home}operations")
+    assert answer.status_code == 200
+    assert answer.headers["cache-control"] == "no-store"
+    assert "script-src 'self'" in answer.headers["content-security-policy"]
+    assert [(who.platform, who.workspace, who.admin) for who in service.asked] == [("web", "local", True)]
+    for said in ("A worker leads", "No trouble is known", "2 ready, 0 at work", "None in the last seven days"):
+        assert said in answer.text
+
+
+async def test_others_neither_find_it_nor_are_shown_it(chat: WebChat, desk: Desk, service: Service) -> None:
+    async with browsing(chat, desk, service) as ann, browsing(chat, desk, service) as bob:
+        await ann.join("Ann")
+        await bob.join("Bob")
+        assert "operations" not in bob.page
+        assert (await bob.opens(f"{bob.home}operations")).status_code == 403
+        assert (await bob.opens(f"{ann.home}operations")).status_code == 403
+        bob.http.cookies.clear()
+        assert (await bob.opens(f"{ann.home}operations")).status_code == 403
+    assert service.asked == []
+
+
+async def test_without_a_service_to_ask_there_is_no_page(chat: WebChat, desk: Desk) -> None:
+    async with browsing(chat, desk, None) as ann:
+        await ann.join("Ann")
+        assert "operations" not in ann.page
+        assert (await ann.opens(f"{ann.home}operations")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("problem", "status", "said"),
+    [
+        (ServiceUnavailable("away"), 503, "The service does not answer"),
+        (ServiceRefused(Failure(code="admins-only", message="Only admins of this workspace")), 403, "Only admins"),
+    ],
+)
+async def test_what_the_service_refuses_is_said(
+    chat: WebChat, desk: Desk, service: Service, problem: Exception, status: int, said: str
+) -> None:
+    service.said = problem
+    async with browsing(chat, desk, service) as ann:
+        await ann.join("Ann")
+        answer = await ann.opens(f"{ann.home}operations")
+    assert (answer.status_code, said in answer.text) == (status, True)
+
+
+async def test_everything_that_is_wrong_is_said_in_words_and_nothing_is_markup(
+    chat: WebChat, desk: Desk, service: Service
+) -> None:
+    service.said = BUSY
+    async with browsing(chat, desk, service) as ann:
+        await ann.join("Ann")
+        page = (await ann.opens(f"{ann.home}operations")).text
+    assert NASTY not in page
+    assert page.count("&lt;script&gt;") == 3
+    for said in (
+        "No worker leads",
+        "None is connected, so code answers wait.",
+        "overdue for 60 min",
+        "posted 14 min late",
+        "posted on time",
+        "on its way",
+        "not posted",
+        "messages for discord: 4, the oldest for 60 min",
+        "code answers: 0",
+        "question, tried again (3 attempts)",
+        ">2026-03-02 10:00:00</time>",
+        ">10:14:00</time>",
+        "over at",
+    ):
+        assert said in page, said
+
+
+@pytest.mark.browser
+@needs_chromium
+@pytest.mark.timeout(240)
+async def test_it_reads_well_in_light_and_dark_and_on_a_phone(chat: WebChat, desk: Desk, service: Service) -> None:
+    app = build(chat, desk.answer, suggest, look=service.look)
+    async with opened_chromium() as browser, served(app, chat.close) as address:
+        windows = Windows(browser, address)
+        ann = await (await windows.open()).join("Ann")
+        await ann.page.get_by_role("link", name="operations").click()
+        await expect(ann.page.get_by_role("heading", level=1)).to_have_text("Operations")
+        assert await ann.audit() == []
+        await ann.shoot("operations-quiet")
+        service.said = BUSY
+        for scheme, width in (("light", 1100), ("dark", 1100), ("light", 360)):
+            await ann.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+            await ann.page.set_viewport_size({"width": width, "height": 800})
+            await ann.page.get_by_role("link", name="load again").click()
+            await expect(ann.page.get_by_text("No worker leads")).to_be_visible()
+            assert await ann.audit() == []
+            wide = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            assert await ann.page.evaluate(wide) <= 0, "the page itself is not scrolled sideways"
+            await ann.shoot(f"operations-{scheme}-{width}")
+        await expect(ann.page.get_by_role("rowheader").first).to_contain_text("Europe/Berlin")
+        assert windows.complaints() == []
+        await windows.close()

@@ -1,0 +1,81 @@
+"""Who a browser may act as, and when two posts are the same event."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.datastructures import FormData
+from starlette.requests import Request
+
+from bot.web.security import Passes, RequestProblem, cleaned, event_id, text_of
+from bot.web.store import ChatStore, Person
+
+ANN, BOB = Person("ann", "Ann", True), Person("bob", "Bob", False)
+
+
+def request(path: str = "/m/ann/press", cookie: str = "") -> Request:
+    headers = [(b"host", b"localhost"), (b"cookie", cookie.encode())]
+    return Request({"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers})
+
+
+def number_of(*fields: tuple[str, str], whose: str = ANN.id, path: str = "/m/ann/press") -> str:
+    return event_id(request(path), whose, FormData([("event", "n1"), *fields]))
+
+
+def test_the_same_post_is_the_same_event() -> None:
+    same = number_of(("action", "a:r1"), ("v:x", "1"), ("token", "t1"))
+
+    assert same == number_of(("v:x", "1"), ("action", "a:r1"), ("token", "t2"))
+    assert re.fullmatch("[0-9a-f]{64}", same)
+
+
+def test_whoever_and_whatever_differs_is_another_event() -> None:
+    same = number_of(("action", "a:r1"))
+
+    assert same != number_of(("action", "a:r2"))
+    assert same != number_of(("action", "a:r1"), ("v:x", ""))
+    assert same != number_of(("action", "a:r1"), whose=BOB.id)
+    assert same != number_of(("action", "a:r1"), path="/m/ann/submit")
+
+
+@pytest.mark.parametrize("number", ["", "x" * 65, "a b", "a\n"])
+def test_a_number_no_page_of_ours_gives_is_refused(number: str) -> None:
+    with pytest.raises(RequestProblem):
+        event_id(request(), ANN.id, FormData([("event", number)]))
+
+
+@given(st.text())
+def test_cleaned_text_has_one_kind_of_line_end_and_no_nul(text: str) -> None:
+    once = cleaned(text)
+
+    assert not {"\r", "\x00"} & set(once)
+    assert cleaned(once) == once
+    assert len(once.split("\n")) == len(re.split("\r\n|\r|\n", text))
+
+
+def test_a_field_that_is_missing_is_empty() -> None:
+    assert text_of(FormData([("a", "b\r\nc")]), "a") == "b\nc"
+    assert text_of(FormData([]), "a") == ""
+
+
+def test_two_chats_on_one_machine_have_cookies_of_their_own() -> None:
+    one, two = ChatStore(":memory:"), ChatStore(":memory:")
+
+    first, second, again = Passes(one), Passes(two), Passes(one)
+
+    assert first.cookie == again.cookie != second.cookie
+    assert first.token("ann") == again.token("ann") != second.token("ann")
+    one.close()
+    two.close()
+
+
+@pytest.mark.parametrize("cookie", ["", "x", "W10.x", "x" * 5000, '["ann"]'])
+def test_a_cookie_nobody_signed_knows_nobody(cookie: str) -> None:
+    store = ChatStore(":memory:")
+    passes = Passes(store)
+
+    assert passes.known(request(cookie=f"{passes.cookie}={cookie}")) == []
+    store.close()

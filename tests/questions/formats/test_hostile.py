@@ -1,0 +1,372 @@
+"""Documents from strangers: no reader crashes, hangs, loses a line or reaches outside, whatever it is given."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from questions import Reading, as_data, from_data, read_bank, read_path
+from questions.formats import FOREIGN, SUFFIXES, making
+from questions.report import reading_text, readings_json
+
+FRAGMENTS: dict[str, list[str]] = {
+    ".gift": [
+        *(
+            "::t::",
+            "{",
+            "}",
+            "=a",
+            "~b",
+            "~%50%c",
+            "#",
+            "->",
+            "####why",
+            "T",
+            "FALSE",
+            "{}",
+            "{T}",
+            "{#1..5}",
+            "{=a ~b}",
+        ),
+        *(
+            "[html]",
+            "[markdown]",
+            "\\",
+            "\\n",
+            "// [id:a-b] [tag:c]\n",
+            "$CATEGORY: a/b\n",
+            "\n",
+            "\n\n",
+            "<b>",
+            "1e999",
+        ),
+    ],
+    ".yaml": [
+        *(
+            "q?:\n",
+            "- a\n",
+            "- yes\n",
+            "AUTHOR: x\n",
+            "CONFIG:\n",
+            "  a: b\n",
+            "'",
+            '"',
+            "&a ",
+            "*a",
+            "{",
+            "}",
+            "[",
+            "]",
+        ),
+        *("? ", ": ", "!!python/object/apply:os.system ", "%YAML 9\n", "---\n", "|\n", "\t", "#", "<<: *a\n", "\x85"),
+    ],
+    ".json": [
+        *(
+            '{"response_code": 0, "results": [',
+            '{"question": "q?", "correct_answer": "a"',
+            ', "incorrect_answers": ["b"]}',
+        ),
+        *(
+            ",",
+            "]",
+            "}",
+            "[",
+            "{",
+            '"',
+            ":",
+            "null",
+            "1e999",
+            "NaN",
+            '"type": "boolean"',
+            "&quot;",
+            "%41",
+            "bXVsdGlwbGU=",
+        ),
+        *('{"format": "dailygrad-bank", "version": 1, "questions": [', '{"id": "a", "kind": "open"', "\n", "\\ud800"),
+    ],
+    ".xml": [
+        *(
+            "<quiz>",
+            "</quiz>",
+            '<question type="multichoice">',
+            '<question type="essay">',
+            "</question>",
+            "<text>",
+            "</text>",
+        ),
+        *(
+            "<questiontext>",
+            "</questiontext>",
+            '<answer fraction="100">',
+            "</answer>",
+            "<![CDATA[",
+            "]]>",
+            "<!--",
+            "-->",
+        ),
+        *("&amp;", "&x;", "<!DOCTYPE a>", '<?xml version="1.0"?>', "q?", "\n", "<single>", "</single>", "&#0;", '"'),
+    ],
+    ".aiken": ["What?\n", "A. a\n", "B) b\n", "ANSWER: A\n", "ANSWER: B, A\n", "\n", "Z. z", "ANSWER:", "\t", "# a\n"],
+    ".txt": [
+        *(
+            "#separator:tab\n",
+            "#separator:comma\n",
+            "#html:true\n",
+            "#tags column:3\n",
+            "#columns:a,b\n",
+            "a\tb\n",
+            "a,b\n",
+        ),
+        *(
+            "{{c1::a}}",
+            "{{c2::b::c}}\t",
+            '"',
+            "<b>",
+            "[sound:a]",
+            "\t",
+            "\n",
+            "What?\nA. a\nB. b\nANSWER: A\n",
+            "{=a ~b}\n",
+        ),
+    ],
+    ".csv": [
+        *(
+            "question,answer\n",
+            "question;a;b;correct\n",
+            "sep=|\n",
+            "a,b\n",
+            '"',
+            '""',
+            ",",
+            ";",
+            "\t",
+            "\n",
+            "A,B",
+            "x|y",
+        ),
+        *("id,kind,question,options,correct\n", "value", "output", "\x00", "=1+1", "a" * 200),
+    ],
+}
+
+
+def documents(suffix: str) -> st.SearchStrategy[str]:
+    return st.one_of(
+        st.lists(st.sampled_from(FRAGMENTS[suffix]), max_size=40).map("".join),
+        st.lists(st.one_of(st.sampled_from(FRAGMENTS[suffix]), st.text(max_size=5)), max_size=30).map("".join),
+        st.text(max_size=100),
+    )
+
+
+ANY = st.sampled_from(sorted(FRAGMENTS)).flatmap(lambda suffix: st.tuples(st.just(suffix), documents(suffix)))
+
+
+def is_sound(reading: Reading) -> None:
+    assert reading.unaccounted() == ()
+    count = len(reading.source.lines)
+    for question in reading.bank.questions:
+        assert 1 <= question.place.line <= question.place.end_line <= count
+        assert question.id and question.prompt.strip()
+        assert from_data(as_data(question)) == question
+    for finding in reading.findings:
+        span = finding.span
+        assert 1 <= span.line <= span.end_line <= count and span.column >= 1
+        assert finding.message and finding.help and "\n" not in finding.message
+    assert reading_text(reading).plain.endswith("\n") and readings_json([reading])
+
+
+@settings(max_examples=700, deadline=None)
+@given(ANY)
+def test_any_text_is_read_and_every_line_accounted_for(document: tuple[str, str]) -> None:
+    suffix, text = document
+    is_sound(read_bank(text, name=f"any{suffix}"))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(SUFFIXES), st.binary(max_size=200))
+def test_any_bytes_are_read(suffix: str, data: bytes) -> None:
+    is_sound(read_bank(data, name=f"any{suffix}"))
+
+
+@settings(max_examples=150, deadline=None)
+@given(ANY)
+def test_the_errors_of_a_choice_are_never_a_readers_doing(document: tuple[str, str]) -> None:
+    suffix, text = document
+    reading = read_bank(text, name=f"any{suffix}")
+    if reading.bank.dialects != ("json",):
+        codes = {finding.code for finding in reading.findings}
+        assert codes.isdisjoint({"Q200", "Q201", "Q202", "Q204", "Q205", "Q206", "Q209", "Q210", "Q212"})
+
+
+N = 40_000
+HOSTILE = {
+    "braces.gift": "::a::" + "{" * N,
+    "answers.gift": "::a:: q {" + "=a ~b " * N + "}",
+    "title.gift": "::" + "a:" * N,
+    "backslashes.gift": "q {=a" + "\\" * N + "~b}",
+    "notes.gift": "//" + "[id:" * N + "\n\nq {=a ~b}",
+    "open.gift": "q {\n" * N,
+    "ranges.gift": "q {#" + "1.." * N + "}",
+    "digits.gift": "q {#" + "1" * N + "}",
+    "bold.gift": "[html]" + "<b>" * N + " {=a ~b}",
+    "bolds.gift": "[html]" + "<b>x</b>" * (N // 4) + " {=a ~b}",
+    "attributes.gift": "[html]<a " + "a" * N + "> {=a ~b}",
+    "comments.gift": "[html]" + "<!--" * N + " {=a ~b}",
+    "quotes.gift": "[html]" + '<a "' * N + " {=a ~b}",
+    "marks.gift": "[plain]" + "`" * N + "_" * N + "*" * N + " {=a ~b}",
+    "flow.yaml": "a:\n- b\nc: " + "[" * N,
+    "maps.yaml": "a:\n- b\nc: " + "{a: " * N,
+    "aliases.yaml": "a: &a [x,x]\n" + "".join(f"k{i}: &k{i} [{','.join(['*a'] * 9)}]\n" for i in range(2000)),
+    "keys.yaml": "q?: a\n" * (N // 10),
+    "explicit.yaml": "q?:\n- a\n" + "? " * N,
+    "deep.json": '{"response_code":0,"results":' + "[" * N,
+    "deeper.json": '{"response_code":0,"results":[{"correct_answer":' + '{"a":' * N,
+    "nested.json": '{"response_code":0,"results":[' + "[" * 900 + "]" * 900 + "]}",
+    "digits.json": '{"response_code":0,"results":[' + "9" * N + "]}",
+    "deep.xml": "<quiz>" + "<question>" * N,
+    "wide.xml": "<quiz>" + "<question/>" * N,
+    "attributes.xml": "<quiz " + " ".join(f'a{i}="b"' for i in range(N)) + "/>",
+    "comments.xml": "<!--" * N,
+    "quotes.csv": "question,answer\n" + '"a\n' * N,
+    "field.csv": 'question,answer\n"' + "a" * 10 * N,
+    "cells.csv": "question,answer\n" + "," * N,
+    "options.csv": 'question,options,correct\na,"' + "x|" * N + '",x',
+    "right.csv": 'question,options,correct\na,a|b|c,"' + "a," * N + '"',
+    "options.aiken": "q\nA. b\nB. c\nANSWER: A\n" + "A. x\n" * N,
+    "gaps.txt": "#separator:tab\n" + "{{c1::" * N + "\tb",
+    "gap.txt": "#separator:tab\n{{c1::" + ":" * N + "\tb",
+    "sounds.txt": "#separator:tab\n" + "[sound:" * N + "\tb",
+    "separator.txt": '#separator:"\na"b\n',
+    "no-separator.txt": "#separator:\n",
+}
+
+
+@contextmanager
+def seconds(limit: int) -> Iterator[None]:
+    """Fail where what is inside takes longer; a reader that hangs must not stop the others' tests."""
+
+    def late(*_: object) -> None:
+        raise TimeoutError(f"longer than {limit} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    left = signal.alarm(limit)
+    try:
+        yield
+    finally:
+        signal.alarm(left)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_document_costs_little(name: str) -> None:
+    with seconds(25):
+        reading = read_bank(HOSTILE[name].encode(), name=name)
+    assert reading.findings or len(reading.bank.questions) == 1
+
+
+ENTITIES = (
+    '<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol">'
+    + "".join(f'<!ENTITY l{i} "{(f"&l{i - 1};" if i else "&lol;") * 10}">' for i in range(20))
+    + "]><quiz><question><questiontext><text>&l19;</text></questiontext></question></quiz>"
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ENTITIES,
+        '<?xml version="1.0"?><!DOCTYPE quiz SYSTEM "file:///etc/passwd"><quiz/>',
+        '<!DOCTYPE quiz [<!ENTITY x SYSTEM "file:///etc/passwd">]><quiz><question>&x;</question></quiz>',
+        '<!DOCTYPE quiz [<!ENTITY % x SYSTEM "http://127.0.0.1/x"> %x;]><quiz/>',
+    ],
+    ids=["laughs", "doctype", "entity", "parameter"],
+)
+def test_declarations_are_refused(text: str) -> None:
+    reading = read_bank(text, name="a.xml")
+    assert [(finding.code, finding.severity) for finding in reading.findings] == [("Q602", "error")]
+    assert reading.bank.questions == ()
+
+
+def test_a_document_of_many_mebibytes_is_refused() -> None:
+    reading = read_bank(b"q?:\n- a\n" * (3 * 2**20), name="a.yaml")
+    assert [finding.code for finding in reading.findings] == ["Q602"]
+
+
+def test_more_questions_than_a_document_may_hold_are_named_once() -> None:
+    count = making.MOST_QUESTIONS + 10
+    text = "question,answer\n" + "".join(f"q{number},a{number}\n" for number in range(count))
+    reading = read_bank(text, name="a.csv")
+    assert len(reading.bank.questions) == making.MOST_QUESTIONS
+    (finding,) = (finding for finding in reading.findings if finding.code == "Q603")
+    assert (finding.span.line, finding.span.end_line) == (making.MOST_QUESTIONS + 2, count + 1)
+
+
+def calls(name: str, text: str) -> int:
+    """How many Python functions are called to read a document."""
+    count = 0
+
+    def counted(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(counted)
+    try:
+        read_bank(text, name=name)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+ONE = {
+    "a.gift": "::t{n}::What is number {n}? {=a#b ~c ~d####e}\n\n",
+    "a.yaml": "What is number {n}?:\n- a{n}\n- b\n",
+    "a.csv": "What is number {n}?,a{n}\n",
+    "a.aiken": "What is number {n}?\nA. a\nB. b\nANSWER: A\n\n",
+    "a.txt": "What is number {n}?\ta{n}\n",
+}
+BEFORE = {"a.csv": "question,answer\n", "a.txt": "#separator:tab\n"}
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_work_grows_with_the_length_of_a_document(name: str) -> None:
+    short, long = (
+        calls(name, BEFORE.get(name, "") + "".join(ONE[name].replace("{n}", str(n)) for n in range(count)))
+        for count in (40, 80)
+    )
+    assert long < 2.3 * short
+
+
+def test_markdown_is_left_to_the_dialects() -> None:
+    text = "# Title\n\nQuestion {=a ~b}?\nA. a\nB. b\nANSWER: A\n"
+    for name in ("a.md", "a.markdown", "a.txt", "a"):
+        assert read_bank(text, name=name).bank.dialects not in {(foreign.name,) for foreign in FOREIGN}
+
+
+def test_the_suffix_decides_and_content_where_there_is_none() -> None:
+    documents = {
+        "gift": "::a::What? {=b ~c}\n",
+        "aiken": "What?\nA. a\nB. b\nANSWER: A\n",
+        "anki-text": "#separator:tab\nWhat?\tThat\n",
+        "csv": "question,answer\nWhat?,That\n",
+        "moodle-xml": '<quiz><question type="essay"><questiontext><text>Why?</text></questiontext></question></quiz>',
+        "opentdb": '{"response_code":0,"results":[{"question":"q","correct_answer":"a","incorrect_answers":["b"]}]}',
+    }
+    for dialect, text in documents.items():
+        for name in ("download", "a.txt"):
+            reading = read_bank(text, name=name)
+            assert reading.bank.dialects == (dialect,)
+            assert len(reading.bank.questions) == 1
+
+
+def test_a_folder_gives_foreign_documents_too(tmp_path: Path) -> None:
+    (tmp_path / "a.GIFT").write_text("::a::What? {=b ~c}\n", "utf-8")
+    (tmp_path / "b.csv").write_text("question,answer\nWhat?,That\n", "utf-8")
+    (tmp_path / "c.png").write_bytes(b"\x89PNG")
+    assert [reading.bank.dialects for reading in read_path(tmp_path)] == [("gift",), ("csv",)]

@@ -1,0 +1,95 @@
+"""Our own JSON: what is exported is read again whole; anything else says what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from questions import Reading, read_bank
+from questions.model import Bank, Question, SourceLocation, as_data
+
+QUESTION = as_data(Question("what-is-it", "open", "What is it?", SourceLocation("a.md", 3, 9), answer="A thing."))
+
+
+def written(*questions: Any, **changes: Any) -> str:
+    envelope = {
+        "format": "dailygrad-bank",
+        "version": 1,
+        "bank": {"name": "b", "title": "A bank", "licence": "MIT", "dialects": []},
+        "questions": list(questions),
+    }
+    return json.dumps({**envelope, **changes}, indent=1)
+
+
+def read(text: str) -> Reading:
+    return read_bank(text, name="bank.json")
+
+
+def test_a_bank_is_read_with_the_lines_its_questions_stand_on() -> None:
+    reading = read(written(QUESTION, {**QUESTION, "id": "other", "prompt": "And that?"}))
+    one, two = reading.bank.questions
+    assert reading.findings == ()
+    assert reading.bank == Bank("b", "A bank", (one, two), "MIT", ("json",))
+    assert (one.answer, one.licence) == ("A thing.", "MIT")
+    assert reading.source.line(one.place.line).strip() == "{" == reading.source.line(two.place.line).strip()
+    assert one.place.end_line + 1 == two.place.line
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"kind": "riddle"}, "`kind` is not what it must be"),
+        ({"kind": ["open"]}, "`kind` is not what it must be"),
+        ({"level": 3}, "`level` is not what it must be"),
+        ({"prompt": None}, "`prompt` is not what it must be"),
+        ({"id": "a b"}, "`id` is not what it must be"),
+        ({"tags": "abc"}, "`tags` is not what it must be"),
+        ({"options": [{"id": "a", "text": "b", "right": "yes"}]}, "`options` is not what it must be"),
+        ({"options": [{"id": "a", "text": "b", "right": True, "more": ""}]}, "`options` is not what it must be"),
+        ({"task": {"entry": "f"}}, "`task` is not what it must be"),
+        (
+            {"task": {"entry": "f", "starter": "", "reference": "", "cases": "", "wall_ms": 1}},
+            "`task` is not what it must be",
+        ),
+        ({"prompt": "a" * 300_000}, "`prompt` is not what it must be"),
+        ({"code_blocks": [{"text": "a", "line": -1}]}, "`code_blocks` is not what it must be"),
+        ({"more": 1}, "`more` is no field"),
+    ],
+)
+def test_a_question_of_another_shape_is_left_out(change: dict[str, Any], fault: str) -> None:
+    reading = read(written({**QUESTION, **change}, QUESTION))
+    assert [question.id for question in reading.bank.questions] == ["what-is-it"]
+    (finding,) = reading.findings
+    assert (finding.code, finding.skipped) == ("Q603", True)
+    assert finding.message == f"this is no question: {fault}"
+
+
+@pytest.mark.parametrize("name", ["id", "kind", "prompt", "options", "task"])
+def test_a_field_that_is_missing_is_named(name: str) -> None:
+    reading = read(written({key: value for key, value in QUESTION.items() if key != name}))
+    assert f"`{name}` is missing" in reading.findings[0].message
+
+
+def test_what_is_no_object_is_left_out() -> None:
+    assert [finding.code for finding in read(written(1, None, "a", [])).findings] == ["Q603"] * 4
+
+
+@pytest.mark.parametrize("version", [2, "1", None, True, 1.5])
+def test_another_version_is_refused(version: object) -> None:
+    reading = read(written(QUESTION, version=version))
+    assert reading.bank.questions == ()
+    assert [finding.code for finding in reading.findings] == ["Q601"]
+
+
+def test_numbers_that_are_none_are_refused() -> None:
+    task = {"entry": "f", "starter": "", "reference": "", "cases": "", "wrong": []}
+    for tolerance in ({"rtol": float("nan"), "atol": 0}, {"rtol": float("inf"), "atol": 0}, {"rtol": True, "atol": 0}):
+        text = written({**QUESTION, "task": {**task, "tolerance": tolerance}})
+        assert "`task` is not what it must be" in read(text).findings[0].message
+
+
+def test_text_behind_the_end_is_an_error() -> None:
+    reading = read(written(QUESTION) + "x")
+    assert [finding.code for finding in reading.findings] == ["Q601"]

@@ -1,0 +1,150 @@
+"""Plain text and HTML as Markdown: the words stay, marks that nobody meant do nothing."""
+
+from __future__ import annotations
+
+import html
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from questions.blocks import html_of, plain, split_blocks
+from questions.formats.markdown import code_span, fence, from_html, from_loose, from_plain, words_reader
+from questions.source import Source
+
+TEXT = st.text(st.sampled_from("ab1 \n*_[]()<>!#&;~`\\|-+.=:'\"/{}$é"), max_size=40)
+WORDS = st.text(st.sampled_from("ab1 *_[]()<>!#&;~\\|-+.=:'\"/{}$é"), max_size=30)
+
+
+def shown(markdown: str) -> str:
+    """What a reader of the Markdown sees, blanks aside."""
+    return "".join(plain(markdown.replace("\\\n", "\n")).split())
+
+
+@settings(max_examples=500, deadline=None)
+@given(WORDS)
+def test_plain_text_shows_as_it_stands(text: str) -> None:
+    markdown = from_plain(text)
+    assert shown(markdown) == "".join(text.split())
+    blocks = split_blocks(Source("", tuple(markdown.split("\n"))))
+    assert {block.kind for block in blocks} <= {"paragraph"}
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXT)
+def test_any_html_is_read(text: str) -> None:
+    from_html(text)
+    from_loose(text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(WORDS)
+def test_html_of_plain_words_shows_them(text: str) -> None:
+    assert shown(from_html(html.escape(text))) == "".join(text.split())
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(st.sampled_from("ab`\n #"), max_size=30))
+def test_a_fence_holds_any_program(text: str) -> None:
+    (block,) = split_blocks(Source("", tuple(fence(text, "py").split("\n"))))
+    assert (block.kind, block.text, block.info, block.closed) == ("fence", text, "py", True)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(st.sampled_from("ab`*"), min_size=1, max_size=12))
+def test_a_code_span_holds_any_word(text: str) -> None:
+    assert f"<code>{html.escape(text)}</code>" in html_of(code_span(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "markdown"),
+    [
+        ("<p>One</p><p>two</p>", "One\n\ntwo"),
+        ("a<br>b<br/><br>c", "a\\\nb\n\nc"),
+        ("<br>a<br>", "a"),
+        ("a <b> b </b>c <i>d</i> <b><i>e</i></b>", "a  **b** c *d* *e*"),
+        ("<b>closed by the end", "**closed by the end**"),  # as browsers show it
+        ("<b></b><i> </i>x", " x".strip()),
+        ("<code>a*b `c`</code> <tt></tt>", "`` a*b `c` ``"),
+        ("<ul><li>a</li><li>b</li></ul>c", "- a\n- b\n\nc"),
+        ("<ol><li><p>a</p></li><li>b</li></ol>", "1. a\n2. b"),  # a tight list, whatever is in its items
+        ("<ol><li>a<ul><li>b<ol><li>c</li></ol></li></ul></li><li>d</li></ol>", "1. a\n   - b\n     1. c\n2. d"),
+        ("<ul><li>a<li>b<p>c<p>d</ul>e", "- a\n- b\n\n  c\n\n  d\n\ne"),
+        ("<ul><li><pre>if a:\n  b</pre></li></ul>", "- ```\n  if a:\n    b\n  ```"),
+        ("<ol start=²><li>a</ol>", "1. a"),
+        ('<a href="https://a.org/x y">z</a> <a>w</a>', "[z](https://a.org/x%20y) w"),
+        ('<img src="a.png" alt="b">', "![b](a.png)"),
+        ('<pre><code class="language-python">a\n  b &lt; c\n</code></pre>', "```python\na\n  b < c\n```"),
+        ("<pre>a<br>b", "```\na\nb\n```"),
+        ("<pre><div>if a:</div><div>  <b>b</b>*c*</div></pre>", "```\nif a:\n  b*c*\n```"),
+        ("<b><pre>a</pre></b>", "```\na\n```"),
+        ("<pre></pre>a", "a"),
+        ("<script>alert(1)</script>a<style>b</style><!-- c -->d", "ad"),
+        ("a < b and c > d &amp; __e__", "a < b and c > d & \\_\\_e\\_\\_"),
+        ("<h2>Title</h2>text", "**Title**\n\ntext"),
+        ("<table><tr><td>a</td><td>b</td></tr><tr><td>c<td>d</table>", "a b\n\nc d"),
+        ("\0\1\2x", "x"),
+        ("<soup>a</soup><hN>b</hN><document>c", "abc"),
+        ("if a<b then", "if a\\<b then"),
+        ("https://a.org", "https://a.org"),
+        ("<p># a<p>&gt; b<p>===", "\\# a\n\n\\> b\n\n\\==="),
+        ("<blockquote>a<blockquote>b", "a\n\nb"),
+    ],
+)
+def test_html_becomes_simple_markdown(text: str, markdown: str) -> None:
+    assert from_html(text) == markdown
+
+
+def test_the_text_of_deep_tags_stays() -> None:
+    assert from_html("<div>" * 5_000 + "a" + "</div>" * 5_000) == "a"
+    assert from_html("<ul><li>" * 30 + "a").endswith("- a")
+
+
+MANY = 4_000
+LONG = [
+    "<ol>" + "<li>a" * MANY,
+    "<br>" * MANY + "</p>" * MANY,
+    "<p>a" * MANY,
+    "<table>" + "<tr><td>a" * MANY,
+    "<code>a</b>" * MANY,
+    "<ul><li>" * MANY,
+    "<pre>a</pre>" * MANY,
+    "<a href=b>c" * MANY,
+]
+
+
+@pytest.mark.parametrize("text", LONG)
+def test_html_takes_linear_time(text: str) -> None:
+    short, long = (_calls(text[: len(text) // part]) for part in (2, 1))
+    assert long < 2.3 * short
+
+
+def _calls(text: str) -> int:
+    count = 0
+
+    def counted(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(counted)
+    try:
+        from_html(text)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def test_indentation_and_lines_of_plain_text_stay() -> None:
+    assert from_plain("for i in x:\n    f(i)\n\n# end") == "for i in x:\\\n\N{NO-BREAK SPACE}" + (
+        "\N{NO-BREAK SPACE}" * 3 + "f(i)\n\n\\# end"
+    )
+
+
+def test_a_format_is_known_by_its_name() -> None:
+    assert words_reader("markdown")(" *a* ") == "*a*"
+    assert words_reader("plain")("*a*") == "\\*a\\*"
+    assert words_reader("html")("<b>a</b>") == "**a**"
+    assert words_reader("moodle")("<b>a</b>") == "**a**"
+    assert words_reader("moodle")("*a* &lt;") == "\\*a\\* <"

@@ -1,0 +1,35 @@
+"""Python texts judged without being run."""
+
+from __future__ import annotations
+
+import pytest
+
+from questions.model import defined, is_literal, parse_python
+
+
+def test_what_a_program_defines_at_its_top() -> None:
+    tree = parse_python(
+        "import torch\n\ndef f():\n    def g(): ...\n\nclass A:\n    def m(self): ...\n\nasync def h(): ...\n"
+    )
+    assert not isinstance(tree, SyntaxError)
+    assert defined(tree) == ("f", "A", "h")
+
+
+@pytest.mark.parametrize("text", ["def f(", "x = (" + "(" * 500, "a\0b", "  x", "-" * 100_000 + "1"])
+def test_what_is_not_python_is_an_error_told_and_not_raised(text: str) -> None:
+    assert isinstance(parse_python(text), SyntaxError)
+
+
+def test_a_doubtful_escape_is_no_error() -> None:
+    assert not isinstance(parse_python("x = '\\d'"), SyntaxError)
+    assert is_literal("'\\d'")
+
+
+@pytest.mark.parametrize("text", ["(3,)", "-1.5", "True", "None", "[1, {'a': b'c'}]", "2+1j", "{1, 2}"])
+def test_literals(text: str) -> None:
+    assert is_literal(text)
+
+
+@pytest.mark.parametrize("text", ["", "x", "f()", "1 +", "torch.Size([1])", "{[]: 1}", "1 2", "()()"])
+def test_no_literals(text: str) -> None:
+    assert not is_literal(text)

@@ -1,0 +1,120 @@
+"""Which GPUs there are, or why none: every reason on a made-up machine, with a library of NVML's names and layouts."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sandbox.host.gpu import Nvml, NvmlFailed, find_gpus, library_of
+
+NODES = ("nvidia4", "nvidia5", "nvidiactl", "nvidia-uvm")
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no C compiler: the double of NVML cannot be built")
+    made = tmp_path_factory.mktemp("nvml") / "libnvidia-ml.so.1"
+    source = Path(__file__).with_name("nvml_double.c")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(made), str(source)], check=True, timeout=60)
+    return made
+
+
+@pytest.fixture
+def machine(tmp_path: Path, library: Path) -> Path:
+    """Files as on a machine with two GPUs whose driver's libraries lie apart from the system's."""
+    for name in NODES:
+        (tmp_path / "dev").mkdir(exist_ok=True)
+        (tmp_path / "dev" / name).touch()
+    (tmp_path / "proc/driver/nvidia").mkdir(parents=True)
+    (tmp_path / "proc/driver/nvidia/version").write_text("NVRM version: 999.1")
+    libraries = tmp_path / "usr/local/nvidia/lib64"
+    libraries.mkdir(parents=True)
+    (libraries / "libcuda.so.1").touch()
+    shutil.copy(library, libraries)
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch/version.py").write_text("__version__ = '9'\ncuda: Optional[str] = '13.0'\n")
+    return tmp_path
+
+
+def word(machine: Path, choice: str = "all") -> str:
+    found = find_gpus(choice, machine, machine / "torch")
+    assert found.devices == ()
+    return found.word
+
+
+def test_a_gpu_is_found_with_what_its_children_need(machine: Path) -> None:
+    found = find_gpus("all", machine, machine / "torch")
+    (device,) = found.devices
+    assert (device.name, device.title, device.uuid, device.index) == ("cuda", "Double 0, 24 GB", "GPU-00000000", 0)
+    assert device.nodes == ("/dev/nvidia4", "/dev/nvidiactl", "/dev/nvidia-uvm")
+    assert device.libraries == ("/usr/local/nvidia/lib64",)
+    assert found.word == "Double 0, 24 GB; Double 1: it is in MIG mode, and only whole GPUs are used: nvidia-smi -mig 0"
+
+
+def test_one_that_was_not_chosen_is_left_alone(machine: Path) -> None:
+    assert find_gpus("0,1", machine, machine / "torch").devices[0].index == 0
+    assert word(machine, "7").startswith("Double 0: not among --gpus 7; ")
+    assert word(machine, "none") == "none is used: started with --gpus none"
+
+
+@pytest.mark.parametrize(
+    ("gone", "said"),
+    [
+        (("dev/nvidia4", "dev/nvidia5", "proc/driver/nvidia/version"), "no NVIDIA driver is loaded"),
+        (
+            ("dev/nvidia4", "dev/nvidia5"),
+            "the driver is loaded, but there is no /dev/nvidia0: a container must be given",
+        ),
+        (("dev/nvidia-uvm",), "/dev/nvidia-uvm is missing: run nvidia-modprobe -c 0 -u as root"),
+        (("dev/nvidiactl",), "/dev/nvidiactl is missing: "),
+        (("dev/nvidia4",), "Double 0: /dev/nvidia4 is missing or may not be opened by user "),
+        (("torch/version.py",), "torch tells nothing of its build: "),
+        (("usr/local/nvidia/lib64/libnvidia-ml.so.1",), "the driver's library libnvidia-ml.so.1 cannot be loaded: "),
+    ],
+)
+def test_what_is_missing_is_named(machine: Path, gone: tuple[str, ...], said: str) -> None:
+    for path in gone:
+        (machine / path).unlink()
+    assert word(machine).startswith(said)
+
+
+@pytest.mark.parametrize("line", ["cuda: Optional[str] = None", "cuda = None", "hip = '6.2'"])
+def test_a_torch_for_the_cpu_is_told_without_importing_it(machine: Path, line: str) -> None:
+    (machine / "torch/version.py").write_text(f"{line}\n")
+    assert word(machine).startswith("this torch is built for the CPU: ")
+
+
+def test_gpus_of_wsl_are_told_apart(machine: Path) -> None:
+    (machine / "dev/dxg").touch()
+    assert word(machine).startswith("GPUs of WSL are not used")
+
+
+def test_this_machine_is_told_truly() -> None:
+    found = find_gpus()
+    assert bool(found.devices) == (Path("/dev/nvidiactl").exists() and "GB" in found.word)
+    assert found.word
+
+
+def test_nvml_tells_its_driver_and_what_is_in_use(
+    library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = tmp_path / "used"
+    used.write_text("4096")
+    monkeypatch.setenv("NVML_DOUBLE", str(used))
+    nvml = Nvml(library_of([str(library.parent)]))
+    assert (nvml.driver(), nvml.memory_mb(0)) == ("999.1", (4096.0, 24576.0))
+    used.unlink()
+    with pytest.raises(NvmlFailed, match=r"nvmlDeviceGetMemoryInfo: GPU is lost \(error 15\)"):
+        nvml.memory_mb(0)
+    nvml.close()
+
+
+def test_a_driver_that_does_not_answer_is_told(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NVML_DOUBLE_FAILS", "1")
+    with pytest.raises(NvmlFailed, match=r"nvmlInit_v2: Driver Not Loaded \(error 9\)"):
+        Nvml([str(library)])

@@ -1,0 +1,96 @@
+"""The jail's command line, read without running it."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from sandbox.host import jail
+from sandbox.host.jail import Runtime
+
+RUNTIME = Runtime("/opt/py/bin/python3.12", ("/opt/py",), ("/opt/venv/site-packages",), "/srv/app/sandbox")
+
+
+def mounted(words: list[str], option: str) -> dict[str, str]:
+    """Destination to source of each mount of a sort."""
+    return {words[at + 2]: words[at + 1] for at, word in enumerate(words) if word == option}
+
+
+def test_only_the_runtime_is_mounted_and_only_to_be_read() -> None:
+    words = jail.bubblewrap("bwrap", RUNTIME, {}, ["python"])
+    ours = {
+        path: source for path, source in mounted(words, "--ro-bind").items() if not path.startswith(("/usr/", "/lib"))
+    }
+    assert ours == {
+        "/opt/py": "/opt/py",
+        "/opt/dailygrad/packages0": "/opt/venv/site-packages",
+        "/opt/dailygrad/sandbox": "/srv/app/sandbox",
+    }
+    assert "--bind" not in words
+    assert not any(word.startswith(("/etc", "/home", "/root", "/var")) for word in words)
+
+
+def test_the_walls_that_bubblewrap_does_not_raise_by_itself_are_asked_for() -> None:
+    words = jail.bubblewrap("bwrap", RUNTIME, {}, ["python"])
+    wanted = {"--as-pid-1", "--die-with-parent", "--clearenv", "--new-session", "--unshare-user", "--unshare-pid"}
+    assert wanted | {"--unshare-net", "--unshare-ipc", "--unshare-uts"} <= set(words)
+    assert words[-2:] == ["--", "python"]
+    assert [words[at + 1] for at, word in enumerate(words) if word == "--remount-ro"] == ["/dev", "/"]
+    assert words[words.index("--cap-drop") + 1] == "ALL"
+
+
+def test_this_proc_is_mounted_only_where_that_is_asked_for() -> None:
+    words = jail.bubblewrap("bwrap", RUNTIME, {}, ["python"], jail.THIS_PROC)
+    assert (mounted(words, "--bind"), "--proc" in words) == ({"/proc": "/proc"}, False)
+    assert "--proc" in jail.bubblewrap("bwrap", RUNTIME, {}, ["python"])
+
+
+def test_sources_that_were_staged_are_mounted_from_there() -> None:
+    words = jail.bubblewrap("bwrap", RUNTIME, {"/opt/py": "/tmp/0"}, ["python"])
+    assert mounted(words, "--ro-bind")["/opt/py"] == "/tmp/0"
+
+
+def test_banks_installed_beside_torch_are_covered_and_not_readable(tmp_path: Path) -> None:
+    for name in ("torch", "questions", "service"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "__editable__.pth").touch()
+    runtime = Runtime("/opt/py/bin/python", ("/opt/py",), (str(tmp_path),), "/srv/app/sandbox")
+    words = jail.bubblewrap("bwrap", runtime, {}, ["python"])
+    covered = [words[at + 1] for at, word in enumerate(words) if word == "--tmpfs"]
+    assert sorted(covered) == ["/opt/dailygrad/packages0/questions", "/opt/dailygrad/packages0/service", "/tmp"]
+    pairs = list(itertools.pairwise(words))
+    assert ("/dev/null", "/opt/dailygrad/packages0/__editable__.pth") in pairs
+    assert "/opt/dailygrad/packages0" in jail.readable(runtime, jailed=True)
+    bare = jail.readable(runtime, jailed=False)
+    assert f"{tmp_path}/torch" in bare
+    assert not [path for path in bare if path.startswith(str(tmp_path)) and not path.endswith("torch")]
+
+
+@pytest.mark.sandbox
+def test_the_zygote_reads_no_site_and_no_environment() -> None:
+    words = jail.zygote_command(jail.find_runtime(), jailed=True)
+    assert words[1:5] == ["-I", "-B", "-S", "-c"]
+
+
+def test_a_python_of_usr_local_finds_its_own_library() -> None:
+    runtime = Runtime("/usr/local/bin/python", ("/usr/local/lib", "/usr/local/bin"), (), "/srv/sandbox")
+    assert jail.environment(runtime)["LD_LIBRARY_PATH"] == "/usr/local/lib"
+    assert "LD_LIBRARY_PATH" not in jail.environment(RUNTIME)
+
+
+def test_the_environment_is_the_same_whatever_ours_holds() -> None:
+    assert set(jail.environment(RUNTIME)) == {
+        "CUDA_VISIBLE_DEVICES",
+        "GLIBC_TUNABLES", "HOME", "LANG", "MALLOC_ARENA_MAX", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
+        "PYTHONMALLOC", "PYTORCH_NVML_BASED_CUDA_CHECK",
+    }  # fmt: skip
+
+
+@pytest.mark.sandbox
+def test_the_runtime_and_bubblewrap_are_found_here() -> None:
+    runtime = jail.find_runtime()
+    assert (Path(runtime.packages[0]) / "torch").is_dir()
+    assert (Path(runtime.package) / "jail.py").is_file()
+    assert Path(jail.find_bubblewrap()[0]).is_file()

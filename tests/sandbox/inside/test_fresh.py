@@ -1,0 +1,209 @@
+"""A GPU's road, gone on the CPU: children that import torch themselves, their walls, their lane and the watch."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.client import SandboxClient
+from sandbox.embedded import EmbeddedSandbox
+from sandbox.values import Tensor, decode, encode, split
+from sandbox.wire import Limits, Outcome, Run
+from tests.sandbox.processes import below, environment, gone, oom_score, status
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(400)]
+# Each run has a process that imports torch for it: seconds, and many on a busy machine.
+
+LONG = Limits(wall_ms=60_000, cpu_ms=60_000)
+
+ATTEMPTS = """
+import ctypes, errno, fcntl, mmap, os, socket, threading
+libc = ctypes.CDLL(None, use_errno=True)
+
+def tried(name, what):
+    try:
+        what()
+    except OSError as problem:
+        print(name, errno.errorcode[problem.errno])
+    else:
+        print(name, "done")
+
+def checked(result):
+    if result == -1:
+        raise OSError(ctypes.get_errno(), "")
+
+def all_of_it():
+    tried("fork", os.fork)
+    tried("exec", lambda: os.execv("/bin/true", ["true"]))
+    for family in (socket.AF_UNIX, socket.AF_INET, socket.AF_NETLINK):
+        tried(family.name, lambda: socket.socket(family))
+    tried("signal", lambda: os.kill(os.getppid() or 2, 0))
+    tried("memfd", lambda: os.memfd_create("x"))
+    tried("unshare", lambda: checked(libc.unshare(0x10000000)))
+    tried("mount", lambda: checked(libc.mount(b"none", b"/tmp", b"tmpfs", 0, None)))
+    tried("ptrace", lambda: checked(libc.ptrace(0, 0, 0, 0)))
+    tried("keyctl", lambda: checked(libc.syscall(250, 0, 0)))
+    tried("bpf", lambda: checked(libc.syscall(321, 0, 0, 0)))
+    tried("/proc", lambda: os.listdir("/proc"))
+    tried("/proc/self", lambda: open("/proc/self/environ"))
+    tried("/etc", lambda: open("/etc/passwd"))
+    tried("/dev", lambda: os.listdir("/dev"))
+    tried("TIOCSTI", lambda: fcntl.ioctl(0, 0x5412, b"x"))
+    tried("read-only", lambda: open(os.__file__, "a"))
+    tried("scratch", lambda: open("/tmp/x", "w").write("x"))
+    tried("disk", lambda: open("/tmp/y", "wb").write(bytes(20 << 20)))
+
+all_of_it()
+print("in a thread")
+thread = threading.Thread(target=all_of_it)
+thread.start()
+thread.join()
+"""
+
+
+async def run(client: SandboxClient, code: str, **changes: Any) -> Outcome:
+    return await client.run(replace(Run("run", code, device="cuda"), **changes))
+
+
+async def test_a_fresh_child_answers_and_the_device_it_was_for_is_told(fresh: SandboxClient) -> None:
+    code = "import torch\nx = torch.tensor(3.0, requires_grad=True)\n(x ** 2).backward()\nprint(x.grad)"
+    outcome = await run(fresh, code)
+    # The rehearsal's GPU is the CPU, and it says so.
+    assert (outcome.status, outcome.stdout, outcome.device) == ("ok", "tensor(6.)\n", "cpu"), outcome
+    health = await fresh.health()
+    assert (health.devices, health.gpu) == (("cpu", "cuda"), "the CPU, for a rehearsal")
+
+
+async def test_the_walls_of_a_fresh_child_are_those_of_any_other(fresh: SandboxClient, client: SandboxClient) -> None:
+    theirs = await run(fresh, ATTEMPTS)
+    ours = await run(client, ATTEMPTS, device="cpu")
+    assert theirs.status == ours.status == "ok", theirs
+    assert theirs.stdout == ours.stdout
+    done = [line for line in theirs.stdout.splitlines() if line.endswith(" done")]
+    assert done == ["scratch done", "scratch done"]
+
+
+async def test_sys_is_gone_when_the_run_comes(fresh: SandboxClient) -> None:
+    outcome = await run(fresh, "import os\nprint(os.path.exists('/sys/kernel'), os.path.exists('/proc/self'))")
+    assert outcome.stdout == "False False\n"
+
+
+async def test_cases_and_results_go_the_same_way(fresh: SandboxClient) -> None:
+    given = Tensor("float32", (2,), b"\0\0\x80?\0\0\0@", True)
+    code = "def f(x):\n  (x * x).sum().backward()\n  return x.grad, x.device"
+    outcome = await run(fresh, code, entry="f", cases=encode([(given,)]))
+    (entry,) = split(outcome.results)
+    assert decode(entry) == ("ok", (Tensor("float32", (2,), b"\0\0\0@\0\0\x80@", False), "cpu"))
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "detail"),
+    [
+        ("x = bytearray(300 << 20)", "memory", ""),
+        (
+            # No limit of the kernel's counts memory that is shared, were it with nobody: the watch does.
+            "import mmap\nm = mmap.mmap(-1, 900 << 20)\nfor at in range(0, 900 << 20, 4096): m[at] = 1",
+            "memory",
+            "of memory, and may have 256 MB",
+        ),
+        ("while True: pass", "time", ""),
+        ("import ctypes; ctypes.string_at(0)", "crash", ""),
+        ("import socket; socket.socket()", "denied", "refused by the walls"),
+    ],
+)
+async def test_each_way_to_end_is_told(fresh: SandboxClient, code: str, status: str, detail: str) -> None:
+    outcome = await run(fresh, code, limits=Limits(wall_ms=3000, memory_mb=256))
+    assert outcome.status == status, outcome
+    assert detail in outcome.detail
+
+
+async def test_one_at_a_time_in_the_order_they_came_while_the_cpu_goes_on(fresh: SandboxClient) -> None:
+    first = asyncio.create_task(run(fresh, "import time; time.sleep(2)"))
+    while (await fresh.health()).running == 0:
+        await asyncio.wait([first], timeout=0.01)
+    second = asyncio.create_task(run(fresh, "print(2)"))
+    while (await fresh.health()).waiting == 0:
+        await asyncio.wait([second], timeout=0.01)
+    meanwhile = await fresh.run(Run("cpu", "print('meanwhile')"))
+    assert (meanwhile.stdout, first.done()) == ("meanwhile\n", False)
+    assert (await second).before == 1
+    assert first.done()
+
+
+async def test_nothing_is_left_of_a_run_and_its_successor_is_another_process(rehearsal: EmbeddedSandbox) -> None:
+    fresh = rehearsal.client
+    await fresh.until_ready()
+    code = "import os, torch\nprint(os.getpid(), os.listdir('/tmp'), hasattr(torch, 'mine'))\n"
+    code += "open('/tmp/left', 'w').close()\ntorch.mine = True"
+    assert [(await run(fresh, code)).stdout for _ in range(2)] == ["1 [] False\n"] * 2
+
+
+async def test_who_hangs_up_frees_the_lane(fresh: SandboxClient) -> None:
+    endless = asyncio.create_task(run(fresh, "while True: pass", limits=LONG))
+    while (await fresh.health()).running == 0:
+        await asyncio.wait([endless], timeout=0.01)
+    endless.cancel()
+    await asyncio.gather(endless, return_exceptions=True)
+    assert (await run(fresh, "print(1)")).stdout == "1\n"
+
+
+def is_forker(pid: int) -> bool:
+    """Whether it runs the forker's program in the jail's own namespace: its children are one namespace deeper."""
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+        return b"sandbox.inside.fresh" in command and b"bwrap" not in command and len(status(pid)["NSpid"].split()) == 2
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def forker(rehearsal: EmbeddedSandbox) -> int:
+    """The process that forks fresh children, which it can only because it holds no torch."""
+    (found,) = filter(is_forker, below(rehearsal.process.pid))
+    return found
+
+
+async def parked(rehearsal: EmbeddedSandbox) -> list[int]:
+    """The fresh children, once there is one that has raised its last wall and ended its helper."""
+    await rehearsal.client.until_ready()
+    await run(rehearsal.client, "pass")
+    while True:
+        children = below(forker(rehearsal))
+        if children and all(status(pid)["Seccomp"] == "2" for pid in children):
+            return children
+        await asyncio.to_thread(os.sched_yield)
+
+
+async def test_parked_children_have_no_right_no_environment_of_ours_and_are_replaced(
+    rehearsal: EmbeddedSandbox,
+) -> None:
+    children = await parked(rehearsal)
+    for pid in children:
+        known = status(pid)
+        assert (known["NoNewPrivs"], known["CapEff"], known["CapBnd"]) == ("1", *["0000000000000000"] * 2)
+        if os.getuid() == 0:
+            assert set(known["Uid"].split()) == {"65534"}
+            assert b"PATH" not in environment(pid)
+        assert oom_score(pid) == 1000
+        os.kill(pid, signal.SIGKILL)
+    assert await gone(children)
+    assert (await run(rehearsal.client, "print('another')")).stdout == "another\n"
+
+
+async def test_a_forker_that_dies_is_replaced_and_its_run_is_ours_to_answer_for(rehearsal: EmbeddedSandbox) -> None:
+    await rehearsal.client.until_ready()
+    endless = asyncio.create_task(run(rehearsal.client, "while True: pass", limits=LONG))
+    while (await rehearsal.client.health()).running == 0 or not below(forker(rehearsal)):
+        await asyncio.wait([endless], timeout=0.05)
+    os.kill(forker(rehearsal), signal.SIGKILL)
+    # Where it had not been taken yet, another child of the next forker takes it.
+    while not endless.done() and not list(filter(is_forker, below(rehearsal.process.pid))):
+        await asyncio.wait([endless], timeout=0.05)
+    endless.cancel()
+    await asyncio.gather(endless, return_exceptions=True)
+    assert (await run(rehearsal.client, "print('again')")).stdout == "again\n"

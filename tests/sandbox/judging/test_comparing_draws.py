@@ -1,0 +1,141 @@
+"""Random numbers against random numbers: right ones pass however odd, wrong ones fail, and how often is counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sandbox.judging import comparing
+from sandbox.judging.comparing import NumberTolerance, compare, draws_fault
+from sandbox.values import Array, Tensor, Value
+
+Numbers = npt.NDArray[np.float64]
+Draw = Callable[[np.random.Generator, tuple[int, ...]], Numbers]
+
+ODD: dict[str, Draw] = {
+    "normal": lambda rng, size: rng.normal(size=size),
+    "uniform": lambda rng, size: rng.uniform(-1, 1, size),
+    "Cauchy, without a mean": lambda rng, size: rng.standard_cauchy(size),
+    "Pareto, without a variance": lambda rng, size: rng.pareto(1.2, size),
+    "lognormal": lambda rng, size: rng.lognormal(0, 3, size),
+    "rare ones": lambda rng, size: (rng.random(size) < 0.001).astype(float),
+    "constant": lambda rng, size: np.full(size, 3.0),
+    "whole numbers": lambda rng, size: rng.integers(0, 3, size).astype(float),
+    "now and then infinite": lambda rng, size: np.where(rng.random(size) < 0.1, math.inf, 1.0),
+    "huge": lambda rng, size: rng.normal(size=size) * 1e300,
+}
+
+
+def tensor(numbers: Numbers, dtype: str = "float32") -> Tensor:
+    made = numbers.astype(dtype)
+    return Tensor(dtype, made.shape, made.tobytes())
+
+
+def said(expected: Numbers, got: Numbers, rtol: float = 0.0, atol: float = 0.0) -> str:
+    return comparing.first_difference(expected, got, rtol, atol)
+
+
+@pytest.mark.parametrize("name", ODD)
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32), count=st.integers(400, 3000))
+def test_two_sets_of_the_same_draws_are_never_told_apart(name: str, seed: int, count: int) -> None:
+    rng = np.random.default_rng(seed)
+    assert said(ODD[name](rng, (count, 3)), ODD[name](rng, (count, 3))) == ""
+
+
+@pytest.mark.parametrize("name", ["normal", "Pareto, without a variance", "rare ones", "whole numbers"])
+def test_the_chance_of_a_false_alarm_keeps_its_bound(name: str) -> None:
+    # What is allowed once in 10,000,000,000 times cannot be counted; what is allowed once in a hundred can.
+    rng, rounds, allowed = np.random.default_rng(7), 3000, 0.01
+    pairs = ((ODD[name](rng, (400,)), ODD[name](rng, (400,))) for _ in range(rounds))
+    assert sum(bool(comparing.first_difference(*pair, 0.0, 0.0, allowed)) for pair in pairs) <= allowed * rounds
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "count"),
+    [
+        (lambda r, n: r.normal(0, 1, n), lambda r, n: r.normal(0.2, 1, n), 10_000),
+        (lambda r, n: r.normal(0, 1, n), lambda r, n: r.normal(0, math.sqrt(2), n), 4_000),
+        (lambda r, n: r.normal(0, 1, n), lambda r, n: r.uniform(-(3**0.5), 3**0.5, n), 10_000),
+        (lambda r, n: r.normal(0, 1, n), lambda r, n: np.zeros(n), 400),
+        (lambda r, n: r.random(n) < 0.5, lambda r, n: r.random(n) < 0.6, 10_000),
+        (lambda r, n: (r.random(n) < 0.8) / 0.8, lambda r, n: (r.random(n) < 0.8) * 1.0, 2_000),
+        (lambda r, n: r.integers(0, 10, n), lambda r, n: r.integers(0, 9, n), 10_000),
+        (lambda r, n: r.random(n), lambda r, n: r.random(n) ** 2, 2_000),
+    ],
+)
+def test_another_distribution_is_told(
+    right: Callable[[np.random.Generator, int], Numbers],
+    wrong: Callable[[np.random.Generator, int], Numbers],
+    count: int,
+) -> None:
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        assert said(np.asarray(right(rng, count), float), np.asarray(wrong(rng, count), float)) != ""
+
+
+def test_the_first_place_is_named_with_what_chance_explains() -> None:
+    rng = np.random.default_rng(1)
+    ours, theirs = rng.normal(size=(4000, 2, 2)), rng.normal(size=(4000, 2, 2))
+    theirs[:, 1, 0] += 1
+    found = said(ours, theirs)
+    assert found.startswith("at [1, 0]: over 4,000 draws the mean is 1.0")
+    assert "expected" in found
+    assert found.endswith("; chance explains no difference above 0.2")
+
+
+def test_rounding_alone_is_no_difference_however_many_draws() -> None:
+    rng = np.random.default_rng(2)
+    masks = (rng.random(100_000) < 0.9) / 0.9
+    normal = rng.normal(3, 1, 100_000)
+    for drawn in (masks, normal, -normal):
+        assert said(drawn, drawn * (1 + 1e-6), rtol=1e-5) == ""
+        assert said(drawn, drawn * (1 + 1e-6)) != ""
+
+
+def test_nan_among_numbers_is_told_by_itself() -> None:
+    ours = np.random.default_rng(3).normal(size=1000)
+    theirs = ours.copy()
+    theirs[17] = math.nan
+    assert said(ours, theirs) == "draw 17 of 1,000 is nan"
+
+
+def test_a_dict_of_draws_is_compared_by_distribution_and_only_where_it_is_expected() -> None:
+    rng = np.random.default_rng(4)
+    one, other = (tensor(rng.normal(size=(500, 2))) for _ in range(2))
+    right: Value = (1, {"draws": one})
+    assert compare(right, (1, {"draws": other}), NumberTolerance()).equal
+    assert not compare(right, (2, {"draws": other}), NumberTolerance()).equal
+    # What an answer calls draws is compared by what was expected.
+    assert compare({"values": one}, {"draws": other}, NumberTolerance()).difference == "keys"
+    assert compare(one, {"draws": one}, NumberTolerance()).difference == "type"
+    wide = Tensor("float64", one.shape, rng.normal(size=one.shape).tobytes())
+    assert compare({"draws": one}, {"draws": wide}, NumberTolerance()).difference == "dtype"
+    short = tensor(rng.normal(size=(499, 2)))
+    assert compare({"draws": one}, {"draws": short}, NumberTolerance()).difference == "shape"
+    array = Array("float32", one.shape, one.data)
+    assert compare({"draws": one}, {"draws": array}, NumberTolerance()).difference == "type"
+    assert compare({"draws": one}, {"draws": tensor(np.ones((500, 2)))}, NumberTolerance()).difference == "draws"
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ({"draws": tensor(np.zeros(399))}, "399 draws decide nothing: at least 400 are needed"),
+        ([1, {"a": {"draws": tensor(np.zeros(()))}}], "its first side counting them"),
+        (({"draws": tensor(np.zeros(400), "complex64")},), "a tensor or an array of real numbers"),
+        ({"draws": tensor(np.zeros(400), "int64")}, ""),
+        ({"draws": "of paper"}, ""),
+        ({"draws": tensor(np.zeros(3)), "more": 1}, ""),
+    ],
+)
+def test_draws_that_cannot_be_compared_are_the_question_s_fault(value: Value, why: str) -> None:
+    found = draws_fault(value)
+    assert why in found
+    assert bool(found) is bool(why)

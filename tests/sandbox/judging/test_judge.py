@@ -1,0 +1,187 @@
+"""The verdict from two streams of bytes, without any process: what an answer sends, and what it is then worth."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox.judging.comparing import NumberTolerance
+from sandbox.judging.judge import Judgement, judge_outcome
+from sandbox.values import Value, encode, join
+from sandbox.wire import Outcome, Reached, Status
+
+TOLERANCE = NumberTolerance()
+
+
+def ok(value: Value) -> bytes:
+    return encode(("ok", value))
+
+
+def raised(name: str, message: str = "secret 42") -> bytes:
+    return encode(("raised", name, message))
+
+
+EXPECTED = [ok(1), ok(2), ok(3), raised("ValueError")]
+
+
+def judged(
+    results: list[bytes] | bytes, status: Status = "ok", reached: Reached = "done", stderr: str = ""
+) -> Judgement:
+    sent = results if isinstance(results, bytes) else join(results)
+    outcome = Outcome(id="x", status=status, results=sent, reached=reached, stderr=stderr, detail="why")
+    return judge_outcome(join(EXPECTED), outcome, cases=4, examples=1, tolerance=TOLERANCE)
+
+
+def verdicts(judgement: Judgement) -> list[str]:
+    return [case.verdict for case in judgement.cases]
+
+
+def test_returning_and_raising_what_the_reference_did_is_accepted() -> None:
+    judgement = judged([ok(1), ok(2), ok(3), raised("ValueError", "other words")])
+    assert (judgement.verdict, judgement.share) == ("accepted", 1.0)
+    assert [(case.index, case.visible, case.message) for case in judgement.cases] == [
+        (0, True, ""),
+        (1, False, ""),
+        (2, False, ""),
+        (3, False, ""),
+    ]
+
+
+def test_a_wrong_value_is_wrong_and_what_was_right_still_counts() -> None:
+    judgement = judged([ok(7), ok(2), ok(3), raised("ValueError")])
+    assert (judgement.verdict, judgement.share) == ("wrong", 0.75)
+    assert judgement.cases[0].message == "expected 1, got 7"
+
+
+@pytest.mark.parametrize(
+    ("entry", "verdict", "message"),
+    [
+        (ok(77), "wrong", "a wrong value"),
+        (ok(2.0), "wrong", "a result of the wrong type"),
+        (raised("Leak42"), "runtime error", "raised an exception"),
+        (encode(("unsupported", "TypeError", "Leak42")), "wrong", "a result of the wrong type"),
+    ],
+)
+def test_of_a_hidden_case_nothing_is_told_that_the_program_wrote(entry: bytes, verdict: str, message: str) -> None:
+    case = judged([ok(1), entry, ok(3), raised("ValueError")]).cases[1]
+    assert (case.verdict, case.message) == (verdict, message)
+
+
+@pytest.mark.parametrize(
+    ("entry", "verdict", "message"),
+    [
+        (raised("KeyError", "'a' (line 3)"), "runtime error", "raised KeyError: 'a' (line 3)"),
+        (
+            encode(("unsupported", "TypeError", "a set cannot leave")),
+            "wrong",
+            "returned something else: a set cannot leave",
+        ),
+    ],
+)
+def test_of_a_visible_case_all_is_told(entry: bytes, verdict: str, message: str) -> None:
+    case = judged([entry, ok(2), ok(3), raised("ValueError")]).cases[0]
+    assert (case.verdict, case.message) == (verdict, message)
+
+
+def test_where_the_reference_raises_only_the_same_type_passes() -> None:
+    for entry in (raised("TypeError"), ok(None), ok("ValueError")):
+        judgement = judged([ok(1), ok(2), ok(3), entry])
+        assert verdicts(judgement) == ["accepted", "accepted", "accepted", "wrong"]
+        assert judgement.cases[3].message == "an exception was expected"
+
+
+GOOD = join([ok(1), ok(2), ok(3), raised("ValueError")])
+
+
+@pytest.mark.parametrize("results", [b"", GOOD + b"\0", GOOD[:-1], GOOD + join([ok(4)]), b"PASS", b"1", b"\xff" * 50])
+def test_missing_short_and_extra_bytes_fail_every_case(results: bytes) -> None:
+    judgement = judged(results)
+    assert judgement.verdict != "accepted"
+    assert judgement.share == 0.0
+
+
+def test_an_entry_nobody_can_read_fails_its_case_alone() -> None:
+    judgement = judged([ok(1), b"\x80\x04N.", ok(3), raised("ValueError")])
+    assert verdicts(judgement) == ["accepted", "runtime error", "accepted", "accepted"]
+
+
+def test_results_that_stop_early_fail_the_rest() -> None:
+    judgement = judged([ok(1), ok(2)])
+    assert (judgement.verdict, judgement.share) == ("runtime error", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict"),
+    [
+        ("time", "time limit"),
+        ("memory", "memory limit"),
+        ("output", "output limit"),
+        ("crash", "runtime error"),
+        ("denied", "runtime error"),
+        ("error", "runtime error"),
+    ],
+)
+def test_a_run_that_ended_badly_never_passes_though_all_results_are_there(status: Status, verdict: str) -> None:
+    judgement = judged([ok(1), ok(2), ok(3), raised("ValueError")], status, "cases")
+    assert (judgement.verdict, judgement.share) == (verdict, 1.0)
+    short = judged([ok(1)], status, "cases")
+    assert verdicts(short) == ["accepted", verdict, verdict, verdict]
+
+
+@pytest.mark.parametrize("reached", ["parse", "entry"])
+def test_a_program_that_cannot_be_called_is_invalid_and_told_why(reached: Reached) -> None:
+    judgement = judged([], "error", reached, stderr="SyntaxError: invalid syntax")
+    assert judgement.verdict == "invalid"
+    assert judgement.message == "SyntaxError: invalid syntax"
+    assert set(verdicts(judgement)) == {"invalid"}
+
+
+def test_our_own_failure_is_never_the_member_s() -> None:
+    judgement = judged(GOOD, "internal")
+    assert (judgement.verdict, judgement.detail, judgement.cases) == ("system error", "why", ())
+
+
+@pytest.mark.parametrize(
+    ("expected", "detail"),
+    [
+        ([ok(1)] * 3, "3 results of the reference for 4 cases"),
+        ([b"junk"] * 4, "the reference's results cannot be read: byte 0: b'j' is no tag"),
+        (
+            [ok(1), ok(1), ok(1), encode(("unsupported", "TypeError", "a set"))],
+            "the reference returned what cannot be compared: a set",
+        ),
+    ],
+)
+def test_a_broken_reference_is_a_system_error(expected: list[bytes], detail: str) -> None:
+    outcome = Outcome(id="x", status="ok", results=GOOD)
+    judgement = judge_outcome(join(expected), outcome, cases=4, examples=1, tolerance=TOLERANCE)
+    assert (judgement.verdict, judgement.detail) == ("system error", detail)
+
+
+def test_a_shuffled_run_is_told_in_the_order_of_the_cases() -> None:
+    outcome = Outcome(id="x", status="ok", results=join([ok(3), ok(1), ok(0)]))
+    judgement = judge_outcome(
+        join([ok(3), ok(1), ok(2)]), outcome, cases=3, examples=1, tolerance=TOLERANCE, order=[2, 0, 1]
+    )
+    assert [(case.index, case.verdict) for case in judgement.cases] == [
+        (0, "accepted"),
+        (1, "wrong"),
+        (2, "accepted"),
+    ]
+
+
+def test_no_cases_are_no_pass() -> None:
+    outcome = Outcome(id="x", status="ok")
+    assert judge_outcome(b"", outcome, cases=0, examples=0, tolerance=TOLERANCE).verdict == "wrong"
+
+
+@given(st.binary(max_size=80), st.sampled_from(["ok", "error", "crash", "time"]))
+def test_no_bytes_pass_but_the_expected_ones(results: bytes, status: Status) -> None:
+    assert judged(results, status).verdict != "accepted"
+
+
+def test_what_a_program_wrote_is_shown_short_and_harmless() -> None:
+    case = judged([raised("E" * 5000, "\x1b[2J" + "x" * 5000), ok(2), ok(3), raised("ValueError")]).cases[0]
+    assert len(case.message) < 2100
+    assert "\x1b" not in case.message

@@ -1,0 +1,149 @@
+"""Each call in one line, by the id of its event, from the client through the API into the job."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import httpx
+import pytest
+
+from service import tracing
+from service.app import Service, build
+from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
+from service.config import Settings
+from service.errors import Busy
+from service.rounds import grading
+from service.rounds.jobs import make_jobs
+from service.store.tables import AnswerRow
+from service.wire import AnswerInput, VerdictNote, Where
+from tests.conftest import TOKEN, Clock, MakeWho
+from tests.service.roads import Road, choice, code_asked
+
+ID = "slack:12.34/56 ü\n"
+
+
+def told(caplog: pytest.LogCaptureFixture, what: str = "call answered") -> list[dict[str, Any]]:
+    """The fields of each such line."""
+    return [vars(record)["fields"] for record in caplog.records if record.getMessage() == what]
+
+
+async def test_a_call_that_serves_an_event_is_told_of_once(
+    client: ServiceClient, who: MakeWho, where: Where, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    with tracing.following(ID):
+        await client.join(who(), where)
+    (line,) = told(caplog)
+    assert line.pop("ms") >= 0
+    assert line == {"call": "join", "http": 200}
+
+
+async def test_whoever_asks_what_waits_is_not_told_of(client: ServiceClient, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    await client.outbox_claim("web")
+    assert told(caplog) == []
+
+
+async def test_a_refusal_is_told_of_whatever_it_serves(
+    service: Service, client: ServiceClient, who: MakeWho, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    with pytest.raises(ServiceRefused):
+        await client.audit(who())
+    async with ServiceClient.inside(service.api, "not-the-token-of-this-service") as stranger:
+        with pytest.raises(ServiceRefused):
+            await stranger.me(who())
+    refused, unknown = told(caplog)
+    assert (refused["call"], refused["http"]) == ("admin/audit", 403)
+    assert (unknown["call"], unknown["http"]) == ("me", 401)
+    levels = [record.levelname for record in caplog.records if record.getMessage() == "call answered"]
+    assert levels == ["INFO", "WARNING"]
+
+
+async def test_a_path_that_is_none_of_ours_is_not_told(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    transport = httpx.ASGITransport(app=service.api)
+    async with httpx.AsyncClient(transport=transport, base_url="http://service") as http:
+        headers = {tracing.HEADER: "a", "Authorization": f"Bearer {TOKEN}"}
+        assert (await http.post("/v1/what-anybody-writes", headers=headers)).status_code == 404
+        assert (await http.get("/readyz", headers=headers)).status_code == 200
+    assert told(caplog) == []
+
+
+async def test_a_failure_is_told_of_with_its_event(
+    settings: Settings, clock: Clock, who: MakeWho, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.INFO)
+    away = settings.model_copy(update={"database_url": "postgresql://nobody@127.0.0.1:1/nothing"})
+    # Not connected to anything: every call meets a database that is not there.
+    async with ServiceClient.inside(build(away, clock).api, TOKEN) as client:
+        with tracing.following("web:1"), pytest.raises(ServiceUnavailable):
+            await client.me(who())
+    (line,) = told(caplog)
+    assert (line["call"], line["http"]) == ("me", 500)
+    (failed,) = [line for line in capsys.readouterr().out.splitlines() if "call failed" in line]
+    assert "event_id=web:1" in failed.replace("\x1b[0m", "").replace("\x1b[36m", "").replace("\x1b[35m", "")
+
+
+async def test_an_answer_is_told_by_its_number_and_nothing_in_it(
+    road: Road, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    await road.bank(choice())
+    form = await road.client.practice(road.who(), Where(channel="daily"))
+    assert form is not None
+    with tracing.following(ID):
+        await road.client.answer(road.who(), Where(channel="daily"), ID, form.ref, AnswerInput(options=("a",)), clock())
+    (answer,) = await road.rows(AnswerRow)
+    (line,) = told(caplog)
+    assert line.pop("ms") >= 0
+    about = {"answer": answer.id, "member": answer.member_id, "ref": form.ref, "question": "choice", "status": "judged"}
+    assert line == {"call": "answer", "http": 200, **about}
+
+
+async def test_a_job_follows_its_event_and_one_of_an_older_version_none(settings: Settings) -> None:
+    seen: dict[int, str] = {}
+
+    async def judge(answer_id: int, last: bool, priority: str) -> None:
+        seen[answer_id] = tracing.followed()
+
+    async def nothing(*given: object) -> None:
+        """No other job is left."""
+
+    jobs = make_jobs(settings.database_url, judge, nothing, nothing)
+    async with jobs.app.open_async():
+        await jobs.judge_answer.defer_async(answer_id=1, event_id=ID)
+        await jobs.judge_answer.defer_async(answer_id=2)
+        await jobs.work_off()
+    assert seen == {1: ID, 2: ""}
+
+
+async def test_an_event_that_is_busy_keeps_its_id(settings: Settings) -> None:
+    async def judge(answer_id: int, last: bool, priority: str) -> None:
+        raise Busy(said="wait")
+
+    async def nothing(*given: object) -> None:
+        """No other job is left."""
+
+    jobs = make_jobs(settings.database_url, judge, nothing, nothing)
+    async with jobs.app.open_async():
+        await jobs.judge_answer.defer_async(answer_id=1, event_id=ID)
+        await jobs.work_off()
+        (later,) = await jobs.app.job_manager.list_jobs_async()
+    assert (later.task_kwargs, later.attempts) == ({"answer_id": 1, "event_id": ID}, 0)
+
+
+async def test_an_answer_is_followed_through_its_job_to_whoever_delivers_the_verdict(
+    road: Road, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    await road.answer(await code_asked(road, clock), AnswerInput(code="def double(x): return x"), event=ID)
+    (job,) = await road.service.jobs.app.job_manager.list_jobs_async()
+    (answer,) = await road.rows(AnswerRow)
+    assert job.task_kwargs == {"answer_id": answer.id, "event_id": ID}
+    await grading.judge_answer(road.service.sessions, None, answer.id, clock, last=True)
+    (judged,) = told(caplog, "answer judged")
+    about = {"answer": answer.id, "member": answer.member_id, "ref": f"r{answer.round_id}"}
+    assert judged == {**about, "status": "system error", "ms": 0.0}
+    assert [body.event_id for body in await road.ticked() if isinstance(body, VerdictNote)] == [ID]

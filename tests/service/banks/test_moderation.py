@@ -1,0 +1,102 @@
+"""Reports and keys: who may say what is wrong, and who may know what is right."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+
+from service.banks import moderation
+from service.errors import NotFound, NotPossible, StillOpen
+from tests.service.staging import NOON, Stage, question
+
+DAY = date(2026, 3, 2)
+
+
+class TestReports:
+    """From a member's word to the moderators' queue and out of it."""
+
+    async def test_a_report_lands_in_the_queue_with_its_author(self, stage: Stage) -> None:
+        ada = await stage.caller()
+        await stage.bank(question("views"))
+        view = await moderation.report(stage.session, ada, "Views", "  t() does not copy. ", stage.now)
+        assert (view.by, view.text, view.at, view.state) == ("Ada", "t() does not copy.", NOON, "open")
+        (queued,) = await moderation.queue(stage.session, ada)
+        assert queued == view.model_copy(update={"question": "views"})
+
+    async def test_open_ones_come_first_and_the_newest_of_them(self, stage: Stage) -> None:
+        ada = await stage.caller()
+        await stage.bank(question("views"))
+        made = [await moderation.report(stage.session, ada, "views", text, stage.now) for text in "abc"]
+        await moderation.settle(stage.session, ada, made[2].id, "dismissed")
+        queue = await moderation.queue(stage.session, ada)
+        assert [(view.text, view.state) for view in queue] == [("b", "open"), ("a", "open"), ("c", "dismissed")]
+        assert (await moderation.settle(stage.session, ada, made[2].id, "fixed")).state == "fixed"
+
+    async def test_what_helps_nobody_is_refused(self, stage: Stage) -> None:
+        ada = await stage.caller()
+        await stage.bank(question("views"))
+        with pytest.raises(NotPossible, match="Say in a sentence"):
+            await moderation.report(stage.session, ada, "views", " \n", stage.now)
+        with pytest.raises(NotFound, match="no question 'nope' here"):
+            await moderation.report(stage.session, ada, "nope", "wrong", stage.now)
+        with pytest.raises(NotFound, match="no report 7 here"):
+            await moderation.settle(stage.session, ada, 7, "fixed")
+        view = await moderation.report(stage.session, ada, "views", "wrong", stage.now)
+        with pytest.raises(NotPossible, match="settle it as dismissed or fixed"):
+            await moderation.settle(stage.session, ada, view.id, "open")
+
+    async def test_another_workspace_sees_nothing_of_it(self, stage: Stage) -> None:
+        ada, eve = await stage.caller(), await stage.caller("Eve", workspace="away")
+        await stage.bank(question("ours"), workspace_id=ada.workspace_id)
+        view = await moderation.report(stage.session, ada, "ours", "wrong", stage.now)
+        assert await moderation.queue(stage.session, eve) == ()
+        with pytest.raises(NotFound):
+            await moderation.settle(stage.session, eve, view.id, "fixed")
+        with pytest.raises(NotFound):
+            await moderation.report(stage.session, eve, "ours", "wrong", stage.now)
+
+
+class TestKeys:
+    """A key is for whoever has met the question, and for nobody while a round asks it."""
+
+    async def test_who_practised_it_may_see_it_as_it_is_asked_now(self, stage: Stage) -> None:
+        ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
+        await stage.bank(question("views"))
+        await stage.practised(ada, "views")
+        await stage.bank(question("views", prompt="Put better?"))
+        assert (await moderation.may_see(stage.session, ada, "VIEWS")).question.prompt == "Put better?"
+        with pytest.raises(NotPossible, match="You have not met the question views yet"):
+            await moderation.may_see(stage.session, bo, "views")
+
+    async def test_once_its_round_is_closed_everybody_there_may(self, stage: Stage) -> None:
+        ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
+        eve = await stage.caller("Eve", workspace="away")
+        await stage.bank(question("views"))
+        round_ = await stage.round(await stage.schedule(ada), DAY, closed=False)
+        await stage.answer(ada, round_)
+        for member in (ada, bo):
+            with pytest.raises(StillOpen):
+                await moderation.may_see(stage.session, member, "views")
+        round_.closed_at = stage.now
+        await stage.session.flush()
+        for member in (ada, bo):
+            assert (await moderation.may_see(stage.session, member, "views")).question.id == "views"
+        with pytest.raises(NotPossible, match="not met"):
+            await moderation.may_see(stage.session, eve, "views")
+
+    async def test_who_practised_it_waits_while_a_later_round_asks_it(self, stage: Stage) -> None:
+        ada = await stage.caller()
+        await stage.bank(question("views"))
+        await stage.practised(ada, "views")
+        schedule = await stage.schedule(ada)
+        await stage.round(schedule, DAY)
+        await stage.round(schedule, DAY + timedelta(days=2), closed=False)
+        with pytest.raises(StillOpen):
+            await moderation.may_see(stage.session, ada, "views")
+
+    async def test_another_workspaces_question_is_not_there(self, stage: Stage) -> None:
+        ada, eve = await stage.caller(), await stage.caller("Eve", workspace="away")
+        await stage.bank(question("ours"), workspace_id=ada.workspace_id)
+        with pytest.raises(NotFound, match="no question 'ours' here"):
+            await moderation.may_see(stage.session, eve, "ours")

@@ -1,0 +1,139 @@
+"""The shipped bank is proved in the real sandbox, and a bank with false keys is found out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from questions import Reading, read_bank, read_path
+from questions.proofs import Proving
+from sandbox.client import SandboxClient
+from service.banks.proving import prove_all, prove_question, proved_readings, proving_work
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(300)]
+
+BANKS = Path(__file__).parents[3] / "questions" / "banks"
+FALSE_KEYS = """\
+---
+bank: wrong
+title: Wrong on purpose
+licence: MIT
+---
+
+# tensors
+
+## strides · value · mid
+
+What are the strides of `torch.zeros(3, 4)`?
+
+### Answer
+`(1, 4)`
+
+### Proof
+```python
+import torch
+assert torch.zeros(3, 4).stride() == (1, 4), "the key is false"
+```
+
+## sum · output · mid
+
+What does it print?
+
+### Program
+```python
+import torch
+print(torch.ones(2).sum())
+```
+
+### Output
+```text
+2.0
+```
+
+## double · code · mid
+
+Double a number.
+
+### Starter
+```python
+def double(x: int) -> int:
+    ...
+```
+
+### Reference
+```python
+def double(x):
+    return 2 * x
+```
+
+### Cases
+```python
+def examples():
+    return [(2,)]
+
+
+def cases(rng):
+    return [(2,), (0,)]
+```
+
+### Wrong: squares
+```python
+def double(x):
+    return x * x
+```
+
+### Wrong: adds one
+```python
+def double(x):
+    return x + 1
+```
+
+### Wrong: gives nothing
+```python
+def double(x):
+    pass
+```
+"""
+
+
+async def proved(readings: list[Reading], sandbox: SandboxClient) -> Proving:
+    found = [one async for one in prove_all(proving_work(readings), sandbox)]
+    return proved_readings(readings, found, {}, 0.0)
+
+
+@pytest.mark.timeout(1200)
+async def test_everything_the_shipped_bank_says_holds(sandbox: SandboxClient) -> None:
+    readings = read_path(BANKS)
+    proving = await proved(readings, sandbox)
+
+    assert proving.troubles == ()
+    assert [
+        finding for document in proving.documents for finding in document.findings if finding.severity != "note"
+    ] == []
+    names = {name for document in proving.documents for name, _ in document.parts}
+    questions = [question for reading in readings for question in reading.bank.questions]
+    assert {name.partition(":")[0] for name in names} == {question.id for question in questions}
+    for question in questions:
+        if question.task is not None:
+            rejected = [f"{question.id}: wrong: {wrong.name}" for wrong in question.task.wrong]
+            assert names.issuperset([f"{question.id}: reference", *rejected])
+
+
+async def test_false_keys_and_a_wrong_solution_no_case_rejects_are_named(sandbox: SandboxClient) -> None:
+    reading = read_bank(FALSE_KEYS, name="wrong.md")
+    failed = {
+        one.name: one.said
+        for question in reading.bank.questions
+        for one in await prove_question(question, sandbox)
+        if not one.holds
+    }
+    assert sorted(failed) == ["double: wrong: squares", "strides: proof", "sum: output"]
+    assert "the key is false" in failed["strides: proof"]
+    assert "tensor(2.)" in failed["sum: output"]
+    assert failed["double: wrong: squares"] == "no case rejects it: accepted; every case was accepted"
+
+    (document,) = (await proved([reading], sandbox)).documents
+    said = dict(document.parts)
+    assert said["double: wrong: adds one"].startswith("rejected: wrong; case ")
+    assert "double: wrong: squares" not in said

@@ -1,0 +1,204 @@
+"""Aligning: questions keep their ids and histories through edits and moves, and different ones never share any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from questions.ids import with_ids
+from questions.model import CodeBlock, Option, Question, SourceLocation
+from service.domain.import_plan import Aligning, Stored, digest_of, is_made, place_of
+from tests.service.staging import question
+
+PROMPTS = (
+    "What does `x.t()` return, a view or a copy?",
+    "Why does `x.view(-1)` fail on a transposed tensor?",
+    "How many bytes does an element of a `float16` tensor take?",
+    "Which memory format do convolutions prefer on a GPU?",
+    "When does the loader copy its workers' memory?",
+)
+
+
+def written(*prompts: str, **more: object) -> tuple[Question, ...]:
+    """A document of questions without ids of their own."""
+    made = [
+        Question("", "open", prompt, SourceLocation("a.md", 10 * number, 10 * number + 5), f"As it is with {prompt}")
+        for number, prompt in enumerate(prompts, 1)
+    ]
+    return with_ids([replace(one, **more) for one in made])  # type: ignore[arg-type]
+
+
+def kept(*questions: Question, retired: Sequence[str] = ()) -> tuple[list[Stored], dict[int, Question]]:
+    """The same as a bank has them, numbered from 100."""
+    stored = [
+        Stored(number, one.id, 1, digest_of(one), one.id in retired, place_of(one))
+        for number, one in enumerate(questions, 100)
+    ]
+    return stored, {old.id: one for old, one in zip(stored, questions, strict=True)}
+
+
+def rows(document: Sequence[Question], bank: tuple[list[Stored], dict[int, Question]]) -> list[int | None]:
+    """The row each question of the document is; None for a new one."""
+    stored, texts = bank
+    aligned = Aligning(document, stored).aligned(texts)
+    keys = [question.id for question, _ in aligned.pairs]
+    assert len(set(keys)) == len(keys)
+    assert all(question.id == old.key for question, old in aligned.pairs if old)
+    assert list(aligned.given) == [one.id for one in document]
+    return [old.id if old else None for _, old in aligned.pairs]
+
+
+def test_a_prompt_edited_a_little_in_its_place_keeps_its_row() -> None:
+    edited = list(PROMPTS)
+    edited[1] = "Why does `x.view(-1)` raise on a transposed tensor?"
+    after = written(*edited)
+    assert after[1].id != written(*PROMPTS)[1].id
+    assert rows(after, kept(*written(*PROMPTS))) == [100, 101, 102, 103, 104]
+
+
+def test_neighbours_edited_together_keep_their_rows() -> None:
+    edited = [
+        prompt.replace("?", ", in short?").replace("Why does", "Tell why").replace("many", "many whole")
+        for prompt in PROMPTS
+    ]
+    assert rows(written(*edited), kept(*written(*PROMPTS))) == [100, 101, 102, 103, 104]
+
+
+def test_another_name_or_number_makes_another_question() -> None:
+    edited = [prompt.replace("float16", "bfloat16") for prompt in PROMPTS]
+    assert rows(written(*edited), kept(*written(*PROMPTS))) == [100, 101, None, 103, 104]
+
+
+def test_what_is_alike_but_stands_elsewhere_is_another_question() -> None:
+    after = written(*PROMPTS[1:4], "What does `x.t()` return: a view, a copy?", PROMPTS[4])
+    assert rows(after, kept(*written(*PROMPTS))) == [101, 102, 103, None, 104]
+
+
+def test_what_is_alike_and_has_its_number_is_the_same_wherever_it_stands() -> None:
+    bank = kept(*written(*PROMPTS, number="7"))
+    after = written(*PROMPTS[1:4], "What does `x.t()` return: a view, a copy?", PROMPTS[4], number="7")
+    assert rows(after, bank) == [101, 102, 103, 100, 104]
+
+
+def test_what_stays_beside_its_like_takes_no_row_from_it() -> None:
+    after = written(*PROMPTS[:2], "Why does `x.view(-1)` raise on a transposed tensor?", *PROMPTS[2:])
+    assert rows(after, kept(*written(*PROMPTS))) == [100, 101, None, 102, 103, 104]
+
+
+def test_an_authors_id_is_the_question_whatever_it_says() -> None:
+    before = [replace(one, id=f"own-{number}") for number, one in enumerate(written(*PROMPTS))]
+    renamed = [replace(before[0], id="mine"), replace(before[1], prompt="Else?"), *before[2:]]
+    assert rows(renamed, kept(*before)) == [None, 101, 102, 103, 104]
+
+
+def test_an_authors_id_that_reads_as_if_made_of_the_new_prompt_is_the_authors() -> None:
+    before = question("strides", prompt="What is the step of a tensor in memory?")
+    after = question("strides", prompt="Strides?", answer="Quite another", options=())
+    assert is_made(after.id, after.prompt)
+    assert rows([after], kept(before)) == [100]
+
+
+def test_of_equal_prompts_each_keeps_its_row_when_one_goes() -> None:
+    def printing(*programs: str) -> tuple[Question, ...]:
+        return with_ids(
+            Question(
+                "",
+                "output",
+                "What does this print?",
+                SourceLocation("a.md", 9 * at, 9 * at),
+                str(at),
+                program=program,
+                number=str(at),
+            )
+            for at, program in enumerate(programs, 1)
+        )
+
+    bank = kept(*printing("print(1)", "for x in (3, 4): print(x)", "print(sum([2, 2]))"))
+    left = [
+        replace(one, answer=answer)
+        for one, answer in zip(printing("for x in (3, 4): print(x)", "print(sum([2, 2]))"), "23", strict=True)
+    ]
+    assert rows(left, bank) == [101, 102]
+
+
+def test_a_made_id_is_not_believed_when_another_question_bears_it() -> None:
+    def asked(program: str, answer: str) -> Question:
+        return replace(
+            question("what-does-this-print", prompt="What does this print?", options=()), program=program, answer=answer
+        )
+
+    before = asked("import torch\nprint(torch.ones(3).numel())", "3")
+    after = asked("for word in 'a b'.split():\n    print(word * 2, end='')", "aabb")
+    assert rows([after], kept(before)) == [None]
+    stored, texts = kept(before)
+    (pair,) = Aligning([after], stored).aligned(texts).pairs
+    assert pair[0].id.startswith("what-does-this-print-")
+    again = kept(before, pair[0], retired=[before.id])
+    assert rows([after], again) == [101]
+
+
+def test_an_alias_is_as_good_as_the_id() -> None:
+    (before,), (after,) = written(PROMPTS[0]), written("Is `x.t()` a view or a copy, and why?")
+    stored = replace(kept(before)[0][0], digest=digest_of(replace(after, id=before.id)), aliases=(after.id,))
+    assert rows([after], ([stored], {})) == [100]
+
+
+def test_what_a_document_dropped_comes_back_under_its_id() -> None:
+    bank = kept(*written(*PROMPTS), retired=[written(PROMPTS[2])[0].id])
+    assert rows(written(*PROMPTS), bank) == [100, 101, 102, 103, 104]
+
+
+documents = st.lists(st.sampled_from(PROMPTS), max_size=7).map(lambda prompts: written(*prompts))
+
+
+@given(documents, documents)
+def test_every_question_has_one_row_at_most_and_every_row_one_question(
+    before: tuple[Question, ...], after: tuple[Question, ...]
+) -> None:
+    found = [row for row in rows(after, kept(*before)) if row]
+    assert len(set(found)) == len(found)
+
+
+@given(documents)
+def test_the_same_document_is_all_found(document: tuple[Question, ...]) -> None:
+    stored, _ = kept(*document)
+    assert Aligning(document, stored).doubtful() == []
+    assert rows(document, (stored, {})) == [old.id for old in stored]
+
+
+@given(st.permutations(PROMPTS))
+def test_another_order_is_the_same_questions(prompts: list[str]) -> None:
+    assert rows(written(*prompts), kept(*written(*PROMPTS))) == [100 + PROMPTS.index(prompt) for prompt in prompts]
+
+
+class TestDigest:
+    """What a question says, wherever it stands."""
+
+    def test_it_is_the_same_after_edits_around_the_question(self) -> None:
+        before = question(code_blocks=(CodeBlock("x", "python", 4),), number="1", section=("Basics",))
+        after = question(
+            code_blocks=(CodeBlock("x", "python", 44),),
+            number="7",
+            section=("More",),
+            place=SourceLocation("new.md", 40, 50),
+        )
+        assert digest_of(before) == digest_of(after)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"prompt": "Else?"},
+            {"answer": "That"},
+            {"level": "senior"},
+            {"topic": "autograd"},
+            {"options": (Option("a", "This", False), Option("b", "That", True))},
+            {"code_blocks": (CodeBlock("x = 1", "python", 4),)},
+        ],
+        ids=lambda change: next(iter(change)),
+    )
+    def test_it_differs_when_what_is_asked_or_right_differs(self, change: dict[str, object]) -> None:
+        assert digest_of(question(**change)) != digest_of(question())  # type: ignore[arg-type]

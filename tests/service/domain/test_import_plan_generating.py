@@ -1,0 +1,149 @@
+"""Choices made of imported prose: in the bank with their question, held where that is wished, and known as made."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from questions.generated_choices import SUFFIX
+from questions.reader import Reading, read_bank
+from service.banks import importing, moderation
+from service.banks.importing import import_bank
+from service.errors import NotFound
+from service.rounds.views import view_of
+from service.store import banks
+from service.store.questions import version
+from service.wire import Generated, ImportView
+from tests.service.staging import Stage
+
+PROSE = {
+    "What is a hash table?": "A hash table maps each key to a bucket by a number computed from it.",
+    "What is a mutex?": "A mutex is a lock that only one thread can hold at any time.",
+    "What is a decorator?": "A decorator is a callable that takes another callable and returns a replacement.",
+    "What is a coroutine?": "A coroutine can be suspended at an `await` and resumed later by the event loop.",
+    "What is a checksum?": "A checksum detects damaged files by summing up every byte twice.",
+    "What is a tuple?": "A tuple never changes after it was made, so that dictionaries accept it.",
+}
+
+
+def document(prose: dict[str, str] | None = None) -> Reading:
+    asked = "".join(
+        f"### {number}. {prompt}\n\n**Answer:** {answer}\n\n"
+        for number, (prompt, answer) in enumerate((prose or PROSE).items(), 1)
+    )
+    return read_bank(f"# Terms\n\n{asked}", name="terms.md")
+
+
+async def bring(
+    stage: Stage, generated: Generated, read: Reading | None = None, workspace_id: int | None = None, apply: bool = True
+) -> ImportView:
+    return await import_bank(stage.session, read or document(), workspace_id, stage.now, apply, generated=generated)
+
+
+async def asked_ids(stage: Stage, workspace_id: int) -> set[str]:
+    found = await banks.candidates(stage.session, workspace_id=workspace_id, schedule_id=None)
+    rows = [await banks.version(stage.session, int(one.id)) for one in found]
+    return {str(row.body["id"]) for row in rows if row}
+
+
+def made_of(ids: set[str]) -> set[str]:
+    return {id_ for id_ in ids if id_.endswith(SUFFIX)}
+
+
+async def test_they_come_along_and_the_preview_says_how_many(stage: Stage) -> None:
+    ada = await stage.caller()
+    preview = await bring(stage, "use", apply=False)
+    assert (preview.generated, preview.waiting, preview.twins) == (preview.added - 6, 0, ())
+    assert preview.generated >= 4
+    done = await bring(stage, "use")
+    assert done == preview.model_copy(update={"applied": True})
+    assert len(made_of(await asked_ids(stage, ada.workspace_id))) == preview.generated
+
+
+async def test_they_can_be_left_out(stage: Stage) -> None:
+    ada = await stage.caller()
+    assert (await bring(stage, "none")).generated == 0
+    assert made_of(await asked_ids(stage, ada.workspace_id)) == set()
+
+
+async def test_a_bank_written_for_us_has_none(stage: Stage) -> None:
+    read = document()
+    native = dataclasses.replace(read, bank=dataclasses.replace(read.bank, dialects=("native",)))
+    assert (await bring(stage, "use", native)).generated == 0
+
+
+async def test_held_ones_wait_until_they_are_approved(stage: Stage) -> None:
+    ada = await stage.caller(admin=True)
+    view = await bring(stage, "hold", workspace_id=ada.workspace_id)
+    assert view.waiting == view.generated >= 4
+    assert made_of(await asked_ids(stage, ada.workspace_id)) == set()
+    assert [(bank.questions, bank.waiting) for bank in await banks.listed(stage.session, ada.workspace_id)] == [
+        (6, view.generated)
+    ]
+    assert await moderation.approve(stage.session, ada.workspace_id, "What-is-a-mutex-which") == 1
+    assert made_of(await asked_ids(stage, ada.workspace_id)) == {"what-is-a-mutex-which"}
+    assert await moderation.approve(stage.session, ada.workspace_id, "all") == view.generated - 1
+    assert len(made_of(await asked_ids(stage, ada.workspace_id))) == view.generated
+    with pytest.raises(NotFound):
+        await moderation.approve(stage.session, ada.workspace_id, "all")
+
+
+async def test_what_waits_for_everybody_is_the_operators_to_approve(stage: Stage) -> None:
+    ada = await stage.caller(admin=True)
+    view = await bring(stage, "hold")
+    with pytest.raises(NotFound):
+        await moderation.approve(stage.session, ada.workspace_id, "what-is-a-mutex-which")
+    assert await moderation.approve(stage.session, None, "all") == view.generated
+
+
+async def test_a_new_import_keeps_what_was_approved_and_holds_what_is_new(stage: Stage) -> None:
+    ada = await stage.caller()
+    view = await bring(stage, "hold")
+    await moderation.approve(stage.session, None, "what-is-a-mutex-which")
+    again = await bring(stage, "hold")
+    assert (again.added, again.changed, again.retired, again.unchanged) == (0, 0, 0, 6 + view.generated)
+    assert (again.generated, again.waiting) == (view.generated, 0)
+    assert made_of(await asked_ids(stage, ada.workspace_id)) == {"what-is-a-mutex-which"}
+
+
+async def test_a_choice_outlives_an_edit_of_its_question(stage: Stage) -> None:
+    await bring(stage, "use")
+    edited = {prompt.replace("a mutex?", "a mutex, please?"): answer for prompt, answer in PROSE.items()}
+    view = await bring(stage, "use", document(edited))
+    assert (view.added, view.retired) == (0, 0)
+    assert {change.id for change in view.changes} >= {"what-is-a-mutex", "what-is-a-mutex-which"}
+
+
+async def test_switching_them_off_retires_them_and_an_undo_brings_them_back(stage: Stage) -> None:
+    ada = await stage.caller()
+    view = await bring(stage, "use", workspace_id=ada.workspace_id)
+    off = await bring(stage, "none", workspace_id=ada.workspace_id)
+    assert (off.retired, off.unchanged) == (view.generated, 6)
+    assert made_of(await asked_ids(stage, ada.workspace_id)) == set()
+    await importing.undo_import(stage.session, ada.workspace_id, "terms", stage.now)
+    assert len(made_of(await asked_ids(stage, ada.workspace_id))) == view.generated
+
+
+async def test_an_authors_own_question_of_that_id_stands(stage: Stage) -> None:
+    read = document()
+    named = dataclasses.replace(read.bank.questions[0], id="what-is-a-mutex-which")
+    bank = dataclasses.replace(read.bank, questions=(named, *read.bank.questions[1:]))
+    view = await bring(stage, "use", dataclasses.replace(read, bank=bank))
+    assert view.applied
+    assert (await bring(stage, "use", dataclasses.replace(read, bank=bank))).added == 0
+
+
+async def test_a_workspace_says_what_its_imports_do(stage: Stage) -> None:
+    ada, bob = await stage.caller(), await stage.caller("Bob", workspace="other")
+    await moderation.set_generated(stage.session, ada, "hold")
+    assert await banks.generated(stage.session, ada.workspace_id) == "hold"
+    assert await banks.generated(stage.session, bob.workspace_id) == "use"
+
+
+async def test_members_see_that_nobody_wrote_it(stage: Stage) -> None:
+    ada = await stage.caller()
+    await bring(stage, "use")
+    for id_, made in (("what-is-a-mutex", False), ("what-is-a-mutex-which", True)):
+        _, row = (await banks.named(stage.session, ada.workspace_id, id_))[0]
+        assert view_of(await version(stage.session, row.id)).generated is made

@@ -1,0 +1,171 @@
+"""Values as people type them: generously read, exactly compared."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.domain.scoring import LONGEST, read_value, same_value
+
+leaves = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**9), 10**9)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.complex_numbers(allow_nan=False, allow_infinity=False)
+    | st.text("abc _-'\"\\", max_size=6)
+    | st.binary(max_size=4)
+)
+values = st.recursive(
+    leaves,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.lists(inner, max_size=4).map(tuple)
+        | st.dictionaries(st.text("abc", max_size=2), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(values)
+def test_what_python_prints_is_read_back_the_same(value: object) -> None:
+    assert same_value(read_value(repr(value)), repr(value))
+
+
+@given(st.lists(st.integers(0, 99), min_size=2, max_size=5))
+def test_a_shape_in_every_spelling(shape: list[int]) -> None:
+    key = read_value(repr(tuple(shape)))
+    bare = repr(shape)[1:-1]
+    for typed in (f"({bare})", f"[{bare}]", bare, f"torch.Size([{bare}])", f"`({bare})`", bare.replace(" ", "")):
+        assert same_value(key, typed)
+    assert not same_value(key, repr((*shape, 1)))
+    assert not same_value(key, repr((shape[0] + 1, *shape[1:])))
+
+
+@given(st.integers(), st.floats(allow_nan=False))
+def test_numbers_are_equal_by_value(whole: int, number: float) -> None:
+    assert same_value(read_value(repr(whole)), repr(number)) == (whole == number)
+    assert same_value(read_value(repr(number)), repr(number))
+
+
+@pytest.mark.parametrize(
+    ("key", "typed"),
+    [
+        ("4", "4.0"),
+        ("0.1", ".10"),
+        ("0.001", "1e-3"),
+        ("-1", "−1"),
+        ("16384", "16,384"),
+        ("16384", "16_384"),
+        ("True", "true"),
+        ("None", "none"),
+        ("float('nan')", "nan"),
+        ("inf", "float('inf')"),
+        ("-inf", "-math.inf"),
+        ("(1,)", "torch.Size([1])"),
+        ("()", "torch.Size([])"),
+        ("[[1, 2], [3, 4]]", "tensor([[1., 2.], [3., 4.]])"),
+        ("4.0", "tensor(4.)"),
+        ("'torch.float32'", "float32"),
+        ("torch.float32", "torch.float"),
+        ("torch.int64", "torch.long"),
+        ("float16", "torch.half"),
+        ("'cpu'", "cpu"),
+        ("'cuda:0'", "cuda:0"),
+        ("'cuda:0'", "torch.device('cuda:0')"),
+        ("'cuda:0'", "“cuda:0”"),
+        ("{1, 2}", "{2, 1.0}"),
+        ("set()", "set()"),
+        ("{'a': (1, 2)}", "{'a': [1, 2]}"),
+        ("(True, False)", "True, False"),
+        ("3", "```python\n3\n```"),
+        ("3", "  3\n"),
+        ("1+2j", "(1+2j)"),
+    ],
+)
+def test_the_same(key: str, typed: str) -> None:
+    assert same_value(read_value(key), typed)
+
+
+@pytest.mark.parametrize(
+    ("key", "typed"),
+    [
+        ("1", "True"),
+        ("True", "1"),
+        ("0", "False"),
+        ("(1, 4)", "(4, 1)"),
+        ("3", "(3,)"),
+        ("(3,)", "(3)"),
+        ("0.1", "0.10000001"),
+        ("(16, 384)", "16384"),
+        ("16384", "16.384"),
+        ("'torch.float16'", "bfloat16"),
+        ("torch.float32", "torch.double"),
+        ("float32", "float"),
+        ("'cpu'", "'CPU'"),
+        ("'cpu'", "((("),
+        ("'3'", "3.0"),
+        ("3", "'3'"),
+        ("{1, 2}", "(1, 2)"),
+        ("{'a': 1}", "{'a': 2}"),
+        ("None", "False"),
+        ("nan", "0"),
+        ("b'x'", "'x'"),
+    ],
+)
+def test_not_the_same(key: str, typed: str) -> None:
+    assert not same_value(read_value(key), typed)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("", "nothing was written; write a value such as"),
+        ("  \u200b ", "nothing was written"),
+        ("(1", "“(1” is not a Python value; write it as Python would"),
+        ("1 4", "is not a Python value"),
+        ("0777", "is not a Python value"),
+        ("x + 1", "“x + 1” is not yet a value; work it out"),
+        ("2 * 512", "work it out"),
+        ("True + 1", "work it out"),
+        ("f(3)", "work it out"),
+        ("(lambda: 1)", "work it out"),
+        ("[x for x in y]", "work it out"),
+        ("f'{x}'", "work it out"),
+        ("{**a}", "work it out"),
+        ("__import__('os').system('true')", "work it out"),
+        ("torch.Size(3)", "a Size takes a list"),
+        ("(1, ...)", "write all of it out"),
+        ("1" * (LONGEST + 1), f"write at most {LONGEST}"),
+        ("[" * 900 + "]" * 900, "is not a Python value"),
+        ("\0", "is not a Python value"),
+    ],
+)
+def test_no_value_says_why_and_what_to_write(typed: str, said: str) -> None:
+    with pytest.raises(ValueError) as error:
+        read_value(typed)
+    assert said in str(error.value)
+    assert len(str(error.value)) < 250
+
+
+@given(st.text(max_size=60) | st.text("()[]{}-+.,:'\"\\0123eEjxtorch =*", max_size=60))
+def test_any_text_is_a_value_or_says_why_not(typed: str) -> None:
+    try:
+        tag, _ = read_value(typed)
+    except ValueError as error:
+        assert ";" in str(error)
+    else:
+        assert tag in {"sequence", "set", "dict", "number", "nan", "bool", "text", "NoneType", "bytes"}
+
+
+@pytest.mark.parametrize(
+    "typed", ["-" * 1999 + "1", "(" * 1000 + ")" * 1000, "+".join(["1j"] * 500), "1" + "[0]" * 600]
+)
+def test_deep_nesting_is_survived(typed: str) -> None:
+    try:
+        found = same_value(read_value("1"), typed)
+    except ValueError as error:
+        assert "value" in str(error)
+    else:
+        assert not found

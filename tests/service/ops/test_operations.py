@@ -1,0 +1,191 @@
+"""How the quiz runs, as its admins and whoever runs Dailygrad are shown it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from sandbox.client import SandboxClient
+from service.client import ServiceRefused
+from service.leader import Leader
+from service.ops.operations import overview, sandbox_view
+from service.rounds import grading
+from service.rounds.sandbox_turns import FairSandbox
+from service.store.session import libpq_url
+from service.wire import AnswerInput, Delivery, Operations, SlotView, Where
+from tests.conftest import MONDAY, Clock
+from tests.service.ops.test_doctor import WELL, supervisor
+from tests.service.roads import SPEC, Road, choice, code_asked
+
+NINE = MONDAY + timedelta(hours=1)
+
+
+async def shown(road: Road, workspace: str = "home") -> Operations:
+    return await road.client.operations(road.who("Boss", workspace=workspace, admin=True))
+
+
+async def everything(road: Road) -> Operations:
+    async with road.service.sessions() as session:
+        return await overview(session, None, await sandbox_view(road.service.sandbox), road.now)
+
+
+async def question(road: Road) -> Delivery:
+    """The question in a bot's hand."""
+    return next(each for each in await road.claim() if each.body.kind == "question")
+
+
+async def slot(road: Road) -> SlotView:
+    return (await shown(road)).slots[0]
+
+
+async def test_a_slot_is_followed_from_due_to_confirmed(road: Road, clock: Clock) -> None:
+    await road.bank(choice())
+    await road.schedule()
+    assert (await shown(road)).slots == ()
+    clock.now = NINE + timedelta(seconds=1)
+    await road.service.tick()
+    clock.advance(seconds=30)
+    waiting = await slot(road)
+    assert (waiting.state, waiting.late_s, waiting.due_at) == ("waiting", 31, NINE)
+    assert (waiting.channel, waiting.platform, waiting.zone, waiting.workspace) == ("#daily", "web", "UTC", "")
+    clock.advance(minutes=2)
+    overdue = await slot(road)
+    assert (overdue.state, overdue.late_s, overdue.taken_at) == ("overdue", 151, None)
+    delivery = await question(road)
+    clock.advance(seconds=9)
+    await road.client.outbox_sent(delivery.id, "m1")
+    late = await slot(road)
+    assert (late.state, late.late_s) == ("late", 160)
+    assert (late.taken_at, late.sent_at) == (NINE + timedelta(seconds=151), NINE + timedelta(seconds=160))
+
+
+async def test_one_posted_in_the_first_minute_is_on_time(road: Road, clock: Clock) -> None:
+    await road.bank(choice())
+    await road.schedule()
+    clock.now = NINE + timedelta(seconds=2)
+    await road.ticked()
+    assert ((await slot(road)).state, (await slot(road)).late_s) == ("posted", 2)
+
+
+async def test_after_an_outage_the_time_it_was_due_is_the_slots(road: Road, clock: Clock) -> None:
+    await road.bank(choice())
+    await road.schedule()
+    clock.now = NINE + timedelta(minutes=30)
+    await road.ticked()
+    late = await slot(road)
+    assert (late.state, late.due_at, late.late_s) == ("late", NINE, 1800)
+
+
+async def test_one_that_will_not_come_says_why(road: Road, clock: Clock) -> None:
+    await road.bank(choice())
+    await road.schedule()
+    clock.now = NINE + timedelta(hours=5)
+    await road.service.tick()
+    skipped = await slot(road)
+    assert (skipped.state, skipped.late_s) == ("skipped", 0)
+    assert "was not running" in skipped.said
+
+
+async def test_what_failed_is_told_with_its_reason_and_not_whose_it_was(
+    road: Road, clock: Clock, database_url: str
+) -> None:
+    ref = await code_asked(road, clock)
+    secret = "def double(x):\n    return 'canary-code'\n"
+    await road.answer(ref, AnswerInput(code=secret), name="Canary-Member")
+    await grading.judge_answer(road.service.sessions, None, 1, clock, last=True)
+    clock.now = NINE + timedelta(days=1)
+    await road.service.tick()
+    while claimed := await road.claim():
+        for delivery in claimed:
+            if delivery.body.kind != "question":
+                await road.client.outbox_sent(delivery.id, "m")
+                continue
+            failing = road.client.outbox_failed(
+                delivery.id, delivery.attempt, "Missing Access", uncertain=False, final=True
+            )
+            await failing
+    with psycopg.connect(libpq_url(database_url), autocommit=True) as connection:
+        connection.execute(
+            "with job as (insert into procrastinate_jobs (queue_name, task_name, args, status, attempts)"
+            " values ('judging', 'judge_answer', '{\"answer_id\": 1}', 'failed', 8) returning id)"
+            " insert into procrastinate_events (job_id, type, at) select id, 'failed', %s from job",
+            [clock.now],
+        )
+    found = await shown(road)
+    told = {(error.what, error.where, error.said) for error in found.errors}
+    assert ("question, given up (1 attempt)", "#daily, web", "Missing Access") in told
+    assert ("job judge_answer", "", "given up after 8 attempts") in told
+    assert (
+        "system error",
+        "a private message, web",
+        "the sandbox failed, not the member; it cost them nothing",
+    ) in told
+    assert [(trouble.what, trouble.where, trouble.over_at) for trouble in found.troubles] == [
+        ("the channel refuses messages", "#daily", None),
+        ("code answers wait for a sandbox", "", None),
+    ]
+    assert "canary" not in found.model_dump_json().lower()
+
+
+async def test_what_waits_is_counted_with_its_age(road: Road, clock: Clock) -> None:
+    ref = await code_asked(road, clock)
+    await road.answer(ref, AnswerInput(code="def double(x):\n    return 2 * x\n"))
+    clock.now = NINE + timedelta(days=1)
+    await road.service.tick()
+    queues = {queue.name: queue for queue in (await shown(road)).queues}
+    assert queues["messages for web"].count >= 1
+    assert (queues["code answers"].count, queues["code answers"].oldest_at) == (1, NINE)
+    assert "jobs todo: judge_answer" not in queues
+    assert {queue.name: queue for queue in (await everything(road)).queues}["jobs todo: judge_answer"].count == 1
+
+
+async def test_how_the_sandbox_is(road: Road, tmp_path: Path) -> None:
+    assert (await shown(road)).sandbox is None
+    async with supervisor(tmp_path, {**WELL, "waiting": 3}) as client:
+        found = await sandbox_view(FairSandbox(client), patience_s=60)
+    assert found is not None
+    assert (found.up, found.ready, found.waiting, found.isolation) == (True, 2, 3, "full")
+    gone = await sandbox_view(FairSandbox(SandboxClient(tmp_path / "nobody.sock")), patience_s=60)
+    assert gone is not None
+    assert not gone.up
+    assert "no sandbox answers" in gone.trouble
+
+
+async def test_whether_a_worker_leads(road: Road, database_url: str) -> None:
+    assert not (await shown(road)).led
+    leader = Leader(database_url)
+    await leader.leads()
+    assert (await shown(road)).led
+    await leader.resign()
+
+
+async def test_admins_see_their_own_workspace_and_the_operator_all(road: Road, clock: Clock) -> None:
+    await road.bank(choice())
+    await road.schedule()
+    await road.schedule(SPEC, where=Where(channel="theirs", name="#theirs"), workspace="other")
+    clock.now = NINE
+    await road.service.tick()
+    for workspace, channel in (("home", "#daily"), ("other", "#theirs")):
+        found = await shown(road, workspace)
+        assert [each.channel for each in found.slots] == [channel]
+        assert {queue.name for queue in found.queues} == {"messages for web", "code answers"}
+    found = await everything(road)
+    assert {(each.workspace, each.channel) for each in found.slots} == {("home", "#daily"), ("other", "#theirs")}
+    assert found.at == NINE.astimezone(UTC)
+
+
+async def test_members_are_refused(road: Road) -> None:
+    with pytest.raises(ServiceRefused, match="Only admins"):
+        await road.client.operations(road.who("Ada"))
+
+
+async def test_slots_of_long_ago_are_left_out(road: Road, clock: Clock) -> None:
+    await road.bank(choice())
+    await road.schedule()
+    clock.now = NINE
+    await road.ticked()
+    clock.now = datetime(2026, 3, 20, 8, tzinfo=UTC)
+    assert (await shown(road)).slots == ()

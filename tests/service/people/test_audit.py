@@ -1,0 +1,72 @@
+"""The gate of admins' calls: refused to others, done once, on record."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from service.errors import AdminsOnly, EventReused
+from service.people import audit
+from service.store.members import Caller
+from tests.service.staging import NOON, Stage
+
+
+class Work:
+    """Something an admin has done, counted."""
+
+    def __init__(self) -> None:
+        self.done = 0
+
+    async def __call__(self) -> int:
+        self.done += 1
+        return self.done
+
+
+async def administer(stage: Stage, caller: Caller, event: str, work: Work, **detail: object) -> int:
+    done: int = await audit.administer(stage.session, caller, event, "test it", detail, work, int, stage.now)
+    return done
+
+
+async def test_the_work_is_done_once_for_an_event_and_noted_once(stage: Stage) -> None:
+    boss, work = await stage.caller("Boss", admin=True), Work()
+    assert [await administer(stage, boss, event, work, schedule=3) for event in ("e1", "e1", "e2")] == [1, 1, 2]
+    trail = await audit.trail(stage.session, boss)
+    assert [(line.at, line.by, line.action, line.detail) for line in trail] == [
+        (NOON, "Boss", "test it", "schedule 3")
+    ] * 2
+
+
+async def test_who_is_no_admin_is_refused_before_anything_happens(stage: Stage) -> None:
+    ada, work = await stage.caller("Ada"), Work()
+    with pytest.raises(AdminsOnly, match="Only admins"):
+        await administer(stage, ada, "e1", work)
+    with pytest.raises(AdminsOnly):
+        await audit.trail(stage.session, ada)
+    assert work.done == 0
+    assert await administer(stage, await stage.caller("Ada", admin=True), "e1", work) == 1
+
+
+async def test_an_event_of_somebody_else_is_not_taken_for_ones_own(stage: Stage) -> None:
+    boss, other = [await stage.caller(name, admin=True) for name in ("Boss", "Other")]
+    work = Work()
+    await administer(stage, boss, "e1", work)
+    with pytest.raises(EventReused):
+        await administer(stage, other, "e1", work)
+    assert work.done == 1
+
+
+async def test_the_trail_names_members_as_they_are_called_now_and_leaves_out_what_is_empty(stage: Stage) -> None:
+    boss, ada = await stage.caller("Boss", admin=True), await stage.caller("Ada")
+    await administer(stage, boss, "e1", Work(), member=ada.member_id, points=5, reason="")
+    (line,) = await audit.trail(stage.session, boss)
+    assert line.detail == "member Ada, points 5"
+
+
+async def test_the_trail_is_the_workspaces_own_the_newest_first_and_no_longer_than_asked(stage: Stage) -> None:
+    boss, eve = await stage.caller("Boss", admin=True), await stage.caller("Eve", workspace="away", admin=True)
+    for number in range(4):
+        await administer(stage, boss, f"e{number}", Work(), number=number)
+        stage.now += timedelta(minutes=1)
+    assert [line.detail for line in await audit.trail(stage.session, boss, 2)] == ["number 3", "number 2"]
+    assert await audit.trail(stage.session, eve) == ()

@@ -1,0 +1,171 @@
+"""Tokens of installations: encrypted at rest, found by team, refreshed by one, thrown away; states used once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+from cryptography.fernet import Fernet
+from pydantic import SecretStr
+
+from service.app import build
+from service.client import ServiceClient, ServiceRefused
+from service.config import Settings, SettingsWrong, read_settings
+from service.people.installing import AHEAD, LEASE, STATE_GOOD_FOR
+from service.store.tables import InstallationRow, OAuthState
+from service.wire import Installation
+from tests.conftest import TOKEN, Clock
+from tests.service.roads import Road, road_with
+
+KEY, OTHER = Fernet.generate_key().decode(), Fernet.generate_key().decode()
+
+
+def installation(clock: Clock, team: str = "T1", **more: object) -> Installation:
+    values: dict[str, object] = {
+        "platform": "slack",
+        "team": team,
+        "token": "xoxe.xoxb-1-hush",
+        "refresh": "xoxe-1-hush",
+        "expires_at": clock.now + timedelta(hours=12),
+        "app": "A1",
+        "bot_user": "U1",
+        "scopes": ("chat:write", "commands"),
+        "installed_by": "U2",
+        "name": "A team",
+    }
+    return Installation.model_validate({**values, **more})
+
+
+@pytest.fixture
+async def keyed(database_url: str, clock: Clock) -> AsyncIterator[Road]:
+    """The road of a service with a key."""
+    settings = Settings(database_url=database_url, service_token=TOKEN, token_key=KEY)
+    async with build(settings, clock).running() as service:
+        yield road_with(service)
+
+
+async def test_what_is_kept_is_found_again(keyed: Road, clock: Clock) -> None:
+    mine = installation(clock)
+    await keyed.client.installation_keep(mine)
+    found = await keyed.client.installation_find("slack", "T1")
+    assert found == mine
+    assert found.token.get_secret_value() == "xoxe.xoxb-1-hush"
+    assert await keyed.client.installation_find("slack", "T2") is None
+    assert await keyed.client.installation_find("discord", "T1") is None
+
+
+async def test_no_row_and_no_repr_shows_a_token(keyed: Road, clock: Clock) -> None:
+    await keyed.client.installation_keep(installation(clock))
+    (row,) = await keyed.rows(InstallationRow)
+    said = str([getattr(row, column.key) for column in InstallationRow.__mapper__.column_attrs])
+    assert "hush" not in said
+    found = await keyed.client.installation_find("slack", "T1")
+    assert "hush" not in f"{found!r} {found} {installation(clock)!r}"
+    lease = await keyed.client.installation_lease("slack", "T1")
+    assert "hush" not in f"{lease!r} {keyed.service.settings!r}"
+    assert KEY not in repr(keyed.service.settings)
+
+
+async def test_an_enterprise_stands_in_for_its_teams(keyed: Road, clock: Clock) -> None:
+    await keyed.client.installation_keep(installation(clock, "", enterprise="E1", name="all"))
+    await keyed.client.installation_keep(installation(clock, "T1", enterprise="E1", name="one"))
+    names = []
+    for team, enterprise in (("T1", "E1"), ("T1", ""), ("T2", "E1"), ("T2", ""), ("", "E1"), ("T2", "E2"), ("", "")):
+        found = await keyed.client.installation_find("slack", team, enterprise)
+        names.append(found and found.name)
+    assert names == ["one", "one", "all", None, "all", None, None]
+
+
+async def test_installing_again_takes_the_place_of_what_was(keyed: Road, clock: Clock) -> None:
+    await keyed.client.installation_keep(installation(clock))
+    await keyed.client.installation_forget("slack", "T1")
+    assert await keyed.client.installation_find("slack", "T1") is None
+    (row,) = await keyed.rows(InstallationRow)
+    assert (row.token, row.refresh, row.revoked_at) == (None, None, clock.now)
+    await keyed.client.installation_keep(installation(clock, token="xoxb-new"))
+    found = await keyed.client.installation_find("slack", "T1")
+    assert found is not None
+    assert found.token.get_secret_value() == "xoxb-new"
+    assert len(await keyed.rows(InstallationRow)) == 1
+
+
+async def test_a_token_is_due_ahead_of_its_end_and_refreshed_by_one_caller(keyed: Road, clock: Clock) -> None:
+    client = keyed.client
+    await client.installation_keep(installation(clock, "T1"))
+    await client.installation_keep(installation(clock, "T2", expires_at=None, refresh=None))
+    assert await client.installation_due("slack") == ()
+    assert await client.installation_lease("slack", "T1") is None
+    clock.now += timedelta(hours=12) - AHEAD
+    assert [key.team for key in await client.installation_due("slack")] == ["T1"]
+    leases = await asyncio.gather(*(client.installation_lease("slack", "T1") for _ in range(8)))
+    assert [lease.get_secret_value() for lease in leases if lease] == ["xoxe-1-hush"]
+    assert await client.installation_due("slack") == ()
+    await client.installation_keep(installation(clock, "T1", refresh="xoxe-2"))
+    assert await client.installation_lease("slack", "T1") is None
+
+
+async def test_a_caller_that_died_gives_way_to_the_next(keyed: Road, clock: Clock) -> None:
+    await keyed.client.installation_keep(installation(clock, expires_at=clock.now))
+    assert await keyed.client.installation_lease("slack", "T1") is not None
+    clock.now += LEASE - timedelta(seconds=1)
+    assert await keyed.client.installation_lease("slack", "T1") is None
+    clock.now += timedelta(seconds=1)
+    assert await keyed.client.installation_lease("slack", "T1") == SecretStr("xoxe-1-hush")
+    await keyed.client.installation_forget("slack", "T1")
+    clock.now += LEASE
+    assert await keyed.client.installation_due("slack") == ()
+    assert await keyed.client.installation_lease("slack", "T1") is None
+
+
+async def test_without_a_key_the_refusal_says_how_to_make_one(road: Road, clock: Clock) -> None:
+    with pytest.raises(ServiceRefused, match=r"set DAILYGRAD_TOKEN_KEY of .* `openssl rand") as refusal:
+        await road.client.installation_keep(installation(clock))
+    assert refusal.value.failure.code == "no-token-key"
+    assert await road.rows(InstallationRow) == []
+    # Whoever installs nothing needs none.
+    assert await road.client.installation_find("slack", "T1") is None
+    assert await road.client.installation_due("slack") == ()
+
+
+async def test_keys_are_changed_one_after_the_other(keyed: Road, clock: Clock, database_url: str) -> None:
+    await keyed.client.installation_keep(installation(clock))
+
+    async def found(key: str) -> Installation | None:
+        settings = Settings(database_url=database_url, service_token=TOKEN, token_key=key)
+        async with build(settings, clock).running() as service, ServiceClient.inside(service.api, TOKEN) as client:
+            known = await client.installation_find("slack", "T1")
+            if known is not None:
+                await client.installation_keep(known)
+            return known
+
+    with pytest.raises(ServiceRefused, match="add the old key behind the new one"):
+        await found(OTHER)
+    assert await found(f"{OTHER},{KEY}") is not None
+    # Written again, it needs the old key no more.
+    assert await found(OTHER) is not None
+
+
+def test_what_is_no_key_stops_the_start_and_is_not_repeated(database_url: str) -> None:
+    with pytest.raises(SettingsWrong, match="DAILYGRAD_TOKEN_KEY: it holds something that is no key") as wrong:
+        read_settings(database_url=database_url, service_token=TOKEN, token_key=f"{KEY} sesame")
+    assert "sesame" not in str(wrong.value)
+    with pytest.raises(SettingsWrong, match="DAILYGRAD_TOKEN_KEY_FILE: /nowhere cannot be read"):
+        read_settings(database_url=database_url, service_token=TOKEN, token_key_file="/nowhere")
+
+
+async def test_a_state_comes_back_once_in_time_and_to_its_platform(road: Road, clock: Clock) -> None:
+    client = road.client
+    state = await client.oauth_issue("slack")
+    assert len(state) >= 32
+    assert state not in str([row.digest for row in await road.rows(OAuthState)])
+    assert not await client.oauth_consume("discord", state)
+    assert not await client.oauth_consume("slack", state + "x")
+    assert [await client.oauth_consume("slack", state) for _ in range(2)] == [True, False]
+    late = await client.oauth_issue("slack")
+    clock.now += STATE_GOOD_FOR
+    assert not await client.oauth_consume("slack", late)
+    state = await client.oauth_issue("slack")
+    taken = await asyncio.gather(*(client.oauth_consume("slack", state) for _ in range(5)))
+    assert sorted(taken) == [False] * 4 + [True]

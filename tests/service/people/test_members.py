@@ -1,0 +1,259 @@
+"""What members see of themselves, and what becomes of it when they hide or leave."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.exc import DBAPIError
+
+from service.domain.scoring import points
+from service.errors import NotPossible
+from service.people import members
+from service.rounds import leaderboard, practice
+from service.store import members as store_members
+from service.store import privacy
+from service.store.members import Caller, identities
+from service.store.session import allow_forgetting
+from service.store.tables import AnswerRow, Base, CardRow, CurrentAnswer, InboxRow, Member, Outbox, Season, VerdictRow
+from service.wire import Me, Who
+from tests.service.staging import Stage, question
+
+MONDAY, TUESDAY, WEDNESDAY = date(2026, 3, 2), date(2026, 3, 3), date(2026, 3, 4)
+
+
+async def played(stage: Stage, caller: Caller) -> None:
+    """Two rounds answered, one of them half right, and a card."""
+    await stage.bank(question("views"), question("grad", topic="autograd"))
+    schedule = await stage.schedule(caller)
+    for day, key, credit in ((MONDAY, "views", 1.0), (TUESDAY, "grad", 0.5)):
+        round_ = await stage.round(schedule, day, key)
+        await stage.answer(caller, round_, credit=credit, text="Ada Lovelace was here")
+        await stage.points(caller, int(10 * credit), round_=round_, credit=credit)
+    question_id = (await stage.version("grad")).question_id
+    await practice.missed(stage.session, [caller.member_id], question_id, stage.now)
+
+
+class TestMe:
+    """How one stands."""
+
+    async def test_before_anything_was_answered(self, stage: Stage) -> None:
+        assert await members.me(stage.session, await stage.caller(), stage.now) == Me(
+            name="Ada",
+            hidden=False,
+            points=0,
+            season_points=0,
+            rank=None,
+            answered=0,
+            accuracy=0.0,
+            streak=0,
+            best_streak=0,
+            freezes=0,
+            cards=0,
+            cards_due=0,
+        )
+
+    async def test_all_of_it(self, stage: Stage) -> None:
+        ada = await stage.caller()
+        await played(stage, ada)
+        await stage.points(await stage.caller("Bo"), 100)
+        await leaderboard.start_season(stage.session, ada, "Spring", stage.now - timedelta(days=1, hours=4))
+        assert await members.me(stage.session, ada, stage.now) == Me(
+            name="Ada",
+            hidden=False,
+            points=15,
+            season_points=5,
+            rank=2,
+            answered=2,
+            accuracy=0.75,
+            streak=2,
+            best_streak=2,
+            freezes=0,
+            cards=1,
+            cards_due=1,
+            topics=(("autograd", 1, 0.5), ("tensors/memory", 1, 1.0)),
+            weeks=((MONDAY, 15, 2, 0.75),),
+        )
+
+    async def test_who_hides_keeps_their_points_and_has_no_rank(self, stage: Stage) -> None:
+        ada = await stage.caller()
+        await played(stage, ada)
+        await members.privacy(stage.session, ada, "hide", stage.now)
+        me = await members.me(stage.session, ada, stage.now)
+        assert (me.hidden, me.points, me.rank) == (True, 15, None)
+
+
+def test_the_rules_are_the_numbers_that_points_are_made_of() -> None:
+    rules = members.rules()
+    assert rules.base == {"mid": 10, "senior": 15, "principal": 20, "no level": 10}
+    assert rules.base["senior"] == points("choice", "senior", None, 1.0, None).total
+    assert (rules.speed_bonus, rules.freeze_cap, rules.freeze_every, rules.catch_up_minutes) == (False, 2, 7, 120)
+
+
+class TestPrivacy:
+    """See, export, hide and show."""
+
+    async def test_seeing_counts_what_is_kept(self, stage: Stage) -> None:
+        ada = await stage.caller()
+        await played(stage, ada)
+        view = await members.privacy(stage.session, ada, "see", stage.now)
+        assert (view.name, view.answers, view.ledger_rows, view.cards, view.export) == ("Ada", 2, 2, 1, "")
+
+    async def test_an_export_holds_all_of_it_and_nobody_elses(self, stage: Stage) -> None:
+        ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
+        await played(stage, ada)
+        await stage.practised(bo, "views")
+        view = await members.privacy(stage.session, ada, "export", stage.now)
+        data: dict[str, Any] = json.loads(view.export)
+        assert data["member"]["identities"] == [{"platform": "web", "workspace": "home", "id": "ada", "name": "Ada"}]
+        assert [(each["question"], each["credit"]) for each in data["answers"]] == [("views", 1.0), ("grad", 0.5)]
+        assert data["answers"][0]["given"]["text"] == "Ada Lovelace was here"
+        assert [each["points"] for each in data["points"]] == [10, 5]
+        assert [each["question"] for each in data["cards"]] == ["grad"]
+
+    async def test_hiding_and_showing_oneself(self, stage: Stage) -> None:
+        ada = await stage.caller()
+        for action, hidden in (("hide", True), ("hide", True), ("show", False)):
+            assert (await members.privacy(stage.session, ada, action, stage.now)).hidden is hidden
+
+    async def test_anything_else_is_refused_with_what_there_is(self, stage: Stage) -> None:
+        with pytest.raises(NotPossible, match="use see, export, hide, show, forget"):
+            await members.privacy(stage.session, await stage.caller(), "burn", stage.now)
+
+
+class TestForgetting:
+    """Who leaves is nobody any more, and every number stays."""
+
+    async def test_no_table_holds_their_name_or_their_words_any_more(self, stage: Stage) -> None:
+        ada = await stage.caller("Ada Lovelace")
+        await played(stage, ada)
+        await self._leave_messages(stage, ada)
+        await leaderboard.start_season(stage.session, ada, "Spring", stage.now - timedelta(days=4))
+        await leaderboard.end_season(stage.session, ada, stage.now)
+        view = await members.privacy(stage.session, ada, "forget", stage.now)
+        assert (view.name, view.forgotten, view.answers) == (privacy.NOBODY, True, 2)
+        await stage.session.flush()
+        for table in Base.metadata.sorted_tables:
+            for row in await stage.session.execute(select(table)):
+                assert "lovelace" not in str(row).lower(), table.name
+
+    async def test_the_totals_stay(self, stage: Stage) -> None:
+        ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
+        await played(stage, ada)
+        await stage.points(bo, 7)
+        before = await privacy.ledger_of(stage.session, ada.member_id)
+        await members.privacy(stage.session, ada, "forget", stage.now)
+        assert await privacy.ledger_of(stage.session, ada.member_id) == before
+        answers = (await stage.session.scalars(select(AnswerRow).execution_options(populate_existing=True))).all()
+        assert [(answer.name, answer.given) for answer in answers] == [("", {"options": ["a"]})] * 2
+        credits = await stage.session.scalars(select(VerdictRow.credit).order_by(VerdictRow.id))
+        assert list(credits) == [1.0, 0.5]
+        assert len((await stage.session.scalars(select(CurrentAnswer))).all()) == 2
+        board = await leaderboard.board(stage.session, await stage.caller("Bo", where=None), now=stage.now)
+        assert [(row.rank, row.name) for row in board.rows] == [(1, "Bo")]
+
+    async def test_what_waited_for_them_is_not_sent_and_their_cards_are_gone(self, stage: Stage) -> None:
+        ada = await stage.caller()
+        await played(stage, ada)
+        await self._leave_messages(stage, ada)
+        await members.privacy(stage.session, ada, "forget", stage.now)
+        rows = (await stage.session.scalars(select(Outbox).execution_options(populate_existing=True))).all()
+        assert {row.kind: row.state for row in rows} == {"verdict": "skipped", "reveal": "due"}
+        assert (await stage.session.scalars(select(CardRow))).all() == []
+
+    async def test_an_answer_to_an_open_round_is_withdrawn(self, stage: Stage) -> None:
+        ada = await stage.caller()
+        await stage.bank(question())
+        schedule = await stage.schedule(ada)
+        closed, still_open = [await stage.round(schedule, day, closed=day == MONDAY) for day in (MONDAY, WEDNESDAY)]
+        for round_ in (closed, still_open):
+            await stage.answer(ada, round_)
+        await members.privacy(stage.session, ada, "forget", stage.now)
+        assert list(await stage.session.scalars(select(CurrentAnswer.round_id))) == [closed.id]
+
+    async def test_who_comes_back_starts_anew(self, stage: Stage) -> None:
+        ada = await stage.caller()
+        await played(stage, ada)
+        await members.privacy(stage.session, ada, "forget", stage.now)
+        again = await stage.caller()
+        assert again.member_id != ada.member_id
+        assert (await members.me(stage.session, again, stage.now)).points == 0
+        assert [member.id for member in await store_members.members_called(stage.session, ada.workspace_id, "Ada")] == [
+            again.member_id
+        ]
+
+    async def test_others_keep_all_of_theirs(self, stage: Stage) -> None:
+        ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
+        await stage.bank(question())
+        await stage.practised(bo, "views")
+        await stage.practised(ada, "views")
+        await members.privacy(stage.session, ada, "forget", stage.now)
+        member = await stage.session.get(Member, bo.member_id)
+        assert member is not None
+        ((identity, _),) = await identities(stage.session, bo.member_id)
+        assert (member.name, identity.external_id) == ("Bo", "bo")
+        ((answer, _, verdict),) = await privacy.answers_of(stage.session, bo.member_id)
+        assert verdict is not None
+        assert (answer.name, answer.given["text"], verdict.detail) == ("Bo", None, {"judged": "something"})
+
+    async def test_forgetting_opens_no_door_to_anything_else(self, stage: Stage) -> None:
+        ada = await stage.caller()
+        await played(stage, ada)
+        await allow_forgetting(stage.session)
+        for change in ("update ledger set points = 99", "delete from answer", "update verdict set credit = 1"):
+            with pytest.raises(DBAPIError, match="append-only"):
+                async with stage.session.begin_nested():
+                    await (await stage.session.connection()).exec_driver_sql(change)
+
+    async def _leave_messages(self, stage: Stage, caller: Caller) -> None:
+        for kind, member_id in (("verdict", caller.member_id), ("reveal", None)):
+            person = {"name": caller.name, "points": 5}
+            row = Outbox(
+                key=f"{kind} {caller.member_id}",
+                workspace_id=caller.workspace_id,
+                chat_id=caller.chat_id,
+                channel_id=caller.channel_id,
+                member_id=member_id,
+                kind=kind,
+                body={
+                    "kind": kind,
+                    "first": person,
+                    "points": [person],
+                    "judged": f"# {caller.name}"[: 40 * bool(member_id)],
+                },
+                due_at=stage.now,
+                not_before=stage.now,
+            )
+            stage.session.add(row)
+        call = f"answer {caller.identity_id}"
+        reply = {"reply": f"Lovelace, known as {caller.name}"}
+        stage.session.add(InboxRow(chat_id=caller.chat_id, event_id="e9", at=stage.now, call=call, reply=reply))
+        await stage.session.flush()
+
+
+async def test_the_reply_to_forgetting_is_kept_for_its_duplicate(stage: Stage) -> None:
+    ada = await stage.caller()
+    call = f"{privacy.FORGET} {ada.identity_id}"
+    stage.session.add(InboxRow(chat_id=ada.chat_id, event_id="e1", at=stage.now, call=call, reply={"reply": {"x": 1}}))
+    await members.privacy(stage.session, ada, "forget", stage.now)
+    who = Who(platform="web", workspace="home", member="ada", name="Ada")
+    assert await privacy.forgetting_reply(stage.session, who, "e1") == {"x": 1}
+    assert await privacy.forgetting_reply(stage.session, who, "e2") is None
+    elsewhere = who.model_copy(update={"workspace": "away"})
+    assert await privacy.forgetting_reply(stage.session, elsewhere, "e1") is None
+
+
+async def test_the_archive_of_a_season_says_someone(stage: Stage) -> None:
+    ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
+    await leaderboard.start_season(stage.session, ada, "Spring", stage.now - timedelta(days=1))
+    await stage.points(ada, 9, at=stage.now - timedelta(hours=1))
+    await stage.points(bo, 7, at=stage.now - timedelta(hours=1))
+    await leaderboard.end_season(stage.session, ada, stage.now)
+    await members.privacy(stage.session, ada, "forget", stage.now)
+    (season,) = (await stage.session.scalars(select(Season))).all()
+    assert [row["name"] for row in season.archive or ()] == [privacy.NOBODY, "Bo"]
+    (view,) = await leaderboard.all_seasons(stage.session, bo)
+    assert [(row.rank, row.name) for row in view.archive] == [(1, "Bo")]

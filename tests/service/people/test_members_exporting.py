@@ -1,0 +1,63 @@
+"""An export as JSON and as CSV that a spreadsheet opens without computing anything."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.people import members
+from service.people.members import COLUMNS, export_csv, export_json
+from tests.service.staging import Stage, question
+
+
+def kept(text: str) -> dict[str, Any]:
+    return {
+        "member": {"name": "Ada"},
+        "answers": [
+            {
+                "question": "views",
+                "given": {"options": ["a", "b"], "text": text, "code": None},
+                "practice": True,
+                "at": "2026-03-02T09:00:00+00:00",
+                "verdict": "accepted",
+                "credit": 1.0,
+            }
+        ],
+        "points": [{"points": -5, "credit": None, "reason": text, "at": "2026-03-02"}],
+        "cards": [{"question": "views", "due": "2026-03-03", "reviews": 2, "state": {"card": 1}}],
+        "reports": [{"text": text, "state": "open", "at": "2026-03-02"}],
+    }
+
+
+def read(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\x00")))
+def test_any_text_comes_back_and_none_is_a_formula(text: str) -> None:
+    rows = read(export_csv(kept(text)))
+    assert [row["what"] for row in rows] == ["answer", "points", "card", "report"]
+    assert rows[3]["given"].removeprefix("'") == text.removeprefix("'")
+    assert not any(row[name].startswith(("=", "+", "@", "\t", "\r")) for row in rows for name in COLUMNS)
+    assert rows[1]["points"] == "-5"
+    assert json.loads(export_json(kept(text))) == kept(text)
+
+
+async def test_a_member_gets_theirs_in_either_form(stage: Stage) -> None:
+    ada = await stage.caller()
+    await stage.bank(question())
+    await stage.practised(ada, "views")
+    await stage.points(ada, 5)
+    view = await members.privacy(stage.session, ada, "csv", stage.now)
+    assert view.format == "csv"
+    rows = read(view.export)
+    assert [(row["what"], row["question"], row["given"], row["points"]) for row in rows] == [
+        ("answer", "views", "a", ""),
+        ("points", "", "", "5"),
+    ]
+    assert (await members.privacy(stage.session, ada, "export", stage.now)).format == "json"

@@ -1,0 +1,81 @@
+"""What admins set right: a streak, and points by hand."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from service.errors import NotFound, NotPossible
+from service.people import members
+from service.rounds import leaderboard
+from service.store.members import Caller
+from tests.service.staging import Stage, question
+
+DAYS = tuple(date(2026, 3, day) for day in (2, 3, 4))
+
+
+async def test_a_restored_day_breaks_no_streak_in_any_schedule(stage: Stage) -> None:
+    ada = await stage.caller()
+    await stage.bank(question())
+    member = await members.member_called(stage.session, ada, "ada")
+    schedules = [await stage.schedule(ada) for _ in range(2)]
+    for schedule in schedules:
+        rounds = [await stage.round(schedule, day) for day in DAYS]
+        await stage.answer(ada, rounds[0])
+        await stage.answer(ada, rounds[2])
+    for _ in range(2):
+        await members.restore_streak(stage.session, ada, member, DAYS[1])
+    for schedule in schedules:
+        assert (await leaderboard.streak_of(stage.session, schedule.id, [ada.member_id]))[ada.member_id].current == 2
+
+
+async def test_a_day_without_a_round_needs_no_restoring(stage: Stage) -> None:
+    ada = await stage.caller()
+    await stage.round(await stage.schedule(ada), DAYS[0], None, skipped="the service was down")
+    member = await members.member_called(stage.session, ada, "Ada")
+    with pytest.raises(NotPossible, match="No question was posted on 2026-03-02"):
+        await members.restore_streak(stage.session, ada, member, DAYS[0])
+
+
+async def book(stage: Stage, caller: Caller, points: int, reason: str = "found a fault") -> None:
+    member = await members.member_called(stage.session, caller, "@Ada")
+    await members.adjust_points(stage.session, caller, member, points, reason, "e1", stage.now)
+
+
+@pytest.mark.parametrize("points", [1, -7, members.MOST_POINTS])
+async def test_booked_points_are_on_the_board(stage: Stage, points: int) -> None:
+    ada = await stage.caller("Ada", where=None)
+    await book(stage, ada, points)
+    (row,) = (await leaderboard.board(stage.session, ada, now=stage.now)).rows
+    assert (row.points, row.answered, row.accuracy) == (points, 0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("points", "reason", "said"),
+    [
+        (0, "why", "0 points cannot be booked"),
+        (members.MOST_POINTS + 1, "why", "cannot be booked"),
+        (-members.MOST_POINTS - 1, "why", "cannot be booked"),
+        (5, "  ", "Points need a reason"),
+    ],
+)
+async def test_points_need_a_number_and_a_reason(stage: Stage, points: int, reason: str, said: str) -> None:
+    with pytest.raises(NotPossible, match=said):
+        await book(stage, await stage.caller(), points, reason)
+
+
+async def test_a_name_must_mean_one_member_of_this_workspace(stage: Stage) -> None:
+    ada = await stage.caller("Ada")
+    await stage.caller("Eve", workspace="away")
+    twin = await stage.caller("Twin")
+    member = await members.member_called(stage.session, ada, "twin")
+    assert member.id == twin.member_id
+    member.name = "Ada"
+    await stage.session.flush()
+    with pytest.raises(NotPossible, match="2 members are called 'Ada': name one by the platform's id, of ada, twin"):
+        await members.member_called(stage.session, ada, "Ada")
+    assert (await members.member_called(stage.session, ada, "twin")).id == twin.member_id
+    for unknown in ("Eve", "Nobody", ""):
+        with pytest.raises(NotFound):
+            await members.member_called(stage.session, ada, unknown)

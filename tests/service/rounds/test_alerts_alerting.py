@@ -1,0 +1,227 @@
+"""Troubles that admins are told of: once when noticed, once when over, where they can be told."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from sandbox.client import SandboxClient
+from service.app import Service
+from service.rounds.alerts import EVERY, LATE, UNJUDGED, Alerts
+from service.rounds.sandbox_turns import FairSandbox
+from service.store.tables import Outbox, Trouble
+from service.wire import AnswerInput, Delivery, Installation, Notice, Where
+from tests.conftest import MONDAY, Clock
+from tests.service.ops.test_doctor import WELL, supervisor
+from tests.service.people.test_installing import installation, keyed
+from tests.service.roads import Road, choice, code_asked
+from tests.service.twochats import GUILD, TEAM, TwoChats
+
+__all__ = ["keyed"]
+
+
+def told(made: list[Delivery]) -> list[tuple[str, str]]:
+    """The notices about troubles: title and text."""
+    return [(each.body.title, each.body.text) for each in made if of_trouble(each) and isinstance(each.body, Notice)]
+
+
+def of_trouble(delivery: Delivery) -> bool:
+    return delivery.key.startswith("trouble:")
+
+
+async def later(road: Road, clock: Clock, delta: timedelta) -> None:
+    """Time passes and the leader ticks."""
+    clock.now += delta
+    await road.service.tick()
+
+
+async def question_taken(two: TwoChats) -> Delivery:
+    """The question in the hand of Discord's bot, which has made all else that waited there."""
+    post, *others = await two.road.client.outbox_claim("discord")
+    for other in others:
+        await two.road.client.outbox_sent(other.id, f"m{other.id}")
+    assert post.body.kind == "question"
+    return post
+
+
+@pytest.fixture
+async def two(road: Road, clock: Clock) -> TwoChats:
+    """A linked team whose schedule is Discord's, and its maker known in both chats; its slot was just posted."""
+    await road.bank(choice())
+    chats = TwoChats(road, clock)
+    await chats.road.client.join(chats.boss("discord"), GUILD)
+    await chats.road.client.join(chats.boss("slack"), TEAM)
+    await chats.join_chats()
+    await chats.link("Boss")
+    await chats.schedule("discord")
+    clock.now = MONDAY + timedelta(hours=1)
+    await road.service.tick()
+    await chats.deliver("slack")
+    return chats
+
+
+async def test_a_question_that_does_not_come_is_told_of_in_the_other_chat_and_once(two: TwoChats) -> None:
+    await later(two.road, two.clock, LATE - timedelta(seconds=1))
+    assert told(await two.deliver("slack")) == []
+    for _ in range(3):
+        await later(two.road, two.clock, EVERY)
+    made = await two.deliver("slack")
+    ((title, text),) = told(made)
+    assert title == "The daily question is late"
+    assert "due in `#quiz` at 09:00 UTC and does not stand there yet. No bot has come for it" in text
+    assert "It is tried until 11:00 UTC" in text
+    (notice,) = [each for each in made if of_trouble(each)]
+    assert (notice.platform, notice.member) == ("slack", "slack-boss")
+
+    await two.deliver("discord")
+    for _ in range(2):
+        await later(two.road, two.clock, EVERY)
+    ((title, text),) = told(await two.deliver())
+    assert (title, text) == (
+        "The daily question has come",
+        "It stands in `#quiz` now, 10 minutes after it was due.",
+    )
+
+
+async def test_where_there_is_no_other_chat_a_trouble_that_is_over_is_told_once(road: Road, clock: Clock) -> None:
+    await road.bank(choice())
+    await road.schedule()
+    await later(road, clock, timedelta(hours=1))
+    await later(road, clock, LATE + EVERY)
+    (question,) = [each for each in await road.claim(limit=1) if each.body.kind == "question"]
+    await road.client.outbox_sent(question.id, "m1")
+    await later(road, clock, EVERY)
+    made = await road.deliver()
+    assert [title for title, _ in told(made)] == ["The daily question has come"]
+    (withdrawn,) = [row for row in await road.rows(Outbox) if row.key.endswith(":began")]
+    assert (withdrawn.state, withdrawn.error) == ("skipped", "it was over before it could be told")
+
+
+async def test_a_late_question_that_is_given_up_is_told_of_as_that(two: TwoChats) -> None:
+    await later(two.road, two.clock, LATE + EVERY)
+    assert [title for title, _ in told(await two.deliver("slack"))] == ["The daily question is late"]
+    await later(two.road, two.clock, timedelta(hours=3))
+    made = await two.deliver()
+    assert told(made) == []
+    assert "The daily question could not be posted" in [getattr(each.body, "title", "") for each in made]
+    assert [trouble.over_at is not None for trouble in await two.road.rows(Trouble)] == [True]
+
+
+async def test_why_the_last_try_failed_is_told(two: TwoChats) -> None:
+    post = await question_taken(two)
+    await two.road.client.outbox_failed(post.id, post.attempt, "Discord is away", uncertain=False)
+    await later(two.road, two.clock, LATE + EVERY)
+    ((_, text),) = told(await two.deliver("slack"))
+    assert "The last try failed: Discord is away." in text
+
+
+async def test_a_channel_that_refuses_is_a_trouble_until_it_takes_a_message(two: TwoChats) -> None:
+    post = await question_taken(two)
+    await two.road.client.outbox_failed(post.id, post.attempt, "Missing Access", uncertain=False, final=True)
+    await later(two.road, two.clock, EVERY)
+    made = await two.deliver()
+    assert told(made) == []
+    assert "The daily question could not be posted" in [getattr(each.body, "title", "") for each in made]
+    (trouble,) = await two.road.rows(Trouble)
+    assert (trouble.what, trouble.detail) == ("refused", {"place": "`#quiz`", "cause": "Missing Access"})
+
+    await later(two.road, two.clock, timedelta(days=1))
+    await two.deliver("discord")
+    await later(two.road, two.clock, EVERY)
+    await later(two.road, two.clock, EVERY)
+    assert told(await two.deliver()) == [
+        ("The channel takes messages again", "`#quiz` refused a message before (Missing Access). That is over.")
+    ]
+
+
+async def test_answers_without_a_sandbox_are_a_trouble_until_there_is_one(
+    road: Road, clock: Clock, tmp_path: Path
+) -> None:
+    ref = await code_asked(road, clock)
+    alerts = Alerts(road.service.sessions, FairSandbox(SandboxClient(tmp_path / "sandbox.sock")), patience_s=60)
+    await road.answer(ref, AnswerInput(code="def double(x):\n    return 2 * x\n"))
+    clock.now += UNJUDGED - timedelta(seconds=1)
+    await alerts.look(clock.now)
+    assert told(await road.deliver()) == []
+    for _ in range(3):
+        clock.now += EVERY
+        await alerts.look(clock.now)
+    ((title, text),) = told(await road.deliver())
+    assert title == "Code answers wait: there is no sandbox"
+    assert "A code answer has waited for a verdict since 09:00 UTC." in text
+    assert "`dailygrad sandbox serve`" in text
+
+    async with supervisor(tmp_path, {**WELL, "ready": 0, "trouble": "no room for a child"}):
+        clock.now += EVERY
+        await alerts.look(clock.now)
+        assert told(await road.deliver()) == []
+    async with supervisor(tmp_path, WELL):
+        for _ in range(2):
+            clock.now += timedelta(minutes=3)
+            await alerts.look(clock.now)
+    ((title, text),) = told(await road.deliver())
+    assert title == "Code answers are judged again"
+    assert "A sandbox answers, 3 minutes after" in text
+
+
+async def test_an_app_that_was_removed_is_told_of_in_the_other_chat_until_it_is_back(keyed: Road, clock: Clock) -> None:
+    two = TwoChats(keyed, clock)
+    mine: Installation = installation(clock)
+    await keyed.bank(choice())
+    await keyed.client.installation_keep(mine)
+    await keyed.client.join(two.boss("discord"), GUILD)
+    await keyed.client.join(two.boss("slack"), TEAM)
+    await two.join_chats()
+    await two.schedule("slack")
+    await keyed.client.schedule_share(two.boss("discord"), two.event(), GUILD, 1)
+    await keyed.client.installation_forget("slack", "T1")
+    for _ in range(2):
+        await later(keyed, clock, EVERY)
+    made = await two.deliver()
+    assert [title for title, _ in told(made)] == ["Dailygrad was removed from Slack"]
+    assert [(each.platform, each.channel) for each in made if of_trouble(each)] == [("discord", GUILD.channel)]
+
+    await keyed.client.installation_keep(mine)
+    for _ in range(2):
+        await later(keyed, clock, EVERY)
+    assert [title for title, _ in told(await two.deliver())] == ["Dailygrad is back on Slack"]
+
+
+async def test_two_leaders_at_once_tell_once(two: TwoChats, service: Service) -> None:
+    two.clock.now += LATE + EVERY
+    lookers = [Alerts(service.sessions, None) for _ in range(4)]
+    await asyncio.gather(*(looker.look(two.clock.now) for looker in lookers))
+    assert len(told(await two.deliver("slack"))) == 1
+    await two.deliver("discord")
+    two.clock.now += EVERY
+    await asyncio.gather(*(looker.look(two.clock.now) for looker in lookers))
+    assert len(told(await two.deliver())) == 1
+
+
+async def test_it_looks_now_and_then_only_and_whatever_the_clock_does(two: TwoChats, service: Service) -> None:
+    alerts = Alerts(service.sessions, None)
+    await alerts.look(MONDAY + timedelta(days=9))
+    two.clock.now += LATE + EVERY
+    await alerts.look(two.clock.now)
+    assert [trouble.what for trouble in await two.road.rows(Trouble)] == ["late"]
+    await two.deliver("discord")
+    await alerts.look(two.clock.now + EVERY / 2)
+    assert [trouble.over_at for trouble in await two.road.rows(Trouble)] == [None]
+
+
+async def test_an_outage_of_many_is_told_of_some_at_a_time(road: Road, clock: Clock) -> None:
+    await road.bank(choice("one"), choice("two"))
+    for channel in ("one", "two"):
+        await road.schedule(where=Where(channel=channel))
+    clock.now = MONDAY + timedelta(hours=1)
+    await road.service.tick()
+    alerts = Alerts(road.service.sessions, None, most=1)
+    found = []
+    for _ in range(3):
+        clock.now += LATE
+        await alerts.look(clock.now)
+        found.append(len(await road.rows(Trouble)))
+    assert found == [0, 1, 2]

@@ -1,0 +1,364 @@
+"""The outbox: every message once and in order, whatever couriers do. A state machine plays the couriers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from sqlalchemy import delete
+
+from service.app import build
+from service.client import ServiceRefused
+from service.config import Settings
+from service.rounds import delivery as rounds_delivery
+from service.store import outbox
+from service.store.members import known
+from service.store.session import Sessions, make_engine, make_sessions
+from service.store.tables import Outbox, Round
+from service.wire import Delivery, Notice, QuestionPost, Where, Who
+from tests.conftest import MONDAY, Clock
+from tests.service.roads import Road, choice
+
+T = TypeVar("T")
+NINE = MONDAY + timedelta(hours=1)
+WHO = Who(platform="web", workspace="home", member="ada", name="Ada")
+
+
+async def posted(road: Road, clock: Clock) -> None:
+    """A question waits in the outbox, and the notice that the bank runs low."""
+    await road.bank(choice())
+    await road.schedule()
+    clock.now = NINE
+    await road.service.tick()
+
+
+async def question_of(road: Road) -> Delivery:
+    """Claim what waits: notices are delivered, the question is held."""
+    claimed = {each.body.kind: each for each in await road.claim()}
+    if notice := claimed.get("notice"):
+        await road.client.outbox_sent(notice.id, "notice")
+    return claimed["question"]
+
+
+async def states(road: Road) -> dict[str, str]:
+    return {row.key: row.state for row in await road.rows(Outbox)}
+
+
+async def test_a_message_is_leased_to_one_courier(road: Road, clock: Clock) -> None:
+    await posted(road, clock)
+    claims = await asyncio.gather(*(road.claim() for _ in range(6)))
+    claimed = [delivery.key for claim in claims for delivery in claim]
+    assert sorted(claimed) == ["low:1:1", "round:1:question"]
+
+
+async def test_a_lease_that_ends_brings_the_message_back_as_uncertain(road: Road, clock: Clock) -> None:
+    await posted(road, clock)
+    first = await question_of(road)
+    clock.advance(seconds=29)
+    assert await road.claim() == ()
+    clock.advance(seconds=1)
+    again = await question_of(road)
+    assert (first.uncertain, again.uncertain, again.attempt, again.key) == (False, True, 2, first.key)
+
+
+async def test_what_certainly_failed_is_tried_again_without_looking(road: Road, clock: Clock) -> None:
+    await posted(road, clock)
+    delivery = await question_of(road)
+    await road.client.outbox_failed(delivery.id, delivery.attempt, "connection refused", uncertain=False)
+    assert (await states(road))[delivery.key] == "due"
+    clock.advance(seconds=2)
+    again = await question_of(road)
+    assert not again.uncertain
+
+
+async def test_a_courier_that_comes_after_its_lease_changes_nothing_of_the_next_attempt(
+    road: Road, clock: Clock
+) -> None:
+    await posted(road, clock)
+    first = await question_of(road)
+    clock.advance(seconds=30)
+    second = await question_of(road)
+    await road.client.outbox_failed(first.id, first.attempt, "too slow", uncertain=False, final=True)
+    assert (await states(road))[first.key] == "sending"
+    await road.client.outbox_sent(second.id, "42")
+    assert (await states(road))[first.key] == "sent"
+
+
+async def test_what_may_have_arrived_is_looked_for(road: Road, clock: Clock) -> None:
+    await posted(road, clock)
+    delivery = await question_of(road)
+    await road.client.outbox_failed(delivery.id, delivery.attempt, "timed out", uncertain=True)
+    assert (await states(road))[delivery.key] == "uncertain"
+    clock.advance(seconds=2)
+    assert (await question_of(road)).uncertain
+
+
+async def test_the_waits_grow_and_a_platforms_own_wish_is_kept(road: Road, clock: Clock) -> None:
+    await posted(road, clock)
+    waits = []
+    for _ in range(4):
+        delivery = await question_of(road)
+        await road.client.outbox_failed(delivery.id, delivery.attempt, "no", uncertain=False)
+        row = next(row for row in await road.rows(Outbox) if row.id == delivery.id)
+        waits.append((row.not_before - clock.now).total_seconds())
+        clock.now = row.not_before
+    assert waits == [2, 4, 8, 16]
+    delivery = await question_of(road)
+    await road.client.outbox_failed(delivery.id, delivery.attempt, "slow down", uncertain=False, retry_s=77)
+    clock.advance(seconds=76)
+    assert [each for each in await road.claim() if each.body.kind == "question"] == []
+    clock.advance(seconds=1)
+    assert (await question_of(road)).attempt == 6
+
+
+async def test_a_reveal_waits_for_its_question_and_stands_in_its_thread(road: Road, clock: Clock) -> None:
+    await posted(road, clock)
+    question = await question_of(road)
+    await road.client.outbox_failed(question.id, question.attempt, "timed out", uncertain=True)
+    async with road.service.sessions.begin() as session:
+        row = await session.get_one(Outbox, question.id)
+        row.give_up_at = row.not_before = NINE + timedelta(hours=9)
+    clock.advance(hours=8)
+    await road.service.tick()
+    assert [each.body.kind for each in await road.claim() if each.body.kind != "notice"] == []
+    await road.client.outbox_sent(question.id, "found-it")
+    (reveal,) = [each for each in await road.claim() if each.body.kind == "reveal"]
+    assert reveal.reply_to == "found-it"
+
+
+async def test_a_post_that_is_not_made_in_time_is_given_up_and_said_once(road: Road, clock: Clock) -> None:
+    await posted(road, clock)
+    clock.advance(hours=2)
+    await road.service.tick()
+    await road.service.tick()
+    assert (await states(road))["round:1:question"] == "skipped"
+    notices = [each.body for each in await road.deliver()]
+    (notice,) = [body for body in notices if isinstance(body, Notice) and "posted" in body.title]
+    assert notice.title == "The daily question could not be posted"
+    assert "no bot came for it in time" in notice.text
+    (round_,) = await road.rows(Round)
+    assert round_.skipped is not None and round_.version_id is None
+
+
+async def test_a_round_that_was_answered_outlives_its_post(road: Road, clock: Clock) -> None:
+    await posted(road, clock)
+    await road.answer("r1", "a")
+    clock.advance(hours=2)
+    await road.service.tick()
+    clock.advance(hours=6)
+    await road.service.tick()
+    (reveal,) = [each for each in await road.deliver() if each.body.kind == "reveal"]
+    assert reveal.reply_to is None
+
+
+async def test_what_never_can_be_made_is_given_up_at_once(road: Road, clock: Clock) -> None:
+    await posted(road, clock)
+    delivery = await question_of(road)
+    await road.client.outbox_failed(
+        delivery.id, delivery.attempt, "missing permission to write", uncertain=False, final=True
+    )
+    (notice,) = [each.body for each in await road.claim() if each.key.startswith("gave-up")]
+    assert isinstance(notice, Notice)
+    assert "missing permission to write" in notice.text
+
+
+async def test_a_notice_that_fails_makes_no_notice(road: Road, clock: Clock) -> None:
+    await road.schedule()
+    clock.now = NINE
+    await road.service.tick()
+    (notice,) = await road.claim()
+    await road.client.outbox_failed(notice.id, notice.attempt, "no", uncertain=False, final=True)
+    assert await road.claim() == ()
+    assert await states(road) == {"empty:1:0": "skipped"}
+
+
+async def test_the_first_reference_stays(road: Road, clock: Clock) -> None:
+    await posted(road, clock)
+    delivery = await question_of(road)
+    for ref in ("first", "second"):
+        await road.client.outbox_sent(delivery.id, ref)
+    await road.client.outbox_failed(delivery.id, delivery.attempt, "too late to fail", uncertain=False)
+    row = next(row for row in await road.rows(Outbox) if row.id == delivery.id)
+    assert (row.state, row.message_ref, row.error) == ("sent", "first", None)
+
+
+async def test_a_delivery_nobody_knows_is_not_found(road: Road) -> None:
+    with pytest.raises(ServiceRefused, match="no delivery 7"):
+        await road.client.outbox_sent(7, "m")
+
+
+async def test_other_platforms_get_nothing(road: Road, clock: Clock) -> None:
+    await posted(road, clock)
+    assert await road.client.outbox_claim("slack") == ()
+
+
+async def test_a_chat_with_many_channels_holds_up_no_other(road: Road, clock: Clock, sessions: Sessions) -> None:
+    async with sessions.begin() as session:
+        for workspace, channels in (("large", 5), ("small", 1)):
+            who = WHO.model_copy(update={"workspace": workspace})
+            for number in range(channels):
+                caller = await known(session, who, Where(channel=f"{workspace}-{number}"), clock.now)
+                body = Notice(title="News", text="Of all kinds.")
+                made = {"workspace_id": caller.workspace_id, "channel_id": caller.channel_id, "due_at": clock.now}
+                assert await outbox.leave(session, f"{workspace}:{number}", body, **made)  # type: ignore[arg-type]
+    first = await road.client.outbox_claim("web", limit=2)
+    rest = await road.client.outbox_claim("web", limit=20)
+    assert [each.channel for each in first] == ["large-0", "small-0"]
+    assert [each.channel for each in rest] == [f"large-{number}" for number in range(1, 5)]
+
+
+async def test_a_waiting_courier_is_woken(road: Road, clock: Clock, settings: Settings) -> None:
+    await road.bank(choice())
+    await road.schedule()
+    clock.now = NINE
+    waiting = asyncio.create_task(road.client.outbox_claim("web", wait_s=20))
+    async with build(settings, clock).running() as other:
+        await other.tick()
+    async with asyncio.timeout(10):
+        assert {each.body.kind for each in await waiting} <= {"question", "notice"}
+
+
+async def test_waiting_for_nothing_ends(road: Road) -> None:
+    assert await road.client.outbox_claim("web", wait_s=0.1) == ()
+
+
+class Couriers(RuleBasedStateMachine):
+    """Several channels' messages, couriers that crash, fail, succeed or never say so; the clock moves on."""
+
+    url = ""
+    """Of the database of the test."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loop = asyncio.new_event_loop()
+        self.now = MONDAY
+        self.made: dict[str, list[str]] = {}
+        """Per channel what stands in it, in order."""
+        self.held: list[Delivery] = []
+        self.left = 0
+        self.engine = make_engine(self.url)
+        self.sessions: Sessions = make_sessions(self.engine)
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return self.loop.run_until_complete(work)
+
+    @initialize()
+    def begin(self) -> None:
+        self.run(self._forget())
+
+    async def _forget(self) -> None:
+        async with self.sessions.begin() as session:
+            await session.execute(delete(Outbox))
+
+    @rule(channel=st.sampled_from(["one", "two"]))
+    def leave(self, channel: str) -> None:
+        self.left += 1
+        self.run(self._leave(channel, self.left))
+
+    async def _leave(self, channel: str, number: int) -> None:
+        async with self.sessions.begin() as session:
+            caller = await known(session, WHO, Where(channel=channel), self.now)
+            key = f"{id(self)}:{number}"
+            await outbox.leave(
+                session,
+                key,
+                Notice(title=str(number), text=""),
+                workspace_id=caller.workspace_id,
+                channel_id=caller.channel_id,
+                due_at=self.now,
+            )
+
+    @precondition(lambda self: self.left)
+    @rule(limit=st.integers(1, 3))
+    def claim(self, limit: int) -> None:
+        claimed = self.run(self._claim(limit))
+        for delivery in claimed:
+            assert delivery.channel not in {held.channel for held in claimed if held is not delivery}
+            on_the_way = [held for held in self.held if held.id == delivery.id]
+            assert delivery.uncertain or not on_the_way, "only what may have been lost is handed out twice"
+        self.held += claimed
+
+    async def _claim(self, limit: int) -> tuple[Delivery, ...]:
+        async with self.sessions.begin() as session:
+            return await rounds_delivery.claim(session, "web", self.now, limit)
+
+    @precondition(lambda self: self.held)
+    @rule(data=st.data(), reports=st.booleans())
+    def post(self, data: st.DataObject, reports: bool) -> None:
+        """A courier makes a message, unless it is uncertain and found; perhaps it dies before it can say so."""
+        delivery = self.held.pop(data.draw(st.integers(0, len(self.held) - 1)))
+        if not self._in_time(delivery):
+            return
+        stands = self.made.setdefault(delivery.channel, [])
+        if not (delivery.uncertain and delivery.key in stands):
+            stands.append(delivery.key)
+        if reports:
+            self.run(self._sent(delivery))
+
+    async def _sent(self, delivery: Delivery) -> None:
+        async with self.sessions.begin() as session:
+            await rounds_delivery.sent(session, delivery.id, f"ref of {delivery.key}", self.now)
+
+    @precondition(lambda self: self.held)
+    @rule(data=st.data())
+    def fail(self, data: st.DataObject) -> None:
+        delivery = self.held.pop(data.draw(st.integers(0, len(self.held) - 1)))
+        if self._in_time(delivery):
+            # A courier that looked and did not find it knows it is not there; one that found it would say sent.
+            self.run(self._failed(delivery, delivery.key in self.made.get(delivery.channel, [])))
+
+    async def _failed(self, delivery: Delivery, uncertain: bool) -> None:
+        async with self.sessions.begin() as session:
+            await rounds_delivery.failed(session, delivery.id, delivery.attempt, "no", self.now, uncertain=uncertain)
+
+    @rule(seconds=st.sampled_from([3, 31, 400]))
+    def wait(self, seconds: int) -> None:
+        self.now += timedelta(seconds=seconds)
+        if seconds > rounds_delivery.LEASE.total_seconds():
+            # Couriers' own limits are shorter than the lease: what they held is dead.
+            self.held = []
+
+    def _in_time(self, delivery: Delivery) -> bool:
+        newest = max((held.attempt for held in self.held if held.id == delivery.id), default=0)
+        return delivery.attempt >= newest
+
+    @invariant()
+    def everything_stands_once_and_in_order(self) -> None:
+        for stands in self.made.values():
+            numbers = [int(key.rpartition(":")[2]) for key in stands]
+            assert numbers == sorted(set(numbers))
+
+    def teardown(self) -> None:
+        self.run(self.engine.dispose())
+        self.loop.close()
+
+
+def test_couriers_that_die_and_fail_make_every_message_once_and_in_order(
+    database_url: str,
+) -> None:
+    machine: type[Couriers] = type("CouriersHere", (Couriers,), {"url": database_url})
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=40, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+        ),
+    )
+
+
+async def test_a_question_given_up_is_not_posted_by_a_courier_that_comes_too_late(road: Road, clock: Clock) -> None:
+    await posted(road, clock)
+    clock.advance(hours=3)
+    assert [each for each in await road.claim() if isinstance(each.body, QuestionPost)] == []

@@ -1,0 +1,223 @@
+"""Code answers: judged once and told once, in the real sandbox where one can be; a failing one costs nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from questions.model import Device
+from sandbox.client import Health, SandboxClient, SandboxUnreachable
+from sandbox.judging.challenge import NEEDS_GPU, NO_GPU
+from sandbox.wire import Outcome, Run
+from service.app import build
+from service.client import ServiceRefused
+from service.config import Settings
+from service.rounds import grading
+from service.store import monitoring
+from service.store.tables import AnswerRow, CardRow, Ledger, VerdictRow
+from service.wire import AnswerInput, QuestionPost, RevealPost
+from tests.conftest import MONDAY, Clock
+from tests.service.roads import DAILY, Road, choice, code, code_asked, road_with, verdict_notes
+
+RIGHT = AnswerInput(code="def double(x):\n    return 2 * x\n")
+WRONG = AnswerInput(code="def double(x):\n    return x + 1\n")
+NINE = MONDAY + timedelta(hours=1)
+
+
+class BrokenSandbox:
+    """A sandbox whose every run fails, as one does whose machine is out of memory."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    async def run(self, run: Run) -> Outcome:
+        self.runs += 1
+        return Outcome(id=run.id, status="internal", detail="no child could be forked")
+
+    async def health(self) -> Health:
+        raise SandboxUnreachable("it is broken")
+
+
+@pytest.mark.sandbox
+async def test_code_is_judged_told_booked_and_tried(settings: Settings, clock: Clock, sandbox: SandboxClient) -> None:
+    async with build(settings, clock, sandbox).running() as service:
+        road = road_with(service)
+        ref = await code_asked(road, clock)
+        assert (await road.answer(ref, WRONG, "Ada")).status == "judging"
+        await service.jobs.work_off()
+        (wrong,) = await verdict_notes(road)
+        assert (wrong.verdict.verdict, wrong.verdict.credit, wrong.key) == ("wrong", 0.2, None)
+        assert [case.visible for case in wrong.verdict.cases] == [True, True, False, False, False]
+        assert all(case.shown == "" for case in wrong.verdict.cases if not case.visible)
+        assert wrong.verdict.cases[0].shown == "double(1)"
+
+        assert (await road.answer(ref, RIGHT, "Ada")).status == "judging"
+        await road.answer(ref, AnswerInput(code="def double(x:\n"), "Bob")
+        await service.jobs.work_off()
+        # They were judged side by side, so either may be told first.
+        found = {note.verdict.verdict: note.verdict.credit for note in await verdict_notes(road)}
+        assert found == {"accepted": 1.0, "invalid": 0.0}
+
+        tried = await road.client.try_code(road.who(), ref, "print('hello')\n" + (WRONG.code or ""))
+        assert (tried.verdict, len(tried.cases), tried.stdout) == ("wrong", 2, "hello\n")
+        ran = await road.client.run(road.who(), "print(“smart”)")
+        assert (ran.status, ran.stdout) == ("ok", "smart\n")
+
+        clock.advance(hours=8)
+        (reveal,) = [body for body in await road.ticked() if isinstance(body, RevealPost)]
+        assert (reveal.answers, reveal.right) == (2, 1)
+        assert [(person.name, person.points) for person in reveal.points] == [("Ada", 10), ("Bob", 0)]
+
+
+@pytest.mark.sandbox
+async def test_a_verdict_after_the_close_is_booked_when_it_comes(
+    settings: Settings, clock: Clock, sandbox: SandboxClient
+) -> None:
+    async with build(settings, clock, sandbox).running() as service:
+        road = road_with(service)
+        ref = await code_asked(road, clock)
+        await road.answer(ref, WRONG, "Ada")
+        await road.answer(ref, RIGHT, "Ada")
+        clock.advance(hours=8)
+        (reveal,) = [body for body in await road.ticked() if isinstance(body, RevealPost)]
+        assert (reveal.answers, reveal.points) == (1, ())
+        assert await road.rows(Ledger) == []
+        await service.jobs.work_off()
+        # Two verdicts, and only the answer that stands is booked.
+        assert [(row.points, row.credit) for row in await road.rows(Ledger)] == [(10, 1.0)]
+        assert len(await road.rows(VerdictRow)) == 2
+
+
+@pytest.mark.sandbox
+async def test_judging_the_same_answer_again_and_at_once_changes_nothing(
+    settings: Settings, clock: Clock, sandbox: SandboxClient
+) -> None:
+    async with build(settings, clock, sandbox).running() as service:
+        road = road_with(service)
+        ref = await code_asked(road, clock)
+        await road.answer(ref, RIGHT)
+        (answer,) = await road.rows(AnswerRow)
+        work = [grading.judge_answer(service.sessions, service.sandbox, answer.id, clock, last=False) for _ in range(2)]
+        await asyncio.gather(*work)
+        await service.jobs.work_off()
+        assert len(await road.rows(VerdictRow)) == 1
+        assert len(await verdict_notes(road)) == 1
+
+
+@pytest.mark.sandbox
+async def test_practised_and_late_code_is_told_with_its_key(
+    settings: Settings, clock: Clock, sandbox: SandboxClient
+) -> None:
+    async with build(settings, clock, sandbox).running() as service:
+        road = road_with(service)
+        ref = await code_asked(road, clock)
+        clock.advance(hours=8)
+        await road.ticked()
+        receipt = await road.answer(ref, RIGHT)
+        assert (receipt.status, receipt.verdict, receipt.key) == ("late", None, None)
+        await service.jobs.work_off()
+        (note,) = await verdict_notes(road)
+        assert note.ref == receipt.ref and note.verdict.verdict == "accepted"
+        assert note.key is not None and "2 * x" in note.key.answer
+        (card,) = await road.rows(CardRow)
+        assert note.next_due == card.due
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("device", "verdict", "message", "note"),
+    [("both", "accepted", "", NO_GPU), ("cuda", "system error", NEEDS_GPU, "")],
+)
+async def test_without_a_gpu_the_cpu_s_verdict_stands_or_it_is_told_at_once_and_costs_nothing(
+    settings: Settings, clock: Clock, sandbox: SandboxClient, device: Device, verdict: str, message: str, note: str
+) -> None:
+    if "cuda" in (await sandbox.until_ready()).devices:
+        pytest.skip("this machine has a GPU")
+    async with build(settings, clock, sandbox).running() as service:
+        road = road_with(service)
+        asked = code()
+        assert asked.task is not None
+        await road.bank(replace(asked, task=replace(asked.task, device=device)))
+        await road.schedule()
+        clock.now = NINE
+        # One was there a moment ago, or nothing would be asked that needs it.
+        async with service.sessions.begin() as session:
+            await monitoring.record_devices(session, {"cuda"}, NINE, NINE)
+        ref = next(body.ref for body in await road.ticked() if isinstance(body, QuestionPost))
+        await road.answer(ref, RIGHT, "Ada")
+        await service.jobs.work_off()
+        (told,) = await verdict_notes(road)
+        found = told.verdict
+        assert (found.verdict, found.message, found.note) == (verdict, message, note)
+        assert len(await road.rows(VerdictRow)) == (1 if verdict == "accepted" else 0)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+async def test_a_failing_sandbox_is_tried_again_and_then_told_gently(
+    settings: Settings, clock: Clock, is_there: bool
+) -> None:
+    sandbox = BrokenSandbox() if is_there else None
+    async with build(settings, clock, sandbox).running() as service:
+        road = road_with(service)
+        ref = await code_asked(road, clock)
+        await road.answer(ref, RIGHT)
+        (answer,) = await road.rows(AnswerRow)
+        with pytest.raises(grading.NotJudged, match=r"no child|no sandbox"):
+            await grading.judge_answer(service.sessions, service.sandbox, answer.id, clock, last=False)
+        assert await verdict_notes(road) == []
+        await grading.judge_answer(service.sessions, service.sandbox, answer.id, clock, last=True)
+        (note,) = await verdict_notes(road)
+        assert note.verdict.verdict == "system error"
+        assert note.verdict.message == grading.GENTLY
+        clock.advance(hours=8)
+        (reveal,) = [body for body in await road.ticked() if isinstance(body, RevealPost)]
+        # It costs nothing: not judged, not booked, and the streak goes on.
+        assert (reveal.answers, reveal.points) == (1, ())
+        assert await road.rows(VerdictRow) == []
+        assert await road.rows(Ledger) == []
+
+
+async def test_the_job_is_deferred_with_the_answer_or_not_at_all(road: Road, clock: Clock) -> None:
+    ref = await code_asked(road, clock)
+    async with road.service.sessions() as session:
+        await road.service.jobs.defer_judging(session, 1)
+        await session.rollback()
+    manager = road.service.jobs.app.job_manager
+    assert list(await manager.list_jobs_async()) == []
+    await road.answer(ref, RIGHT)
+    (job,) = await manager.list_jobs_async()
+    (answer,) = await road.rows(AnswerRow)
+    assert (job.task_name, job.status) == ("judge_answer", "todo")
+    assert job.task_kwargs == {"answer_id": answer.id, "event_id": answer.event_id}
+    await road.service.jobs.work_off()
+    (job,) = await manager.list_jobs_async()
+    # No sandbox here: it waits for its next attempt.
+    assert (job.status, job.attempts) == ("todo", 1)
+
+
+async def test_trying_something_that_is_no_code_is_refused(settings: Settings, clock: Clock) -> None:
+    sandbox = BrokenSandbox()
+    async with build(settings, clock, sandbox).running() as service:
+        road = road_with(service)
+        await road.bank(choice())
+        form = await road.client.practice(road.who(), DAILY)
+        assert form is not None
+        with pytest.raises(ServiceRefused) as refused:
+            await road.client.try_code(road.who(), form.ref, "1")
+        assert (refused.value.failure.code, sandbox.runs) == ("wrong-kind", 0)
+
+
+@pytest.mark.sandbox
+async def test_whoever_asked_to_be_forgotten_meanwhile_is_not_judged_and_the_channel_hears_nothing(
+    settings: Settings, clock: Clock, sandbox: SandboxClient
+) -> None:
+    async with build(settings, clock, sandbox).running() as service:
+        road = road_with(service)
+        await road.answer(await code_asked(road, clock), RIGHT, "Ada")
+        await road.client.privacy(road.who("Ada"), "forget me", "forget")
+        await service.jobs.work_off()
+        assert await verdict_notes(road) == []
+        assert await road.rows(VerdictRow) == []

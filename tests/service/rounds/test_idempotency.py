@@ -1,0 +1,76 @@
+"""An event is answered once, whoever sends it how often; what is rolled back is done again."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from service.errors import EventReused
+from service.rounds import idempotency
+from service.store.members import Caller, known
+from service.store.session import Sessions
+from service.wire import Who
+from tests.conftest import MONDAY
+
+ADA = Who(platform="web", workspace="home", member="ada", name="Ada")
+
+
+async def caller_in(sessions: Sessions, who: Who = ADA) -> Caller:
+    async with sessions.begin() as session:
+        return await known(session, who, None, MONDAY)
+
+
+async def test_the_work_of_an_event_is_done_once(sessions: Sessions) -> None:
+    caller, done = await caller_in(sessions), []
+
+    async def work() -> int:
+        done.append(1)
+        return len(done)
+
+    async def call() -> int:
+        async with sessions.begin() as session:
+            return await idempotency.once(session, caller, "e", "count", MONDAY, work(), int)
+
+    assert await asyncio.gather(*(call() for _ in range(6))) == [1] * 6
+    assert done == [1]
+
+
+async def test_work_that_fails_leaves_the_event_unanswered(sessions: Sessions) -> None:
+    caller = await caller_in(sessions)
+
+    async def work(*, fails: bool) -> str:
+        if fails:
+            raise LookupError("not now")
+        return "done"
+
+    with pytest.raises(LookupError):
+        async with sessions.begin() as session:
+            await idempotency.once(session, caller, "e", "try", MONDAY, work(fails=True), str)
+    async with sessions.begin() as session:
+        assert await idempotency.once(session, caller, "e", "try", MONDAY, work(fails=False), str) == "done"
+
+
+@pytest.mark.parametrize(("member", "call"), [("ada", "other"), ("eve", "first")])
+async def test_an_event_of_another_call_or_member_is_refused(sessions: Sessions, member: str, call: str) -> None:
+    async def work() -> str:
+        return "mine"
+
+    async with sessions.begin() as session:
+        await idempotency.once(session, await caller_in(sessions), "e", "first", MONDAY, work(), str)
+    other = await caller_in(sessions, ADA.model_copy(update={"member": member}))
+    with pytest.raises(EventReused, match="event id e was used"):
+        async with sessions.begin() as session:
+            await idempotency.once(session, other, "e", call, MONDAY, work(), str)
+
+
+async def test_workspaces_do_not_share_event_ids(sessions: Sessions) -> None:
+    async def work(reply: str) -> str:
+        return reply
+
+    replies = []
+    for workspace in ("home", "elsewhere"):
+        caller = await caller_in(sessions, ADA.model_copy(update={"workspace": workspace}))
+        async with sessions.begin() as session:
+            replies.append(await idempotency.once(session, caller, "e", "call", MONDAY, work(workspace), str))
+    assert replies == ["home", "elsewhere"]

@@ -1,0 +1,100 @@
+"""Seasons: one at a time, and a final board that stays as it was."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy.exc import IntegrityError
+
+from service.errors import NotPossible
+from service.rounds import leaderboard
+from service.store import privacy
+from service.store.tables import Season
+from service.wire import SeasonView
+from tests.service.staging import NOON, Stage
+
+
+def archived(view: SeasonView) -> list[tuple[int, str, int]]:
+    return [(row.rank, row.name, row.points) for row in view.archive]
+
+
+async def test_a_season_begins_now_and_has_no_end_yet(stage: Stage) -> None:
+    ada = await stage.caller()
+    view = await leaderboard.start_season(stage.session, ada, " Spring ", stage.now)
+    assert (view.name, view.starts_at, view.ends_at, view.archive) == ("Spring", NOON, None, ())
+    assert await leaderboard.all_seasons(stage.session, ada) == (view,)
+
+
+async def test_at_its_end_the_board_is_kept_as_it_is_then(stage: Stage) -> None:
+    ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
+    await stage.points(ada, 100, at=NOON - timedelta(days=1))
+    await leaderboard.start_season(stage.session, ada, "Spring", stage.now)
+    await stage.points(ada, 5)
+    await stage.points(bo, 7)
+    stage.now += timedelta(days=30)
+    ended = await leaderboard.end_season(stage.session, ada, stage.now)
+    assert (ended.ends_at, archived(ended)) == (stage.now, [(1, "Bo", 7), (2, "Ada", 5)])
+    assert [row.me for row in ended.archive] == [False, True]
+    await stage.points(ada, 50, at=NOON)
+    assert await leaderboard.all_seasons(stage.session, ada) == (ended,)
+
+
+async def test_starting_one_ends_the_one_that_runs(stage: Stage) -> None:
+    ada = await stage.caller()
+    await leaderboard.start_season(stage.session, ada, "Spring", stage.now)
+    await stage.points(ada, 5)
+    stage.now += timedelta(days=30)
+    await leaderboard.start_season(stage.session, ada, "Summer", stage.now)
+    summer, spring = await leaderboard.all_seasons(stage.session, ada)
+    assert (summer.name, summer.ends_at) == ("Summer", None)
+    assert (spring.name, spring.ends_at, archived(spring)) == ("Spring", stage.now, [(1, "Ada", 5)])
+
+
+async def test_who_hides_is_left_out_of_the_past_and_ties_stay_ties(stage: Stage) -> None:
+    ada, bo, chen, dina = [await stage.caller(name) for name in ("Ada", "Bo", "Chen", "Dina")]
+    await leaderboard.start_season(stage.session, ada, "Spring", stage.now)
+    for member, points in ((ada, 30), (bo, 20), (chen, 10), (dina, 10)):
+        await stage.points(member, points)
+    stage.now += timedelta(days=1)
+    await privacy.hide(stage.session, bo.member_id, True)
+    assert archived(await leaderboard.end_season(stage.session, ada, stage.now)) == [
+        (1, "Ada", 30),
+        (2, "Chen", 10),
+        (2, "Dina", 10),
+    ]
+    await privacy.hide(stage.session, bo.member_id, False)
+    (spring,) = await leaderboard.all_seasons(stage.session, ada)
+    assert archived(spring) == [(1, "Ada", 30), (2, "Bo", 20), (3, "Chen", 10), (3, "Dina", 10)]
+
+
+async def test_what_makes_no_sense_is_refused_with_the_reason(stage: Stage) -> None:
+    ada = await stage.caller()
+    with pytest.raises(NotPossible, match="No season is running"):
+        await leaderboard.end_season(stage.session, ada, stage.now)
+    with pytest.raises(NotPossible, match="needs a name"):
+        await leaderboard.start_season(stage.session, ada, "  ", stage.now)
+    await leaderboard.start_season(stage.session, ada, "Spring", stage.now)
+    with pytest.raises(NotPossible, match="a season spring already"):
+        await leaderboard.start_season(stage.session, ada, "spring", stage.now)
+    with pytest.raises(NotPossible, match="only just begun"):
+        await leaderboard.end_season(stage.session, ada, stage.now)
+
+
+async def test_workspaces_have_their_own(stage: Stage) -> None:
+    home, away = await stage.caller(), await stage.caller(workspace="away")
+    await leaderboard.start_season(stage.session, home, "Spring", stage.now)
+    assert await leaderboard.all_seasons(stage.session, away) == ()
+    await leaderboard.start_season(stage.session, away, "Spring", stage.now)
+    stage.now += timedelta(days=1)
+    await leaderboard.end_season(stage.session, away, stage.now)
+    (spring,) = await leaderboard.all_seasons(stage.session, home)
+    assert spring.ends_at is None
+
+
+async def test_the_database_itself_lets_only_one_run(stage: Stage) -> None:
+    ada = await stage.caller()
+    await leaderboard.start_season(stage.session, ada, "Spring", stage.now)
+    stage.session.add(Season(workspace_id=ada.workspace_id, name="Other", starts_at=stage.now))
+    with pytest.raises(IntegrityError, match="uq_season_running"):
+        await stage.session.flush()

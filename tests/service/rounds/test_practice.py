@@ -1,0 +1,189 @@
+"""Practice: which question comes next, and when it comes again."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from service.errors import NotFound, NotPossible
+from service.rounds import practice
+from service.store import banks, cards
+from service.store.members import Caller
+from tests.service.staging import Stage, question
+
+
+async def next_id(stage: Stage, caller: Caller, topic: str = "", level: str = "", kind: str = "") -> str | None:
+    """The id of the question practice asks next."""
+    found = await practice.next_card(stage.session, caller, stage.now, topic, level, kind)
+    if found is None:
+        return None
+    version = await banks.version(stage.session, found[0])
+    assert version is not None
+    return str(version.body["id"])
+
+
+async def reviewed(stage: Stage, caller: Caller, key: str, credit: float) -> timedelta:
+    """Practise a question; for how long it rests then."""
+    question_id = (await stage.version(key)).question_id
+    due = await practice.reviewed(
+        stage.session, member_id=caller.member_id, question_id=question_id, credit=credit, now=stage.now
+    )
+    return due - stage.now
+
+
+async def test_the_longest_due_card_comes_first_and_says_how_many_follow(stage: Stage) -> None:
+    ada = await stage.caller()
+    await stage.bank(*(question(key) for key in "abc"))
+    for key, days in (("a", 1), ("b", 3), ("c", 2)):
+        question_id = (await stage.version(key)).question_id
+        await practice.missed(stage.session, [ada.member_id], question_id, stage.now - timedelta(days=days))
+    assert await practice.next_card(stage.session, ada, stage.now) == ((await stage.version("b")).id, 2)
+
+
+async def test_then_comes_what_was_never_met_and_at_last_nothing(stage: Stage) -> None:
+    ada = await stage.caller()
+    await stage.bank(*(question(key) for key in "abc"))
+    await stage.answer(ada, await stage.round(await stage.schedule(ada), date(2026, 3, 2), "a"))
+    met = []
+    while (key := await next_id(stage, ada)) is not None:
+        met.append(key)
+        await stage.practised(ada, key)
+        await reviewed(stage, ada, key, 1.0)
+    assert sorted(met) == ["b", "c"]
+
+
+async def test_asking_again_before_answering_asks_the_same(stage: Stage) -> None:
+    ada = await stage.caller()
+    await stage.bank(*(question(key) for key in "abcdef"))
+    assert len({await next_id(stage, ada) for _ in range(3)}) == 1
+
+
+async def test_a_topic_and_a_level_narrow_it_down(stage: Stage) -> None:
+    ada = await stage.caller()
+    await stage.bank(question("a"), question("b", topic="autograd"), question("c", topic="autograd", level="senior"))
+    assert await next_id(stage, ada, "AutoGrad", "senior") == "c"
+    assert await next_id(stage, ada, "tensors", "senior") is None
+    assert await next_id(stage, ada, level="principal") is None
+
+
+async def test_a_kind_narrows_what_is_due_and_what_was_never_met(stage: Stage) -> None:
+    ada = await stage.caller()
+    await stage.bank(
+        question("a"),
+        question("b", kind="value", options=(), answer="3"),
+        question("c", kind="value", options=(), answer="4", topic="autograd"),
+    )
+    await practice.missed(stage.session, [ada.member_id], (await stage.version("a")).question_id, stage.now)
+    assert await next_id(stage, ada) == "a"
+    assert await next_id(stage, ada, "autograd", kind="value") == "c"
+    assert await next_id(stage, ada, kind="code") is None
+    await practice.missed(stage.session, [ada.member_id], (await stage.version("b")).question_id, stage.now)
+    assert await practice.next_card(stage.session, ada, stage.now, kind="value") == ((await stage.version("b")).id, 0)
+
+
+async def test_a_topic_or_level_that_is_not_there_is_refused_with_what_is(stage: Stage) -> None:
+    ada = await stage.caller()
+    await stage.bank(question("a"))
+    with pytest.raises(NotFound, match=r"no topic 'tensor' here\. Did you mean tensors"):
+        await next_id(stage, ada, "tensor")
+    with pytest.raises(NotFound, match=r"no level junior here\. Choose one of mid, senior, principal"):
+        await next_id(stage, ada, level="junior")
+    with pytest.raises(NotFound, match=r"no kind of question poem here\. Choose one of choice, value, output, code"):
+        await next_id(stage, ada, kind="poem")
+
+
+@pytest.mark.parametrize("due", [True, False], ids=["a due card", "never met"])
+async def test_what_is_open_in_a_round_is_not_practised_before_it_closes(stage: Stage, due: bool) -> None:
+    ada = await stage.caller()
+    await stage.bank(question("a"))
+    if due:
+        question_id = (await stage.version("a")).question_id
+        await practice.missed(stage.session, [ada.member_id], question_id, stage.now)
+    round_ = await stage.round(await stage.schedule(ada), date(2026, 3, 4), "a", closed=False)
+    # Whichever version the round asks, the key is the same question's.
+    await stage.bank(question("a", prompt="Put better?"))
+    assert await next_id(stage, ada) is None
+    assert await next_id(stage, await stage.caller("Eve", workspace="away")) == "a"
+    round_.closed_at = stage.now
+    await stage.session.flush()
+    assert await next_id(stage, ada) == "a"
+
+
+async def test_the_better_the_answer_the_longer_the_rest(stage: Stage) -> None:
+    ada, bo, chen = [await stage.caller(name) for name in ("Ada", "Bo", "Chen")]
+    await stage.bank(question("a"))
+    rests = [await reviewed(stage, member, "a", credit) for member, credit in ((ada, 0.0), (bo, 0.5), (chen, 1.0))]
+    assert timedelta(0) < rests[0] < rests[1] < rests[2]
+
+
+async def test_a_missed_question_is_due_at_once_for_whoever_missed_it(stage: Stage) -> None:
+    ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
+    await stage.bank(question("a"))
+    question_id = (await stage.version("a")).question_id
+    await practice.missed(stage.session, [ada.member_id, ada.member_id], question_id, stage.now)
+    await practice.missed(stage.session, [], question_id, stage.now)
+    assert await cards.counts(stage.session, ada.member_id, stage.now) == (1, 1)
+    assert await cards.counts(stage.session, bo.member_id, stage.now) == (0, 0)
+
+
+async def test_missing_a_question_one_had_learnt_makes_it_due_and_keeps_what_was_learnt(stage: Stage) -> None:
+    ada = await stage.caller()
+    await stage.bank(question("a"))
+    await reviewed(stage, ada, "a", 1.0)
+    version = await stage.version("a")
+    before = await cards.held(stage.session, ada.member_id, version.question_id)
+    assert before is not None
+    state = before.state
+    await practice.missed(stage.session, [ada.member_id], version.question_id, stage.now)
+    after = await cards.held(stage.session, ada.member_id, version.question_id)
+    assert after is not None
+    assert (after.due, after.state, after.reviews) == (stage.now, state, 1)
+
+
+class TestRating:
+    """The member's own rating replaces the one their answer was given."""
+
+    async def test_it_is_as_if_the_answer_had_been_rated_so(self, stage: Stage) -> None:
+        ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
+        await stage.bank(question("a"))
+        ref = f"p{(await stage.version('a')).id}"
+        await reviewed(stage, ada, "a", 0.0)
+        rested = await reviewed(stage, bo, "a", 1.0)
+        answered = stage.now
+        stage.now += timedelta(minutes=3)
+        for _ in range(2):
+            assert await practice.rate(stage.session, ada, ref, "good", stage.now) == answered + rested
+
+    async def test_there_must_be_an_answer_to_rate(self, stage: Stage) -> None:
+        ada = await stage.caller()
+        await stage.bank(question("a"))
+        version = await stage.version("a")
+        with pytest.raises(NotPossible, match="Answer the question first"):
+            await practice.rate(stage.session, ada, f"p{version.id}", "easy", stage.now)
+        await practice.missed(stage.session, [ada.member_id], version.question_id, stage.now)
+        with pytest.raises(NotPossible, match="Answer the question first"):
+            await practice.rate(stage.session, ada, f"p{version.id}", "easy", stage.now)
+
+    async def test_the_question_must_be_one_of_ours_and_practised(self, stage: Stage) -> None:
+        ada, eve = await stage.caller(), await stage.caller("Eve", workspace="away")
+        await stage.bank(question("a"), workspace_id=eve.workspace_id)
+        theirs = (await stage.version("a")).id
+        for ref in (f"p{theirs}", "p999", f"r{theirs}"):
+            with pytest.raises(NotFound, match=f"no practised question {ref} here"):
+                await practice.rate(stage.session, ada, ref, "easy", stage.now)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(credits=st.lists(st.floats(0, 1), min_size=1, max_size=6), gap=st.integers(0, 40))
+async def test_a_card_always_comes_again_and_never_in_the_past(stage: Stage, credits: list[float], gap: int) -> None:
+    async with stage.session.begin_nested() as undone:
+        ada = await stage.caller()
+        await stage.bank(question("a"))
+        for credit in credits:
+            assert await reviewed(stage, ada, "a", credit) > timedelta(0)
+            stage.now += timedelta(days=gap)
+        assert await cards.counts(stage.session, ada.member_id, stage.now + timedelta(days=40_000)) == (1, 1)
+        await undone.rollback()

@@ -1,0 +1,113 @@
+"""Practice cards: JSON-ready, deterministic, and due as FSRS would have them."""
+
+from __future__ import annotations
+
+import copy
+import json
+from datetime import UTC, datetime, timedelta, timezone
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.rounds.practice import CardRating, new_card, rating_for, recall, review
+
+NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
+RATINGS: tuple[CardRating, ...] = ("again", "hard", "good", "easy")
+
+reviews = st.lists(st.tuples(st.sampled_from(RATINGS), st.integers(0, 5000)), min_size=1, max_size=12)
+
+
+def practised(*ratings: CardRating) -> tuple[dict[str, Any], datetime]:
+    """A card reviewed each time it fell due."""
+    card, due = new_card(NOW), NOW
+    for rating in ratings:
+        card, due = review(card, rating, due)
+    return card, due
+
+
+def test_a_new_card_is_due_at_once() -> None:
+    assert datetime.fromisoformat(new_card(NOW)["due"]) == NOW
+    assert new_card(NOW) == new_card(NOW)
+
+
+def test_a_better_rating_is_due_later() -> None:
+    learnt, at = practised("good", "good")
+    dues = [review(learnt, rating, at)[1] for rating in RATINGS]
+    assert dues == sorted(set(dues))
+    assert dues[0] - at < timedelta(hours=1)
+    assert dues[2] - at > timedelta(days=2)
+
+
+def test_intervals_grow_while_it_is_known_and_fall_when_it_is_not() -> None:
+    known: list[CardRating] = ["good"] * 5
+    moments = [practised(*known[:n])[1] for n in range(2, 6)]
+    gaps = [later - earlier for earlier, later in pairwise(moments)]
+    assert gaps == sorted(set(gaps))
+    card, due = practised(*known)
+    assert review(card, "again", due)[1] - due < timedelta(days=1)
+
+
+@given(reviews)
+@settings(deadline=None)
+def test_cards_survive_json_and_the_same_reviews_give_the_same_card(done: list[tuple[CardRating, int]]) -> None:
+    direct, stored, now = new_card(NOW), new_card(NOW), NOW
+    for rating, minutes in done:
+        now += timedelta(minutes=minutes)
+        direct, due = review(direct, rating, now)
+        stored, again = review(json.loads(json.dumps(stored)), rating, now)
+        assert due == again > now
+        assert due.tzinfo == UTC
+    assert direct == stored == json.loads(json.dumps(direct))
+
+
+def test_the_card_reviewed_is_left_alone() -> None:
+    card = new_card(NOW)
+    before = copy.deepcopy(card)
+    review(card, "good", NOW)
+    assert card == before
+
+
+def test_another_zone_names_the_same_instant() -> None:
+    tokyo = NOW.astimezone(timezone(timedelta(hours=9)))
+    assert new_card(tokyo) == new_card(NOW)
+    assert review(new_card(NOW), "good", tokyo) == review(new_card(NOW), "good", NOW)
+
+
+def test_recall_fades() -> None:
+    card, _ = practised("good", "good")
+    at = datetime.fromisoformat(card["last_review"])
+    chances = [recall(card, at + timedelta(days=days)) for days in (0, 1, 10, 100)]
+    assert chances == sorted(chances, reverse=True)
+    assert chances[0] == 1.0
+    assert recall(new_card(NOW), NOW) == 0
+
+
+@pytest.mark.parametrize(
+    ("share", "seconds", "rating"),
+    [
+        (0.0, None, "again"),
+        (0.49, 2.0, "again"),
+        (0.5, None, "hard"),
+        (0.99, 2.0, "hard"),
+        (1.0, None, "good"),
+        (1.0, 60.0, "good"),
+        (1.0, 10.0, "easy"),
+    ],
+)
+def test_the_rating_an_answer_stands_for(share: float, seconds: float | None, rating: CardRating) -> None:
+    assert rating_for(share, seconds) == rating
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
+def test_a_share_outside_its_bounds_is_refused(share: float) -> None:
+    with pytest.raises(ValueError, match="lies between 0 and 1"):
+        rating_for(share)
+
+
+@pytest.mark.parametrize("broken", [{}, {"card_id": 1}, {**new_card(NOW), "state": 9}, {**new_card(NOW), "due": None}])
+def test_a_card_nobody_wrote_is_refused_with_a_cure(broken: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="start it again with new_card"):
+        review(broken, "good", NOW)

@@ -1,0 +1,73 @@
+"""A corrected key: closed rounds are judged again from the log, once, and the channel is told in one line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from service.client import ServiceClient
+from service.store.tables import Ledger, Outbox, VerdictRow
+from service.wire import AnswerInput, Notice, QuestionPost
+from tests.conftest import Clock
+from tests.service.roads import DAILY, Road, value
+
+
+@pytest.fixture
+async def closed(road: Road, clock: Clock) -> Road:
+    """A round on a value question whose key says (2, 3); Ada said so, Bob said (3, 2)."""
+    await road.bank(value())
+    await road.schedule()
+    clock.advance(hours=1)
+    question = next(body for body in await road.ticked() if isinstance(body, QuestionPost))
+    await road.answer(question.ref, AnswerInput(text="(2, 3)"), "Ada")
+    await road.answer(question.ref, AnswerInput(text="(3, 2)"), "Bob")
+    await road.client.close_now(road.who("Boss", admin=True), "close", DAILY)
+    await road.deliver()
+    return road
+
+
+async def board(client: ServiceClient, road: Road) -> list[tuple[str, int, int, float]]:
+    found = await client.board(road.who("Ada"), DAILY, "all")
+    return [(row.name, row.points, row.answered, row.accuracy) for row in found.rows]
+
+
+async def test_a_corrected_key_moves_points_once_and_keeps_the_log(closed: Road, client: ServiceClient) -> None:
+    assert [(name, answered, right) for name, _, answered, right in await board(client, closed)] == [
+        ("Ada", 1, 1.0),
+        ("Bob", 1, 0.0),
+    ]
+    worth = (await board(client, closed))[0][1]
+    before = await closed.rows(VerdictRow)
+    for _ in range(2):
+        await closed.bank(replace(value(), answer="(3, 2)"))
+        assert await board(client, closed) == [("Bob", worth, 1, 1.0), ("Ada", 0, 1, 0.0)]
+    rows = await closed.rows(Ledger)
+    assert [(row.reason, row.points) for row in rows] == [
+        ("round", worth),
+        ("round", 0),
+        ("regrade", -worth),
+        ("regrade", worth),
+    ]
+    kept = await closed.rows(VerdictRow)
+    assert [row.id for row in before] == [row.id for row in kept][:2]
+    assert len(kept) == 4
+    told = [body for delivery in await closed.deliver() if isinstance(body := delivery.body, Notice)]
+    corrected = [notice.text for notice in told if notice.title == "A question was corrected"]
+    assert len(corrected) == 1
+    assert f"1 member gained {worth} points and 1 member lost {worth} points" in corrected[0]
+
+
+async def test_a_change_that_moves_no_points_is_not_told(closed: Road, client: ServiceClient) -> None:
+    before = await board(client, closed)
+    await closed.bank(value(why="Rows first.", level="principal"))
+    assert await board(client, closed) == before
+    assert [row for row in await closed.rows(Ledger) if row.reason == "regrade"] == []
+    assert [row for row in await closed.rows(Outbox) if row.key.startswith("regraded:")] == []
+
+
+async def test_a_correction_of_a_correction_returns_what_was(closed: Road, client: ServiceClient) -> None:
+    before = await board(client, closed)
+    await closed.bank(replace(value(), answer="(3, 2)"))
+    await closed.bank(replace(value(), answer="(2, 3)"))
+    assert await board(client, closed) == before

@@ -1,0 +1,271 @@
+"""Code judged again, in the real sandbox: a corrected question's rounds, once; and a verdict repeated from its seed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from questions.model import Question
+from sandbox.client import Health, SandboxClient
+from sandbox.wire import Outcome, Run
+from service.app import build
+from service.client import ServiceClient
+from service.config import Settings
+from service.errors import NotFound
+from service.rounds.grading import NotJudged
+from service.rounds.jobs import defer_regrading
+from service.rounds.regrading import Repeated, exit_status, regrade_code, repeat
+from service.store.tables import AnswerRow, Ledger, Outbox, VerdictRow
+from service.wire import AnswerInput, Notice, QuestionPost
+from tests.conftest import TOKEN, Clock
+from tests.service.roads import DAILY, Road, code, value
+
+pytestmark = pytest.mark.sandbox
+
+DOUBLES = AnswerInput(code="def double(x):\n    return 2 * x\n")
+SQUARES = AnswerInput(code="def double(x):\n    return x * x\n")
+LOOPS = AnswerInput(code="def double(x):\n    raise SystemExit\n")
+
+
+def fixed() -> Question:
+    """The question with its reference corrected: what was wrong is right."""
+    question = code()
+    assert question.task is not None
+    return replace(question, task=replace(question.task, reference="def double(x):\n    return x * x\n"))
+
+
+class Flaky:
+    """The real sandbox, until it is told to fail."""
+
+    def __init__(self, client: SandboxClient) -> None:
+        self.client = client
+        self.failing = False
+        self.answers = 0
+
+    async def run(self, run: Run) -> Outcome:
+        self.answers += run.id.endswith("/answer")
+        return Outcome(run.id, "internal", detail="out of order") if self.failing else await self.client.run(run)
+
+    async def health(self) -> Health:
+        return await self.client.health()
+
+
+@pytest.fixture
+def flaky(sandbox: SandboxClient) -> Flaky:
+    return Flaky(sandbox)
+
+
+@pytest.fixture
+async def closed(settings: Settings, clock: Clock, flaky: Flaky) -> AsyncIterator[Road]:
+    """A closed round on code: Ada doubled, Bob squared, Cyd raised; only the doubling was right."""
+    async with build(settings, clock, flaky).running() as service:
+        road = Road(service, ServiceClient.inside(service.api, TOKEN))
+        await road.bank(code())
+        await road.schedule()
+        clock.advance(hours=1)
+        ref = next(body.ref for body in await road.ticked() if isinstance(body, QuestionPost))
+        for name, given in (("Ada", DOUBLES), ("Bob", SQUARES), ("Cyd", LOOPS)):
+            await road.answer(ref, given, name)
+        await service.jobs.work_off()
+        await road.client.close_now(road.who("Boss", admin=True), "close", DAILY)
+        await road.deliver()
+        yield road
+
+
+async def points(road: Road) -> dict[str, int]:
+    found = await road.client.board(road.who("Ada"), DAILY, "all")
+    return {row.name: row.points for row in found.rows}
+
+
+async def told(road: Road) -> list[str]:
+    bodies = [delivery.body for delivery in await road.deliver()]
+    return [body.text for body in bodies if isinstance(body, Notice) and body.title == "A question was corrected"]
+
+
+async def newest(road: Road) -> int:
+    return max(row.version_id for row in await road.rows(VerdictRow))
+
+
+async def test_a_corrected_question_moves_points_once_through_the_sandbox(closed: Road, clock: Clock) -> None:
+    before = await points(closed)
+    assert 0 == before["Cyd"] < before["Bob"] < before["Ada"]
+    await closed.bank(fixed())
+    assert await points(closed) == before
+    await closed.service.jobs.work_off()
+    after = await points(closed)
+    assert (after["Ada"], after["Bob"], after["Cyd"]) == (before["Bob"], before["Ada"], 0)
+    (line,) = await told(closed)
+    moved = before["Ada"] - before["Bob"]
+    assert line.startswith("The judging of `double`, asked on ")
+    assert f"1 member gained {moved} points and 1 member lost {moved} points" in line
+    # The same again, and at the same time, moves nothing and says nothing.
+    rows = len(await closed.rows(Ledger)), len(await closed.rows(VerdictRow)), len(await closed.rows(Outbox))
+    version = await newest(closed)
+    sessions, sandbox = closed.service.sessions, closed.service.sandbox
+    again = [regrade_code(sessions, sandbox, version, clock, last=False) for _ in range(3)]
+    await asyncio.gather(*again)
+    assert (len(await closed.rows(Ledger)), len(await closed.rows(VerdictRow)), len(await closed.rows(Outbox))) == rows
+
+
+async def test_the_cases_come_from_the_recorded_seed(closed: Road) -> None:
+    seeds = {row.answer_id: row.detail["seed"] for row in await closed.rows(VerdictRow)}
+    await closed.bank(fixed())
+    await closed.service.jobs.work_off()
+    again = (await closed.rows(VerdictRow))[3:]
+    assert {row.answer_id: row.detail["seed"] for row in again} == seeds
+
+
+async def test_a_correction_of_a_correction_returns_what_was(closed: Road) -> None:
+    before = await points(closed)
+    for question in (fixed(), code()):
+        await closed.bank(question)
+        await closed.service.jobs.work_off()
+    assert await points(closed) == before
+
+
+async def test_of_two_corrections_left_together_the_newest_holds(closed: Road) -> None:
+    before = await points(closed)
+    await closed.bank(fixed())
+    await closed.bank(code())
+    await closed.service.jobs.work_off()
+    assert await points(closed) == before
+    assert await told(closed) == []
+
+
+async def test_new_words_are_no_new_verdicts_and_need_no_sandbox(closed: Road, flaky: Flaky) -> None:
+    runs, rows = flaky.answers, await closed.rows(VerdictRow)
+    await closed.bank(code(why="Twice is twice.", level="principal"))
+    await closed.service.jobs.work_off()
+    again = (await closed.rows(VerdictRow))[3:]
+    assert flaky.answers == runs
+    assert [(row.answer_id, row.verdict, row.detail) for row in again] == [
+        (row.answer_id, row.verdict, row.detail) for row in sorted(rows, key=lambda row: row.answer_id)
+    ]
+    assert await told(closed) == []
+
+
+async def test_a_failing_sandbox_moves_nothing_and_is_asked_again(closed: Road, flaky: Flaky, clock: Clock) -> None:
+    before, rows = await points(closed), len(await closed.rows(VerdictRow))
+    await closed.bank(fixed())
+    flaky.failing = True
+    await closed.service.jobs.work_off()
+    (job,) = await closed.service.jobs.app.job_manager.list_jobs_async()
+    assert (job.task_name, job.status, job.attempts) == ("regrade_code", "todo", 1)
+    version = job.task_kwargs["version_id"]
+    assert isinstance(version, int)
+    sessions, sandbox = closed.service.sessions, closed.service.sandbox
+    with pytest.raises(NotJudged, match="out of order"):
+        await regrade_code(sessions, sandbox, version, clock, last=False)
+    await regrade_code(sessions, sandbox, version, clock, last=True)
+    assert (await points(closed), len(await closed.rows(VerdictRow)), await told(closed)) == (before, rows, [])
+    flaky.failing = False
+    await regrade_code(sessions, sandbox, version, clock, last=False)
+    assert await points(closed) != before
+
+
+async def test_a_job_is_left_with_the_import_or_not_at_all(closed: Road) -> None:
+    await closed.bank(code(), value())
+    assert list(await closed.service.jobs.app.job_manager.list_jobs_async()) == []
+    with pytest.raises(ZeroDivisionError):
+        async with closed.service.sessions.begin() as session:
+            await defer_regrading(session, 1, 1)
+            raise ZeroDivisionError
+    assert list(await closed.service.jobs.app.job_manager.list_jobs_async()) == []
+
+
+async def test_who_was_forgotten_is_not_judged_again(closed: Road) -> None:
+    await closed.client.privacy(closed.who("Bob"), "forget me", "forget")
+    rows = len(await closed.rows(VerdictRow))
+    await closed.bank(fixed())
+    await closed.service.jobs.work_off()
+    assert len(await closed.rows(VerdictRow)) == rows + 2
+
+
+async def test_a_verdict_that_comes_after_the_correction_is_corrected_too(
+    settings: Settings, clock: Clock, flaky: Flaky
+) -> None:
+    async with build(settings, clock, flaky).running() as service:
+        road = Road(service, ServiceClient.inside(service.api, TOKEN))
+        await road.bank(code())
+        await road.schedule()
+        clock.advance(hours=1)
+        ref = next(body.ref for body in await road.ticked() if isinstance(body, QuestionPost))
+        await road.answer(ref, SQUARES, "Bob")
+        await road.client.close_now(road.who("Boss", admin=True), "close", DAILY)
+        await road.bank(fixed())
+        for _ in range(2):
+            await service.jobs.work_off()
+        booked = await road.rows(Ledger)
+        assert [row.reason for row in booked] == ["round", "regrade"]
+        assert sum(row.credit or 0 for row in booked) == pytest.approx(1.0)
+
+
+async def test_a_verdict_is_the_same_again_and_nothing_is_written(closed: Road, flaky: Flaky) -> None:
+    rows = len(await closed.rows(VerdictRow))
+    sessions = closed.service.sessions
+    found = [one async for one in repeat(sessions, flaky, question="double")]
+    assert [one.same for one in found] == [True] * 3
+    assert exit_status(found) == 0
+    first = next(row for row in await closed.rows(AnswerRow) if row.name == "Ada")
+    (ada,) = [one async for one in repeat(sessions, flaky, answer_id=first.id)]
+    assert str(ada) == f"answer {first.id} to double, version 1: accepted, 5 of 5 cases, and the same again"
+    flaky.failing = True
+    failed = [one async for one in repeat(sessions, flaky, answer_id=first.id)]
+    assert exit_status(failed) == 2
+    assert "it could not be judged again" in str(failed[0])
+    assert len(await closed.rows(VerdictRow)) == rows
+
+
+async def test_a_verdict_that_comes_out_otherwise_is_told(closed: Road, flaky: Flaky) -> None:
+    (ada, *_) = [one async for one in repeat(closed.service.sessions, flaky, question="double")]
+    other = Repeated(ada.answer_id, ada.question, ada.version, ada.before, ada.after.model_copy(update={"cases": ()}))
+    assert (other.same, exit_status([ada, other])) == (False, 1)
+    assert ", but now " in str(other)
+
+
+@pytest.mark.parametrize("wanted", [{"answer_id": 10**9}, {"question": "no-such"}])
+async def test_what_was_never_judged_in_the_sandbox_cannot_be_repeated(
+    closed: Road, flaky: Flaky, wanted: dict[str, object]
+) -> None:
+    with pytest.raises(NotFound, match="There is no judged code answer"):
+        await anext(repeat(closed.service.sessions, flaky, **wanted))  # type: ignore[arg-type]
+
+
+def typed(road: Road, socket: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    rest = {name: value for name, value in os.environ.items() if not name.startswith(("DAILYGRAD_", "DATABASE_URL"))}
+    return subprocess.run(
+        [sys.executable, "-m", "dailygrad", "regrade", *words],
+        cwd=Path(__file__).parents[3],
+        env={
+            **rest,
+            "DATABASE_URL": road.service.settings.database_url,
+            "DAILYGRAD_SANDBOX_SOCKET": str(socket),
+            "COLUMNS": "200",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+async def test_the_operator_repeats_verdicts_from_the_command_line(closed: Road, flaky: Flaky) -> None:
+    socket = flaky.client.path
+    done = await asyncio.to_thread(typed, closed, socket, "--question", "double")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "to double, version 1: accepted, 5 of 5 cases, and the same again\n" in done.stdout
+    assert done.stdout.endswith("  3 of 3 verdicts are the same again\n")
+    first = (await closed.rows(AnswerRow))[0]
+    gone = await asyncio.to_thread(typed, closed, socket, str(first.id + 1000))
+    assert (gone.returncode, gone.stdout) == (2, "")
+    assert f"There is no judged code answer {first.id + 1000} here." in gone.stderr
+    both = await asyncio.to_thread(typed, closed, socket, str(first.id), "--question", "double")
+    assert both.returncode == 2
+    assert "give the number of an answer, or --question ID" in both.stderr

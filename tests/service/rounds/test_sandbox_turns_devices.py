@@ -1,0 +1,130 @@
+"""What is judged on a GPU alone is asked where a sandbox has one, and where none has, that is said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import pytest
+
+from questions.model import Question
+from sandbox.client import Health, SandboxUnreachable
+from sandbox.wire import Device, Outcome, Run
+from service.banks.importing import import_bank
+from service.cli import import_text
+from service.client import ServiceRefused
+from service.rounds import practice
+from service.rounds.sandbox_turns import FORGOTTEN, FairSandbox, note_devices
+from service.rounds.schedules import ONLY_FOR_GPU
+from service.store.members import known
+from service.store.tables import QuestionRow as QuestionRow
+from service.store.tables import Round, SandboxDevice
+from service.wire import Notice, Who
+from tests.conftest import MONDAY, Clock
+from tests.service.roads import DAILY, SPEC, Road, code
+from tests.service.staging import reading
+
+
+@dataclass
+class Machine:
+    """A sandbox with these devices; without any, nobody answers."""
+
+    devices: tuple[Device, ...] = ()
+
+    async def health(self) -> Health:
+        if not self.devices:
+            raise SandboxUnreachable("gone")
+        return Health(ready=1, running=0, waiting=0, isolation="full", lacks=(), devices=self.devices)
+
+    async def run(self, run: Run) -> Outcome:
+        raise NotImplementedError
+
+
+BOSS = Who(platform="web", workspace="home", member="boss", name="Boss", admin=True)
+CPU, BOTH, GONE = Machine(("cpu",)), Machine(("cpu", "cuda")), Machine()
+
+
+def on_gpu(id_: str = "kernel", device: str = "cuda") -> Question:
+    question = code(id_)
+    assert question.task is not None
+    return replace(question, task=replace(question.task, device=device))  # type: ignore[arg-type]
+
+
+async def seen(road: Road, machine: Machine) -> bool:
+    return await note_devices(road.service.sessions, FairSandbox(machine), road.now)
+
+
+async def test_what_was_seen_stays_for_a_while_and_is_forgotten_then(road: Road, clock: Clock) -> None:
+    assert await seen(road, BOTH) is True
+    clock.now += FORGOTTEN
+    assert await seen(road, GONE) is False
+    assert {row.device for row in await road.rows(SandboxDevice)} == {"cpu", "cuda"}
+    assert await seen(road, CPU) is True
+    clock.advance(seconds=1)
+    assert await seen(road, CPU) is True
+    assert [row.device for row in await road.rows(SandboxDevice)] == ["cpu"]
+    # A worker that looked sooner and wrote later changes nothing.
+    await note_devices(road.service.sessions, FairSandbox(CPU), clock.now - timedelta(minutes=5))
+    assert [row.seen_at for row in await road.rows(SandboxDevice)] == [clock.now]
+
+
+@pytest.mark.parametrize(("device", "asked"), [("cuda", ["none", "none", "asked"]), ("both", ["asked"] * 3)])
+async def test_only_what_needs_a_gpu_waits_for_one(road: Road, device: str, asked: list[str]) -> None:
+    await road.bank(on_gpu(device=device))
+    found = []
+    for machine in (GONE, CPU, BOTH):
+        await seen(road, machine)
+        form = await road.client.practice(road.who("Ada"), DAILY)
+        found.append("asked" if form else "none")
+    assert found == asked
+
+
+async def test_a_card_that_is_due_waits_too(road: Road, clock: Clock) -> None:
+    await road.bank(on_gpu())
+    await seen(road, BOTH)
+    form = await road.client.practice(road.who("Ada"), DAILY)
+    assert form is not None
+    (row,) = await road.rows(QuestionRow)
+    async with road.service.sessions.begin() as session:
+        caller = await known(session, road.who("Ada"), DAILY, clock.now)
+        await practice.missed(session, [caller.member_id], row.id, clock.now)
+    clock.now += 2 * FORGOTTEN
+    await seen(road, CPU)
+    assert await road.client.practice(road.who("Ada"), DAILY) is None
+    await seen(road, BOTH)
+    assert await road.client.practice(road.who("Ada"), DAILY) is not None
+
+
+async def test_a_schedule_of_such_questions_says_why_nothing_is_asked(road: Road, clock: Clock) -> None:
+    await road.bank(on_gpu())
+    said = ONLY_FOR_GPU.removesuffix(".")
+    with pytest.raises(ServiceRefused, match=f"{said}: ask for other levels, topics or kinds, or import more"):
+        await road.client.schedule_add(BOSS, "add", DAILY, SPEC)
+    await seen(road, BOTH)
+    schedule = await road.client.schedule_add(BOSS, "again", DAILY, SPEC)
+    assert (await road.client.schedule_preview(BOSS, schedule.id)).question.id == "kernel"
+    clock.now += 2 * FORGOTTEN
+    await seen(road, CPU)
+    with pytest.raises(ServiceRefused, match=said):
+        await road.client.schedule_preview(BOSS, schedule.id)
+    clock.now = MONDAY + timedelta(hours=1)
+    await seen(road, CPU)
+    bodies = await road.ticked()
+    assert [row.skipped for row in await road.rows(Round)] == [ONLY_FOR_GPU]
+    (notice,) = [body for body in bodies if isinstance(body, Notice)]
+    assert notice.text.startswith(f"{ONLY_FOR_GPU} Nothing was posted, and no streak breaks.")
+
+
+async def test_doctor_and_import_say_it(road: Road) -> None:
+    questions = (on_gpu(), code("double"))
+    async with road.service.sessions.begin() as session:
+        view = await import_bank(session, reading(*questions), None, road.now, True)
+    assert view.for_gpu == 1
+    assert "    1 judged on a GPU, which no sandbox has: not asked before one does" in import_text(view, dry_run=False)
+    said = {check.name: (check.ok, check.said) for check in await road.client.doctor(BOSS)}
+    assert said["bank"] == (True, "1 question may be asked; 1 more once a sandbox has a GPU")
+    await seen(road, BOTH)
+    said = {check.name: (check.ok, check.said) for check in await road.client.doctor(BOSS)}
+    assert said["bank"] == (True, "2 questions may be asked")
+    async with road.service.sessions.begin() as session:
+        assert (await import_bank(session, reading(*questions), None, road.now, True)).for_gpu == 0

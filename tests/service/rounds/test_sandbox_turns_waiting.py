@@ -1,0 +1,108 @@
+"""Who has to wait for a verdict is told how many are before them, and how long that takes; nobody else is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.core.text.questions import recorded_card
+from bot.core.text.words import seconds_words
+from sandbox.client import Health, SandboxUnreachable
+from sandbox.wire import Outcome, Run
+from service.app import build
+from service.config import Settings
+from service.rounds.sandbox_turns import seconds_of
+from service.wire import AnswerInput, AnswerResult
+from tests.conftest import MONDAY, Clock
+from tests.service.roads import code_asked, road_with
+
+CODE = AnswerInput(code="def double(x):\n    return 2 * x\n")
+FREE = Health(ready=2, running=0, waiting=0, isolation="full", lacks=())
+BUSY = replace(FREE, ready=0, running=2, waiting=3, wait_s=2.0)
+
+
+@dataclass
+class Machine:
+    """A sandbox that is asked how it is, and noted how often."""
+
+    says: Health | None = FREE
+    asked: int = field(default=0)
+
+    async def run(self, run: Run) -> Outcome:
+        raise NotImplementedError
+
+    async def health(self) -> Health:
+        self.asked += 1
+        if self.says is None:
+            raise SandboxUnreachable("gone")
+        return self.says
+
+
+@given(st.integers(1, 500), st.integers(0, 64), st.floats(0.001, 60))
+def test_the_wait_grows_with_what_is_before_and_never_without(before: int, waiting: int, wait_s: float) -> None:
+    health = replace(BUSY, waiting=waiting, wait_s=wait_s)
+    seconds, longer = seconds_of(before, health), seconds_of(before + 1, health)
+    assert seconds is not None and longer is not None
+    assert 0 < seconds < longer
+    assert seconds_of(before, replace(health, wait_s=0.0)) is None
+
+
+async def test_each_learns_their_place_and_first_answers_go_before_others(settings: Settings, clock: Clock) -> None:
+    machine = Machine()
+    async with build(settings, clock, machine).running() as service:
+        road = road_with(service)
+        ref = await code_asked(road, clock)
+        assert (await road.answer(ref, CODE, "Ada")).before == 0
+        # With nobody before there is nothing to ask the sandbox.
+        assert machine.asked == 0
+        machine.says = BUSY
+        bob = await road.answer(ref, CODE, "Bob")
+        assert (bob.status, bob.before) == ("judging", 1)
+        assert bob.wait_s == pytest.approx(1.5)
+        # Ada's second answer goes behind all first ones, Cid's before it.
+        again = await road.answer(ref, CODE, "Ada", event="second")
+        assert again.before == 2
+        assert again.wait_s == pytest.approx(3.0)
+        assert (await road.answer(ref, CODE, "Cid")).before == 2
+        # The event come twice is answered alike, and takes no place.
+        assert (await road.answer(ref, CODE, "Ada", event="second")).before == 2
+        assert (await road.answer(ref, CODE, "Dan")).before == 3
+        # Where a run starts at once, those before are no wait.
+        machine.says = FREE
+        assert (await road.answer(ref, CODE, "Eve")).before == 0
+        # Where nobody says how long it takes, the number is told alone.
+        machine.says = None
+        fay = await road.answer(ref, CODE, "Fay")
+        assert (fay.before, fay.wait_s) == (5, 0.0)
+
+
+def test_it_is_told_in_every_chat_s_card_and_only_where_there_is_a_wait() -> None:
+    def told(before: int = 0, wait_s: float = 0.0) -> str:
+        receipt = AnswerResult(status="judging", ref="r1", given=CODE, before=before, wait_s=wait_s)
+        return recorded_card(receipt, None, MONDAY).summary
+
+    assert told() == "Your code is being judged… The verdict follows in a private message, usually within seconds."
+    assert told(before=1, wait_s=0.4).endswith(
+        "… 1 answer is judged before yours; the verdict follows in a private message."
+    )
+    assert told(before=12, wait_s=21.9).endswith(
+        "… 12 answers are judged before yours, which takes about 20 seconds; the verdict follows in a private message."
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.2, "1 second"),
+        (1.4, "1 second"),
+        (7.4, "7 seconds"),
+        (8, "10 seconds"),
+        (89, "90 seconds"),
+        (90, "2 minutes"),
+    ],
+)
+def test_an_estimate_is_no_more_exact_than_it_is_known(seconds: float, words: str) -> None:
+    assert seconds_words(seconds) == words

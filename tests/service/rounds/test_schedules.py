@@ -1,0 +1,186 @@
+"""Schedules as admins handle them: nothing that could never post, and words of help where something is wrong."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.errors import NotFound, NotPossible
+from service.rounds import schedules
+from service.store.members import Caller
+from service.store.tables import Schedule
+from service.wire import ScheduleSpec, ScheduleView
+from tests.service.staging import NOON, Stage, question
+
+WEEKDAYS = (0, 1, 2, 3, 4)
+
+
+def utc(day: int, hour: int, minute: int = 0) -> datetime:
+    return datetime(2026, 3, day, hour, minute, tzinfo=UTC)
+
+
+async def added(stage: Stage, caller: Caller, **spec: object) -> ScheduleView:
+    assert caller.channel_id is not None
+    made = ScheduleSpec.model_validate(spec)
+    return await schedules.add(stage.session, caller, caller.channel_id, made, stage.now)
+
+
+@pytest.fixture
+async def admin(stage: Stage) -> Caller:
+    await stage.bank(question("a"), question("b", topic="autograd", level="senior"))
+    return await stage.caller("Boss", admin=True)
+
+
+async def test_a_schedule_says_when_it_posts_next(stage: Stage, admin: Caller) -> None:
+    view = await added(stage, admin, at=time(9, 30), zone="Europe/Berlin", weekdays=(4, 0, 4))
+    assert (view.channel, view.channel_name, view.paused) == ("daily", "#daily", False)
+    assert view.spec.weekdays == (0, 4)
+    assert view.next == (utc(6, 8, 30), utc(9, 8, 30), utc(13, 8, 30))
+    assert await schedules.listed(stage.session, admin, stage.now) == (view,)
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({"weekdays": ()}, "at least one weekday"),
+        ({"zone": "Europe/Berln"}, "no such zone; did you mean Europe/Berlin or "),
+        ({"zone": "Mars/Olympus"}, "use an IANA name such as"),
+        ({"country": "XX"}, "Holiday calendar 'XX'"),
+        ({"topics": ("tensor",)}, "no topic 'tensor' here. Did you mean tensors"),
+        ({"levels": ("principal",)}, "No question of the bank fits"),
+        ({"topics": ("autograd",), "levels": ("mid",)}, "No question of the bank fits"),
+        ({"kinds": ("code",)}, "No question of the bank fits"),
+        ({"at": "09:00:00Z"}, "it carries a zone"),
+    ],
+    ids=lambda value: str(value),
+)
+async def test_what_could_never_post_is_refused_with_the_cure(
+    stage: Stage, admin: Caller, spec: dict[str, object], said: str
+) -> None:
+    with pytest.raises((NotPossible, NotFound)) as refusal:
+        await added(stage, admin, **spec)
+    assert said in refusal.value.message
+    assert await schedules.listed(stage.session, admin, stage.now) == ()
+
+
+async def test_topics_are_kept_as_the_bank_writes_them(stage: Stage, admin: Caller) -> None:
+    view = await added(stage, admin, topics=("Tensors/", "AUTOGRAD", "autograd"))
+    assert view.spec.topics == ("tensors", "autograd")
+
+
+async def test_an_edit_counts_from_now_on(stage: Stage, admin: Caller) -> None:
+    view = await added(stage, admin, at=time(15, 0))
+    stage.now += timedelta(hours=1)
+    edited = await schedules.edit(stage.session, admin, view.id, ScheduleSpec(at=time(12, 30)), stage.now)
+    assert edited.next[0] == utc(5, 12, 30)
+    row = await stage.session.get(Schedule, view.id)
+    assert row is not None
+    assert row.since == stage.now
+
+
+async def test_nothing_of_a_pause_is_made_up_for(stage: Stage, admin: Caller) -> None:
+    view = await added(stage, admin)
+    paused = await schedules.pause(stage.session, admin, view.id, True, stage.now)
+    assert (paused.paused, paused.next) == (True, ())
+    stage.now += timedelta(days=3)
+    for _ in range(2):
+        going_on = await schedules.pause(stage.session, admin, view.id, False, stage.now)
+        assert (going_on.paused, going_on.next[0]) == (False, utc(9, 9))
+    row = await stage.session.get(Schedule, view.id)
+    assert row is not None
+    assert row.since == stage.now
+
+
+async def test_a_skipped_day_is_left_out(stage: Stage, admin: Caller) -> None:
+    view = await added(stage, admin)
+    for _ in range(2):
+        skipped = await schedules.skip(stage.session, admin, view.id, date(2026, 3, 5), stage.now)
+    assert skipped.next == (utc(6, 9), utc(9, 9), utc(10, 9))
+
+
+async def test_a_day_that_is_over_or_was_posted_cannot_be_skipped(stage: Stage, admin: Caller) -> None:
+    row = await stage.schedule(admin, zone="Pacific/Auckland")
+    with pytest.raises(NotPossible, match="2026-03-04 is over"):
+        # In Auckland it is the 5th already.
+        await schedules.skip(stage.session, admin, row.id, date(2026, 3, 4), stage.now)
+    await stage.round(row, date(2026, 3, 5), "a", closed=False)
+    with pytest.raises(NotPossible, match="The question of 2026-03-05 has been posted already"):
+        await schedules.skip(stage.session, admin, row.id, date(2026, 3, 5), stage.now)
+
+
+async def test_a_day_without_a_slot_is_said_to_need_no_skipping(stage: Stage, admin: Caller) -> None:
+    view = await added(stage, admin, country="DE")
+    for day, name in ((date(2026, 3, 7), "Saturday"), (date(2026, 5, 1), "Friday")):
+        with pytest.raises(NotPossible, match=f"{day} is a {name} without a question in this schedule"):
+            await schedules.skip(stage.session, admin, view.id, day, stage.now)
+
+
+async def test_a_removed_schedule_is_gone(stage: Stage, admin: Caller) -> None:
+    view = await added(stage, admin)
+    await schedules.remove(stage.session, admin, view.id, stage.now)
+    assert await schedules.listed(stage.session, admin, stage.now) == ()
+    with pytest.raises(NotFound, match=f"no schedule {view.id} here"):
+        await schedules.pause(stage.session, admin, view.id, True, stage.now)
+
+
+async def test_another_workspace_neither_sees_nor_touches_it(stage: Stage, admin: Caller) -> None:
+    view = await added(stage, admin)
+    eve = await stage.caller("Eve", workspace="away", admin=True)
+    assert await schedules.listed(stage.session, eve, stage.now) == ()
+    assert await schedules.low(stage.session, eve, stage.now) == ()
+    for attempt in (
+        schedules.edit(stage.session, eve, view.id, ScheduleSpec(), stage.now),
+        schedules.pause(stage.session, eve, view.id, True, stage.now),
+        schedules.skip(stage.session, eve, view.id, date(2026, 3, 9), stage.now),
+        schedules.remove(stage.session, eve, view.id, stage.now),
+    ):
+        with pytest.raises(NotFound):
+            await attempt
+    assert await schedules.listed(stage.session, admin, stage.now) == (view,)
+
+
+async def test_low_counts_what_can_be_asked_before_a_repetition(stage: Stage, admin: Caller) -> None:
+    await stage.bank(*(question(key) for key in "abcde"), question("f", topic="autograd", level="senior"))
+    all_of_it = await added(stage, admin, topics=("tensors",))
+    one = await added(stage, admin, topics=("autograd",), levels=("senior",))
+    low = await schedules.low(stage.session, admin, stage.now)
+    assert [(view.schedule, view.left) for view in low] == [(one.id, 1), (all_of_it.id, 5)]
+    row = await stage.session.get(Schedule, all_of_it.id)
+    assert row is not None
+    for day, key in ((2, "a"), (3, "b")):
+        await stage.round(row, date(2026, 3, day), key)
+    assert await schedules.left(stage.session, row, NOON) == 3
+    assert await schedules.left(stage.session, row, NOON + timedelta(days=400)) == 5
+
+
+async def test_a_preview_shows_the_next_slots_question_without_its_key(stage: Stage, admin: Caller) -> None:
+    view = await added(stage, admin, topics=("autograd",), open_minutes=60)
+    await schedules.skip(stage.session, admin, view.id, date(2026, 3, 5), stage.now)
+    shown = await schedules.preview(stage.session, admin, view.id, stage.now)
+    assert (shown.id, shown.day, shown.opens_at, shown.closes_at) == (0, date(2026, 3, 6), utc(6, 9), utc(6, 10))
+    assert shown.question.id == "b"
+    await stage.bank(question("a"))
+    with pytest.raises(NotPossible, match="No question of the bank fits"):
+        await schedules.preview(stage.session, admin, view.id, stage.now)
+
+
+@given(
+    at=st.times(timezones=st.none()),
+    weekdays=st.sets(st.integers(0, 6), min_size=1),
+    zone=st.sampled_from(["UTC", "Europe/Berlin", "America/St_Johns", "Pacific/Apia", "Africa/Casablanca"]),
+    # Hypothesis takes its bounds naive and adds the zone itself.
+    now=st.datetimes(datetime(2024, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC)),  # noqa: DTZ001
+)
+def test_coming_slots_are_ahead_in_order_and_on_the_days_asked_for(
+    at: time, weekdays: set[int], zone: str, now: datetime
+) -> None:
+    spec = ScheduleSpec(at=at.replace(second=0, microsecond=0), weekdays=tuple(weekdays), zone=zone)
+    slots = schedules.coming(schedules.timetable_of(spec), now)
+    instants = [slot.instant for slot in slots]
+    assert len(slots) == schedules.SHOWN
+    assert instants == sorted(set(instants))
+    assert instants[0] > now
+    assert {slot.day.weekday() for slot in slots} <= weekdays

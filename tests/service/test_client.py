@@ -1,0 +1,91 @@
+"""A call that meets a process on its way out, over real sockets."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+
+import httpx
+import pytest
+
+from service.client import PAUSES, with_retries
+
+GONE = b""
+WELL = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+Count = list[bytes]
+
+
+@asynccontextmanager
+async def answering(*answers: bytes) -> AsyncIterator[tuple[str, Count]]:
+    """A server that gives one answer a connection and hangs up; what it was sent."""
+    heard: Count = []
+
+    async def meet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        heard.append(head)
+        writer.write(answers[min(len(heard), len(answers)) - 1])
+        writer.close()
+
+    server = await asyncio.start_server(meet, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", heard
+
+
+async def called(url: str, *, answered_once: bool) -> int:
+    async with httpx.AsyncClient() as http:
+        return (await with_retries(partial(http.post, url), answered_once=answered_once)).status_code
+
+
+async def test_who_hangs_up_is_called_again_where_that_changes_nothing() -> None:
+    async with answering(GONE, GONE, WELL) as (url, heard):
+        assert await called(url, answered_once=True) == 200
+        assert len(heard) == 3
+
+
+async def test_what_may_have_had_its_effect_is_not_done_twice() -> None:
+    async with answering(GONE, WELL) as (url, heard):
+        with pytest.raises(httpx.RemoteProtocolError):
+            await called(url, answered_once=False)
+        assert len(heard) == 1
+
+
+async def test_it_gives_up_and_says_why() -> None:
+    async with answering(GONE) as (url, heard):
+        with pytest.raises(httpx.RemoteProtocolError):
+            await called(url, answered_once=True)
+        assert len(heard) == len(PAUSES) + 1
+
+
+@pytest.mark.parametrize("answered_once", [True, False])
+async def test_where_nobody_listens_another_is_tried_once(answered_once: bool) -> None:
+    async with answering(WELL) as (url, heard):
+        for first, status in ((1, 200), (2, None)):
+            tries = 0
+
+            async def send(refused: int = first) -> httpx.Response:
+                nonlocal tries
+                tries += 1
+                async with httpx.AsyncClient() as http:
+                    return await http.post(url if tries > refused else "http://127.0.0.1:1")
+
+            if status is None:
+                with pytest.raises(httpx.ConnectError):
+                    await with_retries(send, answered_once=answered_once)
+            else:
+                assert (await with_retries(send, answered_once=answered_once)).status_code == status
+            assert tries == 2
+        assert len(heard) == 1
+
+
+async def test_one_that_went_away_is_waited_for() -> None:
+    async with answering(GONE, WELL) as (url, heard):
+        places = iter((url, "http://127.0.0.1:1", "http://127.0.0.1:1", url))
+
+        async def send() -> httpx.Response:
+            async with httpx.AsyncClient() as http:
+                return await http.post(next(places))
+
+        assert (await with_retries(send, answered_once=True)).status_code == 200
+        assert len(heard) == 2

@@ -1,0 +1,124 @@
+"""Service tokens: any of several is taken, the newest is shown, and a file of them is followed as it changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.credentials import ServiceTokens, ShownToken, TokenFile, tokens_in
+
+OLD, NEW, NEWER = ("the-old-token-16", "the-new-token-16", "the-newer-token-")
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters=",\r\n"), min_size=16, max_size=40).filter(
+    lambda word: word == word.strip() and len(word) >= 16
+)
+
+
+def replace(path: Path, text: str) -> None:
+    """As a careful operator does it: whole or not at all."""
+    new = path.with_suffix(".new")
+    new.write_text(text, encoding="utf-8")
+    new.replace(path)
+
+
+@pytest.mark.parametrize("text", [f"{NEW},{OLD}", f"{NEW}\n{OLD}\n", f" {NEW} , \r\n\n{OLD}", f",{NEW},,{OLD},"])
+def test_tokens_stand_apart_by_commas_or_lines_the_newest_first(text: str) -> None:
+    assert tokens_in(text) == (NEW, OLD)
+
+
+@pytest.mark.parametrize(("text", "found"), [("", 0), (" \n,", 0), ("short", 5), (f"{NEW},fifteen-letters", 15)])
+def test_a_short_token_is_refused_and_not_told(text: str, found: int) -> None:
+    with pytest.raises(ValueError, match=f"^{found} characters$"):
+        tokens_in(text)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=4), WORDS)
+def test_each_of_them_and_nothing_else_is_accepted(tokens: list[str], other: str) -> None:
+    known = ServiceTokens(*tokens_in(",".join(tokens)))
+    assert list(known.all) == tokens
+    assert all(known.accepts(f"Bearer {token}") for token in tokens)
+    for shown in ("", "Bearer", "Bearer ", *tokens, f"Bearer {tokens[0]} ", f"bearer {tokens[0]}", f"Bearer {other}x"):
+        assert known.accepts(shown) is (shown.removeprefix("Bearer ") in tokens and shown.startswith("Bearer "))
+
+
+def test_a_file_that_changes_is_followed(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text(OLD)
+    tokens = TokenFile(path)
+    for text, good, gone in (
+        (f"{NEW}\n{OLD}", (NEW, OLD), NEWER),
+        (NEW, (NEW,), OLD),
+        (f"{NEWER},{NEW}", (NEWER, NEW), OLD),
+    ):
+        replace(path, text)
+        assert tuple(tokens.all) == good
+        assert all(tokens.accepts(f"Bearer {token}") for token in good)
+        assert not tokens.accepts(f"Bearer {gone}")
+
+
+@pytest.mark.parametrize("spoilt", [None, "", "short", f"{NEW},short"])
+def test_a_file_that_cannot_be_used_changes_nothing_until_it_can(tmp_path: Path, spoilt: str | None) -> None:
+    path = tmp_path / "token"
+    path.write_text(OLD)
+    tokens = TokenFile(path)
+    if spoilt is None:
+        path.unlink()
+    else:
+        replace(path, spoilt)
+    assert [tuple(tokens.all) for _ in range(2)] == [(OLD,), (OLD,)]
+    replace(path, NEW)
+    assert tuple(tokens.all) == (NEW,)
+
+
+def test_a_file_that_is_not_there_at_the_start_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="No such file"):
+        TokenFile(tmp_path / "none")
+    (tmp_path / "short").write_text("short")
+    with pytest.raises(ValueError, match="5 characters"):
+        TokenFile(tmp_path / "short")
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "shown"),
+    [
+        ((NEW, OLD), (NEW, OLD), [NEW]),
+        ((NEW, OLD), (OLD,), [NEW, OLD]),
+        ((OLD,), (NEW, OLD), [OLD]),
+        ((NEWER, NEW), (OLD,), [NEWER, NEW]),
+    ],
+)
+async def test_the_newest_is_shown_and_the_others_where_it_is_not_known(
+    mine: tuple[str, ...], theirs: tuple[str, ...], shown: list[str]
+) -> None:
+    asked: list[str] = []
+    service = ServiceTokens(*theirs)
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.headers["authorization"].removeprefix("Bearer "))
+        return httpx.Response(200 if service.accepts(request.headers["authorization"]) else 401)
+
+    auth = ShownToken(ServiceTokens(*mine))
+    async with httpx.AsyncClient(transport=httpx.MockTransport(answer), auth=auth) as client:
+        answered = await client.post("http://service/v1/me", json={"a": 1})
+    assert asked == shown
+    assert answered.status_code == (200 if set(mine) & set(theirs) else 401)
+
+
+async def test_a_token_that_changes_after_a_call_was_sent_is_shown_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text(OLD)
+    bodies: list[bytes] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        bodies.append(request.content)
+        replace(path, NEW)  # the service has retired the old one while the call was on its way
+        return httpx.Response(200 if request.headers["authorization"] == f"Bearer {NEW}" else 401)
+
+    auth = ShownToken(TokenFile(path))
+    async with httpx.AsyncClient(transport=httpx.MockTransport(answer), auth=auth) as client:
+        assert (await client.post("http://service/v1/me", json={"a": 1})).status_code == 200
+    assert bodies == [b'{"a":1}'] * 2

@@ -1,0 +1,184 @@
+"""The clockwork: one leader at a time, taken over when it is gone, and a tick that fails stops nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import tempfile
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from sqlalchemy.engine import make_url
+
+from service.leader import LEADER, Leader, run_ticks
+from service.store.session import libpq_url
+from tests.conftest import MakeDatabase
+
+
+def end_the_leader(database_url: str) -> None:
+    """Cut the connection that holds the lock, as a crash or a failing network does."""
+    name = conninfo_to_dict(libpq_url(database_url))["dbname"]
+    with psycopg.connect(libpq_url(database_url), autocommit=True) as connection:
+        connection.execute(
+            "select pg_terminate_backend(pid) from pg_locks join pg_database on oid = database "
+            "where locktype = 'advisory' and datname = %s and (classid::bigint << 32) + objid::bigint = %s",
+            (name, LEADER),
+        )
+
+
+@dataclass
+class Network:
+    """A road to the database that can be split: then every connection stays open, and nothing is carried."""
+
+    url: str
+    split: bool = False
+
+    async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(1 << 16):
+            if not self.split:
+                writer.write(data)
+        writer.close()
+
+
+@contextlib.asynccontextmanager
+async def network(database_url: str) -> AsyncIterator[Network]:
+    """A road that can be split, until the block ends."""
+    told = conninfo_to_dict(libpq_url(database_url))
+    host, port = str(told.get("host") or "localhost"), int(told.get("port") or 5432)
+    with tempfile.TemporaryDirectory(prefix="dg-") as folder:
+        url = make_url(database_url).set(host=None, port=None).update_query_dict({"host": folder})
+        road = Network(url.render_as_string(hide_password=False))
+
+        ends: list[asyncio.StreamWriter] = []
+        talks: list[asyncio.Task[None]] = []
+
+        def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            ends.append(writer)
+            talks.append(asyncio.ensure_future(lead(reader, writer)))
+
+        async def lead(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            there = (
+                await asyncio.open_unix_connection(f"{host}/.s.PGSQL.{port}")
+                if host.startswith("/")
+                else await asyncio.open_connection(host, port)
+            )
+            ends.append(there[1])
+            await asyncio.gather(road.carry(reader, there[1]), road.carry(there[0], writer))
+
+        async with await asyncio.start_unix_server(serve, Path(folder) / ".s.PGSQL.5432"):
+            yield road
+            for end in ends:
+                end.close()
+            await asyncio.gather(*talks, return_exceptions=True)
+
+
+async def test_one_leads_and_another_takes_over(database_url: str) -> None:
+    first, second = Leader(database_url), Leader(database_url)
+    assert [await first.leads(), await second.leads()] == [True, False]
+    assert [await first.leads(), await second.leads()] == [True, False]
+    await first.resign()
+    assert [await second.leads(), await first.leads()] == [True, False]
+    await first.resign()
+    await second.resign()
+
+
+async def test_a_lost_connection_gives_up_the_lead(database_url: str) -> None:
+    first, second = Leader(database_url), Leader(database_url)
+    assert await first.leads()
+    end_the_leader(database_url)
+    assert not await first.leads()
+    assert await second.leads()
+    assert not await first.leads()
+    await first.resign()
+    await second.resign()
+
+
+async def test_a_database_that_is_away_is_no_reason_to_fail() -> None:
+    leader = Leader("postgresql://127.0.0.1:1/nothing")
+    assert not await leader.leads()
+
+
+async def test_only_the_leader_ticks_and_goes_on_after_a_failure(database_url: str) -> None:
+    ticks: asyncio.Queue[str] = asyncio.Queue()
+
+    async def failing() -> None:
+        ticks.put_nowait("first")
+        raise RuntimeError("a bad second")
+
+    async def never() -> None:
+        ticks.put_nowait("second")
+
+    first, second = Leader(database_url), Leader(database_url)
+    assert await first.leads()
+    async with run_ticks(first, failing), run_ticks(second, never), asyncio.timeout(10):
+        assert [await ticks.get() for _ in range(2)] == ["first", "first"]
+    assert ticks.empty()
+
+
+async def test_another_databases_leader_is_none_of_ours(database_url: str, new_database: MakeDatabase) -> None:
+    here, there = Leader(database_url), Leader(new_database())
+    assert [await here.leads(), await there.leads()] == [True, True]
+    await here.resign()
+    await there.resign()
+
+
+async def test_a_tick_in_hand_is_finished_before_the_end(database_url: str) -> None:
+    begun, may_end = asyncio.Event(), asyncio.Event()
+    finished: list[bool] = []
+
+    async def tick() -> None:
+        begun.set()
+        await may_end.wait()
+        finished.append(True)
+
+    async def run() -> None:
+        async with run_ticks(Leader(database_url), tick):
+            await begun.wait()
+
+    running = asyncio.create_task(run())
+    await begun.wait()
+    for _ in range(10):  # the block is left, and waits
+        await asyncio.sleep(0)
+    may_end.set()
+    await running
+    assert finished == [True]
+
+
+async def test_a_leader_behind_a_split_network_is_followed_and_knows_it(database_url: str) -> None:
+    """Nothing tells either side that the other is gone: the server ends what it does not hear of."""
+    async with network(database_url) as road:
+        first, second = Leader(road.url, patience_s=1), Leader(database_url, patience_s=600)
+        assert await first.leads()
+        assert not await second.leads()
+        road.split = True
+        async with asyncio.timeout(60):
+            followed = False
+            while not followed:
+                followed = await second.leads()
+        assert not await first.leads()
+        assert await second.leads()
+        await first.resign()
+        await second.resign()
+
+
+async def test_a_leader_is_heard_of_during_a_long_tick(database_url: str) -> None:
+    """Its connection, silent for as long as the tick, would be ended by the server otherwise."""
+    last_heard = (
+        "select max(query_start) from pg_stat_activity join pg_locks using (pid) "
+        "where locktype = 'advisory' and datname = current_database()"
+    )
+    heard: asyncio.Queue[bool] = asyncio.Queue()
+
+    async def tick() -> None:
+        async with await psycopg.AsyncConnection.connect(libpq_url(database_url), autocommit=True) as rows:
+            (before,) = await (await rows.execute(last_heard)).fetchone() or (None,)
+            async with asyncio.timeout(60):
+                while await (await rows.execute(last_heard)).fetchone() == (before,):
+                    await rows.execute("select pg_sleep(0.05)")
+        heard.put_nowait(True)
+
+    async with run_ticks(Leader(database_url), tick), asyncio.timeout(90):
+        assert await heard.get()

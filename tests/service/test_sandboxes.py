@@ -1,0 +1,395 @@
+"""Runs passed on by workers over real sockets: whole, by whoever has the token, elsewhere when a worker is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from sandbox import embedded, wire
+from sandbox.balancing import SandboxPool
+from sandbox.client import Health, SandboxUnreachable
+from sandbox.wire import Limits, Outcome, Run
+from service.app import build
+from service.config import Settings, SettingsWrong, read_settings
+from service.credentials import ServiceTokens
+from service.errors import Busy
+from service.process import listening, served
+from service.rounds.sandbox_turns import FairSandbox
+from service.sandboxes import Relay, Workers, relay_open
+from tests.conftest import TOKEN, Clock
+from tests.service.roads import road_with
+
+WELL = Health(ready=2, running=1, waiting=0, isolation="full", lacks=())
+
+
+@dataclass
+class Seen:
+    """A sandbox that notes what it is sent; a held one lets no run end, and notes whose sender has gone."""
+
+    health_is: Health | None = WELL
+    held: bool = False
+    refused: str = ""
+    runs: list[Run] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+
+    async def run(self, run: Run) -> Outcome:
+        self.runs.append(run)
+        await self._tell()
+        if self.held:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self.left.append(run.id)
+                await self._tell()
+        if self.refused:
+            return Outcome(run.id, "internal", refused="full", detail=self.refused)
+        return Outcome(run.id, "ok", stdout=run.code, results=run.cases, before=3, queue_ms=2.5)
+
+    async def health(self) -> Health:
+        if self.health_is is None:
+            raise SandboxUnreachable("no sandbox answers at /run/it: gone")
+        return self.health_is
+
+    async def _tell(self) -> None:
+        async with self.changed:
+            self.changed.notify_all()
+
+    async def until(self, *, runs: int = 0, left: int = 0) -> None:
+        async with self.changed:
+            await self.changed.wait_for(lambda: len(self.runs) >= runs and len(self.left) >= left)
+
+
+@asynccontextmanager
+async def worker(seen: Seen, **limits: int) -> AsyncIterator[str]:
+    """The address of a worker that passes runs on to it."""
+    with listening("127.0.0.1", 0) as listener:
+        async with served(Relay(seen, ServiceTokens(TOKEN).accepts, **limits), listener, grace_s=1):
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+@asynccontextmanager
+async def through(*urls: str, token: str | tuple[str, ...] = TOKEN) -> AsyncIterator[Workers]:
+    """The sandbox behind them."""
+    workers = Workers(urls, ServiceTokens(*((token,) if isinstance(token, str) else token)))
+    yield workers
+    await workers.close()
+
+
+@asynccontextmanager
+async def lost_worker() -> AsyncIterator[tuple[str, list[str]]]:
+    """One that hangs up on every run it has read the head of."""
+    heads: list[str] = []
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append((await reader.readuntil(b"\r\n")).decode().strip())
+        writer.close()
+
+    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", heads
+
+
+LONG = Run("long", "while True: pass", limits=Limits(wall_ms=60_000, cpu_ms=60_000))
+
+
+# What goes through
+
+
+async def test_a_run_and_its_outcome_come_through_whole() -> None:
+    run = Run(
+        "try/answer",
+        "print('ä')\n\udc80",
+        "f",
+        bytes(range(256)),
+        7,
+        Limits(wall_ms=1234),
+        "def drive(answer): ...",
+        True,
+        "42",
+        "round",
+        "cuda",
+    )
+    seen = Seen()
+    async with worker(seen) as url, through(url) as workers:
+        outcome = await workers.run(run)
+    assert seen.runs == [run]
+    assert outcome == Outcome(run.id, "ok", stdout=run.code, results=run.cases, before=3, queue_ms=2.5)
+
+
+async def test_megabytes_go_through() -> None:
+    run = Run("big", "", "f", bytes(24 << 20))
+    async with worker(Seen()) as url, through(url) as workers:
+        assert (await workers.run(run)).results == run.cases
+        with pytest.raises(ValueError, match="a program of more than"):
+            await workers.run(Run("larger", "x" * (wire.MAX_CODE + 1)))
+
+
+@hypothesis_settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=300))
+async def test_what_is_no_run_is_refused_with_a_sentence(body: bytes) -> None:
+    seen = Seen()
+    transport = httpx.ASGITransport(Relay(seen, ServiceTokens(TOKEN).accepts))
+    async with httpx.AsyncClient(transport=transport, base_url="http://worker") as http:
+        answer = await http.post("/run", content=body, headers={"Authorization": f"Bearer {TOKEN}"})
+    assert (answer.status_code, answer.text.startswith("no run: "), seen.runs) == (400, True, [])
+
+
+# Who is let in
+
+
+async def test_nobody_runs_anything_without_the_token() -> None:
+    seen = Seen()
+    async with worker(seen) as url, httpx.AsyncClient(base_url=url) as http, through(url, token="x" * 20) as workers:
+        for given_ in ({}, {"Authorization": TOKEN}, {"Authorization": f"Bearer {TOKEN}x"}):
+            frame = wire.encode_run(Run("1", ""))
+            assert (await http.post("/run", content=frame, headers=given_)).status_code == 401
+            assert (await http.get("/health", headers=given_)).status_code == 401
+        outcome = await workers.run(Run("1", ""))
+        assert outcome.status == "internal"
+        assert "says 401: the service token is missing or wrong" in outcome.detail
+        with pytest.raises(SandboxUnreachable, match="says 401"):
+            await workers.health()
+    assert seen.runs == []
+
+
+async def test_a_worker_that_knows_another_of_our_tokens_lets_us_in() -> None:
+    seen = Seen()
+    async with worker(seen) as url, through(url, token=("n" * 20, TOKEN)) as workers:
+        assert (await workers.run(Run("1", "here"))).stdout == "here"
+        assert (await workers.health()).ready == 2
+    assert len(seen.runs) == 1
+
+
+async def test_there_is_nothing_else_behind_the_door() -> None:
+    async with worker(Seen()) as url, httpx.AsyncClient(base_url=url) as http:
+        http.headers["Authorization"] = f"Bearer {TOKEN}"
+        for method, path in (("GET", "/"), ("GET", "/run"), ("POST", "/health"), ("GET", "/healthz")):
+            assert (await http.request(method, path)).status_code == 404
+
+
+# What is bounded
+
+
+async def test_a_body_is_bounded_before_it_is_read() -> None:
+    seen = Seen()
+    frame = wire.encode_run(Run("1", "12345"))
+    async with worker(seen, largest=len(frame)) as url, httpx.AsyncClient(base_url=url) as http:
+        http.headers["Authorization"] = f"Bearer {TOKEN}"
+        assert (await http.post("/run", content=frame)).status_code == 200
+        assert (await http.post("/run", content=frame + b"x")).status_code == 413
+        assert (await http.post("/run", content=_pieces(frame))).status_code == 411
+    assert len(seen.runs) == 1
+
+
+async def _pieces(frame: bytes) -> AsyncIterator[bytes]:
+    yield frame
+
+
+@pytest.mark.parametrize("limits", [{"most_runs": 1}, {"most_bytes": 2 * len(wire.encode_run(LONG)) - 1}])
+async def test_what_is_beyond_its_bounds_is_turned_away_at_once(limits: dict[str, int]) -> None:
+    seen = Seen(held=True)
+    async with worker(seen, **limits) as url, through(url) as workers:
+        first = asyncio.create_task(workers.run(LONG))
+        await seen.until(runs=1)
+        second = await workers.run(replace(LONG, id="next"))
+        assert (second.id, second.status, second.refused) == ("next", "internal", "full")
+        assert "1 runs are in hand already. Try again in a minute" in second.detail
+        first.cancel()
+        await seen.until(left=1)
+        third = asyncio.create_task(workers.run(LONG))
+        await seen.until(runs=2)
+        third.cancel()
+        await seen.until(left=2)
+
+
+async def test_hanging_up_ends_the_run() -> None:
+    seen = Seen(held=True)
+    async with worker(seen) as url, through(url) as workers:
+        running = asyncio.create_task(workers.run(LONG))
+        await seen.until(runs=1)
+        running.cancel()
+        await seen.until(left=1)
+    assert seen.left == ["long"]
+
+
+# Several workers
+
+
+async def test_workers_take_turns_and_the_one_without_room_is_passed_over() -> None:
+    one, other, full = Seen(), Seen(), Seen(refused="64 wait")
+    async with worker(one) as a, worker(other) as b, worker(full) as c:
+        async with through(a, b) as workers:
+            for number in range(6):
+                await workers.run(Run(str(number), ""))
+        assert (len(one.runs), len(other.runs)) == (3, 3)
+        async with through(c, a) as workers:
+            assert (await workers.run(Run("x", "here"))).stdout == "here"
+        async with through(c) as workers:
+            outcome = await workers.run(Run("y", ""))
+            assert (outcome.refused, outcome.detail) == ("full", "64 wait")
+
+
+async def test_a_lost_worker_s_run_is_done_by_another_and_that_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    seen = Seen()
+    async with lost_worker() as (gone, heads), worker(seen) as url, through(gone, url) as workers:
+        with caplog.at_level(logging.WARNING, "sandbox.balancing"):
+            outcome = await workers.run(Run("1", "here"))
+        assert (outcome.stdout, heads, len(seen.runs)) == ("here", ["POST /run HTTP/1.1"], 1)
+        assert f"run 1 was lost: the worker at {gone} was lost" in caplog.text
+        # For a while nothing is sent there, but it is told of.
+        await workers.run(Run("2", ""))
+        assert len(heads) == 1
+        assert gone in (await workers.health()).trouble
+
+
+async def test_where_a_worker_is_gone_nothing_was_sent_and_without_any_it_is_said() -> None:
+    seen = Seen()
+    with listening("127.0.0.1", 0) as listener:
+        nowhere = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    async with worker(seen) as url, through(nowhere, url) as workers:
+        assert (await workers.run(Run("1", ""))).status == "ok"
+    async with through(nowhere) as workers:
+        outcome = await workers.run(Run("1", ""))
+        assert (outcome.status, outcome.detail.startswith(f"no worker answers at {nowhere}")) == ("internal", True)
+    async with through("http://no-such-name.invalid:8001") as workers:
+        outcome = await workers.run(Run("1", ""))
+        assert outcome.detail == "no worker is at http://no-such-name.invalid:8001"
+        with pytest.raises(SandboxUnreachable, match="no worker is at http://no-such-name"):
+            await workers.health()
+
+
+async def test_a_run_that_every_sandbox_failed_at_is_not_tried_by_every_worker() -> None:
+    class Failing(Seen):
+        async def run(self, run: Run) -> Outcome:
+            self.runs.append(run)
+            return Outcome(run.id, "internal", detail="it broke")
+
+    one, other = Failing(), Failing()
+    async with worker(one) as a, worker(other) as b, through(a, b) as workers:
+        assert (await workers.run(Run("1", ""))).detail == "it broke"
+    assert len(one.runs) + len(other.runs) == 1
+
+
+async def test_two_workers_of_one_sandbox_do_not_double_it() -> None:
+    gpu = replace(WELL, ready=1, devices=("cpu", "cuda"), gpu="an H100")
+    async with worker(Seen()) as a, worker(Seen(gpu)) as b, worker(Seen(None)) as c, through(a, b, c) as workers:
+        health = await workers.health()
+    assert (health.ready, health.running, health.devices) == (2, 1, ("cpu", "cuda"))
+    assert "no sandbox answers at /run/it" in health.trouble
+
+
+async def test_a_name_leads_to_its_addresses() -> None:
+    async with worker(Seen()) as url, through(url.replace("127.0.0.1", "localhost")) as workers:
+        assert (await workers.run(Run("1", "here"))).stdout == "here"
+
+
+# As the service uses them
+
+
+async def test_a_service_without_a_socket_runs_code_by_its_workers(settings: Settings, clock: Clock) -> None:
+    seen = Seen(refused="The sandbox is busy: 64 runs are waiting already.")
+    async with AsyncExitStack() as stack:
+        url = await stack.enter_async_context(worker(seen))
+        there = settings.model_copy(update={"worker_url": url})
+        service = await stack.enter_async_context(build(there, clock).running())
+        road = road_with(service)
+        with pytest.raises(Exception, match="64 runs are waiting already"):
+            await road.client.run(road.who("Ada"), "1")
+        seen.refused = ""
+        result = await road.client.run(road.who("Ada"), "print(1)")
+        assert (result.status, result.before, result.queue_ms) == ("ok", 3, 2.5)
+        assert (seen.runs[-1].owner != "", seen.runs[-1].priority) == (True, "free")
+
+
+@pytest.mark.parametrize(
+    ("given_", "said"),
+    [
+        ({"worker_url": "http://a:1", "sandbox_socket": "/run/x"}, "WORKER_URL and DAILYGRAD_SANDBOX_SOCKET are both"),
+        ({"worker_url": "worker:8001"}, "'worker:8001' is no address such as http://worker:8001"),
+        ({"worker_url": "http://a:1, http://b:1/x"}, "'http://b:1/x' is no address"),
+        ({"worker_url": "http://u:p@a:1"}, "is no address"),
+        ({"relay_port": 8001}, "RELAY_PORT is set and DAILYGRAD_SANDBOX_SOCKET is not"),
+        ({"relay_port": 99999, "sandbox_socket": "/run/x"}, "DAILYGRAD_RELAY_PORT: input should be less"),
+    ],
+)
+def test_settings_that_contradict_stop_the_start(given_: dict[str, object], said: str) -> None:
+    with pytest.raises(SettingsWrong, match=said):
+        read_settings(database_url="postgresql://db/quiz", service_token=TOKEN, **given_)
+
+
+def test_what_is_set_to_nothing_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DAILYGRAD_SANDBOX_SOCKET", "")
+    monkeypatch.setenv("DAILYGRAD_RELAY_PORT", "")
+    settings = read_settings(database_url="postgresql://db/quiz", service_token=TOKEN)
+    assert (settings.sandbox_places, settings.relay_port) == ((), None)
+
+
+def test_several_workers_may_be_named() -> None:
+    said = "http://worker:8001, http://[::1]:9/ http://10.0.0.7"
+    settings = read_settings(database_url="postgresql://db/quiz", service_token=TOKEN, worker_url=said)
+    assert settings.worker_urls == ("http://worker:8001", "http://[::1]:9", "http://10.0.0.7")
+
+
+# With a real sandbox
+
+
+@pytest.fixture
+async def double(tmp_path: Path) -> AsyncIterator[embedded.EmbeddedSandbox]:
+    """A sandbox of two places."""
+    started = embedded.start(tmp_path, concurrency=2)
+    await started.client.until_ready()
+    yield started
+    started.stop()
+
+
+@pytest.mark.sandbox
+async def test_a_member_has_one_run_at_work_whichever_service_and_worker_it_came_by(
+    double: embedded.EmbeddedSandbox,
+) -> None:
+    """Ada's second waits though a place is free, a third is turned away, and Bob's runs beside hers."""
+    async with AsyncExitStack() as stack:
+        fair = []
+        for _ in "ab":
+            sandbox = FairSandbox(SandboxPool([double.socket]))
+            with listening("127.0.0.1", 0) as found:
+                port = found.getsockname()[1]
+            await stack.enter_async_context(relay_open(sandbox, ServiceTokens(TOKEN).accepts, "127.0.0.1", port))
+            workers = await stack.enter_async_context(through(f"http://127.0.0.1:{port}"))
+            fair.append(FairSandbox(workers))
+
+        async def run_of(member: int, by: int, run: Run) -> Outcome:
+            async with fair[by].turn(member, "free") as turn:
+                return await turn.run(run)
+
+        first = asyncio.create_task(run_of(1, 0, LONG))
+        await _until(double, running=1, waiting=0)
+        second = asyncio.create_task(run_of(1, 1, LONG))
+        await _until(double, running=1, waiting=1)
+        third = FairSandbox(SandboxPool([double.socket]))
+        with pytest.raises(Busy, match="One of your runs is waiting for its turn already"):
+            async with third.turn(1, "free") as turn:
+                await turn.run(LONG)
+        assert (await run_of(2, 0, Run("bob", "print(7)"))).stdout == "7\n"
+        # Hanging up on the first, at the far end of two connections, lets the second begin.
+        first.cancel()
+        await _until(double, running=1, waiting=0)
+        second.cancel()
+        await _until(double, running=0, waiting=0)
+
+
+async def _until(sandbox: embedded.EmbeddedSandbox, *, running: int, waiting: int) -> None:
+    while True:
+        health = await sandbox.client.health()
+        if (health.running, health.waiting) == (running, waiting):
+            return
