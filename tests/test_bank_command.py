@@ -21,7 +21,7 @@ def bank(*words: str) -> subprocess.CompletedProcess[str]:
 def test_a_finding_is_explained() -> None:
     done = bank("explain", "p102")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "P102" in done.stdout and "Cure:" in done.stdout
+    assert "P102" in done.stdout and "Fix:" in done.stdout
 
 
 def test_a_finding_there_is_none_of() -> None:
