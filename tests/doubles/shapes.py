@@ -75,8 +75,8 @@ def nullable(check: Check) -> Check:
     return checked
 
 
-def array(item: Check, least: int = 0, most: int | None = None) -> Check:
-    """Checks a list of `least` to `most` items."""
+def array(item: Check, least: int = 0, most: int | None = None, *, distinct: bool = False) -> Check:
+    """Checks a list of `least` to `most` items, all of them different where they must be `distinct`."""
 
     def check(value: Any, path: str) -> Iterator[str]:
         if not isinstance(value, list):
@@ -84,6 +84,8 @@ def array(item: Check, least: int = 0, most: int | None = None) -> Check:
             return
         if len(value) < least or (most is not None and len(value) > most):
             yield f"{path}: {len(value)} items, not between {least} and {most}"
+        if distinct and any(one in value[:place] for place, one in enumerate(value)):
+            yield f"{path}: an item twice"
         for place, one in enumerate(value):
             yield from item(one, f"{path}/{place}")
 

@@ -147,7 +147,7 @@ class Discord(Server):
     def register(self, commands: list[Json]) -> None:
         """Know these commands, as after the operator's own step; they are held against Discord's rules."""
         route = "PUT /applications/{application_id}/commands"
-        self.check([*checking.wrong_by_schema(route, commands), *checking.wrong_in_commands(commands)])
+        self.check([*checking.wrong_in_body(route, commands), *checking.wrong_in_commands(commands)])
         self.world.commands[0] = [{"id": str(snowflake()), "type": 1, **command} for command in commands]
 
     def _registered(self, channel: Channel, name: str, kind: int) -> Json:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.doubles.mutants import mutations_of
+from tests.doubles.mutations import mutations_of
 from tests.doubles.shapes import Check, typed
 from tests.doubles.slack import block_kit, types_schema
 from tests.doubles.slack.rules import wrong_in_blocks, wrong_in_message, wrong_in_view

@@ -8,15 +8,13 @@ from typing import Any
 
 SIZES = (1, 26, 46, 76, 81, 101, 151, 256, 513, 1025, 2001, 3001, 4001)
 COUNTS = (6, 11, 26, 41, 101)
-DEEP = 4
-"""Names on the way to a change; what lies deeper has a body of its own."""
 
 
-def mutations_of(body: Any) -> Iterator[tuple[str, Any]]:
+def mutations_of(body: Any, deep: int = 4) -> Iterator[tuple[str, Any]]:
     """Yields copies of a body with one change each, and what was changed: names, types, lengths and counts.
 
-    Of a list the first item is changed."""
-    for path in _paths(body):
+    At most `deep` names lead to a change; of a list the first item is changed."""
+    for path in _paths(body, deep):
         value = _at(body, path)
         for what, other in _others(value):
             copy = deepcopy(body)
@@ -54,13 +52,13 @@ def _others(value: Any) -> Iterator[tuple[str, Any]]:
             yield "large", 10**12
 
 
-def _paths(body: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def _paths(body: Any, deep: int, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     yield path
-    if len(path) == DEEP:
+    if len(path) == deep:
         return
     inner = body.items() if isinstance(body, dict) else enumerate(body[:1]) if isinstance(body, list) else ()
     for name, part in inner:
-        yield from _paths(part, (*path, name))
+        yield from _paths(part, deep, (*path, name))
 
 
 def _at(body: Any, path: tuple[Any, ...]) -> Any:
