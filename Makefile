@@ -1,6 +1,6 @@
 # Two commands matter: `make run` and `make test`. Each sets up everything it needs.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-gpu chaos check bench docs lock clean
+.PHONY: help run test test-gpu chaos check bench docs pictures lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -28,6 +28,7 @@ help:
 	@echo "make check           format, lint, types, import rules, the shipped bank"
 	@echo "make bench           measure speed against named peers and limits"
 	@echo "make docs            build the documentation in build/docs; a broken link fails"
+	@echo "make pictures        take the pictures in docs/images again (needs chromium)"
 	@echo "make lock            pin the newest versions of all dependencies"
 	@echo "make clean           remove the environment (your data in .dailygrad stays)"
 
@@ -59,6 +60,11 @@ bench: $(VENV)/.dev-ready
 docs: $(VENV)/.dev-ready
 	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet docs build/docs
 	@echo "Open build/docs/index.html"
+
+pictures: $(VENV)/.dev-ready
+	@$(BIN)/pip install --quiet --constraint requirements.lock 'simcord[preview]'
+	@PYTHONPATH=. $(BIN)/python tests/docs/take_pictures.py
+	@DAILYGRAD_IMAGES=1 $(BIN)/python -m pytest -q -k pictures tests/bot/discord/test_screenshots.py tests/bot/preview/test_screenshots.py
 
 lock: $(VENV)/.dev-ready
 	@$(BIN)/pip install --quiet pip-tools

@@ -1,0 +1,115 @@
+"""Makes docs/images/round.webp, the animation in the README: `make pictures`.
+
+Starts `dailygrad run` on a temporary folder and plays a round with four members in Debian's chromium.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+BANK = Path(__file__).parent / "pictures.md"
+ANIMATION = ROOT / "docs" / "images" / "round.webp"
+WIDTH, HEIGHT = 760, 700
+ANSWERS = {"Grace": "It raises", "Alan": "It returns", "Zoë": "It raises"}
+SECONDS = {"question": 2.5, "answer": 2.5, "reveal": 4.0, "board": 3.0}
+"""Time that each scene is shown in the animation."""
+
+
+@contextlib.contextmanager
+def running(folder: Path) -> Iterator[str]:
+    """The address of a web chat with everything behind it."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DAILYGRAD_", "DATABASE_"))}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dailygrad", "run", "--bank", str(BANK), "--data", str(folder), "--port", "8899"],
+        cwd=ROOT,
+        env={**kept, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "COLUMNS": "200", "TZ": "UTC"},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout
+    try:
+        yield next(found[0] for line in process.stdout if (found := re.search(r"http://[\d.:]+", line)))
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def join(browser: Browser, address: str, name: str) -> Page:
+    page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, reduced_motion="reduce", locale="en-US")
+    page.goto(address)
+    page.get_by_label("Your name").fill(name)
+    page.get_by_role("button", name="Join").click()
+    page.get_by_role("heading", name="#daily").wait_for()
+    return page
+
+
+def answer(page: Page, option: str) -> None:
+    """Open the form and press the button of an option."""
+    page.get_by_role("button", name="Answer", exact=True).first.click()
+    row = page.locator(".message.private .options li", has_text=option).last
+    letter = row.locator(".letter").inner_text().strip()
+    page.locator(".message.private").last.get_by_role("button", name=letter).click()
+
+
+def say(page: Page, text: str) -> None:
+    page.get_by_label("Message or command").fill(text)
+    page.keyboard.press("Enter")
+
+
+def take(page: Page, message: Locator) -> Image.Image:
+    """The window, scrolled so that the message is seen from its start."""
+    message.evaluate("element => element.scrollIntoView({block: 'start'})")
+    page.evaluate("() => document.activeElement?.blur()")
+    page.wait_for_timeout(300)
+    return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+
+
+def play(browser: Browser, address: str) -> dict[str, Image.Image]:
+    """One round: the question, an answer, the reveal and the board."""
+    ada = join(browser, address, "Ada")
+    others = {name: join(browser, address, name) for name in ANSWERS}
+    messages = ada.locator(".message")
+    # The bank has one question, and the notice about that is in the way.
+    messages.nth(1).wait_for()
+    messages.nth(1).evaluate("element => element.remove()")
+    shown = {"question": take(ada, messages.last)}
+    answer(ada, "It raises")
+    ada.wait_for_timeout(1500)
+    shown["answer"] = take(ada, ada.locator(".message.private").last)
+    for name, page in others.items():
+        answer(page, ANSWERS[name])
+        page.wait_for_timeout(1000)
+    say(ada, "/quiz-admin close-now")
+    ada.wait_for_timeout(4000)
+    shown["reveal"] = take(ada, messages.last)
+    say(ada, "/quiz board")
+    ada.wait_for_timeout(2000)
+    shown["board"] = take(ada, messages.last)
+    return shown
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright, running(Path(folder)) as address:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        shown = play(browser, address)
+        browser.close()
+    first, *rest = shown.values()
+    durations = [int(SECONDS[name] * 1000) for name in shown]
+    first.save(ANIMATION, save_all=True, append_images=rest, duration=durations, loop=0, quality=85, method=6)
+
+
+if __name__ == "__main__":
+    main()
