@@ -1,4 +1,4 @@
-"""A bank of questions read from documents: reading, checking, rendering findings. No database, no network."""
+"""Question banks: reading, checking and exporting documents, and printing findings. No database, no network."""
 
 from questions.model import Bank, CodeTask, Option, Question, as_data, from_data
 from questions.reader import Reading, read_bank, read_path, shipped_bank

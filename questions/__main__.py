@@ -1,4 +1,4 @@
-"""`python -m questions FILE…`: read documents, print what is wrong with them, exit 1 on an error."""
+"""`python -m questions FILE…`: reads documents, prints findings, exits with status 1 on errors."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def check_main(paths: Sequence[Path], format: Format = "text") -> int:
-    """Read files and directories and print what came of it on stdout: 0, or 1 where there is an error.
+    """Reads files and directories and prints the results to stdout. Returns 0, or 1 if there are errors.
 
-    A path that cannot be opened is named on stderr; the result is then 2.
+    Names paths that cannot be opened on stderr, and then returns 2.
     """
     readings: list[Reading] = []
     missing = False
@@ -49,7 +49,7 @@ def _show(readings: Sequence[Reading], format: Format) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
+    """Runs the command line and returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m questions", description="Check banks of questions.")
     parser.add_argument("paths", nargs="+", type=Path, metavar="FILE", help="a document, or a folder of them")
     parser.add_argument("--format", choices=FORMATS, default="text", help="how to print what is found")

@@ -1,4 +1,4 @@
-"""Markdown as blocks with the lines they stand on; the only user of markdown-it. Judges nothing."""
+"""Parses Markdown into blocks with their line numbers. The only module that uses markdown-it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from mdit_py_plugins.front_matter import front_matter_plugin
 from questions.source import trim
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from markdown_it.token import Token
 
     from questions.source import Source
+
 
 BlockKind = Literal[
     "front_matter", "heading", "paragraph", "list", "item", "fence", "code", "table", "quote", "rule", "html"
@@ -48,36 +49,36 @@ class Block:
 
     kind: BlockKind
     first: int
-    """Its first line, from 1."""
+    """First line, from 1."""
     last: int
-    """Its last line that is not blank, inclusive."""
+    """Last line that is not blank, inclusive."""
     text: str = ""
-    """Of a heading or paragraph its Markdown, of a fence the program, of a front matter the YAML."""
+    """Markdown of a heading or paragraph, the program of a fence, the YAML of front matter."""
     level: int = 0
-    """Of a heading its depth, 1 to 6."""
+    """Depth of a heading, 1 to 6."""
     info: str = ""
-    """Of a fence its language, lower case; of an ordered item its number."""
+    """Language of a fence in lower case, or the number of an ordered item."""
     closed: bool = True
-    """Of a fence: whether its end is marked."""
+    """Whether a fence has its closing marks."""
     children: tuple[Block, ...] = ()
-    """Of a list its items; of an item or a quote its blocks."""
+    """Items of a list, or blocks of an item or quote."""
 
     def walk(self) -> Iterator[Block]:
-        """The block and all blocks within it, in order."""
+        """Yields the block and all blocks inside it, in document order."""
         yield self
         for child in self.children:
             yield from child.walk()
 
 
 _NESTING = 60
-"""Lists and quotes within one another; deeper ones are kept as lines of the innermost."""
+"""Maximum nesting of lists and quotes; deeper ones are kept as lines of the innermost."""
 _MARKS = re.compile(r"[\\`*_\[\]<>&!\n]|  |^\s|\s$")
-"""Without any of these Markdown reads a line as its own words."""
+"""Matches text that Markdown does not read as plain words."""
 
 
 @cache
 def _parser() -> MarkdownIt:
-    """Blocks only: what stands inside a line is parsed where it is wanted, by `plain`."""
+    """Returns a parser for blocks only; `plain` parses inline markup where it is needed."""
     options = {"maxNesting": _NESTING}
     return MarkdownIt("commonmark", options).enable("table").disable("inline").use(front_matter_plugin)
 
@@ -88,7 +89,7 @@ def _inline_parser() -> MarkdownIt:
 
 
 def split_blocks(source: Source) -> tuple[Block, ...]:
-    """The outermost blocks of a document, in order."""
+    """Returns the outermost blocks of a document, in order."""
     tokens = _parser().parse("\n".join(source.lines))
     blocks, _ = _collect(tokens, 0, source)
     return blocks
@@ -100,12 +101,12 @@ def _renderer() -> MarkdownIt:
 
 
 def html_of(markdown: str) -> str:
-    """Markdown as HTML in which nothing of the text's own HTML is alive."""
+    """Returns Markdown as HTML. HTML in the text itself is escaped."""
     return str(_renderer().render(markdown))
 
 
 def plain(markdown: str) -> str:
-    """Inline Markdown as one line of plain text: the marks go, the words and the code stay."""
+    """Returns inline Markdown as one line of plain text: markup is removed, words and code stay."""
     return _plain(markdown) if _MARKS.search(markdown) else markdown
 
 
@@ -121,7 +122,7 @@ def _plain(markdown: str) -> str:
 
 
 def _collect(tokens: Sequence[Token], index: int, source: Source) -> tuple[tuple[Block, ...], int]:
-    """The blocks from `index` to the end of the enclosing container, and the index after it."""
+    """Returns the blocks from `index` to the end of the enclosing container, and the index after it."""
     blocks: list[Block] = []
     while index < len(tokens):
         token = tokens[index]
@@ -178,19 +179,13 @@ def _leaf(token: Token, source: Source) -> Block:
     return Block(kind, first, last, text=token.content.removesuffix("\n"), info=language, closed=closed)
 
 
-# Parts of a document folded away with `<details>`: where they stand and what they say. Judges nothing.
-
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from questions.source import Source
+# Folds: `<details>` elements and their text
 
 _TAG = re.compile(r"<(?P<end>/)?details\b[^<>\n]{0,200}>", re.IGNORECASE)
 _SUMMARY = re.compile(r"(?:\s|<br[ ]?/?>){0,9}<summary\b[^<>]{0,200}>", re.IGNORECASE)
 _SUMMARY_END = re.compile(r"</summary[ ]?>", re.IGNORECASE)
 _LONGEST = 4000
-"""Characters of a summary; one that does not end by then is none."""
+"""Maximum length of a summary, characters; a longer one is ignored."""
 _TAGS = re.compile(r"</?[a-z][a-z0-9]{0,9}\b[^<>]{0,200}>", re.IGNORECASE)
 _BREAK = re.compile(r"<br[ ]?/?>", re.IGNORECASE)
 _CODE = re.compile(r"<code>(?P<code>[^<>`]{1,200})</code>", re.IGNORECASE)
@@ -200,26 +195,26 @@ _CLOSING = re.compile(r"<(?:/(?:p|b|strong|i|em|div|blockquote)|br|hr)[ ]?/?>", 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A `<details>` with its end."""
+    """A `<details>` element with its closing tag."""
 
     first: int
     last: int
     summary: str
-    """What is shown while it is folded, as Markdown without tags; empty where it says nothing."""
+    """Text shown while it is closed, as Markdown without tags; may be empty."""
     body: tuple[int, int]
-    """First and last line of what is folded away."""
+    """First and last line of the hidden text."""
     start: int
-    """Where in the first of them it starts, from 0."""
+    """Column in the first line where the hidden text starts, from 0."""
     end: int
-    """Where in the last of them it ends."""
+    """Column in the last line where it ends."""
     indent: int
-    """Columns before the `<details>`."""
+    """Columns before `<details>`."""
     depth: int
-    """How many others it lies in."""
+    """Number of other folds around it."""
 
 
 def find_folds(source: Source, blocks: Iterable[Block]) -> tuple[Fold, ...]:
-    """Every fold of a document that is closed, in the order of their lines; none in a program."""
+    """Returns all closed folds of a document in line order, except inside programs."""
     text = "\n".join(source.lines)
     if _TAG.search(text) is None:
         return ()
@@ -231,7 +226,7 @@ def find_folds(source: Source, blocks: Iterable[Block]) -> tuple[Fold, ...]:
 
 
 def fold_text(source: Source, fold: Fold) -> str:
-    """What is folded away, as Markdown, without the tags around all of it."""
+    """Returns the hidden text as Markdown, without the tags that enclose all of it."""
     first, last = fold.body
     lines = list(source.lines[first - 1 : last])
     lines[-1] = lines[-1][: fold.end]
@@ -241,13 +236,13 @@ def fold_text(source: Source, fold: Fold) -> str:
 
 
 def without_tags(html: str) -> str:
-    """One line of Markdown without its tags; code stays code."""
+    """Returns one line of Markdown without HTML tags; code is kept."""
     spaced = _BREAK.sub(" ", _CODE.sub(r"`\g<code>`", html))
     return " ".join(_TAGS.sub("", spaced).split())
 
 
 def unwrapped(text: str) -> str:
-    """The text without blank lines and tags of layout at either end."""
+    """Returns the text without blank lines and layout tags at both ends."""
     start, end = 0, len(text)
     while found := _OPENING.match(text, start, end):
         if found["bold"] and not _around_all(text, found["bold"], end):
@@ -263,7 +258,7 @@ def unwrapped(text: str) -> str:
 
 
 def _around_all(text: str, tag: str, end: int) -> bool:
-    """Whether a bold tag ends with the text, or never, rather than within it."""
+    """Returns whether a bold tag is closed at the end of the text or not at all."""
     at = text.lower().find(f"</{tag.lower()}", 0, end)
     return at < 0 or not _TAGS.sub("", text[at:end]).strip()
 
@@ -290,7 +285,7 @@ def _within(programs: list[tuple[int, int]], line: int) -> bool:
 
 
 def _quoted(text: str, start: int, at: int) -> bool:
-    """Whether a tag stands in a code span of its line, and so is only spoken of."""
+    """Returns whether a tag is inside a code span, and therefore only text."""
     return text.count("`", max(start, at - _LONGEST), at) % 2 == 1
 
 
@@ -308,11 +303,7 @@ def _fold(text: str, starts: list[int], tag: re.Match[str], end: re.Match[str], 
     )
 
 
-# Labels such as `**Q:**` and `Answer:`, in some languages: where they stand and what text is theirs.
-
-
-if TYPE_CHECKING:
-    from questions.source import Source
+# Labels such as `**Q:**` and `Answer:`, in several languages
 
 Role = Literal["question", "answer"]
 
@@ -339,7 +330,7 @@ _SHAPES: tuple[tuple[Role, str], ...] = (
     ("question", _COUNTED),
     ("answer", _MARKED % _ANSWER),
     ("answer", _AROUND % _ANSWER),
-    # Without marks, `Solution: …` and the like are ordinary prose inside an answer.
+    # Without emphasis, `Solution: …` and similar are ordinary prose inside an answer.
     ("answer", _BARE % _SHORT),
     ("answer", _CLIPPED),
     ("answer", _ALONE % _ANSWER),
@@ -348,7 +339,7 @@ _ENCLOSING = (_AROUND % _QUESTION, _AROUND % _ANSWER)
 _LABELS = tuple((role, re.compile(shape, re.IGNORECASE)) for role, shape in _SHAPES)
 _MAYBE = re.compile(rf"(?:\*{{1,3}}|_{{1,3}})?[ ]?(?:{_QUESTION}|{_ANSWER})[ ]?[\d#:：.)*_–—-]", re.IGNORECASE)
 _SYMBOL = re.compile(r"[^\w\s!-/:-@\[-`{-~]{1,4}[ ]{1,2}")
-"""A picture before a label, such as a pointing hand."""
+"""A symbol before a label, such as a pointing hand."""
 _ANSWER_HEADING = re.compile(
     rf"(?:(?:{_ANSWER})[ ]?(?:#?\d{{1,4}})?[ ]?[:：]?|(?:{_SHORT})[ ]?[:：–—-][ ]+(?P<rest>\S.*))", re.IGNORECASE
 )
@@ -367,23 +358,23 @@ _OPTION_B = re.compile(r"\s*(?:[-*+][ \t]+)?[*_(\[]{0,3}b[)\]]?[*_]{0,3}[:.)][ *
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A line that says a question or an answer begins here."""
+    """A label that starts a question or an answer."""
 
     role: Role
     line: int
     start: int
-    """Where in the line the label begins, from 0."""
+    """Column where the label starts, from 0."""
     end: int
-    """Where the text after it begins."""
+    """Column where the text after the label starts."""
     word: str = ""
-    """Which one it is, in lower case."""
+    """The label's word, in lower case."""
     number: str = ""
     closing: str = ""
-    """Marks at the end of the line that were opened before the label."""
+    """Marks at the end of the line that close marks opened before the label."""
 
 
 def label_of(line: str, number: int = 0) -> Label | None:
-    """The label a line opens with, whatever list marker or indentation stands before it."""
+    """Returns the label at the start of a line, after list markers and indentation."""
     start = content_column(line)
     if symbol := _SYMBOL.match(line, start):
         start = symbol.end()
@@ -398,7 +389,7 @@ def label_of(line: str, number: int = 0) -> Label | None:
 
 
 def labels_in(block: Block, source: Source) -> list[Label]:
-    """The labels in the lines of a paragraph; none in any other block."""
+    """Returns the labels in a paragraph; other blocks have none."""
     if block.kind != "paragraph":
         return []
     found = (label_of(source.line(number), number) for number in range(block.first, block.last + 1))
@@ -406,7 +397,7 @@ def labels_in(block: Block, source: Source) -> list[Label]:
 
 
 def _is_option(source: Source, label: Label) -> bool:
-    """Whether an `A:` is the first of some options: the next line with text begins with `B:`."""
+    """Returns whether an `A:` is the first of several options: the next line with text begins with `B:`."""
     if label.word != "a" or label.number:
         return False
     following = source.next_filled(label.line + 1)
@@ -414,13 +405,13 @@ def _is_option(source: Source, label: Label) -> bool:
 
 
 def content_column(line: str) -> int:
-    """Where the text of a line begins after indentation and list markers, from 0."""
+    """Returns the column where the text starts after indentation and list markers, from 0."""
     found = _MARKERS.match(line)
     return found.end() if found else 0
 
 
 def text_after(source: Source, label: Label, last: int) -> str:
-    """The Markdown from a label to line `last`, moved left by the indentation of the label's own text."""
+    """Returns the Markdown from a label to line `last`, dedented by the label's indentation."""
     rest = source.line(label.line)[label.end :]
     if label.closing:
         rest = rest.rstrip().removesuffix(label.closing)
@@ -429,19 +420,19 @@ def text_after(source: Source, label: Label, last: int) -> str:
 
 
 def dedent(line: str, columns: int) -> str:
-    """The line without up to `columns` columns of indentation."""
+    """Returns the line with up to `columns` columns of indentation removed."""
     if "\t" in line[:columns]:
         line = line.expandtabs(4)
     return line[min(columns, len(line) - len(line.lstrip(" "))) :]
 
 
 def is_answer_heading(block: Block) -> bool:
-    """Whether a heading only says that the answer follows, or what it is: `Answer`, `Answer: D`."""
+    """Returns whether a heading only announces the answer or contains it: `Answer`, `Answer: D`."""
     return block.kind == "heading" and answer_in_heading(block.text) is not None
 
 
 def answer_in_heading(heading: str) -> str | None:
-    """What an answer heading says behind the word; empty where it says no more, None for any other heading."""
+    """Returns the text after the label in an answer heading; empty if there is none, None for other headings."""
     if len(heading) > 200 or not _MAY_ANSWER.match(heading):
         return None
     if (found := _ANSWER_HEADING.fullmatch(_EDGES.sub("", plain(heading)))) is None:
@@ -450,7 +441,7 @@ def answer_in_heading(heading: str) -> str | None:
 
 
 def is_answer_summary(summary: str) -> bool:
-    """Whether the words shown of a fold say that the answer lies in it: `Show answer`, `Click me`."""
+    """Returns whether the summary of a fold announces the answer: `Show answer`, `Click me`."""
     if len(summary) > 200 or "?" in summary:
         return False
     words = _EDGES.sub("", plain(summary))

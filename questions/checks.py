@@ -1,4 +1,4 @@
-"""What must hold of any question and of a bank, whatever document it came from. Runs no program."""
+"""Checks that hold for every question and bank, whatever the format. Runs no program."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ if TYPE_CHECKING:
     from questions.model import Bank, CodeTask, Question
     from questions.source import Severity, Source
 
+
 _WRONG_SOLUTIONS = 3
 _SELF_PROVING = ("output", "code")
-"""Their program and output, or their reference and wrong solutions, are the proof; a family's is each of its draws."""
+"""Kinds whose own parts are the proof: program and output, or reference and wrong solutions. A family is proved by its
+variants."""
 _PROMISE = re.compile(r"\b(?P<count>\d{1,4})\+?\s+(?:[\w&/+-]+\s+){0,4}(?:questions|q&as?)\b", re.IGNORECASE)
 
 
 def check_bank(bank: Bank, source: Source) -> tuple[Finding, ...]:
-    """All that is wrong with the questions of a bank read from `source`."""
+    """Returns all findings about a bank read from `source`."""
     found = [finding for question in bank.questions for finding in check_question(question, bank, source)]
     return (*found, *(finding for check in _OF_BANK for finding in check(bank, source)))
 
 
 def check_question(question: Question, bank: Bank, source: Source) -> Iterator[Finding]:
-    """All that is wrong with one question by itself."""
+    """Yields the findings about a single question."""
     report = _Report(question, source, ours="native" in bank.dialects)
     if not question.prompt.strip():
         yield report.say("Q200", "the question asks nothing", "write the prompt below the heading")
@@ -40,24 +42,25 @@ def check_question(question: Question, bank: Bank, source: Source) -> Iterator[F
 
 
 class _Report:
-    """Makes findings about one question."""
+    """Builds findings about one question."""
 
     def __init__(self, question: Question, source: Source, *, ours: bool) -> None:
         self.ours = ours
-        """Whether the question is of a bank of our own, of which more is asked than of a document we import."""
+        """Whether the question is from a bank in the native format, which has stricter rules than an imported
+        document."""
         self._place = question.place
         self._source = source
 
     def say(
         self, code: str, message: str, cure: str, *, at: str = "", severity: Severity = "error", label: str = ""
     ) -> Finding:
-        """A finding at the line that holds `at`, or at the question's first line."""
+        """Returns a finding at the line that contains `at`, or at the question's first line."""
         place = self._place
         span = self._source.span_of(place.line, place.end_line, at) if at else self._source.span(place.line)
         return Finding(code, severity, message, span, label=label, help=cure)
 
     def syntax(self, what: str, program: str, error: SyntaxError) -> Finding:
-        """A finding at the line of a program that Python cannot read."""
+        """Returns a finding at the program line that Python cannot parse."""
         lines = program.split("\n")
         bad = lines[error.lineno - 1] if error.lineno and error.lineno <= len(lines) else ""
         return self.say(
@@ -173,7 +176,7 @@ def _parses(what: str, program: str, report: _Report) -> Iterator[Finding]:
 
 
 def _native(question: Question, report: _Report) -> Iterator[Finding]:
-    """What we ask of a bank of our own beyond what any document must have."""
+    """Yields findings about rules that only banks in the native format have to follow."""
     for option in question.options:
         if not option.right and not option.reason:
             yield report.say(
@@ -228,7 +231,7 @@ def _duplicate_prompts(bank: Bank, source: Source) -> Iterator[Finding]:
 
 
 def _key_of(question: Question) -> tuple[str, ...]:
-    """What a question says is right, whatever the order and the letters of its options."""
+    """Returns the answer key in a form that ignores the order and the letters of options."""
     if question.options:
         return tuple(sorted(plain(option.text) for option in question.options if option.right))
     return (" ".join((question.answer or "").split()),)
@@ -247,7 +250,7 @@ def _repeated_numbers(bank: Bank, source: Source) -> Iterator[Finding]:
 def _missing_numbers(bank: Bank, source: Source) -> Iterator[Finding]:
     before: dict[tuple[str, ...], int] = {}
     for question in bank.questions:
-        # A document's number may be of any length; only small ones are counted.
+        # Numbers in documents may have any length; only small ones are compared.
         number = int(question.number) if question.number.isdecimal() and len(question.number) < 5 else 0
         last = before.get(question.section, number)
         if number and last and number > last + 1:

@@ -1,6 +1,6 @@
-"""The commands on banks that need no database and no sandbox: `dailygrad bank check`, `list`, `show`, `export` ….
+"""Bank commands that need no database and no sandbox: `dailygrad bank check`, `list`, `show`, `export` …
 
-Each prints for people, or with `--format json` for programs.
+Each prints text, or JSON with `--format json`.
 """
 
 from __future__ import annotations
@@ -30,27 +30,28 @@ bank_command = typer.Typer(help="Read, check, prove, import and export banks of 
 
 out = Console(highlight=False)
 _BRIEF = 80
-"""Characters of a prompt in a list."""
+"""Maximum length of a prompt in a list, characters."""
 
 Paths = Annotated[list[Path] | None, typer.Argument(help="Documents, or folders of them; none: the bank we ship.")]
 Form = Annotated[str, typer.Option("--format", help="text, or json for programs.")]
 
 
 def refuse(message: str) -> NoReturn:
-    """End the command with status 2, saying why."""
+    """Ends the command with status 2 and an error message."""
     sys.stderr.write(f"dailygrad: {message}\n")
     raise SystemExit(2)
 
 
 def one_of(word: str, words: tuple[str, ...], option: str) -> str:
-    """The word an option was given. Raises typer.BadParameter where it is none of the words."""
+    """Returns the value of an option. Raises typer.BadParameter if it is not one of the allowed words."""
     if word not in words:
         raise typer.BadParameter(f"one of {', '.join(words)}", param_hint=option)
     return word
 
 
 def bank_at(paths: list[Path] | None) -> Bank:
-    """The questions of documents as one bank, or the shipped one; a path that cannot be read ends the command."""
+    """Returns the questions of the documents as one bank, by default the shipped one. Ends the command if a path is
+    unreadable."""
     if not paths:
         return shipped_bank()
     banks = []
@@ -70,7 +71,7 @@ def bank_check(
     paths: Annotated[list[Path], typer.Argument(help="Documents, or folders of them.")],
     format: Annotated[str, typer.Option(help="text, json, or github for annotations.")] = "text",
 ) -> None:
-    """Read banks and say what is wrong with them, with line and caret. Exit status 1 on an error."""
+    """Check banks and show each problem with line and caret. Exits with status 1 on errors."""
     if format not in FORMATS:
         raise typer.BadParameter("text, json or github", param_hint="--format")
     raise SystemExit(check_main(paths, format))
@@ -78,7 +79,7 @@ def bank_check(
 
 @bank_command.command("explain")
 def bank_explain(code: Annotated[str, typer.Argument(help="The code of a finding, such as P102.")]) -> None:
-    """Say what a finding means, with an example and the cure."""
+    """Explain a finding, with an example and the fix."""
     try:
         out.print(Markdown(explained(code)))
     except KeyError:
@@ -94,7 +95,7 @@ def bank_list(
     words: Annotated[str, typer.Option("--match", help="Only where id, prompt, title or tags hold this.")] = "",
     format: Form = "text",
 ) -> None:
-    """List the questions of banks, one line each."""
+    """List the questions of banks, one per line."""
     one_of(format, ("text", "json"), "--format")
     wish = Wish(one_of(kind, ("", *KINDS), "--kind"), one_of(level, ("", *LEVELS), "--level"), topic, words)
     found = [question for question in bank_at(paths).questions if wish.fits(question)]
@@ -126,7 +127,7 @@ def bank_show(
     paths: Paths = None,
     raw: Annotated[bool, typer.Option("--raw", help="As the Markdown that our own banks are written in.")] = False,
 ) -> None:
-    """Show a question whole, with its key, its reason and its proof."""
+    """Show a complete question with its key, explanation and proof."""
     bank = bank_at(paths)
     question = question_named(bank, id)
     text = native_text(Bank(bank.name, bank.title, (question,), bank.licence, ("native",)))
@@ -138,7 +139,7 @@ def bank_show(
 
 
 def question_named(bank: Bank, id: str) -> Question:
-    """The question of that id; where there is none the command ends, naming those that are near."""
+    """Returns the question with that id. If there is none, ends the command and suggests similar ids."""
     found = next((question for question in bank.questions if question.id == id), None)
     if found is not None:
         return found
@@ -181,7 +182,7 @@ def bank_diff(
     after: Annotated[Path, typer.Argument(help="The newer edition.")],
     format: Form = "text",
 ) -> None:
-    """Say which questions two editions of a bank do not share, by id. Exit status 1 where there are any."""
+    """Compare two versions of a bank by question id. Exits with status 1 if they differ."""
     one_of(format, ("text", "json"), "--format")
     found = differences(bank_at([before]).questions, bank_at([after]).questions)
     if format == "json":
@@ -208,7 +209,7 @@ def bank_export(
     paths: Paths = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The file to write; none: by bank.")] = None,
 ) -> None:
-    """Write banks for other tools: our Markdown, JSON, CSV, GIFT (Moodle) or an Anki package."""
+    """Export banks for other tools: Markdown, JSON, CSV, GIFT (Moodle) or an Anki package."""
     chosen = next((name for name in EXPORTS if name == format), None)
     if chosen is None:
         raise typer.BadParameter(f"one of {', '.join(EXPORTS)}", param_hint="FORMAT")

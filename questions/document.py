@@ -1,4 +1,4 @@
-"""A document as dialects see it: blocks, the sections headings make of them, and what is still unread."""
+"""A parsed document as dialects see it: blocks, sections, and which lines are still unread."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and everything up to the next heading that is no deeper."""
+    """A heading with everything up to the next heading of the same or a higher level."""
 
     heading: Block
     body: tuple[Block, ...]
     above: tuple[Block, ...]
-    """The headings it stands under, outermost first."""
+    """Headings above it, outermost first."""
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The headings above it as plain text."""
+        """Headings above it as plain text."""
         return tuple(plain(block.text) for block in self.above)
 
     @property
     def last(self) -> int:
-        """Its last line that is not blank."""
+        """Last line that is not blank."""
         return self.body[-1].last if self.body else self.heading.last
 
 
@@ -56,22 +56,22 @@ class Stretch:
     """The blocks between one heading and the next."""
 
     headings: tuple[Block, ...]
-    """The headings it stands under, outermost first; none before the first heading."""
+    """Headings above it, outermost first; empty before the first heading."""
     blocks: tuple[Block, ...]
 
     @property
     def first(self) -> int:
-        """The line of the heading right above it; 1 before the first heading."""
+        """Line of the heading directly above; 1 before the first heading."""
         return self.headings[-1].first if self.headings else 1
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The headings as plain text."""
+        """Headings as plain text."""
         return tuple(plain(block.text) for block in self.headings)
 
 
 class Layout:
-    """How a document is divided, worked out once and shared by all dialects."""
+    """The structure of a document, computed once and shared by all dialects."""
 
     def __init__(self, source: Source, blocks: tuple[Block, ...]) -> None:
         self.source = source
@@ -79,17 +79,17 @@ class Layout:
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        """Every heading's section, in document order."""
+        """The sections of all headings, in document order."""
         return tuple(_sections(self.blocks, self.depths))
 
     @cached_property
     def stretches(self) -> tuple[Stretch, ...]:
-        """What stands between headings, in document order; a heading within an answer parts nothing."""
+        """The blocks between headings, in document order; headings inside an answer are ignored."""
         return tuple(_stretches(self.blocks, self.depths))
 
     @cached_property
     def depths(self) -> dict[int, int]:
-        """For the line of each heading how deep it stands: one within an answer stands below all others."""
+        """Depth of each heading by its line; a heading inside an answer is below all others."""
         folded = [(fold.first, fold.last) for fold in self.answer_folds]
         depths: dict[int, int] = {}
         for block in self.blocks:
@@ -101,12 +101,12 @@ class Layout:
 
     @cached_property
     def folds(self) -> tuple[Fold, ...]:
-        """Every `<details>`, in order."""
+        """All `<details>` elements, in order."""
         return find_folds(self.source, self.blocks)
 
     @cached_property
     def answer_folds(self) -> tuple[Fold, ...]:
-        """Those that hide an answer and lie in no other of them."""
+        """The outermost `<details>` elements that contain an answer."""
         found: list[Fold] = []
         for fold in self.folds:
             if is_answer_summary(fold.summary) and (not found or fold.first > found[-1].last):
@@ -115,12 +115,12 @@ class Layout:
 
     @cached_property
     def answer_fold_lines(self) -> tuple[int, ...]:
-        """The first line of each of them."""
+        """First line of each answer fold."""
         return tuple(fold.first for fold in self.answer_folds)
 
     @cached_property
     def labels(self) -> dict[int, tuple[Label, ...]]:
-        """For the first line of each paragraph its labels, where it has any."""
+        """Labels of each paragraph that has any, by its first line."""
         found: dict[int, tuple[Label, ...]] = {}
         for block in self.blocks:
             for inner in block.walk():
@@ -130,23 +130,23 @@ class Layout:
 
     @cached_property
     def fences(self) -> tuple[Block, ...]:
-        """Every fenced block at any depth, in order."""
+        """All fenced blocks at any depth, in order."""
         return tuple(inner for block in self.blocks for inner in block.walk() if inner.kind == "fence")
 
     @cached_property
     def fence_lines(self) -> tuple[int, ...]:
-        """The first line of each of them."""
+        """First line of each fenced block."""
         return tuple(fence.first for fence in self.fences)
 
     @cached_property
     def title(self) -> str:
-        """The front matter's title, or the first heading, as plain text."""
+        """The title in the front matter, or else the first heading, as plain text."""
         heading = next((block for block in self.blocks if block.kind == "heading"), None)
         return scalar(self.front, "title") or (plain(heading.text) if heading else "")
 
     @cached_property
     def front(self) -> yaml.Node | None:
-        """The front matter's syntax tree; None where there is none or it cannot be read."""
+        """Syntax tree of the front matter; None if it is missing or not readable."""
         first = self.blocks[0] if self.blocks else None
         if first is None or first.kind != "front_matter":
             return None
@@ -157,32 +157,32 @@ class Layout:
 
 
 _BELOW = 7
-"""Deeper than any heading."""
+"""A depth below every heading."""
 
 
 @dataclass(frozen=True)
 class Document:
-    """What a dialect reads: it takes questions out of `blocks` and leaves the rest."""
+    """The document that dialects read. Each dialect takes questions out and leaves the rest."""
 
     source: Source
     blocks: tuple[Block, ...]
     layout: Layout
     taken: bytes
-    """For each line from 0 whether it belongs to a question already read."""
+    """For each line from 0, whether a question that was already read contains it."""
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        """Every heading's section, in document order."""
+        """The sections of all headings, in document order."""
         return self.layout.sections
 
     @property
     def title(self) -> str:
-        """What the document calls itself: the front matter's title, or its first heading, as plain text."""
+        """The title in the front matter, or else the first heading, as plain text."""
         return self.layout.title
 
     @property
     def front(self) -> yaml.Node | None:
-        """The front matter's syntax tree; None where there is none or it cannot be read."""
+        """Syntax tree of the front matter; None if it is missing or not readable."""
         return self.layout.front
 
     @cached_property
@@ -190,22 +190,22 @@ class Document:
         return array("q", accumulate(self.taken, initial=0))
 
     def free(self, first: int, last: int) -> bool:
-        """Whether no line from `first` to `last` belongs to a question yet."""
+        """Returns whether no line from `first` to `last` belongs to a question yet."""
         before = self._taken_before
         return before[min(last + 1, len(self.taken))] == before[first]
 
     def labels(self, block: Block) -> tuple[Label, ...]:
-        """The labels in a paragraph's lines; none in any other block."""
+        """Returns the labels in a paragraph; other blocks have none."""
         return self.layout.labels.get(block.first, ()) if block.kind == "paragraph" else ()
 
     def answer_fold(self, block: Block) -> Fold | None:
-        """The first fold with an answer that begins in a block."""
+        """Returns the first answer fold that begins in the block."""
         at = bisect_left(self.layout.answer_fold_lines, block.first)
         found = self.layout.answer_folds[at : at + 1]
         return found[0] if found and found[0].first <= block.last else None
 
     def without(self, questions: Iterable[Question]) -> Document:
-        """The document with the lines of `questions` taken."""
+        """Returns the document with the lines of `questions` marked as taken."""
         taken = bytearray(self.taken)
         for question in questions:
             first, last = question.place.line, question.place.end_line
@@ -213,42 +213,42 @@ class Document:
         return Document(self.source, self.blocks, self.layout, bytes(taken))
 
     def code_between(self, first: int, last: int) -> tuple[CodeBlock, ...]:
-        """The fenced blocks that stand between two lines."""
+        """Returns the fenced blocks between two lines as data of a question."""
         return tuple(CodeBlock(fence.text, fence.info, fence.first + 1) for fence in self.fences_between(first, last))
 
     def fences_between(self, first: int, last: int) -> Iterator[Block]:
-        """The same, as blocks."""
+        """Yields the fenced blocks between two lines."""
         lines = self.layout.fence_lines
         return iter(self.layout.fences[bisect_left(lines, first) : bisect_right(lines, last)])
 
     def place(self, first: int, last: int) -> SourceLocation:
-        """A question's place, without the blank lines at its end."""
+        """Returns the position of a question, without blank lines at its end."""
         return SourceLocation(self.source.name, first, self.source.last_filled(first, last))
 
 
 @dataclass(slots=True)
 class Draft:
-    """What one dialect read. Questions of foreign dialects have no id yet."""
+    """The result of one dialect. Questions have no id yet, except in the native dialect."""
 
     questions: list[Question] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
 
 
 def open_document(source: Source) -> Document:
-    """The document of a source, nothing of it read yet."""
+    """Returns the document of a source, with all lines unread."""
     blocks = split_blocks(source)
     return Document(source, blocks, Layout(source, blocks), bytes(len(source.lines) + 1))
 
 
 def entries(node: yaml.Node | None) -> Iterator[tuple[str, yaml.Node]]:
-    """The scalar keys of a mapping node with their values; nothing for any other node."""
+    """Yields the scalar keys of a mapping node with their values; nothing for other nodes."""
     for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
         if isinstance(key, yaml.ScalarNode):
             yield key.value, value
 
 
 def scalar(node: yaml.Node | None, key: str) -> str:
-    """The text of a scalar in a mapping node; empty where there is none."""
+    """Returns the text of a scalar in a mapping node; empty if there is none."""
     for name, value in entries(node):
         if name == key and isinstance(value, yaml.ScalarNode):
             return str(value.value)
@@ -268,7 +268,7 @@ def _sections(blocks: tuple[Block, ...], depths: dict[int, int]) -> Iterator[Sec
 
 
 def _ends(blocks: tuple[Block, ...], depths: dict[int, int]) -> dict[int, int]:
-    """For the index of each heading the index of the next heading that is no deeper."""
+    """Returns, for the index of each heading, the index of the next heading that is not deeper."""
     ends: dict[int, int] = {}
     opened: list[int] = []
     for index, block in enumerate(blocks):

@@ -1,7 +1,8 @@
-"""Families: from one drawing of a parametric question to a question that can be asked. Runs nothing.
+"""Question families: turns one run of a family's `draw` program into questions. Runs nothing itself.
 
-A family is a `choice` or `value` question with a `Draw` part, a program that defines `draw(rng)`. It is run in the
-sandbox (`drawing_program`), which also runs each drawn program for its key: torch, not the author, says what is right.
+A family is a `choice` or `value` question with a `Draw` part, a program that defines `draw(rng)`. The sandbox runs it
+through `drawing_program`, and also runs each variant's program to get its key: torch decides what is right, not the
+author.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
 
     from questions.model import Question
 
+
 ENTRY = "_dailygrad_draw"
-"""The function of `drawing_program` to be called with `(seed, first, count)`."""
+"""Function of `drawing_program` to call with `(seed, first, count)`."""
 _FEWEST = 2
-"""Wrong options of a drawn choice; three where its author does not say `"few"`."""
+"""Minimum number of wrong options with `few`; three otherwise."""
 _MOST = 4
 
 _DRAWING = """
@@ -57,28 +59,28 @@ def _dailygrad_draw(seed, first, count):
 
 
 class DrawingWrong(ValueError):
-    """What `draw(rng)` gave makes no question; the message says why, for the family's author."""
+    """Raised when the result of `draw(rng)` is not a valid question. The message is for the family's author."""
 
 
 def drawing_program(family: Question) -> str:
-    """The program whose `ENTRY`, called with a seed, a first number and a count, returns so many drawings.
+    """Returns the program whose `ENTRY`, called with a seed, a first number and a count, returns that many variants.
 
-    A drawing depends on the seed and its number alone. What it holds:
+    A variant depends only on the seed and its number. It contains:
 
-    - `program`: what is shown and run;
-    - `ask`: the expression that is the key, `ans` where it is left out. An exception is the key "raises `Name`";
-    - `wrong`: pairs of a value and the misconception that leads to it (of a `choice`);
-    - `prompt`, `why`: in place of the family's own, where they are given;
-    - `few`: True where two wrong options are enough;
-    - `key`: what torch said. Text is shown as Markdown, any other value as code; a dtype is text.
+    - `program`: the program that is shown and run;
+    - `ask`: the expression whose value is the key, `ans` by default. For an exception the key is "raises `Name`";
+    - `wrong`: pairs of a value and the misconception behind it (for a `choice`);
+    - `prompt`, `why`: replacements for the family's own texts, optional;
+    - `few`: True if two wrong options are enough;
+    - `key`: the value that torch computed. Text is shown as Markdown, any other value as code; a dtype is text.
     """
     return family.draw + _DRAWING
 
 
 def drawn_questions(family: Question, drawings: Iterable[Mapping[str, Any]]) -> Iterator[Question]:
-    """The questions of drawings, without those that repeat one before or have too few different wrong options.
+    """Yields the questions of variants, skipping repetitions and variants with too few different wrong options.
 
-    Raises DrawingWrong for a drawing that no number could make right.
+    Raises DrawingWrong for a variant that no seed could make valid.
     """
     seen: set[str] = set()
     for drawing in drawings:
@@ -89,7 +91,7 @@ def drawn_questions(family: Question, drawings: Iterable[Mapping[str, Any]]) -> 
 
 
 def drawn_question(family: Question, drawing: Mapping[str, Any]) -> Question | None:
-    """The question of one drawing; None where this drawing must not be asked. Raises DrawingWrong."""
+    """Returns the question of one variant, or None if the variant has to be skipped. Raises DrawingWrong."""
     program, ask, key = _text(drawing, "program"), str(drawing.get("ask", "ans")), drawing.get("key")
     if not _is_plain(key):
         raise DrawingWrong(f"the key of `{ask}` is a {type(key).__name__}: ask for a number, a text, a tuple or a list")
@@ -113,12 +115,12 @@ def drawn_question(family: Question, drawing: Mapping[str, Any]) -> Question | N
 
 
 def shown(value: object) -> str:
-    """A key or a wrong value as Markdown: text as it stands, anything else as code."""
+    """Returns a key or a wrong value as Markdown: text unchanged, anything else as code."""
     return value if isinstance(value, str) else f"`{value!r}`"
 
 
 def _options(key: object, wrong: Iterable[Any]) -> tuple[Option, ...]:
-    """The right option and the first few wrong ones that differ from it and from one another."""
+    """Returns the right option and the first wrong options that differ from it and from each other."""
     options = {shown(key): Option("a", shown(key), right=True)}
     for pair in wrong:
         if not isinstance(pair, tuple | list) or len(pair) != 2 or not isinstance(pair[1], str) or not pair[1]:
@@ -130,7 +132,7 @@ def _options(key: object, wrong: Iterable[Any]) -> tuple[Option, ...]:
 
 
 def _proof(program: str, ask: str, key: object) -> str:
-    """A program that fails where the key is not what torch says."""
+    """Returns a program that fails if the key is not what torch computes."""
     if isinstance(key, str) and key.startswith("raises `"):
         body = "\n".join(f"    {line}" for line in f"{program.rstrip()}\n{ask}".split("\n"))
         return f"try:\n{body}\nexcept {key[8:-1]}:\n    pass\nelse:\n    raise AssertionError('nothing was raised')"

@@ -1,7 +1,7 @@
-"""Choices made from questions answered in prose: which of these sentences belongs to the answer? Pure.
+"""Generates multiple-choice questions from questions with prose answers: "Which of these belongs to the answer?"
 
-The right option is a sentence of the answer, the wrong ones are sentences that answer other questions of the bank.
-Better none than a doubtful one: what may have a second right option, or gives its own away, is refused.
+The right option is a sentence of the answer, the wrong options are sentences that answer other questions of the bank. A
+question is refused if another option could also be right or if the right one would stand out.
 """
 
 from __future__ import annotations
@@ -32,207 +32,33 @@ from questions.subjects import (
     words_of,
 )
 
-# The sentences of an answer that can be offered as options of a choice: each a statement to be understood alone.
-
-
-SHORTEST, LONGEST = 40, 240
-"""Characters of an option."""
-
-Form = Literal["said", "because", "plain"]
-"""Whether a text is what a sentence says of its question's subject, a reason alone, or a sentence as it stands."""
-
-_FEWEST = 3
-"""Words that carry meaning, of an option."""
-
-_ASIDE = re.compile(r"\s*\((?:e\.g\.|like|such as|i\.e\.|usually|for example)[^()]*\)", re.IGNORECASE)
-_DANGLING = re.compile(
-    r"\b(?:this|these|those|above|below|following|former|latter|here|thus|however|therefore|furthermore|such an?"
-    r"|for example|example|instead|step \d|rule \d|they|them|their|she|he|we|us|our|question|so that it|otherwise|why"
-    r"|in fact|both functions|both methods|(?:first|second) run)\b",
-    re.IGNORECASE,
-)
-_LOOSE_IT = re.compile(r"^(?:\W*\w+){0,3}\W+\b(?:it|its)\b", re.IGNORECASE)
-_EMPTY = re.compile(
-    r"\b(?:more than|vital|crucial|important|powerful|key to|handy|mandatory|an art|essential|intentional|matters?"
-    r"|trap|hack|fix|distinction|understanding|standard practice|more flexible|faster, stricter|the solution is"
-    r"|recommended practice)\b",
-    re.IGNORECASE,
-)
-_CUT = re.compile(r"\.\.\.|…|\b(\w+) \1\b|[\[{(\"“'`*]$|[:,;]$|\?$|(?<!\\)text\{|->|\bO\(")
-SYMBOL = re.compile(r"(?<=`)[A-Za-z](?=[` =.+*-])")
-"""A name of one letter, which words leave out."""
-_LABELLED = re.compile(r"(?:\*\*[^*]{2,60}\*\*|`[^`]+`|[A-Z][\w /&()-]{1,45})\s*(?:\([^)]*\))?:|\*\*[^*]{2,60}:\*\*")
-_TOLD = re.compile(
-    r"(?:Use|Check|Call|Set|Divide|Repeat|Compute|Always|Never|Remember|Reduce|Add|Align|Expand|Cut|Run|Pass|Update|Need|Write"
-    r"|Load|Loading|Modifying|Setting|Training|Good|Global|Similar|Zero-copy|Used|Saved|Returned|Updated|Introduced)\b",
-    re.IGNORECASE,
-)
-"""How a step, an advice or a fragment begins."""
-_CASE = re.compile(
-    r"(?:If|When|While|Calling|By default|For (?:an?|large|critical)|Unlike|You|A standard|Engineers|Users)\b"
-)
-"""How a sentence about one case begins."""
-_SUPPOSED = re.compile(r"(?:If|When|While|Users|Suppose|Calling|For example|Imagine)\b")
-"""What comes after such a sentence is said of that case alone."""
-_FINITE = re.compile(
-    r"\b(?:is|are|was|were|has|have|can|cannot|can't|could|will|would|must|may|might|should|does|do|requires?|allows?|provides?"
-    r"|uses?|stores?|frees?|builds?|returns?|prevents?|acts?|happens?|accumulates?|changes?|process(?:es)?|flows?|means|implies"
-    r"|supports?|maintains?|works?|becomes?|starts?|runs?|creates?|makes?|takes?|needs?|drops?|tends?|shows?|calculates?"
-    r"|performs?|replaces?|converts?|produces?|involves?|limits?|overwrites?)\b"
-)
-_REASON = re.compile(
-    r"\b(?:because|since|due to|so that|in order to|causing|leading to|rather than|prevents?|instead of)\b"
-)
-_INNER = re.compile(r"\s*\([^()]*\)")
-_ANY_VERB = re.compile(r"[A-Z][a-z]{2,}(?<!s)s (?!of\b|for\b|and\b|or\b)")
-_HEADLESS_VERB = re.compile(
-    r"(Allocates|Shares|Captures|Replicates|Shards|Generates|Performs|Creates|Returns|Moves|Converts|Computes|Stores|Tracks"
-    r"|Disables|Enables|Wraps|Handles|Combines|Applies|Scales|Splits|Holds|Keeps|Reads|Runs|Removes|Maps|Turns|Loads|Sends)\b"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence of an answer as it may be offered."""
-
-    text: str
-    """Markdown; of what is said of the subject all but the subject."""
-    form: Form
-    words: frozenset[str]
-    """The stems of its words."""
-    weight: float
-    """How well it stands for its answer."""
-    order: int
-    """How many statements of the answer come before it."""
-    plural: bool = False
-    """Whether what is said is said of several: `are`, not `is`."""
-
-
-def sentences_of(answer: str, subjects: tuple[Subject, ...], prompt: frozenset[str]) -> Iterator[Sentence]:
-    """What of an answer can be offered. `subjects` are what is asked about, `prompt` the words it is asked in."""
-    known = False
-    for order, statement in enumerate(statements(answer)):
-        if statement.kind == "row":
-            continue
-        label = _LABELLED.match(statement.text)
-        named = bool(label and _is_named(label[0], subjects))
-        if statement.first:
-            known = named or (len(subjects) == 1 and (not order or statement.kind == "item") and not label)
-        text = statement.text[label.end() :].strip() if label and named else statement.text
-        found = None if _SUPPOSED.match(statement.lead) else _predicate(text, subjects, known, named)
-        known = found is not None or named
-        for sentence in (_sentence(statement, found, order, subjects), _reason(statement, order, prompt)):
-            if sentence:
-                yield sentence
-
-
-def _is_named(label: str, subjects: Iterable[Subject]) -> bool:
-    return any(heart(subject) and heart(subject) <= set(words_of(label)) for subject in subjects)
-
-
-def _predicate(text: str, subjects: Iterable[Subject], known: bool, named: bool) -> Predicate | None:
-    """What the text says of a subject; `known`: whether `it` means one here; `named`: whether its label does."""
-    for subject in subjects:
-        if found := predicate_of(text, subject):
-            return found
-    if (known and _HEADLESS_VERB.match(text)) or (named and _ANY_VERB.match(text)):
-        return Predicate(text[0].lower() + text[1:], plural=False)
-    return pronoun_predicate(text) if known else None
-
-
-def _sentence(
-    statement: Statement, found: Predicate | None, order: int, subjects: Sequence[Subject]
-) -> Sentence | None:
-    text = _ASIDE.sub("", found.text if found else statement.text).strip()
-    if not found and not _is_plain(statement, text):
-        return None
-    names = {word for subject in subjects for word in heart(subject)}
-    text = _INNER.sub(lambda inner: "" if names & set(words_of(inner[0])) else inner[0], text) if found else text
-    weight = ("**" in statement.text) + (order == 0) + bool(_REASON.search(text)) - order / 5
-    if not found:
-        return _offered(text, "plain", weight, order)
-    made = _offered(text, "said", weight + 2, order, len(opening_of(subjects, found.plural)))
-    return made and dataclasses.replace(made, plural=found.plural)
-
-
-def opening_of(subjects: Sequence[Subject], plural: bool) -> str:
-    """What stands for the subject in every option."""
-    return "They " if plural else "One of them " if len(subjects) > 1 else "It "
-
-
-def _reason(statement: Statement, order: int, prompt: frozenset[str]) -> Sentence | None:
-    """The reason alone, of a sentence that gives one."""
-    main, because, clause = _ASIDE.sub("", statement.text).partition(" because ")
-    if not because or clause.startswith("of "):
-        return None
-    asked = bool(prompt & set(words_of(main))) or not order
-    return _offered(f"Because {clause}", "because", 4 * asked - order / 5, order)
-
-
-def _offered(text: str, form: Form, weight: float, order: int, opening: int = 0) -> Sentence | None:
-    if not _is_offered(text, form, opening):
-        return None
-    text = _unstressed(text if text.endswith((".", "!")) else text + ".")
-    weight -= 2 * bool(_CASE.match(text))
-    return Sentence(text, form, frozenset((*words_of(text), *SYMBOL.findall(text))), weight, order)
-
-
-def _is_plain(statement: Statement, text: str) -> bool:
-    """Whether it is a sentence with a subject of its own, and no step, advice or label."""
-    return (
-        is_alone(statement)
-        and not _LABELLED.match(text)
-        and not _TOLD.match(text)
-        and bool(_FINITE.search(text))
-        and text.endswith((".", '."'))
-    )
-
-
-def _unstressed(text: str) -> str:
-    """Without bold and italics, which only some options would have."""
-    parts = re.split(r"(`[^`]*`|\$[^$]*\$)", text.replace("**", ""))
-    return "".join(
-        part if at % 2 else re.sub(r"(?<![\w*])([*_])(?=\S)([^*_]+)(?<=\S)\1(?![\w*])", r"\2", part)
-        for at, part in enumerate(parts)
-    )
-
-
-def _is_offered(text: str, form: Form, opening: int) -> bool:
-    """Whether the text is a statement of the right length that can be understood alone."""
-    if not SHORTEST <= len(plain(text)) + opening <= LONGEST or len(set(words_of(text))) < _FEWEST:
-        return False
-    if _DANGLING.search(text) or _CUT.search(text) or _EMPTY.search(text):
-        return False
-    return form != "plain" or not _LOOSE_IT.search(text)
-
-
 TAG = "generated"
-"""What marks a question that nobody wrote as it is asked."""
+"""Tag of generated questions."""
 ASKED = "Which of these belongs to the answer?"
 SUFFIX = "-which"
-"""What is added to the id of the question it is made from."""
+"""Suffix added to the id of the original question."""
 _WRONG = 3
 _ALIKE = 0.45
-"""Questions at least this alike (see `likeness`) may have one answer."""
+"""Similarity of questions (see `similarity`) from which they may share an answer."""
 _OVERLAP = 0.30
-"""Answers whose words overlap so much, by their rarity, may answer each other's questions."""
+"""Weighted word overlap of answers from which they may answer each other's questions."""
 _COVERED = 0.55
-"""The share of a sentence's words, by their rarity, that another answer may have before it is taken to say the same."""
+"""Weighted share of a sentence's words found in another answer from which both may say the same."""
 _MOST_COMPARED = 100
-"""In a larger bank a question is compared with so many that share its rarer words."""
+"""Maximum number of questions one question is compared with, preferring those that share rare words."""
 _SAME = 0.45
-"""Sentences so alike are not offered side by side."""
+"""Word overlap from which two sentences are not offered together."""
 _AKIN = 2
-"""Of wrong options that are whole sentences so many share a word with the question; else they are far-fetched."""
+"""Minimum number of wrong whole-sentence options that share a word with the question, so that they are plausible."""
 _LONG_PROMPT = 12
-"""Of so many words of a question one may be in the right option alone, and tells nothing."""
+"""Number of words in a question from which one may appear in the right option only."""
 _RATIO = 1.9
-"""How much longer the longest of options may be than the shortest."""
+"""Maximum ratio of the lengths of the longest and shortest option."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why no choice is made of a question."""
+    """A question without a generated choice, and the reason."""
 
     id: str
     reason: str
@@ -240,7 +66,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """What could be made of a bank's questions."""
+    """The choices generated from a bank, and the refusals."""
 
     made: tuple[Question, ...]
     refused: tuple[Refusal, ...]
@@ -248,11 +74,11 @@ class Forms:
 
 @dataclass(frozen=True)
 class _ComparedQuestion:
-    """A question with all that is compared of it."""
+    """A question with the data it is compared by."""
 
     question: Question
     subjects: tuple[Subject, ...]
-    """Two where it compares them; none where that cannot be told."""
+    """Two if the question compares them; none if they cannot be determined."""
     said: frozenset[str]
     """Stems of the prompt and the answer."""
     prompt: frozenset[str]
@@ -268,7 +94,7 @@ class _ComparedQuestion:
 
 
 def choices_of(questions: Iterable[Question]) -> Forms:
-    """A choice for each answered open question of a bank, or why there is none. Always the same for the same bank."""
+    """Returns a choice, or the reason for a refusal, for each answered open question. The result is deterministic."""
     around = _Around([_asked(question) for question in questions if question.kind == "open" and question.answer])
     made: list[Question] = []
     refused: list[Refusal] = []
@@ -302,7 +128,7 @@ def _subjects(prompt: str) -> tuple[Subject, ...]:
 
 
 class _Around:
-    """The questions of a bank, and how telling each word is among them: the rarer, the more."""
+    """The questions of a bank, with word weights: rarer words weigh more."""
 
     def __init__(self, asked: Sequence[_ComparedQuestion]) -> None:
         self.asked = asked
@@ -318,7 +144,8 @@ class _Around:
                     self._under[word].append(number)
 
     def neighbours(self, one: _ComparedQuestion) -> list[tuple[float, _ComparedQuestion]]:
-        """The others by how much their words overlap, the most first; of many only those that share rare words."""
+        """Returns the other questions by word overlap, highest first; in large banks only those that share rare
+        words."""
         numbers: Iterable[int] = range(len(self.asked))
         if len(self.asked) > _MOST_COMPARED:
             shared = Counter(number for word in sorted(one.said) for number in self._under.get(word, ()))
@@ -332,11 +159,11 @@ class _Around:
         return sorted(others, key=lambda pair: (-pair[0], pair[1].question.id))
 
     def overlap(self, one: frozenset[str], other: frozenset[str]) -> float:
-        """How much the words of two texts overlap, by their rarity, 0 to 1."""
+        """Returns the weighted word overlap of two texts, 0 to 1."""
         return self._product(one, other, self._length(one) * self._length(other))
 
     def covered(self, words: frozenset[str], text: frozenset[str]) -> float:
-        """The share of `words`, by their rarity, that is in `text`."""
+        """Returns the weighted share of `words` that `text` contains."""
         whole = math.fsum(math.sqrt(self._weights.get(word, 1.0)) for word in words)
         return math.fsum(math.sqrt(self._weights.get(word, 1.0)) for word in words & text) / whole if whole else 1.0
 
@@ -355,14 +182,14 @@ _EXPLAINS = re.compile(
 
 
 class _Making:
-    """Makes the choice of one question."""
+    """Generates the choice of one question."""
 
     def __init__(self, one: _ComparedQuestion, around: _Around) -> None:
         self._one = one
         self._around = around
 
     def choice(self) -> Question | str:
-        """The choice, or why there is none."""
+        """Returns the choice, or the reason for a refusal."""
         if not self._one.sentences:
             return "no sentence of its answer can stand alone"
         others = [other for alike, other in self._around.neighbours(self._one) if not self._is_near(other, alike)]
@@ -379,7 +206,7 @@ class _Making:
         return reason
 
     def _is_central(self, right: Sentence) -> bool:
-        """Whether the sentence is what the question asks for, as far as that can be told."""
+        """Returns whether the sentence appears to be what the question asks for."""
         explains = bool(_EXPLAINS.match(self._one.question.prompt))
         if right.form == "because":
             return bool(_WHY.search(self._one.question.prompt)) and right.weight > 2 and len(self._one.subjects) < 2
@@ -390,7 +217,7 @@ class _Making:
         return True
 
     def _is_near(self, other: _ComparedQuestion, alike: float) -> bool:
-        """Whether the other's answer may answer this question too."""
+        """Returns whether the other question's answer might also answer this question."""
         one = self._one
         return (
             alike >= _OVERLAP
@@ -401,14 +228,14 @@ class _Making:
         )
 
     def _names(self, one: _ComparedQuestion) -> frozenset[str]:
-        """What the question is about, as far as that tells it from others."""
+        """Returns the words that distinguish what the question is about."""
         named = frozenset(word for subject in one.subjects for word in heart(subject) | subject.aliases) or one.prompt
         return frozenset(word for word in named if word not in self._around.common) or named
 
     def _wrong(
         self, right: Sentence, others: Sequence[_ComparedQuestion]
     ) -> tuple[list[tuple[_ComparedQuestion, Sentence]], str]:
-        """The wrong options for that right one, or none of them and why."""
+        """Returns the wrong options for a right option, or an empty list and the reason."""
         shared = right.words & self._one.prompt
         if (self._one.subjects or right.form == "said") and right.form != "plain" and shared & self._names(self._one):
             return [], "its sentences name what the question asks about, which would give the right one away"
@@ -436,7 +263,7 @@ class _Making:
         if self._names(one) <= sentence.words:
             return False
         if sentence.form != "said" and any(name in one.text for name in _NAME.findall(sentence.text)):
-            return False  # it speaks of something that this answer speaks of too
+            return False  # both answers mention this name
         if self._around.covered(sentence.words, one.said) >= _COVERED:
             return False
         return all(self._around.overlap(sentence.words, known.words) < _SAME for known in (right, *chosen))
@@ -444,7 +271,8 @@ class _Making:
     def _covering(
         self, right: Sentence, found: Sequence[tuple[_ComparedQuestion, Sentence]], shared: frozenset[str]
     ) -> list[tuple[_ComparedQuestion, Sentence]]:
-        """The nearest three among which each word is that the right option shares with the question."""
+        """Returns the nearest three wrong options that together contain each word the right option shares with the
+        question."""
         near = sorted(found, key=lambda pair: -len(pair[1].words & shared))[:12]
         named = frozenset(words_of(" ".join(_NAME.findall(self._one.question.prompt))))
         spared = 1 if len(self._one.prompt) >= _LONG_PROMPT and right.form != "said" else 0
@@ -493,3 +321,178 @@ def _asks(question: Question) -> str:
 
 def _ratio(one: str, other: str) -> float:
     return max(len(one), len(other)) / min(len(one), len(other))
+
+
+# Candidate sentences: the sentences of an answer that can be understood alone
+
+SHORTEST, LONGEST = 40, 240
+"""Minimum and maximum length of an option, characters."""
+
+Form = Literal["said", "because", "plain"]
+"""`said`: a predicate of the question's subject. `because`: a reason alone. `plain`: a whole sentence."""
+
+_FEWEST = 3
+"""Minimum number of meaningful words in an option."""
+
+_ASIDE = re.compile(r"\s*\((?:e\.g\.|like|such as|i\.e\.|usually|for example)[^()]*\)", re.IGNORECASE)
+_DANGLING = re.compile(
+    r"\b(?:this|these|those|above|below|following|former|latter|here|thus|however|therefore|furthermore|such an?"
+    r"|for example|example|instead|step \d|rule \d|they|them|their|she|he|we|us|our|question|so that it|otherwise|why"
+    r"|in fact|both functions|both methods|(?:first|second) run)\b",
+    re.IGNORECASE,
+)
+_LOOSE_IT = re.compile(r"^(?:\W*\w+){0,3}\W+\b(?:it|its)\b", re.IGNORECASE)
+_EMPTY = re.compile(
+    r"\b(?:more than|vital|crucial|important|powerful|key to|handy|mandatory|an art|essential|intentional|matters?"
+    r"|trap|hack|fix|distinction|understanding|standard practice|more flexible|faster, stricter|the solution is"
+    r"|recommended practice)\b",
+    re.IGNORECASE,
+)
+_CUT = re.compile(r"\.\.\.|…|\b(\w+) \1\b|[\[{(\"“'`*]$|[:,;]$|\?$|(?<!\\)text\{|->|\bO\(")
+SYMBOL = re.compile(r"(?<=`)[A-Za-z](?=[` =.+*-])")
+"""A name of one letter, which `words_of` leaves out."""
+_LABELLED = re.compile(r"(?:\*\*[^*]{2,60}\*\*|`[^`]+`|[A-Z][\w /&()-]{1,45})\s*(?:\([^)]*\))?:|\*\*[^*]{2,60}:\*\*")
+_TOLD = re.compile(
+    r"(?:Use|Check|Call|Set|Divide|Repeat|Compute|Always|Never|Remember|Reduce|Add|Align|Expand|Cut|Run|Pass|Update|Need|Write"
+    r"|Load|Loading|Modifying|Setting|Training|Good|Global|Similar|Zero-copy|Used|Saved|Returned|Updated|Introduced)\b",
+    re.IGNORECASE,
+)
+"""Starts of steps, advice and fragments."""
+_CASE = re.compile(
+    r"(?:If|When|While|Calling|By default|For (?:an?|large|critical)|Unlike|You|A standard|Engineers|Users)\b"
+)
+"""Starts of sentences about a special case."""
+_SUPPOSED = re.compile(r"(?:If|When|While|Users|Suppose|Calling|For example|Imagine)\b")
+"""Starts of sentences after which the text is about that case only."""
+_FINITE = re.compile(
+    r"\b(?:is|are|was|were|has|have|can|cannot|can't|could|will|would|must|may|might|should|does|do|requires?|allows?|provides?"
+    r"|uses?|stores?|frees?|builds?|returns?|prevents?|acts?|happens?|accumulates?|changes?|process(?:es)?|flows?|means|implies"
+    r"|supports?|maintains?|works?|becomes?|starts?|runs?|creates?|makes?|takes?|needs?|drops?|tends?|shows?|calculates?"
+    r"|performs?|replaces?|converts?|produces?|involves?|limits?|overwrites?)\b"
+)
+_REASON = re.compile(
+    r"\b(?:because|since|due to|so that|in order to|causing|leading to|rather than|prevents?|instead of)\b"
+)
+_INNER = re.compile(r"\s*\([^()]*\)")
+_ANY_VERB = re.compile(r"[A-Z][a-z]{2,}(?<!s)s (?!of\b|for\b|and\b|or\b)")
+_HEADLESS_VERB = re.compile(
+    r"(Allocates|Shares|Captures|Replicates|Shards|Generates|Performs|Creates|Returns|Moves|Converts|Computes|Stores|Tracks"
+    r"|Disables|Enables|Wraps|Handles|Combines|Applies|Scales|Splits|Holds|Keeps|Reads|Runs|Removes|Maps|Turns|Loads|Sends)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of an answer that may be offered as an option."""
+
+    text: str
+    """Markdown; for a predicate everything except the subject."""
+    form: Form
+    words: frozenset[str]
+    """Stems of its words."""
+    weight: float
+    """Score: how well it represents its answer."""
+    order: int
+    """Number of statements before it in the answer."""
+    plural: bool = False
+    """Whether the predicate is plural: `are`, not `is`."""
+
+
+def sentences_of(answer: str, subjects: tuple[Subject, ...], prompt: frozenset[str]) -> Iterator[Sentence]:
+    """Yields the candidate sentences of an answer. `subjects` are what is asked about, `prompt` the words of the
+    question."""
+    known = False
+    for order, statement in enumerate(statements(answer)):
+        if statement.kind == "row":
+            continue
+        label = _LABELLED.match(statement.text)
+        named = bool(label and _is_named(label[0], subjects))
+        if statement.first:
+            known = named or (len(subjects) == 1 and (not order or statement.kind == "item") and not label)
+        text = statement.text[label.end() :].strip() if label and named else statement.text
+        found = None if _SUPPOSED.match(statement.lead) else _predicate(text, subjects, known, named)
+        known = found is not None or named
+        for sentence in (_sentence(statement, found, order, subjects), _reason(statement, order, prompt)):
+            if sentence:
+                yield sentence
+
+
+def _is_named(label: str, subjects: Iterable[Subject]) -> bool:
+    return any(heart(subject) and heart(subject) <= set(words_of(label)) for subject in subjects)
+
+
+def _predicate(text: str, subjects: Iterable[Subject], known: bool, named: bool) -> Predicate | None:
+    """Returns what the text says about a subject. `known`: whether `it` means one; `named`: whether the label names
+    one."""
+    for subject in subjects:
+        if found := predicate_of(text, subject):
+            return found
+    if (known and _HEADLESS_VERB.match(text)) or (named and _ANY_VERB.match(text)):
+        return Predicate(text[0].lower() + text[1:], plural=False)
+    return pronoun_predicate(text) if known else None
+
+
+def _sentence(
+    statement: Statement, found: Predicate | None, order: int, subjects: Sequence[Subject]
+) -> Sentence | None:
+    text = _ASIDE.sub("", found.text if found else statement.text).strip()
+    if not found and not _is_plain(statement, text):
+        return None
+    names = {word for subject in subjects for word in heart(subject)}
+    text = _INNER.sub(lambda inner: "" if names & set(words_of(inner[0])) else inner[0], text) if found else text
+    weight = ("**" in statement.text) + (order == 0) + bool(_REASON.search(text)) - order / 5
+    if not found:
+        return _offered(text, "plain", weight, order)
+    made = _offered(text, "said", weight + 2, order, len(opening_of(subjects, found.plural)))
+    return made and dataclasses.replace(made, plural=found.plural)
+
+
+def opening_of(subjects: Sequence[Subject], plural: bool) -> str:
+    """Returns the words that replace the subject in every option."""
+    return "They " if plural else "One of them " if len(subjects) > 1 else "It "
+
+
+def _reason(statement: Statement, order: int, prompt: frozenset[str]) -> Sentence | None:
+    """Returns the reason alone, for a sentence that gives one."""
+    main, because, clause = _ASIDE.sub("", statement.text).partition(" because ")
+    if not because or clause.startswith("of "):
+        return None
+    asked = bool(prompt & set(words_of(main))) or not order
+    return _offered(f"Because {clause}", "because", 4 * asked - order / 5, order)
+
+
+def _offered(text: str, form: Form, weight: float, order: int, opening: int = 0) -> Sentence | None:
+    if not _is_offered(text, form, opening):
+        return None
+    text = _unstressed(text if text.endswith((".", "!")) else text + ".")
+    weight -= 2 * bool(_CASE.match(text))
+    return Sentence(text, form, frozenset((*words_of(text), *SYMBOL.findall(text))), weight, order)
+
+
+def _is_plain(statement: Statement, text: str) -> bool:
+    """Returns whether it is a sentence with its own subject, and not a step, advice or label."""
+    return (
+        is_alone(statement)
+        and not _LABELLED.match(text)
+        and not _TOLD.match(text)
+        and bool(_FINITE.search(text))
+        and text.endswith((".", '."'))
+    )
+
+
+def _unstressed(text: str) -> str:
+    """Returns the text without bold and italics, which only some options would have."""
+    parts = re.split(r"(`[^`]*`|\$[^$]*\$)", text.replace("**", ""))
+    return "".join(
+        part if at % 2 else re.sub(r"(?<![\w*])([*_])(?=\S)([^*_]+)(?<=\S)\1(?![\w*])", r"\2", part)
+        for at, part in enumerate(parts)
+    )
+
+
+def _is_offered(text: str, form: Form, opening: int) -> bool:
+    """Returns whether the text is a statement of the right length that can be understood alone."""
+    if not SHORTEST <= len(plain(text)) + opening <= LONGEST or len(set(words_of(text))) < _FEWEST:
+        return False
+    if _DANGLING.search(text) or _CUT.search(text) or _EMPTY.search(text):
+        return False
+    return form != "plain" or not _LOOSE_IT.search(text)

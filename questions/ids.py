@@ -1,4 +1,4 @@
-"""Ids for questions whose author gave none: made of the prompt alone, so that edits around it change nothing."""
+"""Generates ids for questions without one. An id depends only on the prompt, so edits elsewhere do not change it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
     from questions.model import Question
 
+
 _LENGTH = 60
 
 
 def slug(prompt: str) -> str:
-    """Lower-case words joined by hyphens, cut at a word; `question` where the prompt holds no word."""
-    # A LaTeX command is a mark, not a word.
+    """Returns lower-case words joined by hyphens, cut at a word boundary; `question` if the prompt has no words."""
+    # LaTeX commands are markup, not words.
     text = re.sub(r"\\[a-z]+", " ", unicodedata.normalize("NFKD", plain(prompt)).lower())
     words = re.findall(r"[^\W_]+", "".join(c for c in text if not unicodedata.combining(c)))
     kept = ""
@@ -33,7 +34,7 @@ def slug(prompt: str) -> str:
 
 
 def with_ids(questions: Iterable[Question]) -> tuple[Question, ...]:
-    """The questions, each of those without an id given one. An id an author wrote is never touched."""
+    """Returns the questions with ids for those that have none. An author's id is never changed."""
     given = tuple(questions)
     used = {question.id for question in given if question.id}
     counts: dict[str, int] = {}
@@ -47,9 +48,9 @@ def with_ids(questions: Iterable[Question]) -> tuple[Question, ...]:
 
 
 def _fresh(question: Question, used: set[str], counts: dict[str, int]) -> str:
-    """A prompt's slug; where it is taken, told apart by all of the prompt and where it stands.
+    """Returns the prompt's slug; if it is taken, adds a hash of the prompt and its position.
 
-    `counts` says how often each was wanted, so that a document of one question a thousand times takes no longer.
+    `counts` holds how often each slug was requested, so that many equal prompts take linear time.
     """
     wanted = slug(question.prompt)
     if wanted in used:

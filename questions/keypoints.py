@@ -1,4 +1,4 @@
-"""What a full answer mentions, taken word for word from an answer in prose. Invents nothing."""
+"""Extracts the key points of a prose answer, word for word."""
 
 from __future__ import annotations
 
@@ -8,13 +8,154 @@ from typing import TYPE_CHECKING, Literal
 
 from questions.subjects import Subject, predicate_of, pronoun_predicate, subject_of
 
-# An answer in prose as statements: its sentences, list items and table rows, cleaned of labels and lead-ins.
-#
-# Line by line and without a Markdown parser: every answer of every document passes here, and a rough cut is enough.
-
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+MOST = 6
+"""Maximum number of key points."""
+_LONGEST = 260
+_ROOM = 4
+"""Number of key points from which plain sentences are left out."""
+_EXAMPLE = re.compile(
+    r"[*_]*(?:for (?:example|instance)|examples?\b|e\.g\.|imagine|consider|suppose|say,|here\b|see\b|input:|output:)",
+    re.IGNORECASE,
+)
+_HEADLESS = re.compile(
+    r"(?:this|these|that|those|such|so|thus|hence|then|therefore|however|but|and|or|also|furthermore|moreover|now|they|it"
+    r"|he|she|both|otherwise|instead|without it|in that case|in fact|if not|if (?:it|these|this|you (?:see|do)|that)"
+    r"|if [^,]{0,25}\b(?:it|this|these|them)"
+    r"|the (?:latter|former|result|result has|second|same)|at each|after (?:this|that))\b",
+    re.IGNORECASE,
+)
+_CONNECTIVE = re.compile(
+    r"(?:crucially|furthermore|however|moreover|therefore|thus|in fact|also|hence),\s+", re.IGNORECASE
+)
+_TRIVIA = re.compile(r"(?:introduced|added|released|available|deprecated|new) (?:in|since)\b.{0,30}$", re.IGNORECASE)
+_PRAISE = re.compile(
+    r"\b(?:is|are) (?:a |an )?(?:very )?(?:vital|crucial|important|powerful|critical|key|handy|recommended|mandatory"
+    r"|an art)\b",
+    re.IGNORECASE,
+)
+_ASKING = re.compile(r"\?[\"”)]*$")
+_CODE = re.compile(r"`[^`]*`|\$[^$]*\$")
+_PLAIN = re.compile(r"[^\W\d_]{2,}")
+_BOLD = re.compile(r"\*\*[^*]+\*\*")
+_LABELLED = re.compile(r"(?:\*\*[^*]{2,40}\*\*|`[^`]{2,40}`)\s*(?:\([^)]*\))?:(?:\*\*)?\s|\*\*[^*]{2,40}:\*\*\s")
+
+
+def key_points_of(answer: str, prompt: str = "") -> tuple[str, ...]:
+    """Returns at most MOST short statements that can be understood alone: list items and table rows first, then
+    emphasized ones.
+
+    If a statement begins with `It` or `They` and can only mean the subject of `prompt`, the subject replaces the
+    pronoun.
+    """
+    if not answer.strip():
+        return ()
+    said = list(statements(answer))
+    points = _points(said, subject_of(prompt))
+    if not points:
+        points = [(0, statement.text) for statement in said if not statement.text.endswith(":")][:1]
+    best = sorted(range(len(points)), key=lambda at: (-points[at][0], at))
+    strong = [at for at in best if points[at][0] >= 2]
+    kept = [*strong, *(at for at in best if at not in strong)][: max(min(len(strong), MOST), _ROOM)]
+    return tuple(dict.fromkeys(points[at][1] for at in sorted(kept)))
+
+
+def _points(said: Sequence[Statement], subject: Subject) -> list[tuple[int, str]]:
+    """Returns the candidate key points with their scores."""
+    points: list[tuple[int, str]] = []
+    known = False
+    item = -1
+    for statement in said:
+        text = statement.text
+        about = predicate_of(text, subject) is not None
+        pronoun = pronoun_predicate(text)
+        if statement.first:
+            # In a list item of its own, `it` can only mean the subject; after a new paragraph it may mean something
+            # else.
+            known = bool(subject.name) and not subject.compared and (known or not points or statement.kind == "item")
+        if pronoun and known and subject.name:
+            text = _named(subject, pronoun.text, pronoun.plural)
+        known = about or (pronoun is not None and known)
+        if statement.kind == "item" and not statement.first and item >= 0 and _belongs(statement, points[item][1]):
+            points[item] = (points[item][0], f"{points[item][1]} {statement.text}")
+            continue
+        item = -1
+        if _is_point(text, statement):
+            text = _capital(_CONNECTIVE.sub("", text, count=1))
+            points.append((_weight(statement, about, not points), text))
+            item = len(points) - 1 if statement.kind == "item" and statement.first else -1
+    return points
+
+
+def _belongs(statement: Statement, item: str) -> bool:
+    """Returns whether another sentence of a list item still belongs to its point: a label with a few words leaves room
+    for more."""
+    return (
+        bool(_LABELLED.match(item) or len(item) < 60)
+        and len(item) + len(statement.text) < 160
+        and not _EXAMPLE.match(statement.text)
+        and not _PRAISE.search(statement.text)
+        and not statement.text.endswith(":")
+        and not _is_code(statement.text)
+    )
+
+
+def _is_code(text: str) -> bool:
+    """Returns whether the text is mostly code, such as a shape or a call shown as an example."""
+    return bool(_CODE.search(text)) and len(_PLAIN.findall(_CODE.sub("", text))) < 2
+
+
+def _named(subject: Subject, rest: str, plural: bool) -> str:
+    name = subject.name
+    if re.match(r"[a-z]", name) and " " not in name:
+        name = name.capitalize()
+    if plural and not re.search(r"s[`*\"]*$", name):
+        return f"They {rest}"
+    return f"{name} {rest}"
+
+
+def is_alone(statement: Statement) -> bool:
+    """Returns whether the statement can be understood without the text before it."""
+    return _is_point(statement.text, statement)
+
+
+def _is_point(text: str, statement: Statement) -> bool:
+    if text.endswith((":", ",")) or _ASKING.search(text) or len(text) > _LONGEST or len(text) < 6:
+        return False
+    further = not statement.first
+    if (_is_code(text) and (further or statement.kind == "sentence")) or (further and statement.depth):
+        return False
+    if _EXAMPLE.match(text) or _TRIVIA.match(text):
+        return False
+    opened = _CONNECTIVE.sub("", text, count=1)
+    if _HEADLESS.match(opened) and not (opened == text and statement.kind == "row"):
+        return False
+    return len(re.findall(r"\w+", text)) >= (2 if statement.kind != "sentence" else 4)
+
+
+def _weight(statement: Statement, about: bool, opens: bool) -> int:
+    if opens and about and not statement.lead:
+        return 5
+    if statement.kind == "row":
+        return 4
+    if statement.kind == "item" and statement.first:
+        return 4 - statement.depth
+    weight = 1
+    if _BOLD.search(statement.text):
+        weight = 3
+    elif about:
+        weight = 2
+    return weight - 2 * bool(_PRAISE.search(statement.text))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+# Statements: sentences, list items and table rows without labels and lead-ins. Split line by line,
+# without a Markdown parser: this runs on every answer, and a rough split is enough.
 
 StatementKind = Literal["sentence", "item", "row"]
 
@@ -31,33 +172,33 @@ _LABEL = re.compile(
     r"(?:\*\*|__|_|\*)?\s*:(?:\*\*|__|_|\*)?\s+(?=\S)",
     re.IGNORECASE,
 )
-"""What only says of which sort a statement is."""
+"""A label that only names the type of a statement."""
 _SENTENCE = re.compile(
     r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!etc\.)(?<!w\.r\.t\.)\s+(?=[A-Z`*_\"'$\[(\\])"
     r"|(?<=[.!?]\*\*)\s+(?=[A-Z])|(?<=[.!?][\"”)])\s+(?=[A-Z`])"
 )
 _MOJIBAKE = re.compile(r"[\u0080-\u009f\ufffd]|â[^\w\s]|Ã[\u0080-\u00bf]|âœ…?\s*")
-"""Bytes of one encoding read as another's."""
+"""Text decoded with the wrong encoding."""
 _MARKS = re.compile(r"\*\*|``?")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Something an answer says."""
+    """A statement of an answer."""
 
     text: str
-    """Markdown on one line, its label taken off."""
+    """Markdown on one line, without its label."""
     kind: StatementKind
     first: bool
-    """Whether it opens its paragraph, item or row."""
+    """Whether it is the first of its paragraph, item or row."""
     depth: int = 0
-    """Of an item: in how many it stands."""
+    """Nesting depth of a list item."""
     lead: str = ""
     """The statement before it in the same paragraph or item."""
 
 
 def statements(answer: str) -> Iterator[Statement]:
-    """What the answer says, in its order; without code, headings, quotes, pictures and rules."""
+    """Yields the statements of an answer in order, without code, headings, quotes, images and rules."""
     indents: list[int] = []
     for lines in _stretches(answer):
         if _TABLE.match(lines[0]):
@@ -74,7 +215,7 @@ def statements(answer: str) -> Iterator[Statement]:
 
 
 def _stretches(answer: str) -> Iterator[list[str]]:
-    """Lines that belong together: a paragraph, an item, a table."""
+    """Yields lines that belong together: a paragraph, an item or a table."""
     fence, lines = "", list[str]()
     for line in answer.split("\n"):
         mark = _FENCE.match(line)
@@ -126,7 +267,7 @@ def _sentences(lines: Sequence[str], kind: StatementKind, depth: int) -> Iterato
 
 
 def _joined(lines: Sequence[str]) -> Iterator[str]:
-    """The lines, those run together of which the first does not end a sentence."""
+    """Yields the lines, joining a line that does not end a sentence with the next one."""
     held = ""
     for line in lines:
         held = f"{held} {line.strip()}".strip()
@@ -138,151 +279,9 @@ def _joined(lines: Sequence[str]) -> Iterator[str]:
 
 
 def cleaned(text: str) -> str:
-    """Without what a wrong decoding left, and with no mark left open."""
+    """Returns the text without encoding errors and without unclosed markup."""
     text = " ".join(_MOJIBAKE.sub("", text).split())
     for mark in ("**", "`"):
         if len(re.findall(re.escape(mark), text)) % 2:
             text = text.replace(mark, "")
     return text
-
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-MOST = 6
-"""So many points at most."""
-_LONGEST = 260
-_ROOM = 4
-"""So many points before plain sentences are left out."""
-_EXAMPLE = re.compile(
-    r"[*_]*(?:for (?:example|instance)|examples?\b|e\.g\.|imagine|consider|suppose|say,|here\b|see\b|input:|output:)",
-    re.IGNORECASE,
-)
-_HEADLESS = re.compile(
-    r"(?:this|these|that|those|such|so|thus|hence|then|therefore|however|but|and|or|also|furthermore|moreover|now|they|it"
-    r"|he|she|both|otherwise|instead|without it|in that case|in fact|if not|if (?:it|these|this|you (?:see|do)|that)"
-    r"|if [^,]{0,25}\b(?:it|this|these|them)"
-    r"|the (?:latter|former|result|result has|second|same)|at each|after (?:this|that))\b",
-    re.IGNORECASE,
-)
-_CONNECTIVE = re.compile(
-    r"(?:crucially|furthermore|however|moreover|therefore|thus|in fact|also|hence),\s+", re.IGNORECASE
-)
-_TRIVIA = re.compile(r"(?:introduced|added|released|available|deprecated|new) (?:in|since)\b.{0,30}$", re.IGNORECASE)
-_PRAISE = re.compile(
-    r"\b(?:is|are) (?:a |an )?(?:very )?(?:vital|crucial|important|powerful|critical|key|handy|recommended|mandatory"
-    r"|an art)\b",
-    re.IGNORECASE,
-)
-_ASKING = re.compile(r"\?[\"”)]*$")
-_CODE = re.compile(r"`[^`]*`|\$[^$]*\$")
-_PLAIN = re.compile(r"[^\W\d_]{2,}")
-_BOLD = re.compile(r"\*\*[^*]+\*\*")
-_LABELLED = re.compile(r"(?:\*\*[^*]{2,40}\*\*|`[^`]{2,40}`)\s*(?:\([^)]*\))?:(?:\*\*)?\s|\*\*[^*]{2,40}:\*\*\s")
-
-
-def key_points_of(answer: str, prompt: str = "") -> tuple[str, ...]:
-    """At most MOST short statements, each to be understood alone: items and table rows first, then what is stressed.
-
-    What opens with `It` or `They` is given the subject of `prompt` in its place, where that can only be meant.
-    """
-    if not answer.strip():
-        return ()
-    said = list(statements(answer))
-    points = _points(said, subject_of(prompt))
-    if not points:
-        points = [(0, statement.text) for statement in said if not statement.text.endswith(":")][:1]
-    best = sorted(range(len(points)), key=lambda at: (-points[at][0], at))
-    strong = [at for at in best if points[at][0] >= 2]
-    kept = [*strong, *(at for at in best if at not in strong)][: max(min(len(strong), MOST), _ROOM)]
-    return tuple(dict.fromkeys(points[at][1] for at in sorted(kept)))
-
-
-def _points(said: Sequence[Statement], subject: Subject) -> list[tuple[int, str]]:
-    """What may be a point, with what it weighs."""
-    points: list[tuple[int, str]] = []
-    known = False
-    item = -1
-    for statement in said:
-        text = statement.text
-        about = predicate_of(text, subject) is not None
-        pronoun = pronoun_predicate(text)
-        if statement.first:
-            # In an item of its own `it` can only be what is asked about; a new paragraph may have moved on.
-            known = bool(subject.name) and not subject.compared and (known or not points or statement.kind == "item")
-        if pronoun and known and subject.name:
-            text = _named(subject, pronoun.text, pronoun.plural)
-        known = about or (pronoun is not None and known)
-        if statement.kind == "item" and not statement.first and item >= 0 and _belongs(statement, points[item][1]):
-            points[item] = (points[item][0], f"{points[item][1]} {statement.text}")
-            continue
-        item = -1
-        if _is_point(text, statement):
-            text = _capital(_CONNECTIVE.sub("", text, count=1))
-            points.append((_weight(statement, about, not points), text))
-            item = len(points) - 1 if statement.kind == "item" and statement.first else -1
-    return points
-
-
-def _belongs(statement: Statement, item: str) -> bool:
-    """Whether a further sentence of an item is still its point: a label and a few words leave room for more."""
-    return (
-        bool(_LABELLED.match(item) or len(item) < 60)
-        and len(item) + len(statement.text) < 160
-        and not _EXAMPLE.match(statement.text)
-        and not _PRAISE.search(statement.text)
-        and not statement.text.endswith(":")
-        and not _is_code(statement.text)
-    )
-
-
-def _is_code(text: str) -> bool:
-    """Whether it says hardly a word: a shape or a call, shown as an example."""
-    return bool(_CODE.search(text)) and len(_PLAIN.findall(_CODE.sub("", text))) < 2
-
-
-def _named(subject: Subject, rest: str, plural: bool) -> str:
-    name = subject.name
-    if re.match(r"[a-z]", name) and " " not in name:
-        name = name.capitalize()
-    if plural and not re.search(r"s[`*\"]*$", name):
-        return f"They {rest}"
-    return f"{name} {rest}"
-
-
-def is_alone(statement: Statement) -> bool:
-    """Whether the statement can be understood without what comes before it."""
-    return _is_point(statement.text, statement)
-
-
-def _is_point(text: str, statement: Statement) -> bool:
-    if text.endswith((":", ",")) or _ASKING.search(text) or len(text) > _LONGEST or len(text) < 6:
-        return False
-    further = not statement.first
-    if (_is_code(text) and (further or statement.kind == "sentence")) or (further and statement.depth):
-        return False
-    if _EXAMPLE.match(text) or _TRIVIA.match(text):
-        return False
-    opened = _CONNECTIVE.sub("", text, count=1)
-    if _HEADLESS.match(opened) and not (opened == text and statement.kind == "row"):
-        return False
-    return len(re.findall(r"\w+", text)) >= (2 if statement.kind != "sentence" else 4)
-
-
-def _weight(statement: Statement, about: bool, opens: bool) -> int:
-    if opens and about and not statement.lead:
-        return 5
-    if statement.kind == "row":
-        return 4
-    if statement.kind == "item" and statement.first:
-        return 4 - statement.depth
-    weight = 1
-    if _BOLD.search(statement.text):
-        weight = 3
-    elif about:
-        weight = 2
-    return weight - 2 * bool(_PRAISE.search(statement.text))
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

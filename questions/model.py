@@ -1,6 +1,6 @@
-"""What every dialect becomes: a Question of one of five kinds, and the Bank that holds them.
+"""The question model: what every format and dialect is converted to.
 
-Plain frozen data, no reading and no rendering. `as_data` and `from_data` carry a question through JSON.
+Frozen data without parsing or rendering. `as_data` and `from_data` convert questions to and from JSON.
 """
 
 from __future__ import annotations
@@ -15,59 +15,59 @@ from pydantic import ConfigDict, TypeAdapter
 Kind = Literal["choice", "value", "output", "code", "open"]
 Level = Literal["mid", "senior", "principal"]
 Device = Literal["cpu", "cuda", "both"]
-"""Where an answer has to be right: `both` asks first on the CPU, and then on a GPU if the sandbox has one."""
+"""Where an answer has to be right. With `both` it runs on the CPU first, then on a GPU if the sandbox has one."""
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LEVELS: tuple[Level, ...] = get_args(Level)
 DEVICES: tuple[Device, ...] = get_args(Device)
 
 _NO_OTHERS = ConfigDict(extra="forbid")
-"""Data with a field that a class does not have is refused."""
+"""Refuses unknown fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeBlock:
-    """A fenced block as it stands in the document."""
+    """A fenced code block in the document."""
 
     __pydantic_config__ = _NO_OTHERS
 
     text: str
-    """The program without its fence and without the fence's indentation."""
+    """The program without the fence and its indentation."""
     language: str = ""
-    """The first word of the fence's info string, lower case; empty where there is none."""
+    """First word of the fence's info string, lower case; may be empty."""
     line: int = 0
-    """Line of the first line of the program in the document, from 1."""
+    """Line of the program's first line in the document, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of a `choice`."""
+    """An option of a `choice`."""
 
     __pydantic_config__ = _NO_OTHERS
 
     id: str
-    """Stable within the question; answers are kept by it, whatever order a member saw."""
+    """Stable within the question. Answers are stored by id, so the order of options does not matter."""
     text: str
     """Markdown."""
     right: bool
     reason: str = ""
-    """For a wrong option: the misconception it stands for, said to whoever chose it. Markdown."""
+    """For a wrong option: the misconception behind it, shown to members who chose it. Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """A plausible wrong solution that a code task's cases must reject."""
+    """A plausible wrong solution that the cases of a code task must reject."""
 
     __pydantic_config__ = _NO_OTHERS
 
     name: str
-    """What is wrong with it, in a few words."""
+    """The mistake, in a few words."""
     code: str
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far an answer's numbers may lie from the reference's: |a-b| <= atol + rtol*|b|."""
+    """Allowed difference between the numbers of an answer and the reference: |a-b| <= atol + rtol*|b|."""
 
     __pydantic_config__ = _NO_OTHERS
 
@@ -77,98 +77,98 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True)
 class CodeTask:
-    """What a `code` question asks for and how it is judged."""
+    """The task of a `code` question and how answers are judged."""
 
     __pydantic_config__ = _NO_OTHERS
 
     entry: str
-    """The name of the function or class the member writes; it, or the driver, is called with each case's values."""
+    """Name of the function or class the member writes. It is called with each case's arguments, or the driver is."""
     starter: str
-    """What the editor shows first."""
+    """Initial text of the editor."""
     reference: str
-    """A program that defines `entry` rightly."""
+    """A program that defines a correct `entry`."""
     cases: str
-    """A program that defines `examples()` and `cases(rng)`. Both return a list of argument tuples:
-    `examples` the visible ones, always the same; `cases` the hidden ones, drawn from `rng`
-    (a `random.Random`; torch's own generator is seeded from the same seed). Arguments are plain:
-    None, bool, int, float, complex, str, bytes, tuple, list, dict with str keys, torch.Tensor (dense, CPU).
-    It may define `growing(rng)` too: hidden cases of growing size, run last, for whose sake `wall_ms` is CPU time. The
-    reference must do with a fifth of it, and what is too slow should need ten times as much."""
+    """A program that defines `examples()` and `cases(rng)`. Both return a list of argument tuples: `examples` the
+    visible cases, always the same; `cases` the hidden ones, drawn from `rng` (a `random.Random`; torch's generator is
+    seeded with the same seed). Arguments may be None, bool, int, float, complex, str, bytes, tuple, list, dict with str
+    keys, and torch.Tensor (dense, CPU). It may also define `growing(rng)`: hidden cases of growing size that run last;
+    `wall_ms` is then CPU time. The reference has to finish in a fifth of it, and solutions that are too slow should
+    need ten times as much."""
     driver: str = ""
-    """A program that defines `drive(answer, *arguments)`, called once per case in place of the entry: where the
-    answer is a class, or gradients, in-place effects or state count. What it returns is compared: data, no verdict.
-    `{"draws": tensor}`, with one of at least 400 independent draws in each row, is compared as random numbers are."""
+    """A program that defines `drive(answer, *arguments)`, called once per case instead of the entry: for classes,
+    gradients, in-place effects or state. Its return value is compared; it is data, not a verdict. `{"draws": tensor}`,
+    with at least 400 independent draws per row, is compared as random numbers."""
     wrong: tuple[Wrong, ...] = ()
     tolerance: Tolerance = Tolerance()
     wall_ms: int = 5000
-    """Wall time for all cases together."""
+    """Wall time for all cases together, milliseconds."""
     memory_mb: int = 512
-    """Memory beyond what torch itself takes."""
+    """Memory in addition to torch's own, MiB."""
     device: Device = "cpu"
-    """Where the tensors of the cases lie when the answer is called. With `cuda` alone the reference runs on the GPU
-    too, and an answer can only be judged where there is one."""
+    """Device of the cases' tensors when the answer is called. With `cuda` the reference runs on the GPU too, and
+    answers can only be judged where there is one."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceLocation:
-    """Where a question stands."""
+    """The position of a question in its document."""
 
     __pydantic_config__ = _NO_OTHERS
 
     source: str
-    """Name of the document, as the reader was given it."""
+    """Name of the document."""
     line: int
-    """First line of the question, from 1."""
+    """First line, from 1."""
     end_line: int
-    """Last line of it, inclusive."""
+    """Last line, inclusive."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of a bank, whatever document it came from."""
+    """A question of a bank, in any format."""
 
     __pydantic_config__ = _NO_OTHERS
 
     id: str
-    """Stable when the document is edited around it: the author's own id, or a slug of the prompt."""
+    """Stable when other parts of the document change: the author's id, or a slug of the prompt."""
     kind: Kind
     prompt: str
-    """What is asked. Markdown."""
+    """The question text. Markdown."""
     place: SourceLocation
     answer: str | None = None
-    """The document's answer, Markdown; for `value` a Python literal, for `output` the exact text printed.
-    None: the document asks without answering, and the question is never put to anyone."""
+    """The answer as Markdown; for `value` a Python literal, for `output` the exact printed text. None if the document
+    gives no answer; such a question is never asked."""
     why: str = ""
-    """The reason given at the reveal. Markdown."""
+    """Explanation shown at the reveal. Markdown."""
     program: str = ""
-    """For `output` the program whose output is to be predicted; for others a program shown with the prompt."""
+    """For `output` the program whose output is asked for; otherwise a program shown with the prompt."""
     options: tuple[Option, ...] = ()
     task: CodeTask | None = None
     key_points: tuple[str, ...] = ()
-    """For `open`: what a full answer mentions, each a short Markdown sentence."""
+    """For `open`: the points of a complete answer, each a short Markdown sentence."""
     proof: str = ""
-    """A program that fails when the key is false."""
+    """A program that fails if the key is false."""
     draw: str = ""
-    """Of a family: the program that defines `draw(rng)`, from which its questions are drawn (see `questions.families`).
-    A family itself is never asked."""
+    """For a family: the program that defines `draw(rng)`, which generates its questions (see `questions.families`). A
+    family itself is never asked."""
     code_blocks: tuple[CodeBlock, ...] = ()
-    """Every fenced block of the question and its answer, in order."""
+    """All fenced blocks of the question and its answer, in order."""
     level: Level | None = None
     topic: str = ""
-    """A path in the topic tree, such as `tensors/memory`."""
+    """Path in the topic tree, such as `tensors/memory`."""
     section: tuple[str, ...] = ()
-    """The headings above it in the document, outermost first, as plain text."""
+    """Headings above it in the document, outermost first, as plain text."""
     number: str = ""
-    """The number the document gives it, as written."""
+    """Its number in the document, as written."""
     title: str = ""
-    """A short name, where the document has one apart from the prompt."""
+    """A short name, if the document has one besides the prompt."""
     links: tuple[str, ...] = ()
     licence: str = ""
     tags: tuple[str, ...] = ()
 
     @property
     def answered(self) -> bool:
-        """Whether the document says what is right, or how to draw it; only such a question may be asked."""
+        """Whether the document has an answer or a `draw` program; other questions are never asked."""
         if self.draw:
             return True
         return self.answer is not None or self.task is not None or any(option.right for option in self.options)
@@ -176,14 +176,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Bank:
-    """The questions of one document, in its order."""
+    """The questions of one document, in document order."""
 
     name: str
     title: str
     questions: tuple[Question, ...]
     licence: str = ""
     dialects: tuple[str, ...] = field(default=())
-    """Names of the dialects the document was read in."""
+    """Names of the dialects the document was read as."""
 
 
 _QUESTION = TypeAdapter(Question)
@@ -201,15 +201,15 @@ def from_data(data: dict[str, Any]) -> Question:
 
 
 def from_json(text: str) -> Question:
-    """Like `from_data`, for JSON from outside: converts no value, so `"yes"` is not true and `"1"` is not a number."""
+    """Like `from_data`, for JSON from outside. Values are not converted: `"yes"` is not true, `"1"` is not a number."""
     return _QUESTION.validate_json(text, strict=True)
 
 
-# What can be said of a Python text without running it.
+# Static checks of Python programs
 
 
 def parse_python(text: str) -> ast.Module | SyntaxError:
-    """The program's tree, or why there is none. Nothing is run and nothing is warned about."""
+    """Returns the program's syntax tree, or the error. Runs nothing and suppresses warnings."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -221,14 +221,14 @@ def parse_python(text: str) -> ast.Module | SyntaxError:
 
 
 def defined(tree: ast.Module) -> tuple[str, ...]:
-    """The functions and classes a program defines at its top, in order."""
+    """Returns the functions and classes a program defines at module level, in order."""
     return tuple(
         node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     )
 
 
 def is_literal(text: str) -> bool:
-    """Whether a text is a Python literal: a number, a string, True, None, or containers of such."""
+    """Returns whether a text is a Python literal: a number, a string, True, None, or containers of these."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

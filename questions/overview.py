@@ -1,4 +1,4 @@
-"""What is in a bank, and what two editions of it differ in, as data. Renders nothing."""
+"""Bank statistics and differences between two versions of a bank, as data."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ if TYPE_CHECKING:
 
     from questions.model import Question
 
+
 UNTOLD = "(none)"
-"""Stands for a level or a topic that a question does not name."""
+"""Stands for a missing level or topic."""
 PLACED = ("place", "number", "section")
-"""Fields that tell where a question stands, not what it asks."""
+"""Fields about the position of a question, not its content."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Which questions are asked for; an empty field asks for all."""
+    """A filter for questions; an empty field matches all."""
 
     kind: str = ""
     level: str = ""
     topic: str = ""
-    """A path of the topic tree; what lies below it belongs to it."""
+    """A path in the topic tree; includes the topics below it."""
     words: str = ""
-    """Found in id, prompt, title or tags, whatever the case."""
+    """Searched in id, prompt, title and tags, ignoring case."""
 
     def fits(self, question: Question) -> bool:
-        """Whether `question` is one of them."""
+        """Returns whether the question matches."""
         within = question.topic == self.topic or question.topic.startswith(f"{self.topic}/")
         said = " ".join((question.id, question.prompt, question.title, *question.tags)).casefold()
         return (
@@ -44,21 +45,21 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """How many questions of each sort there are."""
+    """Counts of questions by kind, level and topic."""
 
     questions: int
     unanswered: int
     families: int
     proved: int
-    """With a program that fails when the key is false, a challenge's own cases and a family's drawings included."""
+    """Questions with a program that fails if the key is false, including the cases of code tasks and families."""
     kinds: tuple[tuple[str, int], ...]
     levels: tuple[tuple[str, int], ...]
     topics: tuple[tuple[str, int], ...]
-    """By name."""
+    """Sorted by name."""
 
 
 def overview_of(questions: Sequence[Question]) -> Overview:
-    """The counts of these questions."""
+    """Returns the counts of these questions."""
     return Overview(
         questions=len(questions),
         unanswered=sum(not question.answered for question in questions),
@@ -84,16 +85,16 @@ def _counts(
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A question that is in two editions and not the same."""
+    """A question that differs between two versions of a bank."""
 
     id: str
     fields: tuple[str, ...]
-    """Names of the fields of `Question` that differ, in their order; never where it stands."""
+    """Names of the differing fields of `Question`, in the model's order; never its position."""
 
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What became of the questions of one edition in another."""
+    """The differences between two versions of a bank."""
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
@@ -105,7 +106,7 @@ class Differences:
 
 
 def differences(before: Sequence[Question], after: Sequence[Question]) -> Differences:
-    """What became of the questions `before`, told apart by id. Where a question stands is no difference."""
+    """Returns how the questions changed, matched by id. Their position is ignored."""
     old, new = ({question.id: question for question in edition} for edition in (before, after))
     changed = [
         Difference(id, fields)
@@ -121,7 +122,7 @@ def differences(before: Sequence[Question], after: Sequence[Question]) -> Differ
 
 
 def fields_changed(before: Question, after: Question) -> tuple[str, ...]:
-    """The names of what differs, as the model calls them, but for the id and where a question stands."""
+    """Returns the names of the fields that differ, except the id and the position."""
     old, new = _unplaced(before), _unplaced(after)
     return tuple(name for name in new if old[name] != new[name])
 

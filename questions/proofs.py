@@ -1,4 +1,4 @@
-"""The programs that show a question's key to be true. Pure: whoever has the sandbox runs them."""
+"""The programs that prove a question's key, and reports of their results. The service runs them in the sandbox."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from questions.source import SEVERITIES, Finding, Source, Span
 
 if TYPE_CHECKING:
     from questions.model import Question
-    from questions.source import Source
+
 
 Expect = Literal["passes", "prints"]
 Part = Literal["proof", "output", "reference", "wrong", "family"]
-"""What of a question has to hold."""
+"""The part of a question that is proved."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A program and what running it must come to."""
+    """A program and its expected result."""
 
     name: str
-    """`question-id` and what is proved, for a report."""
+    """`question-id` and the proved part, for reports."""
     program: str
     expect: Expect
-    """`passes`: it ends without an error. `prints`: it does, and prints `output`."""
+    """`passes`: ends without an error. `prints`: also prints `output`."""
     output: str = ""
-    """For `prints`: the exact text, where one line ending at the end does not count."""
+    """For `prints`: the exact text; a final line break is ignored."""
 
     def holds(self, *, finished: bool, printed: str) -> bool:
-        """Whether a run that ended well (`finished`) and wrote `printed` to stdout proves the key."""
+        """Returns whether a run that finished without an error and wrote `printed` to stdout proves the key."""
         if self.expect == "passes":
             return finished
         return finished and printed.removesuffix("\n") == self.output.removesuffix("\n")
 
 
 def proofs_of(question: Question) -> list[Proof]:
-    """What to run for a question.
+    """Returns the programs to run for a question.
 
-    Empty for a `code` task without a proof of its own: there the reference must be accepted and each
-    of `task.wrong` rejected, which the judge does.
+    Empty for a `code` task without its own proof: there the judge has to accept the reference and reject each of
+    `task.wrong`.
     """
     found: list[Proof] = []
     if question.proof:
@@ -75,7 +75,7 @@ _LINE = re.compile(r'File "<answer>", line (\d+)')
 
 
 def failed_part(question: Question, source: Source, part: Part, program: str, said: str, printed: str = "") -> Finding:
-    """What to tell the author of a part that does not hold; `program` is its text, `said` why."""
+    """Returns the finding for a part that does not hold. `program` is its text, `said` the reason."""
     inside = _LINE.findall(said)
     first = _first_line(question, source, program)
     label = ""
@@ -92,7 +92,7 @@ def failed_part(question: Question, source: Source, part: Part, program: str, sa
 
 
 def _first_line(question: Question, source: Source, program: str) -> int:
-    """The line of the document on which a program of a question begins; 0 where it does not stand there as it is."""
+    """Returns the line of the document where a program starts; 0 if the document does not contain it unchanged."""
     wanted = [line.strip() for line in program.strip("\n").split("\n")]
     place = question.place
     lines = [source.line(number).strip() for number in range(place.line, place.end_line + 1)]
@@ -101,7 +101,8 @@ def _first_line(question: Question, source: Source, program: str) -> int:
 
 
 def _output_line(question: Question, source: Source, printed: str) -> tuple[Span, str]:
-    """The first line of an Output that is not what is printed, and what is."""
+    """Returns the first line of an Output part that differs from the printed text, and a label with the printed
+    line."""
     wanted, got = (question.answer or "").split("\n"), printed.removesuffix("\n").split("\n")
     at = next((n for n, line in enumerate(wanted) if n >= len(got) or got[n] != line), len(wanted) - 1)
     first = _first_line(question, source, question.answer or "")
@@ -111,38 +112,38 @@ def _output_line(question: Question, source: Source, printed: str) -> tuple[Span
     return source.span(first + at if first else question.place.line), label
 
 
-# What came of proving documents, as people and machines read it: text, JSON, GitHub's workflow commands.
+# Reports: text, JSON or GitHub workflow commands
 
 
 @dataclass(frozen=True, slots=True)
 class ProvedDocument:
-    """What came of one document."""
+    """The proof results of one document."""
 
     source: Source
     findings: tuple[Finding, ...]
-    """In the order of their lines."""
+    """In line order."""
     held: int
-    """Proofs, challenges and claims that hold."""
+    """Number of proofs, challenges and claims that hold."""
     programs: int
-    """Programs it shows that were run."""
+    """Number of shown programs that ran."""
     parts: tuple[tuple[str, str], ...] = ()
-    """What holds of its questions, by name; of a wrong solution also what rejected it."""
+    """Names of the parts that hold, with details; for a wrong solution, what rejected it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proving:
-    """What came of proving."""
+    """The proof results of all documents."""
 
     documents: tuple[ProvedDocument, ...]
     versions: dict[str, str]
-    """Of torch and numpy, as the sandbox runs them."""
+    """Versions of torch and numpy in the sandbox."""
     seconds: float
     troubles: tuple[str, ...] = ()
-    """What the sandbox could not run: its fault, no document's."""
+    """What the sandbox could not run; not the fault of a document."""
 
     @property
     def has_errors(self) -> bool:
-        """Whether a document says what is not so."""
+        """Whether a document contains a false claim."""
         return any(found.severity == "error" for document in self.documents for found in document.findings)
 
     @property
@@ -152,7 +153,7 @@ class Proving:
 
 
 def proving_text(proving: Proving) -> Text:
-    """Every finding with its line and a caret, then the sums."""
+    """Returns all findings with line and caret, then the totals."""
     text = Text()
     for document in proving.documents:
         for found in document.findings:
@@ -189,7 +190,7 @@ def _count(number: int, word: str) -> str:
 
 
 def proving_json(proving: Proving) -> str:
-    """Everything `proving_text` says, for a program."""
+    """Returns the content of `proving_text` as JSON."""
     return json.dumps(
         {
             **proving.versions,
@@ -214,7 +215,7 @@ def proving_json(proving: Proving) -> str:
 
 
 def proving_github(proving: Proving) -> str:
-    """The findings as workflow commands, and in the log which torch ran."""
+    """Returns the findings as workflow commands, with the torch version as a notice."""
     lines = [finding_github(found, one.source) for one in proving.documents for found in one.findings]
     lines += [f"::warning title=could not be run::{' '.join(trouble.split())}" for trouble in proving.troubles]
     lines.append(f"::notice title=proved::{_sums(proving.documents)}, with {_versions(proving)}")

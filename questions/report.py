@@ -1,4 +1,4 @@
-"""Findings and readings as people and machines read them: text with the line and a caret, JSON, GitHub."""
+"""Reports findings and readings as text with line and caret, JSON or GitHub workflow commands."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from questions.reader import Reading
     from questions.source import Finding, Source
 
+
 Format = Literal["text", "json", "github"]
 
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -27,12 +28,12 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 _STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 _FRAME = "blue"
 _WIDTH = 100
-"""Of a line that is shown; longer ones are cut around what is meant."""
+"""Maximum length of a shown line; longer ones are cut around the marked part."""
 _BEFORE = 30
 
 
 def finding_text(finding: Finding, source: Source) -> Text:
-    """A finding as a good compiler prints it, styled; `.plain` is the same without colours."""
+    """Returns a finding in the style of a compiler message; `.plain` is the same without colors."""
     span = finding.span
     gutter = " " * len(str(span.line))
     text = Text()
@@ -55,7 +56,7 @@ def finding_text(finding: Finding, source: Source) -> Text:
 
 
 def _shown(raw: str, finding: Finding) -> tuple[str, str, str]:
-    """The line as shown, what stands before the carets, and the carets; all as wide as on a terminal."""
+    """Returns the shown line, the text before the carets, and the carets, with terminal widths."""
     start = finding.span.column - 1
     end = finding.span.end_column - 1 if finding.span.end_line == finding.span.line else len(raw.rstrip())
     left = max(0, start - _BEFORE) if cell_len(raw) > _WIDTH else 0
@@ -68,12 +69,12 @@ def _shown(raw: str, finding: Finding) -> tuple[str, str, str]:
 
 
 def _visible(text: str) -> str:
-    """The text without tabs and without characters that move a terminal's cursor."""
+    """Returns the text without tabs and without control characters that move the cursor."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text.expandtabs(4))
 
 
 def summary(reading: Reading) -> str:
-    """`12 questions, 1 skipped: line 88`."""
+    """Returns a summary such as `12 questions, 1 skipped: line 88`."""
     skipped = sorted({finding.span.line for finding in reading.findings if finding.skipped})
     said = _count(len(reading.bank.questions), "question")
     if skipped:
@@ -90,7 +91,7 @@ def _count(number: int, word: str) -> str:
 
 
 def reading_text(reading: Reading) -> Text:
-    """A document's findings and what was read of it."""
+    """Returns a document's findings and a summary."""
     text = Text()
     for finding in reading.findings:
         text.append_text(finding_text(finding, reading.source)).append("\n")
@@ -104,7 +105,7 @@ def reading_text(reading: Reading) -> Text:
 
 
 def total_text(readings: Sequence[Reading]) -> Text:
-    """The sums over all documents."""
+    """Returns the totals of all documents."""
     answered = sum(reading.answered for reading in readings)
     unanswered = sum(reading.unanswered for reading in readings)
     text = Text("\n")
@@ -118,7 +119,7 @@ def total_text(readings: Sequence[Reading]) -> Text:
 
 
 def readings_json(readings: Sequence[Reading]) -> str:
-    """Everything `reading_text` says, for a program."""
+    """Returns the content of `reading_text` as JSON."""
     return json.dumps(
         {
             "documents": [_document(reading) for reading in readings],
@@ -155,7 +156,7 @@ def _document(reading: Reading) -> dict[str, object]:
 
 
 def finding_github(finding: Finding, source: Source) -> str:
-    """A finding as a workflow command, which GitHub shows beside the line."""
+    """Returns a finding as a workflow command, which GitHub shows next to the line."""
     level = "notice" if finding.severity == "note" else finding.severity
     span = finding.span
     where = {
@@ -176,8 +177,7 @@ def _escaped(text: str, more: str = "") -> str:
     return text
 
 
-# What each code of a finding means: the pages of FINDINGS.md.
-
+# Explanations of finding codes: the sections of FINDINGS.md
 
 _HEADING = re.compile(r"^## (?P<codes>[QP]\d{3}(?:, [QP]\d{3})*)(?: .*)?$", re.MULTILINE)
 
@@ -186,7 +186,7 @@ _CODE = re.compile(r"[QP]\d{3}")
 
 @cache
 def explanations() -> dict[str, str]:
-    """Each code's section of FINDINGS.md, as Markdown."""
+    """Returns each code's section of FINDINGS.md, as Markdown."""
     text = (resources.files("questions") / "FINDINGS.md").read_text(encoding="utf-8")
     found = list(_HEADING.finditer(text))
     ends = [one.start() for one in found[1:]] + [len(text)]
@@ -198,6 +198,6 @@ def explanations() -> dict[str, str]:
 
 
 def explained(code: str) -> str:
-    """The section about a code, however it is written. Raises KeyError where there is none."""
+    """Returns the section about a code, in any spelling. Raises KeyError if there is none."""
     found = _CODE.search(code.upper())
     return explanations()[found[0] if found else code]

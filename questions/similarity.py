@@ -1,6 +1,6 @@
-"""How alike two questions are: the same by a digest, nearly the same by a lexical index. Pure; nothing is stored.
+"""Similarity of questions: finds duplicates by a digest and near duplicates by a lexical index.
 
-The case of plain words, punctuation and Markdown's marks tell no two questions apart; names, numbers and operators do.
+Letter case, punctuation and Markdown do not distinguish questions; names, numbers and operators do.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from typing import Generic, TypeVar
 from questions.model import Question
 
 NEAR = 0.65
-"""Two questions at least this alike, of 1, are called near duplicates. Tuned on documents at hand: rewordings of one
-question came to 0.67 and more, different questions about one subject to 0.66 and less, all but two to 0.64."""
+"""Similarity from which two questions count as near duplicates. Tuned on sample banks: rewordings of a question scored
+0.67 and more; different questions about one subject 0.66 and less, all but two of them 0.64."""
 MOST_NAMED = 5
-"""So many others are named to which a question is like."""
+"""Maximum number of similar questions reported for a question."""
 MOST_COMPARED = 300
-"""With so many of those that share its rarest words a question is compared, so that no document is quadratic."""
+"""Maximum number of candidates a question is compared with, so that comparing takes linear time."""
 
 Key = TypeVar("Key", bound=Hashable)
 
 _TELLING, _LIGHT = 1.5, 0.2
-"""What a name or number, and a word that every question has, weigh against another word."""
+"""Weight of a name or number, and of a word that most questions contain; other words weigh 1."""
 _OPENING = 60
-"""So many words of an answer are looked at."""
+"""Number of words of an answer that are compared."""
 _PROMPT, _PROGRAM, _OPTIONS, _ANSWER = 0.8, 0.8, 0.5, 0.25
-"""What the parts of a question weigh, each where it says enough: `What does this print?` alone says little."""
+"""Weights of a question's parts. A short part weighs less: `What does this print?` says little."""
 _ENOUGH = 1.5
-"""The length from which a part weighs in full; one plain word is 1 long."""
+"""Vector length from which a part has its full weight; a plain word has length 1."""
 _TOLD_APART = 0.5
-"""What is left of a likeness where each question names something that the other does not."""
+"""Factor for questions that each name something the other does not."""
 _ALMOST = 0.99
-"""The most that questions come to which are not the same."""
+"""Maximum similarity of questions that are not identical."""
 
 _TOKEN = re.compile(r"c\+\+|c#|\w+(?:\.\w+)*|//|[=!<>+%@&|^-]=|[+%@<>&|^]", re.IGNORECASE)
 _CODE_TOKEN = re.compile(r"^(?:import|from) [^\n]*|#[^\n]*|(\w+(?:\.\d+)?|[^\w\s])", re.MULTILINE)
@@ -58,33 +58,33 @@ _EVERYWHERE = frozenset(_SPEECH.split())
 
 @dataclass(frozen=True, slots=True)
 class Print:
-    """What is compared of a question."""
+    """The features of a question that are compared."""
 
     same: bytes
-    """Equal where two questions ask the same, whatever is said to be right."""
+    """Digest of the question without its key; equal for identical questions."""
     weights: Mapping[str, float]
-    """Of each feature, the heaviest first; their squares come to 1."""
+    """Weight of each feature, heaviest first; a unit vector."""
     telling: frozenset[str]
-    """Names and numbers of what is asked."""
+    """Names and numbers in the question."""
     said: frozenset[str]
-    """Every word of what is asked."""
+    """All words of the question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Like(Generic[Key]):
-    """Another question, and how alike it is, 0 to 1."""
+    """A similar question and its similarity, 0 to 1."""
 
     key: Key
     score: float
 
     @property
     def exact(self) -> bool:
-        """Whether it asks the very same."""
+        """Whether the question is identical."""
         return self.score == 1
 
 
 def print_of(question: Question) -> Print:
-    """What is compared of `question`."""
+    """Returns the fingerprint of a question."""
     prompt = list(_tokens(question.prompt))
     program = _code_tokens(question.program or question.draw or (question.task.starter if question.task else ""))
     options = sorted(" ".join(_tokens(option.text)) for option in question.options)
@@ -107,12 +107,12 @@ def print_of(question: Question) -> Print:
 
 
 def similarity_of(one: Question, other: Question) -> float:
-    """How alike two questions are, 0 to 1; 1 where they ask the very same."""
+    """Returns the similarity of two questions, 0 to 1; 1 if they are identical."""
     return nearness(print_of(one), print_of(other))
 
 
 def nearness(one: Print, other: Print) -> float:
-    """As `similarity`, of questions whose prints are known."""
+    """Like `similarity`, for fingerprints."""
     if one.same == other.same:
         return 1.0
     score = math.fsum(weight * other.weights[name] for name, weight in one.weights.items() if name in other.weights)
@@ -120,15 +120,15 @@ def nearness(one: Print, other: Print) -> float:
 
 
 def _told_apart(one: Print, other: Print) -> bool:
-    """Whether each asks about something the other does not name."""
+    """Returns whether each question is about something the other does not name."""
     return bool(one.telling - other.said and other.telling - one.said)
 
 
 class Index(Generic[Key]):
-    """Finds the questions like a given one among many, without comparing each with each.
+    """Finds similar questions among many without comparing every pair.
 
-    Two unit vectors whose product is at least NEAR share a feature among the rarest of both: those the rest
-    weighs less than NEAR. Only such features are looked up.
+    If the product of two unit vectors is at least NEAR, they share one of their rarest features: those whose complement
+    has a length below NEAR. Only these features are looked up.
     """
 
     def __init__(self, prints: Iterable[tuple[Key, Print]]) -> None:
@@ -145,7 +145,8 @@ class Index(Generic[Key]):
                 self._under[feature].append(key)
 
     def like(self, key: Key) -> list[Like[Key]]:
-        """The others at least NEAR to the question of that key, the most alike first, at most MOST_NAMED."""
+        """Returns the most similar other questions, highest similarity first: at most MOST_NAMED, each at least
+        NEAR."""
         mine = self._prints[key]
         found = [Like(other, 1.0) for other in self._same[mine.same][: MOST_NAMED + 1] if other != key]
         if len(found) < MOST_NAMED:
@@ -182,7 +183,7 @@ class Index(Generic[Key]):
 
 
 def _with_rest(weights: Mapping[str, float]) -> Iterator[tuple[str, float, float]]:
-    """Each feature with its weight and the length of all that come it."""
+    """Yields each feature with its weight and the length of the vector after it."""
     left = 1.0
     for feature, weight in weights.items():
         left -= weight * weight
@@ -190,7 +191,7 @@ def _with_rest(weights: Mapping[str, float]) -> Iterator[tuple[str, float, float
 
 
 def _may_be_near(heaviest: Iterable[tuple[str, float, float]], weights: Mapping[str, float]) -> bool:
-    """Whether the product can come to NEAR, told from as few features as that takes."""
+    """Returns whether the product can reach NEAR, reading as few features as possible."""
     score = 0.0
     for feature, weight, rest in heaviest:
         score += weight * weights.get(feature, 0.0)
@@ -200,11 +201,11 @@ def _may_be_near(heaviest: Iterable[tuple[str, float, float]], weights: Mapping[
 
 
 def _tokens(text: str) -> Iterator[str]:
-    """Plain words in lower case; names with their case, and numbers and operators, as they are."""
+    """Yields plain words in lower case; names, numbers and operators unchanged."""
     for match in _TOKEN.finditer(text):
         token = match[0]
         if len(token) > 2 and token[0] == token[-1] == "_" != token[1]:
-            token = token.strip("_")  # Markdown's emphasis
+            token = token.strip("_")  # Markdown emphasis
         if _IDEOGRAPHS.search(token):
             yield from (token[at : at + 2] for at in range(len(token) - 1))
         elif token:
@@ -224,7 +225,7 @@ def _pairs(tokens: list[str]) -> Iterator[str]:
 
 
 def _telling(tokens: Iterable[str]) -> Iterator[str]:
-    """The names, each by its last part, the numbers and the operators."""
+    """Yields names (their last part), numbers and operators."""
     for token in tokens:
         if _NUMBER.fullmatch(token) or not any(char.isalnum() for char in token):
             yield token
@@ -233,14 +234,14 @@ def _telling(tokens: Iterable[str]) -> Iterator[str]:
 
 
 def _telling_of_code(tokens: list[str]) -> Iterator[str]:
-    """The numbers, and what is taken of a module or called on a value."""
+    """Yields numbers, attributes and method names."""
     for before, token in zip(["", *tokens], tokens, strict=False):
         if _NUMBER.fullmatch(token) or (before == "." and token[0].isalpha()):
             yield token
 
 
 def _joined(parts: Iterable[tuple[float, str, list[str]]]) -> dict[str, float]:
-    """The features of all parts, each part of the length its weight says."""
+    """Returns the features of all parts, each part scaled to its weight."""
     weights: dict[str, float] = defaultdict(float)
     for share, mark, tokens in parts:
         features = _features(tokens)
@@ -265,7 +266,7 @@ def _features(tokens: Iterable[str]) -> dict[str, float]:
 def _unit(weights: Mapping[str, float]) -> dict[str, float]:
     length = _length(weights)
     ordered = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))
-    # Most words of a question weigh the same: one number and one text serve all, for there may be many questions.
+    # Most words of a question have the same weight: share one float, because there may be many questions.
     made: dict[float, float] = {}
     return {intern(feature): made.setdefault(weight, weight / length) for feature, weight in ordered}
 
@@ -275,7 +276,7 @@ def _length(weights: Mapping[str, float]) -> float:
 
 
 def _stem(word: str) -> str:
-    """`Strides` and `stride`, `pinned` and `pin`: one feature."""
+    """Returns the stem of a word: `Strides` and `stride`, `pinned` and `pin` are the same."""
     word = word.lower()
     for ending in _ENDINGS:
         if len(word) > len(ending) + 2 and word.endswith(ending) and word.isalpha() and not word.endswith("ss"):

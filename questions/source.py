@@ -1,4 +1,4 @@
-"""A document as lines of text: decoding, line endings, places in it. Knows nothing of Markdown."""
+"""The text of a document as lines: decoding, line endings, positions. Independent of Markdown."""
 
 from __future__ import annotations
 
@@ -9,85 +9,37 @@ from typing import TYPE_CHECKING, Literal, get_args
 import ftfy
 from ftfy.badness import is_bad
 
-# A finding about a document, as data. How it is printed is the business of report.
-
-
-Severity = Literal["error", "warning", "note"]
-
-SEVERITIES: tuple[Severity, ...] = get_args(Severity)
-"""Worst first."""
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
-    """A stretch of a document in an editor's terms: lines and columns from 1, columns in characters."""
-
-    line: int
-    column: int
-    end_line: int
-    """Inclusive."""
-    end_column: int
-    """Exclusive: the column after the last character."""
-
-    def covers(self, line: int) -> bool:
-        """Whether the stretch touches that line."""
-        return self.line <= line <= self.end_line
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something an author should know. The message names the cause and `help` the cure."""
-
-    code: str
-    """Stable: `Q` or `P` and three digits. Q0xx the document, Q1xx a question's form, Q2xx its content, Q3xx the bank,
-    Q6xx a foreign format, P1xx what running it showed. `FINDINGS.md` has a page on each."""
-    severity: Severity
-    message: str
-    """Lower case, no full stop."""
-    span: Span
-    label: str = ""
-    """Said beside the caret."""
-    note: str = ""
-    help: str = ""
-    skipped: bool = False
-    """Whether a question (or what looks like one) was left out of the bank because of it."""
-
-
-def worst(findings: tuple[Finding, ...]) -> Severity | None:
-    """The gravest severity among `findings`; None where there are none."""
-    return min((finding.severity for finding in findings), key=SEVERITIES.index, default=None)
-
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The text of a document with one kind of line ending."""
+    """The text of a document with normalized line endings."""
 
     name: str
-    """What the reader of a finding knows the document by, usually its path."""
+    """Name shown in findings, usually the path."""
     lines: tuple[str, ...]
-    """Line 1 is `lines[0]`; no line holds a line ending."""
+    """Line 1 is `lines[0]`; without line endings."""
 
     def line(self, number: int) -> str:
-        """The line with that number, from 1; empty outside the document."""
+        """Returns the line with that number, from 1; empty outside the document."""
         return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
 
     def text(self, first: int, last: int) -> str:
-        """Lines `first` to `last` inclusive, without the blank lines at either end."""
+        """Returns lines `first` to `last` inclusive, without blank lines at both ends."""
         return trim("\n".join(self.lines[max(first, 1) - 1 : last]))
 
     def span(self, first: int, last: int | None = None) -> Span:
-        """Line `first` from its first visible character, to the end of line `last`."""
+        """Returns the range from the first visible character of line `first` to the end of line `last`."""
         last = first if last is None else last
         text = self.line(first)
         column = len(text) - len(text.lstrip()) + 1
         return Span(first, column, last, max(len(self.line(last).rstrip()), column) + 1)
 
     def span_of(self, first: int, last: int, wanted: str) -> Span:
-        """Where `wanted` (its first visible line) stands between two lines; line `first` where it does not."""
+        """Returns the range of `wanted` (its first visible line) between two lines, or line `first` if it is not
+        there."""
         needle = next((line.strip() for line in wanted.splitlines() if line.strip()), "")
         for number in range(first, last + 1) if needle else ():
             column = self.line(number).find(needle)
@@ -96,27 +48,27 @@ class Source:
         return self.span(first)
 
     def next_filled(self, first: int) -> int:
-        """The first line from `first` on that is not blank; one past the document where all are."""
+        """Returns the first line from `first` on that is not blank; one past the end if all are."""
         while first <= len(self.lines) and not self.lines[first - 1].strip():
             first += 1
         return first
 
     def last_filled(self, first: int, last: int) -> int:
-        """The last line that is not blank, going back from `last`, `first` at the least."""
+        """Returns the last line that is not blank, searching back from `last` to `first`."""
         while last > first and not self.line(last).strip():
             last -= 1
         return last
 
 
 def trim(text: str) -> str:
-    """The text without the blank lines at either end; its first line keeps its indentation."""
+    """Returns the text without blank lines at both ends; the first line keeps its indentation."""
     lines = text.rstrip().split("\n")
     start = next((index for index, line in enumerate(lines) if line.strip()), len(lines))
     return "\n".join(lines[start:])
 
 
 def open_source(text: str | bytes, name: str) -> tuple[Source, tuple[Finding, ...]]:
-    """The document, and what is wrong with its encoding. The text itself is never repaired."""
+    """Returns the document and findings about its encoding. The text is never repaired."""
     findings: list[Finding] = []
     if isinstance(text, bytes):
         text = _decoded(text, findings)
@@ -148,7 +100,7 @@ def _decoded(data: bytes, findings: list[Finding]) -> str:
 
 
 def _garbled(source: Source) -> Iterator[Finding]:
-    """One finding for each line whose characters were decoded wrongly before they came here."""
+    """Yields a finding for each line that was decoded with the wrong encoding earlier."""
     for number, line in enumerate(source.lines, 1):
         if line.isascii() or not is_bad(line):
             continue
@@ -168,7 +120,7 @@ def _garbled(source: Source) -> Iterator[Finding]:
 
 
 def _difference(line: str, fixed: str) -> tuple[int, int, str]:
-    """Start and end in `line` of what differs from `fixed`, and what stands there in `fixed`."""
+    """Returns start and end in `line` of the part that differs from `fixed`, and that part of `fixed`."""
     start = 0
     while start < min(len(line), len(fixed)) and line[start] == fixed[start]:
         start += 1
@@ -176,3 +128,51 @@ def _difference(line: str, fixed: str) -> tuple[int, int, str]:
     while back < min(len(line), len(fixed)) - start and line[-1 - back] == fixed[-1 - back]:
         back += 1
     return start, len(line) - back, fixed[start : len(fixed) - back]
+
+
+# Findings about a document, as data; `report` prints them
+
+Severity = Literal["error", "warning", "note"]
+
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+"""From worst to mildest."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A range of a document as editors count it: lines and columns from 1, columns in characters."""
+
+    line: int
+    column: int
+    end_line: int
+    """Inclusive."""
+    end_column: int
+    """Exclusive: the column after the last character."""
+
+    def covers(self, line: int) -> bool:
+        """Returns whether the range includes that line."""
+        return self.line <= line <= self.end_line
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A problem in a document. The message names the cause and `help` the fix."""
+
+    code: str
+    """Stable code, `Q` or `P` and three digits: Q0xx document, Q1xx form of a question, Q2xx content of a question,
+    Q3xx bank, Q6xx imported format, P1xx result of running a program. `FINDINGS.md` explains each code."""
+    severity: Severity
+    message: str
+    """Lower case, without a full stop."""
+    span: Span
+    label: str = ""
+    """Text next to the caret."""
+    note: str = ""
+    help: str = ""
+    skipped: bool = False
+    """Whether a question, or text that looks like one, was left out of the bank because of this."""
+
+
+def worst(findings: tuple[Finding, ...]) -> Severity | None:
+    """Returns the worst severity among the findings, or None if there are none."""
+    return min((finding.severity for finding in findings), key=SEVERITIES.index, default=None)

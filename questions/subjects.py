@@ -1,4 +1,4 @@
-"""What a question asks about, as its own words name it, and which sentences speak of that. Rules of thumb only."""
+"""Determines the subject of a question and the sentences about it, by heuristics."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ via was we well were what when where whether which while who whose why will with
 you your example examples explain describe discuss define concept difference differences different main
 question answer work works working mean means thing things way ways pytorch torch nn etc eg ie e g vs"""
 _STOP = frozenset(_STOP_WORDS.split())
-# What may stand between a name and its verb.
+# Words that may stand between a name and its verb.
 _HELPING = """the a an in pytorch method methods function operation operator attribute argument object class module call
 context setting flag loss technique torch nn tensor utils functional mechanism concept system engine"""
 _HELPERS = frozenset(_HELPING.split())
@@ -88,35 +88,35 @@ _VERB = re.compile(r"(?:is|was|has|does|can|will|must|may|should|(?:[a-z]{3,}(?<
 _PLURAL_VERB = re.compile(r"(?:are|were|have|do|let|allow|describe|enable|hold|store|make|tell|give|provide)\b")
 _PIECE = re.compile(r"\([^)]*\)\s*|`[^`]+`(?:\([^)]*\))?\s*|of (?:a |an |the )?\w+\s+(?=[a-z]+s\b)|\S+\s*")
 _FURTHEST = 8
-"""The verb is found within so many words."""
+"""Maximum number of words before the verb."""
 _IT, _THEY = re.compile(r"It(?='s\b|\s)"), re.compile(r"They\s")
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a question is about."""
+    """The subject of a question."""
 
     name: str
-    """As the question writes it; empty where the rules find none, or more than one."""
+    """As the question writes it; empty if the heuristics find none or several."""
     stems: frozenset[str]
-    """Of the words of the name."""
+    """Stems of the words of the name."""
     aliases: frozenset[str]
-    """Of its short name in parentheses, such as `NLL`."""
+    """Stems of its short name in parentheses, such as `NLL`."""
     compared: bool
-    """Whether the question sets several things against each other, so that `it` could be either."""
+    """Whether the question compares several things, so that `it` would be ambiguous."""
 
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """What a sentence says of the subject that it opens with."""
+    """What a sentence says about the subject it begins with."""
 
     text: str
-    """All after the subject."""
+    """Everything after the subject."""
     plural: bool
 
 
 def words_of(text: str) -> list[str]:
-    """The stems of the words that carry meaning; a name such as `no_grad` or `LazyLinear` gives one for each part."""
+    """Returns the stems of the meaningful words; a name such as `no_grad` or `LazyLinear` gives one stem per part."""
     return [
         stem(part)
         for word in _WORD.findall(_COMMAND.sub(" ", text))
@@ -127,7 +127,7 @@ def words_of(text: str) -> list[str]:
 
 @lru_cache(maxsize=16384)
 def stem(word: str) -> str:
-    """The beginning that the forms of a word share: `contiguous` and `contiguity`, `pinned` and `pin`."""
+    """Returns the common beginning of the forms of a word: `contiguous` and `contiguity`, `pinned` and `pin`."""
     word = word.lower()
     for endings, least in ((_ENDINGS, 4), (_SHORT_ENDINGS, 3)):
         for ending in endings:
@@ -140,7 +140,7 @@ def stem(word: str) -> str:
 
 
 def subject_of(prompt: str) -> Subject:
-    """What `prompt` asks about."""
+    """Returns the subject of `prompt`."""
     line = " ".join(prompt.split())
     compared = bool(_COMPARED.search(_LATER.split(_INNER.sub("", line.partition("?")[0]))[0]))
     opening = _OPENING.match(line)
@@ -161,7 +161,7 @@ def subject_of(prompt: str) -> Subject:
 
 
 def compared_in(prompt: str) -> tuple[Subject, ...]:
-    """The two that `prompt` sets against each other; none where it does not, or they cannot be told."""
+    """Returns the two subjects that `prompt` compares; empty if it does not or they cannot be determined."""
     for pattern in _PAIRS:
         if found := pattern.search(_ASIDES.sub("", " ".join(prompt.split()))):
             names = [_AROUND.sub("", name) for name in found.group("one", "other")]
@@ -171,13 +171,13 @@ def compared_in(prompt: str) -> tuple[Subject, ...]:
 
 
 def _term_within(rest: str, end: int) -> re.Match[str] | None:
-    """The one marked term before the end of the phrase."""
+    """Returns the only marked term before the end of the phrase."""
     found = list(_TERM.finditer(rest[: max(end, 0)]))
     return found[0] if len(found) == 1 else None
 
 
 def predicate_of(sentence: str, subject: Subject) -> Predicate | None:
-    """What `sentence` says of `subject`, where it opens with its name."""
+    """Returns what `sentence` says about `subject`, if it begins with its name."""
     if not subject.stems or subject.compared:
         return None
     setting = _SETTING.match(sentence)
@@ -200,14 +200,14 @@ def predicate_of(sentence: str, subject: Subject) -> Predicate | None:
 
 
 def heart(subject: Subject) -> frozenset[str]:
-    """What must be said of the name to mean it: of code its last part, else all."""
+    """Returns the words that identify the subject: the last part of a code name, otherwise all."""
     if "`" in subject.name and (path := re.match(r"[\w.]+", subject.name.strip("`."))):
         return frozenset(words_of(path[0].rpartition(".")[2] or path[0])) or subject.stems
     return subject.stems
 
 
 def _means(named: set[str], subject: Subject) -> bool:
-    """Whether these words of it are enough to mean the subject."""
+    """Returns whether these words are enough to identify the subject."""
     if subject.aliases and subject.aliases <= named:
         return True
     needed = heart(subject)
@@ -223,7 +223,7 @@ def _verb_at(sentence: str, at: int) -> Predicate | None:
 
 
 def pronoun_predicate(sentence: str) -> Predicate | None:
-    """What a sentence says of `It` or `They`, where it opens so."""
+    """Returns what a sentence says about `It` or `They`, if it begins with one of them."""
     if found := _IT.match(sentence):
         rest = sentence[found.end() :]
         return Predicate("is" + rest[2:] if rest.startswith("'s") else rest.strip(), plural=False)

@@ -1,7 +1,7 @@
-"""The dialects a document can be written in: an ordered table of name, sniff and read.
+"""The Markdown dialects, in the order they are tried.
 
-Each reads what it knows and leaves the rest to the next. The surest come first, so that a later, more
-lenient one never sees what an earlier one has recognised.
+Each dialect reads the questions it recognizes and leaves the rest of the document to the next. Strict dialects come
+first, so that lenient ones never see what a strict one has read.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class Dialect(NamedTuple):
-    """A way of writing questions down."""
+    """A way of writing questions in Markdown."""
 
     name: str
     sniff: Callable[[Document], bool]
-    """Whether the unread part of a document holds anything of this dialect."""
+    """Whether the unread part of a document contains this dialect."""
     read: Callable[[Document], Draft]
     whole: bool = False
-    """Whether a document of this dialect is left to no other."""
+    """Whether a document in this dialect is not offered to other dialects."""
 
 
 DIALECTS: tuple[Dialect, ...] = (

@@ -1,4 +1,4 @@
-"""From the pieces a Markdown dialect found to a Question, and runs of sibling headings. Recognises nothing."""
+"""Builds questions from the parts that a Markdown dialect found. Recognizes no dialect."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 _FOOTER = 4
-"""A rule and this many blocks or more behind it are no farewell."""
+"""Number of blocks after a rule from which they are not closing remarks."""
 _QUOTE = re.compile(r"[ ]{0,3}>[ ]?")
 _LONGEST_WAY_BACK = 300
 _WAY_BACK = re.compile(
@@ -40,15 +40,15 @@ _WAY_BACK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FoundAnswer:
-    """Where an answer was found."""
+    """The position and text of an answer."""
 
     text: str
     first: int
-    """The line of its label or heading; everything of the question before it is the prompt."""
+    """Line of its label or heading; the question's text before it is the prompt."""
 
 
 def trimmed(body: tuple[Block, ...]) -> tuple[Block, ...]:
-    """A question's blocks without the rules that part it from the next one."""
+    """Returns a question's blocks without the rules that separate it from the next question."""
     end = len(body)
     while end and body[end - 1].kind == "rule":
         end -= 1
@@ -56,7 +56,7 @@ def trimmed(body: tuple[Block, ...]) -> tuple[Block, ...]:
 
 
 def separate(sections: Iterable[Section]) -> Iterator[Section]:
-    """Sections that ask, in order, each ended where the next begins and standing under no other of them."""
+    """Yields the sections that ask, in order; each ends where the next begins, and none is nested in another."""
     asking = sorted(sections, key=lambda section: section.heading.first)
     headings = {section.heading.first for section in asking}
     for section, following in zip(asking, [*asking[1:], None], strict=False):
@@ -70,9 +70,9 @@ def separate(sections: Iterable[Section]) -> Iterator[Section]:
 
 
 def without_footer(body: tuple[Block, ...], *, said: bool = False) -> tuple[Block, ...]:
-    """The last question's blocks without what stands behind a rule: a document's farewell is no answer.
+    """Returns the last question's blocks without the closing remarks after a rule.
 
-    `said`: whether the question is answered before any of them.
+    `said`: whether the question is already answered before these blocks.
     """
     rules = [index for index, block in enumerate(body) if block.kind == "rule"]
     if not rules or len(body) - rules[-1] > _FOOTER or not (said or trimmed(body[: rules[-1]])):
@@ -82,9 +82,9 @@ def without_footer(body: tuple[Block, ...], *, said: bool = False) -> tuple[Bloc
 
 
 def find_answer(document: Document, body: tuple[Block, ...]) -> FoundAnswer | None:
-    """The answer in a question's blocks, behind the first answer label or answer heading, or folded away.
+    """Returns the answer in a question's blocks: after the first answer label or answer heading, or in a fold.
 
-    A heading of any other kind ends the search: what follows it belongs to no label above it.
+    Another heading ends the search, because the text after it does not belong to a label above.
     """
     last = body[-1].last if body else 0
     for block in body:
@@ -106,7 +106,7 @@ def find_answer(document: Document, body: tuple[Block, ...]) -> FoundAnswer | No
 
 
 def _folded_answer(document: Document, fold: Fold, last: int) -> FoundAnswer:
-    """What a fold hides, its heading or label taken off, and whatever stands below it."""
+    """Returns the text of a fold without its heading or label, and the text below the fold."""
     text = said_under(fold_text(document.source, fold))
     below = document.source.text(fold.last + 1, last) if fold.last < last else ""
     parts = (answer_in_heading(fold.summary) or "", text, below)
@@ -114,7 +114,7 @@ def _folded_answer(document: Document, fold: Fold, last: int) -> FoundAnswer:
 
 
 def said_under(text: str) -> str:
-    """A text without the answer heading or the answer label it begins with."""
+    """Returns a text without the answer heading or label at its start."""
     first, _, below = text.partition("\n")
     if first.startswith("#") and (rest := answer_in_heading(first.strip("# "))) is not None:
         return trim(f"{rest}\n{below}")
@@ -125,7 +125,7 @@ def said_under(text: str) -> str:
 
 
 def _quoted_answer(document: Document, block: Block, last: int) -> FoundAnswer | None:
-    """An answer in a quotation that begins with a label."""
+    """Returns the answer in a block quote that begins with a label."""
     lines = [_QUOTE.sub("", document.source.line(n), count=1) for n in range(block.first, block.last + 1)]
     text = "\n".join(lines)
     said = said_under(text)
@@ -136,7 +136,7 @@ def _quoted_answer(document: Document, block: Block, last: int) -> FoundAnswer |
 
 
 def sibling_runs(sections: tuple[Section, ...]) -> Iterator[list[Section]]:
-    """The sections of equal depth under the same headings, together and in order."""
+    """Yields consecutive sections of equal depth under the same headings."""
 
     def family(section: Section) -> tuple[int, int]:
         return (section.above[-1].first if section.above else 0, section.heading.level)
@@ -158,7 +158,7 @@ def make_question(
     level: Level | None = None,
     links: tuple[str, ...] = (),
 ) -> Question:
-    """A foreign question: prose asked and answered, with no id yet."""
+    """Returns a question with a prose answer and without an id."""
     return Question(
         id="",
         kind="open",
@@ -191,9 +191,9 @@ def add_question(
     links: tuple[str, ...] = (),
     asked: tuple[int, int] | None = None,
 ) -> None:
-    """Put a question into the draft, as a choice where it offers options, with a finding where it has no key.
+    """Adds a question to the draft: as a choice if it has options, with a finding if it has no key.
 
-    `labelled`: whether something said where the answer begins; else options may stand at its head.
+    `labelled`: whether a label marks the start of the answer; otherwise options may come first.
     """
     last = last_of_text(document.source, first, last)
     answer = without_way_back(answer)
@@ -234,7 +234,7 @@ def _problem(document: Document, problem: KeyProblem, first: int, last: int) -> 
 
 
 def _span_of_key(source: Source, first: int, last: int, at: str) -> Span:
-    """The lowest line that says `at` as an answer, else the lowest that says it, else the first line."""
+    """Returns the last line that gives `at` as the answer, else the last line that contains it, else the first line."""
     holding = [number for number in range(last, first - 1, -1) if at and at in source.line(number)]
     said = (number for number in holding if label_of(source.line(number)) or "nswer" in source.line(number))
     line = next(said, holding[0] if holding else first)
@@ -242,14 +242,14 @@ def _span_of_key(source: Source, first: int, last: int, at: str) -> Span:
 
 
 def last_of_text(source: Source, first: int, last: int) -> int:
-    """The last line that says something: links back to the top and rules at the end belong to no answer."""
+    """Returns the last line with text; links back to the top and rules at the end are not part of an answer."""
     while last > first and (not source.line(last).strip() or _leads_back(source.line(last))):
         last -= 1
     return last
 
 
 def without_way_back(text: str) -> str:
-    """A text without the links back to the top and the rules at its end."""
+    """Returns a text without links back to the top and rules at its end."""
     if "\n" not in text:
         return text
     lines = text.split("\n")
@@ -265,7 +265,7 @@ def _leads_back(line: str) -> bool:
 
 
 def from_heading(document: Document, draft: Draft, section: Section, answer: FoundAnswer | None) -> None:
-    """Put the question a heading asks into the draft: its text is the prompt, with what stands before the answer."""
+    """Adds the question of a heading to the draft; the prompt is its text and the text before the answer."""
     source = document.source
     heading = section.heading
     stem = stem_of(heading.text)
@@ -287,7 +287,7 @@ def from_heading(document: Document, draft: Draft, section: Section, answer: Fou
 
 
 def no_answer(document: Document, first: int, last: int) -> Finding:
-    """Says that a question is kept but will never be asked."""
+    """Returns the finding for a question that is kept but never asked."""
     return Finding(
         "Q101",
         "warning",

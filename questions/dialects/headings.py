@@ -1,4 +1,4 @@
-"""`## Question 5` with the question below it (or behind it), then a heading or label `Answer`."""
+"""Reads dialects in which a heading asks the question."""
 
 from __future__ import annotations
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
     from questions.blocks import Block
 
+
+# `## Question 5` with the question below or after it, then a heading or label `Answer`
+
 QUESTION_HEADINGS = "question-heading"
 
 _HEADING = re.compile(
@@ -36,12 +39,12 @@ _HEADING = re.compile(
 
 
 def sniff_question_headings(document: Document) -> bool:
-    """Whether a heading says `Question` and a number."""
+    """Returns whether a heading is `Question` with a number."""
     return any(True for _ in _asking(document))
 
 
 def read_question_headings(document: Document) -> Draft:
-    """One question for each such heading; the headings inside its answer are part of it."""
+    """Reads one question per such heading; headings inside its answer are part of it."""
     draft = Draft()
     for section in separate(_asking(document)):
         _add(document, draft, section)
@@ -55,7 +58,7 @@ def _asking(document: Document) -> Iterator[Section]:
 
 
 def _first_paragraph_asks(document: Document, body: tuple[Block, ...], rest: str) -> FoundAnswer | None:
-    """Without any label: the first block asks (unless the heading did), the others answer."""
+    """Returns the answer without a label: the first block asks (unless the heading did), the rest answers."""
     blocks = body if rest else body[1:]
     if not blocks:
         return None
@@ -84,30 +87,26 @@ def _add(document: Document, draft: Draft, section: Section) -> None:
 
 
 def _unbold_first(asked: str) -> str:
-    """The asked text with its first paragraph freed of the bold marks around all of it."""
+    """Returns the text with its first paragraph freed from bold marks around all of it."""
     first, gap, others = asked.partition("\n\n")
     return unbold(first) + gap + others
 
 
-# `### 7. Question?` or `### Question?` and prose up to the next heading, without any label.
-
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+# `### 7. Question?` or `### Question?` with prose up to the next heading, without labels
 
 HEADING_PROSE = "heading-prose"
 
 _FEWEST = 3
-"""So many headings side by side must ask, where no title says that they are questions; each in so many words."""
+"""Minimum number of asking headings in a run that no title announces as questions, and minimum words of each."""
 
 
 def sniff_heading_prose(document: Document) -> bool:
-    """Whether there is a run of headings most of which ask something."""
+    """Returns whether most headings of some run ask something."""
     return any(True for _ in _asking_heading_prose(document))
 
 
 def read_heading_prose(document: Document) -> Draft:
-    """Every numbered heading of such a run, of one without numbers those that ask, with all that stands below."""
+    """Reads all numbered headings of such a run, or the asking ones if there are no numbers, with the text below."""
     draft = Draft()
     for section in separate(_asking_heading_prose(document)):
         from_heading(document, draft, section, None)
@@ -127,14 +126,14 @@ def _asking_heading_prose(document: Document) -> Iterator[Section]:
 
 
 def _number(section: Section) -> str:
-    """What says that a heading is one of a list: its number, or a `Q.` before it."""
+    """Returns what marks a heading as part of a list: its number, or a `Q.` before it."""
     return stem_of(section.heading.text).number or ("Q" if is_marked(section.heading.text) else "")
 
 
 def _numbered(sections: tuple[Section, ...]) -> Iterator[Section]:
     for run in sibling_runs(sections):
-        # A run of study headings may hold one that asks, and a run of questions one that does not:
-        # the majority says what the run is.
+        # A run of study headings may contain one that asks, and a run of questions one that does not,
+        # so the majority decides.
         asking = sum(_asks(section) for section in run)
         if asking * 2 > len(run):
             yield from run
@@ -155,7 +154,7 @@ def _asks(section: Section) -> bool:
 
 
 def _asks_itself(section: Section) -> bool:
-    """Whether a heading asks and is answered below it, rather than by headings of its own or by an address."""
+    """Returns whether a heading asks and is answered by text, not by subheadings or a link."""
     own = [*takewhile(lambda block: block.kind != "heading", section.body)]
     text = stem_of(section.heading.text).text
     if not own or not ends_asking(text) or len(text.split()) < _FEWEST:
@@ -164,7 +163,7 @@ def _asks_itself(section: Section) -> bool:
 
 
 def _offers(document: Document, section: Section) -> bool:
-    """Whether there are options below a heading, which makes it a question wherever it stands."""
+    """Returns whether there are options below a heading, which always makes it a question."""
     text = document.source.text(section.heading.last + 1, section.last)
     return may_hold_options(text) and options_in(text.split("\n")) is not None
 
@@ -181,22 +180,18 @@ def _unsure(document: Document, draft: Draft) -> Finding:
     )
 
 
-# `### 7. Question?` followed by `**Answer:**` (or a deeper heading `Answer`) and the answer.
-
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+# `### 7. Question?` followed by `**Answer:**` (or a deeper heading `Answer`) and the answer
 
 LABELLED_HEADINGS = "labelled-heading"
 
 
 def sniff_labelled_headings(document: Document) -> bool:
-    """Whether some headings of the document are questions with a labelled answer."""
+    """Returns whether some headings are questions with a labeled answer."""
     return any(True for _ in _asking_labelled_headings(document))
 
 
 def read_labelled_headings(document: Document) -> Draft:
-    """The questions of all runs of headings in which most have a labelled answer."""
+    """Reads the questions of all runs of headings in which most have a labeled answer."""
     draft = Draft()
     for section in separate(_asking_labelled_headings(document)):
         answer = find_answer(document, section.body)
@@ -211,7 +206,7 @@ def _asking_labelled_headings(document: Document) -> Iterator[Section]:
     for run in sibling_runs(free):
         answers = {s.heading.first: answer for s in run if (answer := _answer(document, s))}
         members = [s for s in run if s.heading.first in answers or numbered(s.heading.text)[0]]
-        # A label deep in the text of one may belong to the prose; one right below the heading does not.
+        # A label deep inside the text may be part of the prose; a label right below the heading is not.
         sure = any(s.body[0].first == answers[s.heading.first].first for s in run if s.heading.first in answers)
         if sure or (answers and len(answers) * 2 >= len(members)):
             yield from members
@@ -225,7 +220,7 @@ def _answer(document: Document, section: Section) -> FoundAnswer | None:
 
 
 def _only_holds(document: Document, section: Section, answer: FoundAnswer) -> bool:
-    """Whether the heading is a title over questions of another dialect, the first of which has this answer."""
+    """Returns whether the heading is only a title above questions of another dialect."""
     if ends_asking(stem_of(section.heading.text).text):
         return False
     own = list(takewhile(lambda block: block.kind != "heading", section.body))

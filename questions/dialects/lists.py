@@ -1,4 +1,4 @@
-"""`1. **Question**` with `* *Answer*: …` inside the item, under headings that may name a level."""
+"""Reads dialects in which a list item asks the question."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from questions.source import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+
+# `1. **Question**` with `* *Answer*: …` inside the item, under headings that may name a level
+
 NUMBERED_LISTS = "numbered-list"
 
 
 _ENDS = ("heading", "rule", "list")
-"""What ends an answer that does not lie in its item."""
+"""Blocks that end an answer outside its item."""
 
 
 class _NumberedItem(NamedTuple):
@@ -28,12 +31,12 @@ class _NumberedItem(NamedTuple):
 
 
 def sniff_numbered_lists(document: Document) -> bool:
-    """Whether an item of a list has a labelled answer."""
+    """Returns whether a list item has a labeled answer."""
     return any(True for _ in _lists(document))
 
 
 def read_numbered_lists(document: Document) -> Draft:
-    """Every item that asks, of every list in which some item has a labelled answer."""
+    """Reads all asking items of each list in which an item has a labeled answer."""
     draft = Draft()
     for path, items in _lists(document):
         for item in items:
@@ -45,7 +48,7 @@ def read_numbered_lists(document: Document) -> Draft:
 
 
 def _lists(document: Document) -> Iterator[tuple[tuple[str, ...], list[_NumberedItem]]]:
-    """The headings above and the items, for all lists of one stretch between headings together."""
+    """Yields the headings and all list items of each stretch between headings."""
     headings: list[Block] = []
     items: list[_NumberedItem] = []
     following = 0
@@ -69,7 +72,7 @@ def _asking(headings: list[Block], items: list[_NumberedItem]) -> Iterator[tuple
 
 
 def _answer(document: Document, item: Block) -> Label | None:
-    """The first answer label in an item, behind the line that asks."""
+    """Returns the first answer label in an item, after the line that asks."""
     for block in item.walk():
         for label in document.labels(block):
             if label.role == "answer" and label.line > item.first:
@@ -78,16 +81,16 @@ def _answer(document: Document, item: Block) -> Label | None:
 
 
 def _first_label(document: Document, block: Block) -> Label | None:
-    """The answer label a block begins with."""
+    """Returns the answer label at the start of a block."""
     first = next((inner for inner in block.walk() if inner.kind not in ("list", "item")), block)
     labels = document.labels(first)
     return labels[0] if labels and labels[0].line == block.first and labels[0].role == "answer" else None
 
 
 def _end_of_answer(document: Document, start: int) -> int:
-    """Where an answer ends that was not indented enough to lie in its item; 0 where none begins at `start`.
+    """Returns the end of an answer that is not indented enough to be in its item; 0 if none begins at `start`.
 
-    Markdown ends the list `10. **Question**` at an answer indented by three columns, not by four.
+    Markdown ends the list `10. **Question**` at an answer indented by three columns instead of four.
     """
     blocks = document.blocks
     if start >= len(blocks) or not _unread(document, blocks[start]) or not _first_label(document, blocks[start]):
@@ -147,19 +150,13 @@ def _skipped(document: Document, item: Block) -> Finding:
     )
 
 
-# Questions that are items of a list: `N. ### Question`, a bold item, an item that asks, `* Question? answer`.
-
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from questions.blocks import Block
+# List items: `N. ### Question`, a bold item, an item that asks, `* Question? answer`
 
 ITEM_LINES = "item-line"
 
 _ONE_LINE = re.compile(r"(?P<asks>[^?？]{3,400}[?？][\"'”’)*_`]{0,3})(?:\s+[-–—:→>]{1,2})?\s+(?P<says>\S.*)", re.DOTALL)
 _LIST = 3
-"""So many items that ask, one below the other and none of them answered, are questions without answers."""
+"""Number of consecutive asking items without answers from which they are questions."""
 
 
 class _LineItem(NamedTuple):
@@ -167,19 +164,19 @@ class _LineItem(NamedTuple):
     stem: Stem
     answer: FoundAnswer | None
     below: str
-    """What the item says behind its question, without a label."""
+    """Text of the item after its question, without a label."""
     last: int
     asks: bool
     headed: bool
 
 
 def sniff_item_lines(document: Document) -> bool:
-    """Whether a list of the document asks, item by item."""
+    """Returns whether a list of the document consists of questions."""
     return any(True for _ in _asking_line(document))
 
 
 def read_item_lines(document: Document) -> Draft:
-    """One question for each item that asks, of every list most of whose items do."""
+    """Reads one question per asking item of each list in which most items ask."""
     draft = Draft()
     for stretch, item in _asking_line(document):
         _add_line(document, draft, stretch, item)
@@ -200,7 +197,7 @@ def _asking_line(document: Document) -> Iterator[tuple[Stretch, _LineItem]]:
 def _items(document: Document, stretch: Stretch) -> Iterator[_LineItem]:
     last = 0
     for index, block in enumerate(stretch.blocks):
-        # A list below a numbered item may have been taken as its answer.
+        # A list below a numbered item may already be part of its answer.
         if block.kind != "list" or block.first <= last or not document.free(block.first, block.last):
             continue
         for item in block.children:
@@ -210,7 +207,7 @@ def _items(document: Document, stretch: Stretch) -> Iterator[_LineItem]:
 
 
 def _end(document: Document, stretch: Stretch, index: int) -> int:
-    """Where the last item of a list ends: what is not indented below a numbered item still answers it."""
+    """Returns where the last item of a list ends: text below a numbered item answers it even without indentation."""
     block = stretch.blocks[index]
     item = block.children[-1]
     if not item.info or item.last > item.children[0].last or len(item.children) > 1:
@@ -257,7 +254,7 @@ def _text(document: Document, first: int, last: int, column: int) -> str:
 
 
 def _parted(text: str) -> tuple[str, str]:
-    """The question and what follows it in the same paragraph."""
+    """Returns the question and the text after it in the same paragraph."""
     first, _, below = text.partition("\n")
     if unbold(text) != text.strip():
         return text, ""

@@ -1,4 +1,4 @@
-"""Our own dialect: `# topic`, `## id · kind · level`, the prompt, options, and parts under `###` headings."""
+"""Reads the native dialect: `# topic`, `## id · kind · level`, prompt, options, and parts under `###` headings."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from questions.model import (
 )
 from questions.source import Finding
 
-# Reading the parts under the `###` headings of the native dialect: fences, literals, lists. One function each.
-
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from questions.document import Document, Draft
+    from questions.source import Severity
+
+
+# Parts under `###` headings: fences, literals, lists
 
 _BOX = re.compile(r"\[(?P<mark>[ xX])\](?:[ ]+|$)")
 _ID = re.compile(r"\{(?P<id>[A-Za-z0-9][A-Za-z0-9_-]*)\}(?:[ ]+|$)")
@@ -46,7 +46,7 @@ _DASH = " — "
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A `###` heading and what stands below it."""
+    """A `###` heading with its content."""
 
     name: str
     heading: Block
@@ -54,17 +54,17 @@ class Part:
 
     @property
     def last(self) -> int:
-        """Its last line that is not blank."""
+        """Last line that is not blank."""
         return self.body[-1].last if self.body else self.heading.last
 
 
 def prose(document: Document, part: Part | None) -> str:
-    """The Markdown of a part; empty where there is no such part."""
+    """Returns the Markdown of a part; empty if there is no such part."""
     return document.source.text(part.heading.last + 1, part.last) if part else ""
 
 
 def program(document: Document, draft: Draft, part: Part | None) -> str:
-    """The text of the one fence a part consists of; a finding for anything else."""
+    """Returns the text of a part's only fence, with a finding if the part has other content."""
     if part is None:
         return ""
     fences = [block for block in part.body if block.kind == "fence"]
@@ -84,7 +84,7 @@ def program(document: Document, draft: Draft, part: Part | None) -> str:
 
 
 def literal(document: Document, draft: Draft, part: Part | None) -> str | None:
-    """The value of an `Answer` part, in backticks or in a fence; empty, with a finding, where it is neither."""
+    """Returns the value of an `Answer` part, in backticks or a fence; empty, with a finding, if it is neither."""
     if part is None:
         return None
     if len(part.body) == 1 and part.body[0].kind == "fence":
@@ -105,7 +105,7 @@ def literal(document: Document, draft: Draft, part: Part | None) -> str | None:
 
 
 def bullets(document: Document, draft: Draft, part: Part | None) -> tuple[tuple[str, int], ...]:
-    """The items of the one list a part consists of, each with its line."""
+    """Returns the items of a part's only list, each with its line."""
     if part is None:
         return ()
     lists = [block for block in part.body if block.kind == "list"]
@@ -115,7 +115,7 @@ def bullets(document: Document, draft: Draft, part: Part | None) -> tuple[tuple[
 
 
 def links(document: Document, draft: Draft, part: Part | None) -> tuple[str, ...]:
-    """The addresses in a list of links."""
+    """Returns the URLs in a list of links."""
     return tuple(_links(document, draft, part))
 
 
@@ -137,12 +137,12 @@ def _links(document: Document, draft: Draft, part: Part | None) -> Iterator[str]
 
 
 def tags(document: Document, part: Part | None) -> tuple[str, ...]:
-    """The words of a comma-separated line."""
+    """Returns the words of a comma-separated line."""
     return tuple(word for raw in prose(document, part).split(",") if (word := plain(raw)))
 
 
 def with_limits(document: Document, draft: Draft, part: Part | None, task: CodeTask) -> CodeTask:
-    """The task with the limits a part names."""
+    """Returns the task with the limits from a part."""
     values: dict[str, float] = {
         "rtol": task.tolerance.rtol,
         "atol": task.tolerance.atol,
@@ -188,14 +188,14 @@ def _bad_limit(document: Document, line: int, names: tuple[str, ...]) -> Finding
 
 
 def is_options(block: Block) -> bool:
-    """Whether a list is one of options: every item begins with a box."""
+    """Returns whether a list contains options: each item begins with a check box."""
     return block.kind == "list" and all(
         item.children and _BOX.match(item.children[0].text) is not None for item in block.children
     )
 
 
 def read_options(document: Document, block: Block) -> tuple[Option, ...]:
-    """The options of a list of boxes, with ids by letter where the author gave none."""
+    """Returns the options of a check list; options without an id get letters."""
     return tuple(_option(item_text(document, item), index) for index, item in enumerate(block.children))
 
 
@@ -210,7 +210,7 @@ def _option(text: str, index: int) -> Option:
 
 
 def split_reason(text: str) -> tuple[str, str]:
-    """An option's text and its reason, parted by the first spaced long dash outside code."""
+    """Returns an option's text and its reason, split at the first spaced dash outside code."""
     start = 0
     for code in _LITERAL.finditer(text):
         at = text.find(_DASH, start, code.start())
@@ -222,7 +222,7 @@ def split_reason(text: str) -> tuple[str, str]:
 
 
 def item_text(document: Document, item: Block) -> str:
-    """The Markdown of a list item, without its marker and its indentation."""
+    """Returns the Markdown of a list item without marker and indentation."""
     line = document.source.line(item.first)
     column = content_column(line)
     below = [dedent(document.source.line(number), column) for number in range(item.first + 1, item.last + 1)]
@@ -240,10 +240,7 @@ def _stray(document: Document, block: Block, why: str) -> Finding:
     )
 
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from questions.source import Severity
+# Questions
 
 NAME = "native"
 
@@ -270,7 +267,7 @@ _PARTS: dict[str, frozenset[str]] = {
     _WRONG: frozenset({"code"}),
 }
 _HIDDEN = ("Proof", "Starter", "Reference", "Cases", "Driver", "Draw", _WRONG)
-"""Parts whose programs are never shown as a part of question or answer."""
+"""Parts whose programs are never shown with the question or the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +279,7 @@ class _Header:
 
 @dataclass(slots=True)
 class _Body:
-    """What stands under a `##` heading, sorted."""
+    """The sorted content of a `##` section."""
 
     prompt: tuple[int, int]
     options: tuple[Option, ...]
@@ -291,14 +288,14 @@ class _Body:
 
 
 def sniff(document: Document) -> bool:
-    """Whether the front matter names a bank, or a heading reads `id · kind · level`."""
+    """Returns whether the front matter names a bank, or a heading reads `id · kind · level`."""
     return bool(scalar(document.front, "bank")) or any(
         section.heading.level == 2 and _HEADER.fullmatch(plain(section.heading.text)) for section in document.sections
     )
 
 
 def read(document: Document) -> Draft:
-    """All questions of the document. The dialect is the whole document's: nothing is left to others."""
+    """Reads all questions of the document. The whole document is in this dialect."""
     draft = Draft()
     for section in document.sections:
         heading = section.heading
@@ -325,7 +322,7 @@ def _read_question(document: Document, draft: Draft, section: Section) -> None:
 
 
 def _header(document: Document, draft: Draft, section: Section) -> _Header | None:
-    """What the `##` heading says; None, with a finding over all its lines, where it cannot be read."""
+    """Returns the parsed `##` heading; None, with a finding for the section, if it is not readable."""
     words = [word.strip() for word in plain(section.heading.text).split("·")]
     problem = _header_problem(words)
     if problem:

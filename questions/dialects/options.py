@@ -1,4 +1,4 @@
-"""Options and their key in the text of a question: by boxes, by letters, by a mark. Invents no option."""
+"""Finds the options in the text of a question, and its key: check boxes, letters or a mark."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from questions.blocks import answer_in_heading, label_of, plain
 from questions.model import Option
 from questions.source import trim
 
-# Where options stand in some lines of Markdown: boxes, letters, letters in one line, bullets. Knows no key.
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
+
+# Options in lines of Markdown: check boxes, letters, letters in one line, bullets
 
 Kind = Literal["box", "letter", "bullet"]
 
@@ -36,11 +39,11 @@ _BOLD = re.compile(r"(\*\*|__)(?P<text>[^*_\n]{1,400})\1")
 _MAYBE = re.compile(r"\[[ xX✓✔]\]|(?<![^\W_])[Aa][)\].:*_]")
 _FEWEST_INLINE = 3
 _MOST = 20
-"""More boxes than this are a list of things to do."""
+"""Number of check boxes from which a list is a to-do list."""
 
 
 class FoundOption(NamedTuple):
-    """An option as it stands."""
+    """An option as found."""
 
     id: str
     text: str
@@ -49,7 +52,7 @@ class FoundOption(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class OptionRun:
-    """Options that stand together."""
+    """Consecutive options."""
 
     kind: Kind
     start: int
@@ -58,9 +61,9 @@ class OptionRun:
     """Index of the line after the last."""
     options: tuple[FoundOption, ...]
     lead: str = ""
-    """What stands in the first line before them."""
+    """Text before them in the first line."""
     by_bold: str = ""
-    """The text of the one option in bold, where nothing else marks one."""
+    """Text of the only bold option, if no other mark exists."""
 
 
 class _Line(NamedTuple):
@@ -73,7 +76,7 @@ class _Line(NamedTuple):
 
 @dataclass(slots=True)
 class _Scan:
-    """Reading on from the first option: where the last one ends so far."""
+    """State while reading options: the end of the last one so far."""
 
     lines: list[str]
     starts: list[tuple[int, _Line]]
@@ -86,12 +89,12 @@ class _Scan:
 
 
 def may_hold_options(text: str) -> bool:
-    """Whether looking for options line by line is worth it."""
+    """Returns whether a search for options is worthwhile."""
     return _MAYBE.search(text) is not None
 
 
 def options_in(lines: list[str]) -> OptionRun | None:
-    """The first options in some lines, two at the least; none in a program."""
+    """Returns the first two or more options in the lines, outside programs."""
     fence = ""
     skipped = 0
     for index, line in enumerate(lines):
@@ -110,7 +113,7 @@ def options_in(lines: list[str]) -> OptionRun | None:
 
 
 def bullets_in(lines: list[str]) -> OptionRun | None:
-    """The bullets some lines end with, two at the least, each of one line."""
+    """Returns two or more bullets of one line each at the end of the lines."""
     end = len(lines)
     start = end
     while start and (found := _BULLET.fullmatch(lines[start - 1])):
@@ -146,7 +149,7 @@ def _option_line(line: str) -> _Line | None:
 
 
 def _inline(line: str, index: int) -> OptionRun | None:
-    """Options in one line: `What? a) one b) two c) three`."""
+    """Returns options in one line: `What? a) one b) two c) three`."""
     found = list(_INLINE.finditer(line))
     letters = "".join(one["letter"].lower() for one in found)
     if len(found) < _FEWEST_INLINE or letters != "abcdefghij"[: len(found)]:
@@ -158,13 +161,13 @@ def _inline(line: str, index: int) -> OptionRun | None:
 
 
 def _run(lines: list[str], start: int, first: _Line) -> OptionRun | int:
-    """The options from a line on; the index where to look again where they are none."""
+    """Returns the options from a line on, or the index to continue at if there are none."""
     scan = _Scan(lines, [(start, first)], start + 1)
     for index in range(start + 1, len(lines)):
         if not _goes_on(scan, index):
             break
     if scan.outer == [len(scan.starts) - 1]:
-        # Only the last has a program below it: that is no option's, it belongs to what follows.
+        # If only the last option has a program below it, the program belongs to the text after it.
         scan.end = scan.before_outer
     if not 2 <= len(scan.starts) <= _MOST:
         return max(scan.starts[-1][0], start + 1)
@@ -172,7 +175,7 @@ def _run(lines: list[str], start: int, first: _Line) -> OptionRun | int:
 
 
 def _goes_on(scan: _Scan, index: int) -> bool:
-    """Take the line into the options; False where they end before it."""
+    """Adds the line to the options; returns False if they end before it."""
     line, first = scan.lines[index], scan.starts[0][1]
     if scan.fence or _FENCE.match(line):
         return _fenced(scan, index, first.indent)
@@ -235,7 +238,7 @@ def _the_one_in_bold(options: list[FoundOption]) -> int | None:
 
 
 def _found(name: str, text: str, marked: bool) -> FoundOption:
-    """An option without the tick or the cross beside it."""
+    """Returns an option without its check mark or cross."""
     less = _RIGHT_FIRST.sub("", _RIGHT.sub("", text), count=1) if len(text) < 2000 else text
     if _RIGHT_FIRST.match(text) or less != text:
         return FoundOption(name, _RIGHT.sub("", _RIGHT_FIRST.sub("", text, count=1)).strip(" "), True)
@@ -243,7 +246,7 @@ def _found(name: str, text: str, marked: bool) -> FoundOption:
 
 
 def _less(line: str, indent: int) -> str:
-    """A line below an option moved left, as far as the option's text stands in at the most."""
+    """Returns a line below an option, dedented by at most the option's indentation."""
     spaces = len(line) - len(line.lstrip(" "))
     return line[min(spaces, indent + 2) :]
 
@@ -252,8 +255,7 @@ def _nth(index: int) -> str:
     return chr(ord("a") + index) if index < 26 else f"o{index + 1}"
 
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+# Options with their key
 
 _KEY = re.compile(
     r"[*_`(\[\"]{0,4}"
@@ -269,18 +271,18 @@ _TAGS = re.compile(r"\s*(?:</?[a-z][^<>]{0,200}>\s*)+", re.IGNORECASE)
 
 
 class KeyProblem(NamedTuple):
-    """Why a key cannot be used, or what was assumed of it."""
+    """Why a key cannot be used, or what was assumed about it."""
 
     code: str
     message: str
     at: str
-    """Words of the line it is about."""
+    """Text on the line it is about."""
     cure: str
     assumed: bool = False
 
 
 class ChoiceParts(NamedTuple):
-    """A question with options, taken apart."""
+    """A question with options, split into parts."""
 
     prompt: str
     options: tuple[Option, ...]
@@ -295,9 +297,10 @@ class _Key(NamedTuple):
 
 
 def find_choice(prompt: str, answer: str, *, labelled: bool) -> ChoiceParts | None:
-    """The options of a question and which are right; None where it offers none, or where no key shows that it does.
+    """Returns the options of a question and its key; None if there are no options or no key shows that they are
+    options.
 
-    Without a label the answer is all that stands below the question, options included.
+    Without a label, `answer` is all text below the question, including the options.
     """
     lines = prompt.split("\n")
     run = options_in(lines) if may_hold_options(prompt) else None
@@ -318,7 +321,7 @@ def find_choice(prompt: str, answer: str, *, labelled: bool) -> ChoiceParts | No
 
 
 def _of_bullets(lines: list[str], answer: str) -> ChoiceParts | None:
-    """Plain bullets are options only where the answer repeats one of them word for word."""
+    """Returns plain bullets as options, if the answer repeats one of them word for word."""
     run = bullets_in(lines) if answer else None
     key = _by_text(answer, run.options) if run else None
     if run is None or key is None or trim("\n".join(lines[run.end :])):
@@ -337,7 +340,7 @@ def _joined(prompt: str, between: str, run: OptionRun, key: _Key | None, unread:
 
 
 def _judged(run: OptionRun, key: _Key | None, marked: frozenset[str]) -> tuple[frozenset[str], tuple[KeyProblem, ...]]:
-    """The right options, none where the key cannot be trusted, and why."""
+    """Returns the right options, empty if the key is not reliable, and the problems."""
     none: frozenset[str] = frozenset()
     ids = [option.id for option in run.options]
     if len(set(ids)) != len(ids):
@@ -359,7 +362,7 @@ def _listed(ids: frozenset[str]) -> str:
 
 
 def _key_of(answer: str, options: Sequence[FoundOption]) -> _Key | None:
-    """The key an answer begins with: a letter or some, or the words of an option."""
+    """Returns the key an answer begins with: one or several letters, or the text of an option."""
     text = _TAGS.sub("", answer, count=1) if answer.startswith("<") else answer
     first, _, below = text.partition("\n")
     found = _KEY.match(first)
@@ -390,7 +393,7 @@ def _words(text: str) -> str:
 
 
 def _key_below(lines: list[str], options: Sequence[FoundOption]) -> _Key | None:
-    """The key behind the first answer label or answer heading in some lines."""
+    """Returns the key after the first answer label or answer heading."""
     fence = ""
     for index, line in enumerate(lines):
         mark = line.lstrip(" >")[:3]

@@ -1,4 +1,4 @@
-"""Tables of questions: a column that asks, and columns for the answer, the options, the level or the number."""
+"""Reads questions in tables, `<details>` elements and front matter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from questions.document import Document, Draft, Stretch, entries
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from questions.blocks import Block
+    from questions.blocks import Block, Fold
+    from questions.model import Level
+
+
+# Tables with a column of questions and columns for answer, options, level or number
 
 TABLES = "table"
 
@@ -49,16 +53,16 @@ class _Columns(NamedTuple):
     number: int | None
     level: int | None
     whole: bool
-    """Whether every column is one of these."""
+    """Whether all columns are recognized."""
 
 
 def sniff_tables(document: Document) -> bool:
-    """Whether a table has a column of questions."""
+    """Returns whether a table has a column of questions."""
     return any(True for _ in _tables(document))
 
 
 def read_tables(document: Document) -> Draft:
-    """One question for each row of such tables."""
+    """Reads one question per row of such tables."""
     draft = Draft()
     for stretch, block, columns in _tables(document):
         for line in range(block.first + 2, block.last + 1):
@@ -76,11 +80,11 @@ def _tables(document: Document) -> Iterator[tuple[Stretch, Block, _Columns]]:
 
 
 def _columns(header: list[str]) -> _Columns | None:
-    """Which column is which; None where none asks."""
+    """Returns the role of each column; None if no column asks."""
     roles = [_role(cell) for cell in header]
     if "asks" not in roles:
         return None
-    # `A` is an answer beside `Q`, and an option only among others.
+    # `A` is an answer next to `Q`, and an option only among others.
     options = tuple(index for index, role in enumerate(roles) if role == "option")
     if len(options) < 2:
         roles = [_role(cell, skip="option") for cell in header]
@@ -99,7 +103,7 @@ def _first(roles: list[str], role: str) -> int | None:
 
 
 def _rows_ask(document: Document, block: Block, columns: _Columns) -> bool:
-    """Whether most rows ask, and answer or say nothing else: no table of contents, no table about questions."""
+    """Returns whether most rows ask and have an answer or nothing else, unlike a table of contents."""
     rows = [_cells(document.source.line(line)) for line in range(block.first + 2, block.last + 1)]
     asked = [row[columns.asks] for row in rows if len(row) > columns.asks]
     asking = sum(map(reads_as_question, asked))
@@ -109,7 +113,7 @@ def _rows_ask(document: Document, block: Block, columns: _Columns) -> bool:
 
 
 def _cells(line: str) -> list[str]:
-    """The cells of a row, a stroke behind a backslash or within code being none of its own."""
+    """Returns the cells of a row; a bar after a backslash or within code separates nothing."""
     text = line.strip().removeprefix("|")
     cells: list[str] = []
     at = 0
@@ -146,28 +150,21 @@ def _add(document: Document, draft: Draft, stretch: Stretch, line: int, columns:
     )
 
 
-# `<details>` with the question as its summary and the answer folded away.
-
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from questions.blocks import Fold
-    from questions.document import Stretch
+# `<details>` with the question as summary and the answer inside
 
 FOLDS = "folded"
 
 _ENOUGH = 2
-"""Of so many folds beside one another that ask, the others are taken for questions too."""
+"""Number of asking folds from which their neighbors are read as questions too."""
 
 
 def sniff_folds(document: Document) -> bool:
-    """Whether the words shown of some fold ask something."""
+    """Returns whether the summary of a fold asks something."""
     return any(True for _ in _asking(document))
 
 
 def read_folds(document: Document) -> Draft:
-    """One question for each fold that asks, and for those among many that do."""
+    """Reads one question per fold that asks, and per fold between such folds."""
     draft = Draft()
     for stretch, fold in _asking(document):
         stem = stem_of(fold.summary)
@@ -194,14 +191,14 @@ def _asking(document: Document) -> Iterator[tuple[Stretch, Fold]]:
         many = len(asking) >= _ENOUGH and len(asking) * 3 >= len(folds) * 2
         last = 0
         for fold in folds if many else asking:
-            # Lines that two folds share belong to the first.
+            # Lines shared by two folds belong to the first.
             if fold.first > last and document.free(fold.first, fold.last):
                 yield stretch, fold
                 last = fold.last
 
 
 def _by_stretch(document: Document) -> Iterator[tuple[Stretch, list[Fold]]]:
-    """The folds that hide no mere answer, by the heading they stand under."""
+    """Yields folds that contain more than an answer, grouped by the heading above."""
     layout = document.layout
     starts = [stretch.first for stretch in layout.stretches]
     found: dict[int, list[Fold]] = {}
@@ -212,28 +209,22 @@ def _by_stretch(document: Document) -> Iterator[tuple[Stretch, list[Fold]]]:
         yield layout.stretches[max(index, 0)], folds
 
 
-# Questions without answers in the front matter: `questions:` as a list, or as lists by level.
-
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from questions.model import Level
+# Front matter with unanswered questions: `questions:` as a list, or as lists by level
 
 FRONT_MATTER = "front-matter"
 
 
 def sniff_front_matter(document: Document) -> bool:
-    """Whether the front matter lists questions."""
+    """Returns whether the front matter lists questions."""
     return any(True for _ in _asked(document.front))
 
 
 def read_front_matter(document: Document) -> Draft:
-    """One unanswered question for each entry, on the entry's own line."""
+    """Reads one unanswered question per entry, at the entry's line."""
     draft = Draft()
     for node, level in _asked(document.front):
-        # The front matter's text begins on the document's second line; node lines count from 0.
-        # YAML knows more line endings than Markdown does, hence the bounds.
+        # The front matter starts on the document's second line; node lines start from 0.
+        # YAML has more line endings than Markdown, hence the bounds.
         end = document.blocks[0].last - 1
         first = min(node.start_mark.line + 2, end)
         last = min(max(first, node.end_mark.line + 2 - (node.end_mark.column == 0)), end)

@@ -1,4 +1,4 @@
-"""`**Q:** …` and `**A:** …`, under a titled number or under none."""
+"""Reads dialects in which a paragraph asks the question."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from questions.blocks import Block
 
+
+# `**Q:** …` and `**A:** …`, with or without a numbered heading
+
 QUESTION_LABELS = "question-label"
 
 
@@ -34,7 +37,7 @@ class _LabelledQuestion(NamedTuple):
 
 
 def sniff_question_labels(document: Document) -> bool:
-    """Whether a paragraph of the document begins with a question label."""
+    """Returns whether a paragraph begins with a question label."""
     return any(
         label.role == "question"
         for block in document.blocks
@@ -44,7 +47,7 @@ def sniff_question_labels(document: Document) -> bool:
 
 
 def read_question_labels(document: Document) -> Draft:
-    """One question for each question label, with the title of its heading where that is its alone."""
+    """Reads one question per question label, with the heading's title if no other question shares it."""
     draft = Draft()
     for section, body in _stretches(document):
         asked = list(_asked(document, body))
@@ -59,7 +62,7 @@ def _right_below(document: Document, section: Section, label: Label) -> bool:
 
 
 def _stretches(document: Document) -> Iterator[tuple[Section | None, tuple[Block, ...]]]:
-    """Each heading with its blocks up to the next heading that is no deeper or asks itself."""
+    """Yields each heading with its blocks up to the next heading that is not deeper or asks itself."""
     start = next((i for i, block in enumerate(document.blocks) if block.kind == "heading"), None)
     yield None, document.blocks[:start]
     for section in document.sections:
@@ -68,7 +71,7 @@ def _stretches(document: Document) -> Iterator[tuple[Section | None, tuple[Block
 
 
 def _own(document: Document, section: Section) -> tuple[Block, ...]:
-    """The section's blocks; where a deeper heading has labels of its own, only those before the first."""
+    """Returns the section's blocks, up to the first subheading with its own labels."""
     asking = any(label.role == "question" for block in _until_heading(section.body) for label in document.labels(block))
     if not asking:
         return ()
@@ -120,13 +123,7 @@ def _add(document: Document, draft: Draft, section: Section | None, asked: _Labe
     )
 
 
-# Questions that are lines of their own: bold, with a number or without, or plain above options or an answer.
-
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from questions.blocks import Block
+# Lines of their own: bold, numbered or not, or plain above options or an answer
 
 BOLD_LINES = "bold-line"
 
@@ -134,14 +131,14 @@ _FEWEST = 2
 
 
 class _Line(NamedTuple):
-    """A paragraph that may ask."""
+    """A paragraph that may be a question."""
 
     nth: int
-    """Which block of the stretch it is."""
+    """Index of its block within the stretch."""
     stem: Stem
     title: str
     below: str
-    """What the paragraph says behind the question."""
+    """Text of the paragraph after the question."""
     bold: bool
 
 
@@ -154,12 +151,12 @@ class _BoldQuestion(NamedTuple):
 
 
 def sniff_bold_lines(document: Document) -> bool:
-    """Whether lines of the document ask as a question of a list would."""
+    """Returns whether the document has lines that read as questions of a list."""
     return bool(_asking(document))
 
 
 def read_bold_lines(document: Document) -> Draft:
-    """One question for each such line, with all down to the next one or the next heading."""
+    """Reads one question per such line, up to the next question or heading."""
     draft = Draft()
     for asked in _asking(document):
         _add_bold(document, draft, asked)
@@ -203,13 +200,13 @@ def _in_stretch(document: Document, stretch: Stretch) -> Iterator[_BoldQuestion]
 
 
 def _body(document: Document, line: _Line, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    """The blocks down to the first that belongs to another question, without a farewell."""
+    """Returns the blocks up to the next question, without closing remarks."""
     end = next((i for i, block in enumerate(blocks) if not document.free(block.first, block.last)), len(blocks))
     return without_footer(trimmed(blocks[:end]), said=bool(line.below))
 
 
 def _line(block: Block, index: int) -> _Line | None:
-    """What a paragraph asks, if it may ask."""
+    """Returns the question in a paragraph, if it may be one."""
     found = BOLD_LINE.fullmatch(block.text)
     if found is None:
         first, _, below = block.text.partition("\n")
@@ -219,7 +216,7 @@ def _line(block: Block, index: int) -> _Line | None:
     stem = stem_of(found["bold"])
     if rest.strip(" .:") and not rest.startswith("\n"):
         first, _, below = rest.lstrip(" .:–—-").partition("\n")
-        # `**3) A title**. What is asked` and `**3.** What is asked`
+        # `**3) A title**. The question` and `**3.** The question`
         alone = stem_of(f"{found['bold']} {first}") if found["bold"].strip().rstrip(".:)").isdecimal() else None
         if alone:
             return _Line(index, alone, "", below, bold=True)
@@ -231,7 +228,7 @@ def _line(block: Block, index: int) -> _Line | None:
 
 
 def _is_answered(document: Document, line: _Line, body: tuple[Block, ...]) -> bool:
-    """Whether a label or a fold answers the line, or options stand below it."""
+    """Returns whether a label, a fold or options below the line answer it."""
     if not line.stem.number and not _asks(line):
         return False
     if body and find_answer(document, body[:4]) is not None:

@@ -1,4 +1,4 @@
-"""What the Markdown dialects share: numbers, levels and what reads as a question. Reads no document."""
+"""Heuristics shared by the Markdown dialects: numbers, levels and what reads as a question."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from questions.blocks import Block
     from questions.model import Level
+
 
 __all__ = [
     "BOLD_LINE",
@@ -50,7 +51,7 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _IMPERATIVE = 4
-"""An asking word opens a title as well as a question; a title is rarely this many words long."""
+"""Minimum number of words from which a line with an asking word is a question, not a title."""
 _LEVELS: dict[str, Level] = {
     "mid": "mid",
     "middle": "mid",
@@ -80,7 +81,7 @@ _EMPHASIS = re.compile(r"(?P<mark>\*{1,3}|_{1,3})(?P<text>[^*_\s](?:[^*_]{0,400}
 BOLD_LINE = re.compile(
     r"[ ]{0,3}(?P<mark>\*{2,3}|__)(?P<bold>(?:(?!(?P=mark)).){1,600})(?P=mark)(?P<rest>.*)", re.DOTALL
 )
-"""A paragraph that opens in bold."""
+"""A paragraph that starts in bold."""
 _TOLD = re.compile(
     r"\b(?:questions?|quiz(?:zes)?|q\s?&\s?a|q&as?|faqs?|interviews?|exam|exercises?|trivia|flash ?cards?|preguntas"
     r"|perguntas|fragen|вопросы)\b|面试|問題|问题|질문",
@@ -97,12 +98,13 @@ _OFFER = re.compile(
 )
 _LINK = re.compile(r"!?\[[^\[\]]{0,200}\]\([^()\s]{0,500}\)|https?://\S{1,500}")
 _FEW = 4
-"""Links with so many words beside them are no answer."""
+"""Maximum number of words beside links without which they are no answer."""
 _WHOLE_BOLD = re.compile(r"(\*\*|__)(?P<text>(?:(?!\1).)+)\1[ ]*", re.DOTALL)
 
 
 def numbered(heading: str) -> tuple[str, str]:
-    """The number a heading begins with and the rest: `12. What …`, `Q3) …`, `**4. …**`. No number: empty."""
+    """Returns the number at the start of a heading, or an empty string, and the rest: `12. What …`, `Q3) …`, `**4.
+    …**`."""
     found = _NUMBERED.fullmatch(heading.strip())
     if found is None:
         return "", heading.strip()
@@ -116,7 +118,7 @@ def numbered(heading: str) -> tuple[str, str]:
 
 
 class Stem(NamedTuple):
-    """What a heading, a line or an item asks, without what only dresses it."""
+    """The question in a heading, line or item, without markup."""
 
     number: str
     text: str
@@ -124,7 +126,7 @@ class Stem(NamedTuple):
 
 
 def stem_of(line: str) -> Stem:
-    """Number, words and sources of a line that may ask: `#### 4) **Why?** [[src](…)]` without its marks."""
+    """Returns number, text and sources of a line that may ask: `#### 4) **Why?** [[src](…)]` without markup."""
     text = line.strip()
     links: list[str] = []
     while text.endswith((")", "]")) and (found := _source_at_end(text)):
@@ -143,7 +145,7 @@ def stem_of(line: str) -> Stem:
 
 
 def _source_at_end(text: str) -> re.Match[str] | None:
-    """A link in brackets, or one named `source`, with which a line ends."""
+    """Returns the link in brackets, or named `source`, at the end of a line."""
     start = max(len(text) - _SOURCE_LENGTH, 1)
     found = _SOURCE.search(text, start)
     while found and found.end() != len(text):
@@ -152,13 +154,13 @@ def _source_at_end(text: str) -> re.Match[str] | None:
 
 
 def _bare(text: str) -> str:
-    """The text without the emphasis around all of it."""
+    """Returns the text without emphasis around all of it."""
     found = _EMPHASIS.fullmatch(text)
     return found["text"].strip() if found else unbold(text)
 
 
 def reads_as_question(markdown: str) -> bool:
-    """Whether a line asks something: it holds a question mark or opens with an asking word."""
+    """Returns whether a line asks: it contains a question mark or begins with an asking word."""
     text = plain(markdown)
     if _ASKING_END.search(text):
         return True
@@ -166,7 +168,7 @@ def reads_as_question(markdown: str) -> bool:
 
 
 def heading_asks(headings: tuple[Block, ...]) -> bool:
-    """Whether the innermost of some headings asks itself, so that what stands below it belongs to its answer."""
+    """Returns whether the innermost heading asks, so that the text below it is its answer."""
     if not headings:
         return False
     stem = stem_of(headings[-1].text)
@@ -174,17 +176,17 @@ def heading_asks(headings: tuple[Block, ...]) -> bool:
 
 
 def asks_for_questions(titles: tuple[str, ...]) -> bool:
-    """Whether one of some titles says that questions stand below it."""
+    """Returns whether a title announces questions below it."""
     return any(_TOLD.search(title) for title in titles)
 
 
 def is_marked(heading: str) -> bool:
-    """Whether a heading says `Q.` of itself, without a number."""
+    """Returns whether a heading begins with `Q.`, without a number."""
     return _UNNUMBERED.match(heading.lstrip(" *_")) is not None
 
 
 def is_promotion(heading: Block, body: Sequence[Block]) -> bool:
-    """Whether a heading that seems to ask only invites: what stands below it is links, or it offers more."""
+    """Returns whether a heading that appears to ask only advertises: links below it, or an offer of more."""
     words = plain(heading.text)
     if _OFFER.match(words.lstrip("\"'“‘*#!¡¿ ")):
         return True
@@ -194,7 +196,7 @@ def is_promotion(heading: Block, body: Sequence[Block]) -> bool:
 
 
 def is_bold_question(paragraph: str) -> bool:
-    """Whether a paragraph opens with a line in bold that asks or bears a number."""
+    """Returns whether a paragraph starts with a bold line that asks or has a number."""
     found = BOLD_LINE.match(paragraph)
     if found is None:
         return False
@@ -204,22 +206,22 @@ def is_bold_question(paragraph: str) -> bool:
 
 
 def ends_asking(markdown: str) -> bool:
-    """Whether a line ends in a question mark, whatever marks stand behind it."""
+    """Returns whether a line ends in a question mark, ignoring closing marks."""
     return markdown.rstrip(" *_\"'”’)]`").endswith(("?", "？", "؟"))
 
 
 def unbold(markdown: str) -> str:
-    """The text without the bold marks around all of it."""
+    """Returns the text without bold marks around all of it."""
     found = _WHOLE_BOLD.fullmatch(markdown.strip())
     return found["text"].strip() if found else markdown.strip()
 
 
 def level_of(text: str) -> Level | None:
-    """The level a heading or a key names, such as `Senior Level`; None where it names none."""
+    """Returns the level in a heading or key, such as `Senior Level`, or None."""
     found = _LEVEL.fullmatch(plain(text))
     return _LEVELS.get(found["word"].lower()) if found else None
 
 
 def level_under(headings: tuple[str, ...]) -> Level | None:
-    """The level named by the innermost of the headings that names one."""
+    """Returns the level in the innermost heading that names one."""
     return next((level for heading in reversed(headings) if (level := level_of(heading))), None)

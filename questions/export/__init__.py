@@ -1,4 +1,4 @@
-"""Banks out to other formats: a table of formats, each a pure function of a bank. Reads and writes no file."""
+"""Exports banks to other formats. Each format is a pure function of a bank."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from questions.export.common import answer_of, letter, letters_right
 from questions.formats.json import ENVELOPE, VERSION
 from questions.model import as_data
 
-# A bank as JSON: everything it holds, in a versioned envelope that the reader of the same name checks.
-
-
 if TYPE_CHECKING:
-    from questions.model import Bank
+    from collections.abc import Callable
+
+    from questions.model import Bank, Question
+
+
+# JSON
 
 
 def json_text(bank: Bank) -> str:
-    """All of a bank, losing nothing; places are those of the document it was read from."""
+    """Returns the complete bank; places refer to the document it was read from."""
     data = {
         "format": ENVELOPE,
         "version": VERSION,
@@ -30,20 +32,16 @@ def json_text(bank: Bank) -> str:
     return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
 
-# A bank as CSV: a row a question, Markdown in the cells, a column for each option and its reason.
-
-
-if TYPE_CHECKING:
-    from questions.model import Bank, Question
+# CSV: one row per question, Markdown in the cells
 
 _BEFORE = ("id", "kind", "topic", "level", "question", "program")
 _AFTER = ("correct", "answer", "key points", "why", "tags", "links", "licence")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""A spreadsheet would compute a cell that begins so."""
+"""Characters at the start of a cell that make a spreadsheet compute it."""
 
 
 def csv_bank(bank: Bank) -> str:
-    """The questions of a bank; a task keeps its starter and its reference, not its cases."""
+    """Returns the questions of a bank; a task keeps its starter and its reference, but not its cases."""
     most = max((len(question.options) for question in bank.questions), default=0)
     pairs = [name for index in range(most) for name in (f"option {letter(index)}", f"reason {letter(index)}")]
     out = io.StringIO()
@@ -77,36 +75,31 @@ def _row(question: Question, most: int) -> list[str]:
 
 
 def _safe(cell: str) -> str:
-    """The cell as text: a line ending before it, which readers drop, keeps spreadsheets from computing it."""
+    """Returns the cell as text: readers drop a line break before it, and spreadsheets then compute nothing."""
     return "\n" + cell if cell.startswith(_FORMULA) and len(cell) > 1 else cell
 
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from questions.model import Bank, Question
 
 __all__ = ["EDITION", "FORMATS", "Export", "ExportFormat", "exported", "left_out"]
 
 ExportFormat = Literal["markdown", "json", "csv", "gift", "anki"]
 
 EDITION = 1_767_225_600.0
-"""The instant that stands in what is exported where the caller names none: 1 January 2026, UTC."""
+"""Default date of exports, seconds since 1970: 1 January 2026, UTC."""
 
 
 class Export(NamedTuple):
-    """A format banks are written in."""
+    """An export format."""
 
     suffix: str
     media_type: str
     holds: Callable[[Question], bool]
-    """Whether it has a place for a question at all."""
+    """Whether the format can represent a question."""
     write: Callable[[Bank, float], bytes]
-    """The bank as a file, dated at an instant in seconds since 1970."""
+    """Returns the bank as a file, dated in seconds since 1970."""
 
 
 def _text(write: Callable[[Bank], str]) -> Callable[[Bank, float], bytes]:
-    """A format of text, which keeps no instant. Half characters of a broken document become question marks."""
+    """Returns a writer for a text format, which stores no date. Lone surrogates become question marks."""
     return lambda bank, _at: write(bank).encode("utf-8", "replace")
 
 
@@ -115,7 +108,7 @@ def _any(_question: Question) -> bool:
 
 
 def _no_family(question: Question) -> bool:
-    """A family is a program that draws questions; only our own formats carry programs."""
+    """Returns whether the question is not a family: only our own formats can store programs."""
     return not question.draw
 
 
@@ -130,10 +123,10 @@ assert set(FORMATS) == set(get_args(ExportFormat))
 
 
 def exported(bank: Bank, format: ExportFormat, *, at: float = EDITION) -> bytes:
-    """The bank as a file of a format: the same bytes for the same bank and instant.
+    """Returns the bank as a file: the same bytes for the same bank and date.
 
-    `at`, in seconds since 1970, is kept by Anki alone, which takes the later of two editions of a note.
-    Questions that a format has no place for are not in it; `left_out` names them.
+    Only Anki packages contain the date `at`, in seconds since 1970; Anki keeps the later of two versions of a note.
+    Questions that the format cannot represent are missing; `left_out` returns them.
     """
     export = FORMATS[format]
     kept = tuple(question for question in bank.questions if export.holds(question))
@@ -141,7 +134,7 @@ def exported(bank: Bank, format: ExportFormat, *, at: float = EDITION) -> bytes:
 
 
 def left_out(bank: Bank, format: ExportFormat) -> tuple[Question, ...]:
-    """The questions of a bank that a format has no place for."""
+    """Returns the questions of a bank that the format cannot represent."""
     return tuple(question for question in bank.questions if not FORMATS[format].holds(question))
 
 

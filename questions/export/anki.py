@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
     from questions.model import Bank, Question
 
+
 FIELDS = ("Question", "Program", "Options", "Correct", "Answer", "Reasons", "Why", "Kind", "Topic", "Level", "Id")
 _MODEL = 1_607_392_319
-"""Id of our note type in Anki. Another number would be another note type."""
+"""Id of our note type in Anki; changing it would create another note type."""
 _STYLE = """.card { font-family: sans-serif; font-size: 18px; text-align: left; max-width: 40em; margin: auto; }
 pre { background: rgba(127, 127, 127, .15); padding: .6em; overflow-x: auto; }
 code { font-family: monospace; }"""
@@ -37,10 +38,10 @@ _LATEX = r"""\documentclass[12pt]{article}
 \setlength{\parindent}{0in}
 \begin{document}
 """
-"""Anki's own preamble, for learners who add LaTeX to a note."""
+"""Anki's default preamble, for learners who add LaTeX to a note."""
 _YEAR_2014 = 1_400_000_000_000
 _SPREAD = 100_000_000_000
-"""Ids in Anki are times in milliseconds; ours lie in the three years from 2014."""
+"""Range of note ids, milliseconds. Ids in Anki are times; ours are in the three years from 2014."""
 _ZIP_DATE = (2026, 1, 1, 0, 0, 0)
 _BASE_91 = string.ascii_letters + string.digits + "!#$%&()*+,-./:;<=>?@[]^_`{|}~"
 _DECK_OPTIONS = {
@@ -52,7 +53,7 @@ _DECK_OPTIONS = {
     "autoplay": True,
     "replayq": True,
 }
-"""Options of Anki's default deck, which an import leaves as they are in the collection."""
+"""Anki's default deck options; an import does not change those of the collection."""
 _SCHEMA = """
 CREATE TABLE col (id integer primary key, crt integer not null, mod integer not null, scm integer not null,
     ver integer not null, dty integer not null, usn integer not null, ls integer not null, conf text not null,
@@ -79,9 +80,9 @@ CREATE INDEX ix_revlog_cid ON revlog (cid);
 
 
 def anki_package(bank: Bank, at: float) -> bytes:
-    """Returns the questions of a bank as `.apkg`, a deck for each topic. A task keeps its starter and its reference.
+    """Returns the questions of a bank as `.apkg`, with a deck per topic. A task keeps its starter and its reference.
 
-    `at` is the time of the export, in seconds since 1970: Anki updates notes it imported from an earlier export.
+    `at` is the time of the export, in seconds since 1970: Anki updates notes imported from an earlier export.
     """
     collection = _collection(bank, int(at))
     out = io.BytesIO()
@@ -92,7 +93,7 @@ def anki_package(bank: Bank, at: float) -> bytes:
 
 
 def _collection(bank: Bank, at: int) -> bytes:
-    """Returns the database of a package, in version 11 of Anki's schema: every version of Anki imports it."""
+    """Returns the database of a package in version 11 of Anki's schema, which every version of Anki imports."""
     decks = {"Default": 1}
     notes, cards = [], []
     used: set[int] = set()
@@ -122,7 +123,7 @@ def _insert(table: str, columns: int) -> str:
 
 
 def _properties(decks: dict[str, int], at: int) -> tuple[int | str, ...]:
-    """Returns the one row of `col`: the note type and the decks as JSON, everything else as a new collection has it."""
+    """Returns the only row of `col`: note type and decks as JSON, and the defaults of a new collection."""
     fields = [
         {"name": name, "ord": index, "font": "Arial", "size": 20, "rtl": False, "sticky": False, "media": []}
         for index, name in enumerate(FIELDS)
@@ -167,7 +168,7 @@ def _properties(decks: dict[str, int], at: int) -> tuple[int | str, ...]:
 
 
 def _guid(*values: str) -> str:
-    """Returns the identity of a note in the form Anki uses: 64 bits in base 91."""
+    """Returns the identity of a note in Anki's form: 64 bits in base 91."""
     number, digits = _number("__".join(values)), ""
     while number:
         number, digit = divmod(number, len(_BASE_91))
@@ -184,7 +185,7 @@ def _title(bank: Bank) -> str:
 
 
 def _clean(text: str) -> str:
-    """Returns the text without Anki's field separator and without what SQLite refuses: NUL and lone surrogates."""
+    """Returns the text without Anki's field separator, and without NUL and lone surrogates, which SQLite refuses."""
     return text.replace("\x1f", " ").replace("\0", "").encode("utf-8", "replace").decode()
 
 
@@ -214,7 +215,7 @@ def _escaped(text: str) -> str:
 
 
 def _inner(markdown: str) -> str:
-    """The HTML of a text, bare where it is a single paragraph."""
+    """Returns the HTML of a text, without the tag of a single paragraph."""
     found = html_of(markdown).strip()
     single = found.startswith("<p>") and found.endswith("</p>") and found.count("<p>") == 1
     return found.removeprefix("<p>").removesuffix("</p>") if single else found

@@ -1,4 +1,4 @@
-"""Markdown made harmless: it cannot end the question it stands in, nor swallow what follows. Shows the same."""
+"""Renders parts of questions for several export formats: escaped Markdown, prompt and answer."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from questions.source import Source
 
 if TYPE_CHECKING:
     from questions.blocks import Block
+    from questions.model import Question
+
+
+# Markdown escaped so that a text cannot end its question or swallow the following text
 
 _MARK = re.compile(r"[\\`*_\[\]<>&#|~{}]")
 _LIST = re.compile(r"(?P<lead>\s*)(?P<mark>[-+]|\d{1,9}(?=[.)]))(?=\s|[.)](?:\s|$)|$)")
@@ -19,7 +23,7 @@ _DEPTH = "#### "
 
 
 def escaped(text: str) -> str:
-    """One line of plain text as Markdown, every mark of it bare."""
+    """Returns one line of plain text as Markdown, with all markup escaped."""
     shown = _MARK.sub(lambda found: "\\" + found[0], text)
     return _LIST.sub(_bare_marker, shown, count=1) if _LIST.match(shown) else shown
 
@@ -30,12 +34,12 @@ def _bare_marker(found: re.Match[str]) -> str:
 
 
 def fenced(text: str) -> str:
-    """The text as a block of code; empty where it is."""
+    """Returns the text as a code block; empty for empty text."""
     return fence(text.replace("\0", ""), "text") if text.strip() else ""
 
 
 def calmed(text: str) -> str:
-    """The text with shallow headings made deep, fences closed, boxes and HTML disarmed."""
+    """Returns the text with deeper headings, closed fences, and escaped check boxes and HTML."""
     text = re.sub(r"\r\n?", "\n", text.replace("\0", "")).strip("\n")
     lines = text.split("\n")
     for block in split_blocks(Source("", tuple(lines))):
@@ -56,15 +60,11 @@ def _calm_block(lines: list[str], block: Block) -> None:
         lines[first] = _BOX.sub(lambda found: found["marker"] + "\\", lines[first], count=1)
 
 
-# What the formats without a place for programs and key points share: a question in prompt, answer and reason.
-
-
-if TYPE_CHECKING:
-    from questions.model import Question
+# Questions as prompt, answer and explanation, for formats without programs and key points
 
 
 def prompt_of(question: Question) -> str:
-    """The prompt with the program shown beside it, and for a task the code to begin with."""
+    """Returns the prompt with the program shown next to it, or a task's starter."""
     parts = [question.prompt]
     if question.program:
         parts.append(fence(question.program, "python"))
@@ -74,23 +74,23 @@ def prompt_of(question: Question) -> str:
 
 
 def answer_of(question: Question) -> str:
-    """The answer as Markdown; of a task its reference. Empty where the options, or nobody, say what is right."""
+    """Returns the answer as Markdown, or a task's reference; empty for options and unanswered questions."""
     if question.task:
         return fence(question.task.reference, "python")
     return question.answer or ""
 
 
 def letters_right(question: Question) -> str:
-    """The letters of the right options: `A, C`."""
+    """Returns the letters of the right options: `A, C`."""
     return ", ".join(letter(index) for index, option in enumerate(question.options) if option.right)
 
 
 def letter(index: int) -> str:
-    """A for 0; behind Z the number."""
+    """Returns A for 0; after Z a number."""
     return chr(ord("A") + index) if index < 26 else str(index + 1)
 
 
 def tags_of(question: Question) -> list[str]:
-    """The level and the tags, as words without blanks, for formats that know tags alone."""
+    """Returns the level and the tags as words without spaces, for formats that only have tags."""
     words = [question.level or "", *question.tags]
     return list(dict.fromkeys("-".join(word.split()) for word in words if word.strip()))

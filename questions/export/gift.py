@@ -1,4 +1,4 @@
-"""A bank as Moodle GIFT: a line for a prompt, one for each option, reasons as feedback."""
+"""Writes a bank as Moodle GIFT: one line per prompt and option, reasons as feedback."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
     from questions.model import Bank, Option, Question
 
+
 _SPECIAL = re.compile(r"[\\~=#{}:\n]")
 _PREFIX = re.compile(r"\s*(?:%-?\d|\[(?:html|markdown|plain|moodle)\])")
 
 
 def gift_bank(bank: Bank) -> str:
-    """The questions of a bank; texts are marked as Markdown. A task keeps its starter and its reference."""
+    """Returns the questions of a bank; texts are marked as Markdown. A task keeps its starter and its reference."""
     lines: list[str] = []
     topic = ""
     for question in bank.questions:
@@ -40,7 +41,7 @@ def _question(question: Question) -> Iterator[str]:
     elif question.kind == "value" and question.answer and _is_number(question.answer):
         yield f"\t#{question.answer}"
     elif question.kind in ("value", "output") and question.answer and "->" not in question.answer:
-        # A star stands for any letters in a short answer.
+        # A star is a wildcard in a short answer.
         yield f"\t={_escaped(question.answer.replace('*', chr(92) + '*'))}"
     else:
         feedback = "\n\n".join(text for text in (answer_of(question), _points(question), question.why) if text)
@@ -72,7 +73,7 @@ def _options(options: tuple[Option, ...]) -> Iterator[str]:
 
 
 def _share(right: int) -> str:
-    """A weight as Moodle lists it, `33.33333` of three."""
+    """Returns the weight of one of `right` options as Moodle writes it: `33.33333` for three."""
     return f"{100 / right:.5f}".rstrip("0").rstrip(".")
 
 

@@ -1,9 +1,8 @@
-"""A bank in our own Markdown. What is written is read again at once, so that it says what the question says.
+"""Writes a bank in the native Markdown dialect. Every question is read back to check that it is unchanged.
 
-The dialect has no place for a question's section, number and title, for a licence of its own, and for headings
-of the first three depths within a text; ids that are no words joined by hyphens, topics that are no heading,
-tags with commas, links that are no address and spaced dashes in an option are changed or dropped. `held` says
-what remains.
+The dialect cannot store a question's section, number, title and own license, or headings of the first three levels
+inside a text. Ids other than words joined by hyphens, topics that are no heading, tags with commas, links that are no
+URL and spaced dashes in an option are changed or dropped. `held` returns what remains.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ from questions.formats.markdown import fence
 from questions.model import SourceLocation, Tolerance
 from questions.source import Source, open_source
 
-# One question in our own Markdown: heading, prompt, options and parts. Judges nothing; native reads it again.
-
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from questions.model import CodeBlock, CodeTask, Option, Question
+    from questions.model import Bank, CodeBlock, CodeTask, Option, Question
+
+
+# The text of one question: heading, prompt, options and parts
 
 
 def question_text(question: Question, blocks: Sequence[CodeBlock], way: Callable[[str], str]) -> tuple[str, str]:
-    """The heading of its topic, empty where it has none, and the question; `way` is how texts are written."""
+    """Returns the topic heading, empty without a topic, and the question. `way` writes its texts."""
     topic = f"# {_line(question.topic)}" if question.topic else ""
     head = " · ".join(word for word in (question.id, question.kind, question.level or "") if word)
     prompt = way(question.prompt)
@@ -46,24 +45,24 @@ def question_text(question: Question, blocks: Sequence[CodeBlock], way: Callable
 
 
 def _bullet(prompt: str) -> str:
-    """The marker of the options: a prompt's last list must not go on in them."""
+    """Returns a bullet marker that differs from the prompt's last list, so that the options start a new one."""
     blocks = split_blocks(Source("", tuple(prompt.split("\n"))))
     last = blocks[-1] if blocks else None
     return "*" if last and last.kind == "list" and prompt.split("\n")[last.first - 1].lstrip().startswith("-") else "-"
 
 
 class _Languages:
-    """What the fences of a question were marked with where it was read."""
+    """The languages of a question's fences in its original document."""
 
     def __init__(self, blocks: Sequence[CodeBlock]) -> None:
         self._known = {block.text: block.language for block in blocks}
 
     def fence(self, text: str, usual: str) -> str:
-        """The text in a fence."""
+        """Returns the text in a fence."""
         return fence(text, self._known.get(text, usual))
 
     def knows(self, text: str) -> bool:
-        """Whether it stood in a fence."""
+        """Returns whether the text was in a fence."""
         return text in self._known
 
 
@@ -123,7 +122,7 @@ def _limits(task: CodeTask) -> Iterator[str]:
 
 
 def _literal(answer: str, languages: _Languages) -> str:
-    """A literal in backticks; in a fence where backticks cannot hold it, or where it stood in one."""
+    """Returns a literal in backticks, or in a fence if backticks cannot hold it or it was in one."""
     bare = answer and answer == answer.strip() and "`" not in answer and "\n" not in answer
     return f"`{answer}`" if bare and not languages.knows(answer) else languages.fence(answer, "python")
 
@@ -132,28 +131,23 @@ def _option_text(option: Option, index: int, bullet: str, way: Callable[[str], s
     box = f"{bullet} [{'x' if option.right else ' '}] "
     usual = chr(ord("a") + index) if index < 26 else f"o{index + 1}"
     text = way(option.text)
-    # An option that begins with braces would lose them for an id.
+    # Without an id, an option that begins with braces would lose them.
     named = f"{{{option.id}}} " if option.id != usual or text.startswith("{") else ""
     reason = f" — {way(option.reason)}" if option.reason else ""
     return box + _below(f"{named}{text}{reason}", 2)
 
 
 def _below(text: str, columns: int) -> str:
-    """The text with its lines below the first moved right."""
+    """Returns the text with all lines after the first indented."""
     first, *others = text.split("\n")
     return "\n".join([first, *(" " * columns + line if line.strip() else "" for line in others)])
 
 
 def _line(text: str) -> str:
-    """Plain words as one line of Markdown."""
+    """Returns plain words as one line of Markdown."""
     shown = " ".join(text.split())
     return shown if plain(shown) == shown and not shown.endswith("#") else escaped(shown)
 
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from questions.model import Bank, Option, Question
 
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _URL = re.compile(r"https?://[^\s<>)\]]+")
@@ -165,14 +159,14 @@ _ONLY: dict[str, tuple[str, ...]] = {
     "task": ("code",),
     "draw": ("choice", "value"),
 }
-"""The kinds a field is written of."""
+"""The kinds that have each field."""
 _NOWHERE = SourceLocation("", 0, 0)
 _END = "dailygrad-end-of-question"
-"""The id of what is read behind each question, to see that it ends where it should."""
+"""Id of a question read after each question, to check that it ends where it should."""
 
 
 def native_text(bank: Bank) -> str:
-    """The bank as a document of our dialect; questions without a topic come first."""
+    """Returns the bank as a native document; questions without a topic come first."""
     parts = [_front(bank)]
     topic = ""
     for question in sorted(_named(bank.questions), key=lambda question: question.topic != ""):
@@ -185,7 +179,7 @@ def native_text(bank: Bank) -> str:
 
 
 def held(question: Question) -> Question:
-    """The question as far as the dialect holds it; place, section and the order of its code aside."""
+    """Returns the question as the dialect can store it, except place, section and the order of its code."""
     empty = {name: _EMPTY[name] for name, kinds in _ONLY.items() if question.kind not in kinds}
     return dataclasses.replace(
         question,
@@ -203,7 +197,7 @@ def held(question: Question) -> Question:
 
 
 def _option(option: Option) -> Option:
-    """The option without a dash that would part its text from its reason."""
+    """Returns the option without a dash that would separate its text from its reason."""
     if not split_reason(option.text)[1]:
         return option
     return dataclasses.replace(option, text=option.text.replace(" — ", " &mdash; "))
@@ -229,7 +223,7 @@ def _scalar(text: str) -> str:
 
 
 def _named(questions: tuple[Question, ...]) -> Iterator[Question]:
-    """The questions with ids the dialect can read, none of them twice."""
+    """Yields the questions with valid and unique ids."""
     used = {question.id for question in questions}
     for question in questions:
         if _ID.fullmatch(question.id):
@@ -245,11 +239,11 @@ def _named(questions: tuple[Question, ...]) -> Iterator[Question]:
 
 
 _WAYS: tuple[Callable[[str], str], ...] = (str, calmed, fenced)
-"""How texts are written: as they stand; without what would end the question; as code, which ends nothing."""
+"""Ways to write a text, in order: unchanged; escaped; as a code block."""
 
 
 def written(question: Question) -> tuple[str, str]:
-    """A question and the heading of its topic, in the first way that reads as it should."""
+    """Returns the question and its topic heading, written in the first way that reads back correctly."""
     wanted = held(question)
     best = ""
     for way in _WAYS:
@@ -267,7 +261,7 @@ def _same(one: Question, other: Question) -> bool:
 
 
 def _alike(one: Question, other: Question) -> bool:
-    """Whether what decides about an answer is the same."""
+    """Returns whether everything that decides about an answer is equal."""
     keys = [(option.id, option.right) for option in one.options] == [(o.id, o.right) for o in other.options]
     same = (one.id, one.kind, one.answered) == (other.id, other.kind, other.answered)
     exact = one.kind not in ("value", "output") or one.answer == other.answer
@@ -275,7 +269,7 @@ def _alike(one: Question, other: Question) -> bool:
 
 
 def _read_again(topic: str, text: str) -> Question | None:
-    """The question that a reader finds in a text; None where it is not this one alone, or has a fault."""
+    """Returns the question read from a text; None if it is not exactly this one or has a finding."""
     end = f"## {_END} · open\n\nEnd."
     source, _ = open_source("\n\n".join(part for part in (topic, text, end) if part), "")
     draft = dialect.read(open_document(source))

@@ -1,4 +1,4 @@
-"""Foreign formats: a table of name, suffixes, sniff and read. Chooses a reader; reads no question itself."""
+"""Import formats other than Markdown: selects the reader of a document by suffix and content."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from questions.source import Source, open_source
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+
 __all__ = ["FOREIGN", "SUFFIXES", "Foreign", "Sheet", "read_foreign"]
 
 MOST_BYTES = 16 * 2**20
-"""Of a document of text; a package has limits of its own."""
+"""Maximum size of a text document, bytes; packages have their own limits."""
 _MARKDOWN = (".md", ".markdown")
 
 
 class Foreign(NamedTuple):
-    """A format that is not Markdown."""
+    """An import format."""
 
     name: str
     suffixes: tuple[str, ...]
-    """Files named so are of this format or of another that shares the suffix, and never Markdown."""
+    """Suffixes of this format, which other formats may share; never Markdown."""
     sniff: Callable[[Source], bool]
-    """Whether a text is written so, whatever its file is called. Strict: Markdown must not be taken for it."""
+    """Returns whether a text is in this format, regardless of its name. Strict, so that Markdown is never mistaken for
+    it."""
     read: Callable[[Source], Sheet]
 
 
@@ -45,12 +47,11 @@ SUFFIXES: tuple[str, ...] = (
     *dict.fromkeys(suffix for foreign in FOREIGN for suffix in foreign.suffixes),
     *anki.SUFFIXES,
 )
-"""Names of foreign documents end so; `.txt` may hold some too."""
+"""Suffixes of all formats; `.txt` files are recognized by content."""
 
 
 def read_foreign(text: str | bytes, name: str) -> Sheet | None:
-    """Read a document of a foreign format, or refuse one of any that is too large; None where it is taken to be
-    Markdown. Never raises."""
+    """Reads a document of another format, or refuses one that is too large. Returns None for Markdown. Never raises."""
     suffix = PurePath(name).suffix.lower()
     if suffix in _MARKDOWN:
         return _too_large(name, "markdown") if len(text) > MOST_BYTES else None
@@ -63,7 +64,7 @@ def read_foreign(text: str | bytes, name: str) -> Sheet | None:
     fitting = [foreign for foreign in named or FOREIGN if foreign.sniff(source)]
     if not fitting and not named:
         return None
-    # A file named for a format it does not hold is told so by the reader of that format.
+    # If the content does not match the suffix, the reader of that format reports the error.
     sheet = fitting[0].read(source) if fitting else named[-1].read(source)
     sheet.findings[:0] = encoding
     return sheet

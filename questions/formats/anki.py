@@ -1,8 +1,4 @@
-"""Notes out of a collection of any schema: a SQLite file from a stranger, opened so that it can do nothing.
-
-It is a private copy, opened read-only; only plain tables are read, by a few fixed statements; an authorizer
-refuses everything else, views and triggers among it; and a progress handler ends a statement that takes too long.
-"""
+"""Reads Anki notes from packages (`.apkg`), collections and text exports. Collections and packages are untrusted."""
 
 from __future__ import annotations
 
@@ -26,11 +22,12 @@ from questions.formats.markdown import from_html, from_plain
 from questions.formats.table import Column, Row, add_row, columns
 from questions.source import Source
 
-# An Anki note as questions: named fields as a row, gaps as a question for each card. Opens no file.
-
-
 if TYPE_CHECKING:
-    from questions.formats.making import Sheet
+    from collections.abc import Iterator
+    from typing import IO
+
+
+# Notes: named fields as a table row, cloze deletions as one question per card
 
 _GAP = re.compile(
     r"\{\{c(?P<number>\d{1,3})::(?P<text>(?:[^{}:]|:(?!:)|\{(?!\{)|\}(?!\}))*)(?:::(?P<hint>[^{}]*))?\}\}"
@@ -44,30 +41,30 @@ _TEMPLATE_TAGS = frozenset({"leech", "marked"})
 
 @dataclass(slots=True)
 class Note:
-    """A note as Anki keeps it."""
+    """An Anki note."""
 
     first: int
     last: int
     html: bool = True
     """Whether its fields are HTML."""
     fields: list[tuple[str, str]] = field(default_factory=list)
-    """Names, empty where they are not known, and texts."""
+    """Names and texts; names are empty if unknown."""
     tags: list[str] = field(default_factory=list)
     deck: str = ""
-    """Its parts joined by `::`."""
+    """Deck path, joined by `::`."""
 
     @property
     def lines(self) -> tuple[int, int]:
-        """Its first and last line."""
+        """First and last line."""
         return self.first, self.last
 
     def words(self, text: str) -> str:
-        """A field as Markdown."""
+        """Returns a field as Markdown."""
         return from_html(text) if self.html else from_plain(text)
 
 
 def add_note(sheet: Sheet, note: Note) -> None:
-    """Add the questions of a note."""
+    """Adds the questions of a note."""
     texts = [text for _, text in note.fields]
     if not sheet.takes(*note.lines, sum(map(len, texts))):
         return
@@ -83,7 +80,7 @@ def add_note(sheet: Sheet, note: Note) -> None:
 
 
 def _roles(note: Note) -> list[Column]:
-    """What the fields hold, by name; where the names say nothing the first asks and the second answers."""
+    """Returns the roles of the fields by name; without known names the first asks and the second answers."""
     roles = columns([name for name, _ in note.fields])
     known = {column.role for column in roles}
     if "question" in known and known & {"answer", "options", "option", "correct"}:
@@ -134,7 +131,7 @@ def _bare(text: str) -> str:
 
 
 def _program(markdown: str) -> str:
-    """A program without the fence around it."""
+    """Returns a program without its fence."""
     lines = markdown.split("\n")
     return "\n".join(lines[1:-1]) if len(lines) > 2 and lines[0].startswith("```") else markdown
 
@@ -144,7 +141,7 @@ def _tags(note: Note) -> list[str]:
 
 
 def _add_gaps(sheet: Sheet, note: Note) -> None:
-    """A question for each number among the gaps: its own are open, the others show their words."""
+    """Adds one question per cloze number: its own gaps are hidden, the others show their text."""
     text = note.fields[0][1]
     found = list(_GAP.finditer(text))
     if len(found) > _GAPS:
@@ -157,7 +154,7 @@ def _add_gaps(sheet: Sheet, note: Note) -> None:
         item = Item(*note.lines, prompt, why=extra, topic=topic_of(note.deck), number=number)
         item.section = tuple(part for part in note.deck.split("::") if part)
         item.tag(_tags(note))
-        # Several gaps of one number are one answer of several parts.
+        # Several gaps with one number are one answer with several parts.
         add_short(sheet, item, ["; ".join(hidden)])
 
 
@@ -167,13 +164,15 @@ def _shown(gap: re.Match[str], number: str) -> str:
     return f"[{gap['hint'] or '…'}]"
 
 
+# Collections: untrusted SQLite files of any schema, read with a few fixed statements
+
 _TABLES = frozenset({"sqlite_master", "notes", "cards", "col", "decks", "fields"})
 _MOST_NOTES = 50_000
 _MOST_TEXT = 8 * 2**20
-"""Of one value; `col` keeps all note types in one."""
+"""Maximum length of one value, bytes; `col` stores all note types in one."""
 _STEP = 10_000
 _STEPS = 20_000
-"""Two hundred million steps of SQLite's machine: some seconds."""
+"""Limit of progress-handler calls: 200 million SQLite steps, a few seconds."""
 _LIMITS = (
     (sqlite3.SQLITE_LIMIT_LENGTH, _MOST_TEXT),
     (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 100_000),
@@ -186,11 +185,11 @@ _LIMITS = (
 
 
 class UnreadableCollection(Exception):
-    """Why no notes can be read; said to whoever sent the file."""
+    """Raised when no notes can be read; the message is for the user."""
 
 
 def read_notes(data: bytes) -> list[Note]:
-    """The notes of a collection in its own order; the line of each is its number. Raises Unreadable."""
+    """Returns the notes of a collection in order; the line of each is its number. Raises Unreadable."""
     if not data.startswith(b"SQLite format 3\0"):
         raise UnreadableCollection("the collection is no SQLite file")
     with tempfile.TemporaryDirectory(prefix="dailygrad-anki-") as folder:
@@ -223,7 +222,7 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 
 def _authorized(action: int, first: str | None, _second: str | None, _base: str | None, inner: str | None) -> int:
-    """Reading the tables we know, and nothing from within a view or a trigger."""
+    """Allows reading known tables, except from within a view or a trigger."""
     if action == sqlite3.SQLITE_SELECT and inner is None:
         return sqlite3.SQLITE_OK
     if action == sqlite3.SQLITE_READ and inner is None and first in _TABLES:
@@ -265,7 +264,7 @@ _DECKS = "SELECT decks FROM col LIMIT 1"
 
 
 def _column(connection: sqlite3.Connection, statement: str) -> dict[str, Any]:
-    """What older schemas keep as JSON in the one row of `col`."""
+    """Returns what older schemas store as JSON in the only row of `col`."""
     row = connection.execute(statement).fetchone()
     try:
         found = json.loads(row[0]) if row and isinstance(row[0], str) and row[0] else {}
@@ -275,7 +274,7 @@ def _column(connection: sqlite3.Connection, statement: str) -> dict[str, Any]:
 
 
 def _field_names(connection: sqlite3.Connection, tables: set[str]) -> dict[str, list[str]]:
-    """The names of the fields of each note type."""
+    """Returns the field names of each note type."""
     found: dict[str, list[str]] = {}
     if "fields" in tables:
         rows = connection.execute("SELECT ntid, ord, name FROM fields LIMIT 100000").fetchall()
@@ -290,7 +289,7 @@ def _field_names(connection: sqlite3.Connection, tables: set[str]) -> dict[str, 
 
 
 def _decks(connection: sqlite3.Connection, tables: set[str]) -> dict[str, str]:
-    """The deck of each note: that of its first card."""
+    """Returns the deck of each note's first card."""
     names: dict[str, str] = {}
     if "decks" in tables:
         for key, name in connection.execute("SELECT id, name FROM decks LIMIT 100000"):
@@ -302,15 +301,11 @@ def _decks(connection: sqlite3.Connection, tables: set[str]) -> dict[str, str]:
     if "cards" in tables:
         for note, deck in connection.execute("SELECT nid, did FROM cards LIMIT 500000"):
             found.setdefault(_key(note), names.get(_key(deck), ""))
-    # Anki's own deck says nothing about what is asked.
+    # Anki's default deck says nothing about the topic.
     return {note: "" if deck == "Default" else deck for note, deck in found.items()}
 
 
-# Anki packages: a zip from a stranger with a SQLite collection in it. Caps every size before anything is opened.
-
-
-if TYPE_CHECKING:
-    from typing import IO
+# Packages: untrusted zip files with a collection; every size is limited before decompressing
 
 ANKI_PACKAGE = "anki"
 SUFFIXES = (".apkg", ".colpkg")
@@ -318,20 +313,20 @@ SUFFIXES = (".apkg", ".colpkg")
 MOST_PACKAGE = 256 * 2**20
 MOST_COLLECTION = 128 * 2**20
 MOST_RATIO = 400
-"""How many times its size a compressed collection may grow to; real ones stay below 20."""
+"""Maximum compression ratio of a collection; real ones stay below 20."""
 _MOST_ENTRIES = 100_000
 _WINDOW = 2**27
 _COLLECTIONS = ("collection.anki21b", "collection.anki21", "collection.anki2")
-"""The newest form first: beside a newer one, the oldest holds nothing but a request to update Anki."""
+"""Newest format first: next to a newer collection, the oldest only contains a request to update Anki."""
 
 
 def sniff_anki_package(data: bytes) -> bool:
-    """Whether the bytes are a zip with a collection in it."""
+    """Returns whether the bytes are a zip file with a collection."""
     return data.startswith(b"PK\x03\x04") and any(name.encode() in data for name in _COLLECTIONS)
 
 
 def read_anki_package(data: bytes, name: str) -> Sheet:
-    """All questions of a package; a line of its source is a note."""
+    """Reads all questions of a package; each note is a line of its source."""
     empty = Sheet(Source(name, ("",)), ANKI_PACKAGE)
     empty.title = empty.stem
     try:
@@ -351,7 +346,7 @@ def read_anki_package(data: bytes, name: str) -> Sheet:
 
 
 class _PackageTooLarge(Exception):
-    """The package is larger than anything we open."""
+    """The package exceeds a limit."""
 
 
 def _line(fields: list[tuple[str, str]]) -> str:
@@ -359,7 +354,7 @@ def _line(fields: list[tuple[str, str]]) -> str:
 
 
 def _collection(data: bytes) -> bytes:
-    """The SQLite file in a package. Raises _Refused or Unreadable."""
+    """Returns the SQLite file of a package. Raises _Refused or Unreadable."""
     if len(data) > MOST_PACKAGE:
         raise _PackageTooLarge(f"the package is larger than {MOST_PACKAGE >> 20} MiB")
     try:
@@ -395,7 +390,7 @@ def _member(package: zipfile.ZipFile) -> bytes:
 
 
 def _capped(stream: IO[bytes]) -> bytes:
-    """All of a stream, or none where it does not end in time: what a header says of its size is not believed."""
+    """Returns the whole stream, or raises if it exceeds the limit; sizes in headers are not trusted."""
     found = bytearray()
     while chunk := stream.read(2**20):
         found += chunk
@@ -411,13 +406,7 @@ def _check_ratio(packed: int, unpacked: int) -> None:
         raise _PackageTooLarge(f"the collection unpacks to more than {MOST_RATIO} times its size")
 
 
-# Anki's notes as text: `#separator:` and other headers, then a note a line. Notes are read by anki_notes.
-
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from questions.source import Source
+# Notes exported as text: headers such as `#separator:`, then one note per line
 
 ANKI_TEXT = "anki-text"
 
@@ -431,28 +420,28 @@ _SEPARATORS = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe"
 
 @dataclass(slots=True)
 class _Headers:
-    """What the lines at the top say."""
+    """The headers of the file."""
 
     separator: str = "\t"
     html: bool = True
     names: list[str] = field(default_factory=list)
     values: dict[str, str] = field(default_factory=dict)
     end: int = 0
-    """The last line of them."""
+    """Line of the last header."""
 
     def column(self, name: str) -> int | None:
-        """The place of a column that is no field, from 0."""
+        """Returns the index, from 0, of a column that is not a field."""
         value = self.values.get(f"{name} column", "").strip()
         return int(value) - 1 if value.isdecimal() and 0 < int(value[:4]) < 1000 else None
 
 
 def sniff_anki_text(source: Source) -> bool:
-    """Whether the first line is one of Anki's headers."""
+    """Returns whether the first line is an Anki header."""
     return _HEADER.match(source.line(1)) is not None
 
 
 def read_anki_text(source: Source) -> Sheet:
-    """All questions of exported notes or cards."""
+    """Reads all questions of exported notes or cards."""
     sheet = Sheet(source, ANKI_TEXT)
     sheet.title = sheet.stem
     headers = _headers(source)

@@ -1,4 +1,4 @@
-"""Moodle GIFT: chunks of text with an answer in braces. Finds them; gift_answers reads the braces."""
+"""Reads Moodle GIFT: questions in plain text with the answers in braces."""
 
 from __future__ import annotations
 
@@ -20,16 +20,148 @@ from questions.formats.making import (
 )
 from questions.formats.markdown import words_reader
 
-# The braces of a GIFT question: which type they are of, and what becomes of it.
-
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from questions.formats.making import Sheet
+    from questions.source import Source
+
+NAME = "gift"
+
+_CATEGORY = re.compile(r"\s*\$CATEGORY:\s*(?P<path>.*)")
+_NOTE = re.compile(r"\[(?P<name>id|tag):(?P<value>(?:[^\]\[\\]|\\.){0,200})\]")
+_TITLE = re.compile(r"\s*::(?P<title>(?:[^:\\]|\\.|:(?!:))*)::", re.DOTALL)
+_FORMAT = re.compile(r"\s*\[(?P<format>html|markdown|plain|moodle)\]")
+_ROOTS = re.compile(r"^(?:\$(?:course|system|cat1|module)\$/)?(?:top(?:/|$))?", re.IGNORECASE)
+_ANSWER = re.compile(r"(?<!\\)\{\s*(?:[=~#}]|(?:T|TRUE|F|FALSE)\s*[#}])")
+_MARKDOWN = re.compile(r"#{1,6} |```|~~~|---\s*$")
+
+
+@dataclass(slots=True)
+class _Chunk:
+    """The lines of one question, without comments."""
+
+    first: int
+    lines: list[str] = field(default_factory=list)
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    last: int = 0
+
+
+def sniff(source: Source) -> bool:
+    """Returns whether there are answers in braces or a category, and no Markdown headings or fences."""
+    if any(_MARKDOWN.match(line) for line in source.lines):
+        return False
+    if any(_CATEGORY.match(line) for line in source.lines):
+        return True
+    return any(
+        (line.startswith("::") or line.rstrip().endswith(("}", "?", "{"))) and _ANSWER.search(line)
+        for line in source.lines
+    )
+
+
+def read(source: Source) -> Sheet:
+    """Reads all questions of a document."""
+    sheet = Sheet(source, NAME)
+    sheet.title = sheet.stem
+    category = ""
+    for chunk in _chunks(sheet):
+        text = "\n".join(chunk.lines)
+        found = _CATEGORY.fullmatch(text.split("\n", 1)[0])
+        if found:
+            category = _ROOTS.sub("", found["path"].strip())
+            text = text.partition("\n")[2]
+        if text.strip():
+            _question(sheet, chunk, text, category)
+    if not sheet.questions and not sheet.findings:
+        cure = "write `::name:: Question? { =right ~wrong }`, with a blank line between questions"
+        sheet.unreadable("no question was found", cure)
+    return sheet
+
+
+def _chunks(sheet: Sheet) -> Iterator[_Chunk]:
+    """Yields groups of lines between blank lines; a blank line inside braces does not separate."""
+    chunk = _Chunk(0)
+    depth = 0
+    for number, line in enumerate((*sheet.source.lines, ""), 1):
+        comment = line.lstrip().startswith("//")
+        if comment:
+            chunk.notes += [(found["name"], unescape(found["value"])) for found in _NOTE.finditer(line)]
+        starts = line.startswith("::") or _CATEGORY.match(line) is not None
+        if depth and starts and chunk.lines and not chunk.lines[-1].strip():
+            # The brace above was never closed: do not let it swallow the following text.
+            yield chunk
+            chunk, depth = _Chunk(0), 0
+        if comment:
+            continue
+        if (not line.strip() and not depth) or _CATEGORY.match(line):
+            if chunk.lines:
+                yield chunk
+                chunk, depth = _Chunk(0), 0
+            if not line.strip():
+                continue
+        chunk.first = chunk.first or number
+        chunk.last = number if line.strip() else chunk.last
+        chunk.lines.append(line)
+        depth = max(0, depth + _braces(line))
+        if _CATEGORY.match(line):
+            notes, chunk.notes = chunk.notes, []
+            yield chunk
+            # A comment belongs to the next question.
+            chunk, depth = _Chunk(0, notes=notes), 0
+    if chunk.lines:
+        yield chunk
+
+
+def _braces(line: str) -> int:
+    bare = re.sub(r"\\.", "", line)
+    return bare.count("{") - bare.count("}")
+
+
+def _question(sheet: Sheet, chunk: _Chunk, text: str, category: str) -> None:
+    lines = (chunk.first, chunk.last)
+    if not sheet.takes(*lines, len(text)):
+        return
+    opens = unescaped_at(text, "{")
+    if opens < 0:
+        note = "Moodle shows such a text between questions; here it is study text"
+        sheet.say("Q608", "this text has no answer in braces", _EMPTY, lines, severity="note", note=note)
+        return
+    closes = unescaped_at(text, "}", opens)
+    if closes < 0:
+        sheet.left_out("the brace of the answer is never closed", "add `}` behind the last answer", lines)
+        return
+    title, style, before = _head(text[:opens])
+    read_words = words_reader(style)
+    prompt = _joined(unescape(before), unescape(text[closes + 1 :]))
+    item = Item(*lines, read_words(prompt), title=" ".join(unescape(title).split()), topic=topic_of(category))
+    item.section = tuple(part.strip() for part in category.split("/") if part.strip())
+    item.tag([value for name, value in chunk.notes if name == "tag"])
+    item.id = next((value for name, value in chunk.notes if name == "id"), "")
+    add_answers(sheet, item, text[opens + 1 : closes], style)
+
+
+_EMPTY = "write `{}` behind it to ask for an essay"
+
+
+def _head(text: str) -> tuple[str, str, str]:
+    """Returns title, text format and prompt of the text before the brace."""
+    title = style = ""
+    if found := _TITLE.match(text):
+        title, text = found["title"].strip(), text[found.end() :]
+    if found := _FORMAT.match(text):
+        style, text = found["format"], text[found.end() :]
+    return title, style, text.strip()
+
+
+def _joined(before: str, after: str) -> str:
+    """Returns the prompt; if words follow the answer, a gap marks its place."""
+    after = after.strip()
+    return f"{before.rstrip()} _____ {after}".strip() if after else before.rstrip()
+
+
+# Answers in braces
 
 _MOST = 201
-"""Answers that are looked at: one more than any kind of question takes."""
+"""Maximum number of answers parsed: one more than any question type accepts."""
 _ESCAPE = re.compile(r"\\([~=#{}:\\n])")
 _TRUTH = re.compile(r"(?P<key>T|TRUE|F|FALSE)", re.IGNORECASE)
 _WEIGHT = re.compile(r"\s*%(?P<weight>-?\d{1,3}(?:\.\d{1,9})?)%")
@@ -37,24 +169,24 @@ _WEIGHT = re.compile(r"\s*%(?P<weight>-?\d{1,3}(?:\.\d{1,9})?)%")
 
 @dataclass(frozen=True, slots=True)
 class _GiftAnswer:
-    """One `=` or `~` of the braces."""
+    """An `=` or `~` answer."""
 
     text: str
     """Still escaped."""
     weight: float | None
-    """In percent; None where none is given."""
+    """Percent; None if not given."""
     marked: bool
-    """Whether it stands behind `=`."""
+    """Whether it follows `=`."""
     feedback: str
 
 
 def unescape(text: str) -> str:
-    """The text that GIFT's backslashes stand for."""
+    """Returns the text without GIFT's backslash escapes."""
     return _ESCAPE.sub(lambda found: "\n" if found[1] == "n" else found[1], text)
 
 
 def unescaped_at(text: str, mark: str, start: int = 0) -> int:
-    """Where `mark` first stands without a backslash; -1 where it does not."""
+    """Returns the first position of `mark` without a backslash, or -1."""
     position = start
     while position < len(text):
         if text[position] == "\\":
@@ -72,7 +204,7 @@ def _parted(text: str, mark: str) -> tuple[str, str]:
 
 
 def add_answers(sheet: Sheet, item: Item, braces: str, style: str) -> None:
-    """Add the question with the answers that stand in its braces."""
+    """Adds the question with the answers in its braces."""
     read_words = words_reader(style)
     braces, general = _parted(braces, "####")
     item.why = read_words(unescape(general))
@@ -101,19 +233,20 @@ def _essay(sheet: Sheet, item: Item) -> None:
 
 
 def truth_offers(item: Item, true: bool, wrong: str, right: str) -> list[Offer]:
-    """True and False, with what is said to whoever is wrong; what is said to the others joins the reason."""
+    """Returns the options True and False; feedback for a wrong answer becomes the option's reason, the rest the
+    explanation."""
     item.why = "\n\n".join(text for text in (right, item.why) if text)
     return [Offer("True", true, "" if true else wrong), Offer("False", not true, wrong if true else "")]
 
 
 def _truth(sheet: Sheet, item: Item, key: str, feedbacks: list[str]) -> None:
-    """The first feedback is for whoever is wrong, the second for whoever is right."""
+    """Adds a true/false question; the first feedback is for a wrong answer, the second for a right one."""
     wrong, right = [*feedbacks, "", ""][:2]
     add_choice(sheet, item, truth_offers(item, key.upper().startswith("T"), wrong, right))
 
 
 def _split(text: str, mark: str) -> list[str]:
-    """The pieces between the marks that have no backslash before them."""
+    """Returns the parts between the marks that have no backslash before them."""
     pieces: list[str] = []
     start = 0
     while (at := unescaped_at(text, mark, start)) >= 0:
@@ -123,7 +256,7 @@ def _split(text: str, mark: str) -> list[str]:
 
 
 def _answers(text: str) -> list[_GiftAnswer]:
-    """The pieces behind `=` and `~`; what stands before the first belongs to nothing."""
+    """Returns the answers after `=` and `~`; text before the first is ignored."""
     found: list[_GiftAnswer] = []
     position = 0
     marks: list[int] = []
@@ -202,7 +335,7 @@ def _short(sheet: Sheet, item: Item, answers: list[_GiftAnswer], read_words: Cal
 
 
 def _numbers(sheet: Sheet, item: Item, text: str, read_words: Callable[[str], str]) -> None:
-    """`5:2`, `1..5`, or several of them behind `=`."""
+    """Adds a numeric question: `5:2`, `1..5`, or several of these after `=`."""
     answers = _answers(text)
     if not answers:
         body, feedback = _parted(text, "#")
@@ -214,141 +347,3 @@ def _numbers(sheet: Sheet, item: Item, text: str, read_words: Callable[[str], st
     feedback = "\n\n".join(text for answer in answers if (text := read_words(unescape(answer.feedback))))
     item.why = "\n\n".join(text for text in (feedback, item.why) if text)
     add_number(sheet, item, [unescape(answer.text) for answer in full])
-
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from questions.source import Source
-
-NAME = "gift"
-
-_CATEGORY = re.compile(r"\s*\$CATEGORY:\s*(?P<path>.*)")
-_NOTE = re.compile(r"\[(?P<name>id|tag):(?P<value>(?:[^\]\[\\]|\\.){0,200})\]")
-_TITLE = re.compile(r"\s*::(?P<title>(?:[^:\\]|\\.|:(?!:))*)::", re.DOTALL)
-_FORMAT = re.compile(r"\s*\[(?P<format>html|markdown|plain|moodle)\]")
-_ROOTS = re.compile(r"^(?:\$(?:course|system|cat1|module)\$/)?(?:top(?:/|$))?", re.IGNORECASE)
-_ANSWER = re.compile(r"(?<!\\)\{\s*(?:[=~#}]|(?:T|TRUE|F|FALSE)\s*[#}])")
-_MARKDOWN = re.compile(r"#{1,6} |```|~~~|---\s*$")
-
-
-@dataclass(slots=True)
-class _Chunk:
-    """The lines of one question, comments taken out."""
-
-    first: int
-    lines: list[str] = field(default_factory=list)
-    notes: list[tuple[str, str]] = field(default_factory=list)
-    last: int = 0
-
-
-def sniff(source: Source) -> bool:
-    """Whether answers stand in braces, or a category is set, and nothing is a Markdown heading or fence."""
-    if any(_MARKDOWN.match(line) for line in source.lines):
-        return False
-    if any(_CATEGORY.match(line) for line in source.lines):
-        return True
-    return any(
-        (line.startswith("::") or line.rstrip().endswith(("}", "?", "{"))) and _ANSWER.search(line)
-        for line in source.lines
-    )
-
-
-def read(source: Source) -> Sheet:
-    """All questions of a document."""
-    sheet = Sheet(source, NAME)
-    sheet.title = sheet.stem
-    category = ""
-    for chunk in _chunks(sheet):
-        text = "\n".join(chunk.lines)
-        found = _CATEGORY.fullmatch(text.split("\n", 1)[0])
-        if found:
-            category = _ROOTS.sub("", found["path"].strip())
-            text = text.partition("\n")[2]
-        if text.strip():
-            _question(sheet, chunk, text, category)
-    if not sheet.questions and not sheet.findings:
-        cure = "write `::name:: Question? { =right ~wrong }`, with a blank line between questions"
-        sheet.unreadable("no question was found", cure)
-    return sheet
-
-
-def _chunks(sheet: Sheet) -> Iterator[_Chunk]:
-    """Runs of lines between blank ones; a blank line inside braces parts nothing."""
-    chunk = _Chunk(0)
-    depth = 0
-    for number, line in enumerate((*sheet.source.lines, ""), 1):
-        comment = line.lstrip().startswith("//")
-        if comment:
-            chunk.notes += [(found["name"], unescape(found["value"])) for found in _NOTE.finditer(line)]
-        starts = line.startswith("::") or _CATEGORY.match(line) is not None
-        if depth and starts and chunk.lines and not chunk.lines[-1].strip():
-            # The brace above was never closed: do not let it swallow what follows.
-            yield chunk
-            chunk, depth = _Chunk(0), 0
-        if comment:
-            continue
-        if (not line.strip() and not depth) or _CATEGORY.match(line):
-            if chunk.lines:
-                yield chunk
-                chunk, depth = _Chunk(0), 0
-            if not line.strip():
-                continue
-        chunk.first = chunk.first or number
-        chunk.last = number if line.strip() else chunk.last
-        chunk.lines.append(line)
-        depth = max(0, depth + _braces(line))
-        if _CATEGORY.match(line):
-            notes, chunk.notes = chunk.notes, []
-            yield chunk
-            # What a comment says is said of the next question.
-            chunk, depth = _Chunk(0, notes=notes), 0
-    if chunk.lines:
-        yield chunk
-
-
-def _braces(line: str) -> int:
-    bare = re.sub(r"\\.", "", line)
-    return bare.count("{") - bare.count("}")
-
-
-def _question(sheet: Sheet, chunk: _Chunk, text: str, category: str) -> None:
-    lines = (chunk.first, chunk.last)
-    if not sheet.takes(*lines, len(text)):
-        return
-    opens = unescaped_at(text, "{")
-    if opens < 0:
-        note = "Moodle shows such a text between questions; here it is study text"
-        sheet.say("Q608", "this text has no answer in braces", _EMPTY, lines, severity="note", note=note)
-        return
-    closes = unescaped_at(text, "}", opens)
-    if closes < 0:
-        sheet.left_out("the brace of the answer is never closed", "add `}` behind the last answer", lines)
-        return
-    title, style, before = _head(text[:opens])
-    read_words = words_reader(style)
-    prompt = _joined(unescape(before), unescape(text[closes + 1 :]))
-    item = Item(*lines, read_words(prompt), title=" ".join(unescape(title).split()), topic=topic_of(category))
-    item.section = tuple(part.strip() for part in category.split("/") if part.strip())
-    item.tag([value for name, value in chunk.notes if name == "tag"])
-    item.id = next((value for name, value in chunk.notes if name == "id"), "")
-    add_answers(sheet, item, text[opens + 1 : closes], style)
-
-
-_EMPTY = "write `{}` behind it to ask for an essay"
-
-
-def _head(text: str) -> tuple[str, str, str]:
-    """Title, name of the text format and the prompt of what stands before the brace."""
-    title = style = ""
-    if found := _TITLE.match(text):
-        title, text = found["title"].strip(), text[found.end() :]
-    if found := _FORMAT.match(text):
-        style, text = found["format"], text[found.end() :]
-    return title, style, text.strip()
-
-
-def _joined(before: str, after: str) -> str:
-    """The prompt; where words follow the answer, a gap stands for it."""
-    after = after.strip()
-    return f"{before.rstrip()} _____ {after}".strip() if after else before.rstrip()

@@ -1,4 +1,4 @@
-"""Our own JSON: a versioned envelope around questions as data. Every field is checked; nothing is trusted."""
+"""Reads banks exported as JSON: a versioned envelope with questions as data. All fields are validated."""
 
 from __future__ import annotations
 
@@ -14,15 +14,74 @@ from pydantic import ValidationError
 from questions.formats.making import Sheet
 from questions.model import Question, SourceLocation, from_json
 
-# JSON with the lines its items stand on: one level of an outermost object or list. Interprets nothing.
+if TYPE_CHECKING:
+    from questions.source import Source
 
+NAME = "json"
+ENVELOPE = "dailygrad-bank"
+VERSION = 1
+
+_SIGN = re.compile(rf'"format"\s*:\s*"{ENVELOPE}"')
+
+
+def sniff(source: Source) -> bool:
+    """Returns whether the text is a bank exported as JSON."""
+    text = "\n".join(source.lines).lstrip()
+    return text[:1] == "{" and bool(_SIGN.search(text))
+
+
+def read(source: Source) -> Sheet:
+    """Reads all questions of an exported bank."""
+    sheet = Sheet(source, NAME)
+    sheet.title = sheet.stem
+    try:
+        found = outline("\n".join(source.lines), "questions")
+    except ValueError as error:
+        said = str(error).partition(": line ")[0]
+        return sheet.unreadable(f"this JSON cannot be read: {said}", "export the bank again", line_of(error))
+    version = found.values.get("version")
+    if version != VERSION or isinstance(version, bool):
+        return sheet.unreadable(
+            f"this bank was written in version {str(version)[:20]} of the format",
+            f"export it as version {VERSION}, or update Dailygrad",
+        )
+    bank = found.values.get("bank")
+    texts = {key: value for key, value in bank.items() if isinstance(value, str)} if isinstance(bank, dict) else {}
+    sheet.name, sheet.title = texts.get("name", ""), texts.get("title", "") or sheet.title
+    sheet.licence = texts.get("licence", "")
+    for element in found.elements or ():
+        _question(sheet, element)
+    if not found.elements:
+        sheet.unreadable("this bank holds no questions", "export it again")
+    return sheet
+
+
+def _question(sheet: Sheet, element: JsonElement) -> None:
+    lines = (element.first, element.last)
+    if not sheet.takes(*lines, 0):
+        return
+    try:
+        question = question_of(element.value)
+    except ValueError as error:
+        sheet.left_out(f"this is no question: {error}", "export the bank again", lines)
+        return
+    place = sheet.place(*lines)
+    blocks = tuple(dataclasses.replace(block, line=place.line) for block in question.code_blocks)
+    sheet.questions.append(
+        dataclasses.replace(
+            question, place=SourceLocation(place.source, place.line, place.end_line), code_blocks=blocks
+        )
+    )
+
+
+# JSON with the line numbers of one list's items
 
 _BLANK = " \t\n\r"
 
 
 @dataclass(frozen=True, slots=True)
 class JsonElement:
-    """A value of a list and the lines it stands on."""
+    """A list item with its line numbers."""
 
     value: Any
     first: int
@@ -31,17 +90,17 @@ class JsonElement:
 
 @dataclass(slots=True)
 class Outline:
-    """An outermost object: plain values by key, and one list taken apart."""
+    """The outermost object: its plain values, and the elements of one list."""
 
     values: dict[str, Any] = field(default_factory=dict)
     elements: list[JsonElement] | None = None
-    """The elements of the wanted list; None where there is none."""
+    """Elements of the wanted list; None if there is none."""
 
 
 def outline(text: str, wanted: str) -> Outline:
-    """Take `text` apart: an object whose list `wanted` matters, or that list by itself.
+    """Parses an object with the list `wanted`, or that list alone.
 
-    Raises ValueError, with `pos` where it is a JSONDecodeError, for text that is no such JSON.
+    Raises ValueError for other JSON, and JSONDecodeError for invalid JSON.
     """
     starts = _line_starts(text)
     position = _skip(text, 0)
@@ -59,7 +118,7 @@ def outline(text: str, wanted: str) -> Outline:
 
 
 def line_of(error: ValueError) -> int:
-    """The line an error of `outline` speaks of."""
+    """Returns the line of an error from `outline`."""
     return error.lineno if isinstance(error, json.JSONDecodeError) else 1
 
 
@@ -117,16 +176,15 @@ def _elements(text: str, position: int, starts: list[int]) -> tuple[list[JsonEle
             return elements, position
 
 
-# Checks data from outside before it becomes a question.
-
+# Validation of questions from outside
 
 _ID = re.compile(r"[^\W_][\w-]{0,120}")
 _MAX_TEXT = 200_000
-"""Longest text, characters; a document of prose may hold long ones."""
+"""Maximum length of a text, characters; a prose document may have long ones."""
 _MAX_ITEMS = 1_000
-"""Longest list within a question, items."""
+"""Maximum length of a list within a question, items."""
 _MAX_DEPTH = 4
-"""Depth of the deepest field, the code of a task's wrong answers."""
+"""Depth of the deepest field, the code of a task's wrong solutions."""
 _FIELDS = {one.name for one in dataclasses.fields(Question)}
 _REQUIRED = ("id", "kind", "prompt", "options", "task", "code_blocks", "key_points", "section", "links", "tags")
 _REQUIRED_OF_TASK = {"wrong", "tolerance"}
@@ -136,7 +194,7 @@ _PLACE = {"source": "", "line": 1, "end_line": 1}
 def question_of(data: Any) -> Question:
     """Returns the question that `as_data` wrote, without its place.
 
-    Raises ValueError with the first fault, as a sentence's end, for any other data.
+    Raises ValueError with the first problem for any other data.
     """
     if not isinstance(data, dict):
         raise ValueError("it is not an object")
@@ -171,7 +229,7 @@ def _acceptable(name: str, value: Any) -> bool:
 
 
 def _bounded(value: Any, depth: int = 0) -> bool:
-    """Returns whether all texts, lists and numbers within a value are of an acceptable size."""
+    """Returns whether the sizes of all texts, lists and numbers in a value are acceptable."""
     match value:
         case str():
             return len(value) <= _MAX_TEXT
@@ -182,63 +240,3 @@ def _bounded(value: Any, depth: int = 0) -> bool:
             return len(value) <= _MAX_ITEMS and depth < _MAX_DEPTH and all(_bounded(one, depth + 1) for one in inner)
         case _:
             return True
-
-
-if TYPE_CHECKING:
-    from questions.source import Source
-
-NAME = "json"
-ENVELOPE = "dailygrad-bank"
-VERSION = 1
-
-_SIGN = re.compile(rf'"format"\s*:\s*"{ENVELOPE}"')
-
-
-def sniff(source: Source) -> bool:
-    """Whether the text says that it is a bank exported as JSON."""
-    text = "\n".join(source.lines).lstrip()
-    return text[:1] == "{" and bool(_SIGN.search(text))
-
-
-def read(source: Source) -> Sheet:
-    """All questions of an exported bank."""
-    sheet = Sheet(source, NAME)
-    sheet.title = sheet.stem
-    try:
-        found = outline("\n".join(source.lines), "questions")
-    except ValueError as error:
-        said = str(error).partition(": line ")[0]
-        return sheet.unreadable(f"this JSON cannot be read: {said}", "export the bank again", line_of(error))
-    version = found.values.get("version")
-    if version != VERSION or isinstance(version, bool):
-        return sheet.unreadable(
-            f"this bank was written in version {str(version)[:20]} of the format",
-            f"export it as version {VERSION}, or update Dailygrad",
-        )
-    bank = found.values.get("bank")
-    texts = {key: value for key, value in bank.items() if isinstance(value, str)} if isinstance(bank, dict) else {}
-    sheet.name, sheet.title = texts.get("name", ""), texts.get("title", "") or sheet.title
-    sheet.licence = texts.get("licence", "")
-    for element in found.elements or ():
-        _question(sheet, element)
-    if not found.elements:
-        sheet.unreadable("this bank holds no questions", "export it again")
-    return sheet
-
-
-def _question(sheet: Sheet, element: JsonElement) -> None:
-    lines = (element.first, element.last)
-    if not sheet.takes(*lines, 0):
-        return
-    try:
-        question = question_of(element.value)
-    except ValueError as error:
-        sheet.left_out(f"this is no question: {error}", "export the bank again", lines)
-        return
-    place = sheet.place(*lines)
-    blocks = tuple(dataclasses.replace(block, line=place.line) for block in question.code_blocks)
-    sheet.questions.append(
-        dataclasses.replace(
-            question, place=SourceLocation(place.source, place.line, place.end_line), code_blocks=blocks
-        )
-    )

@@ -1,4 +1,4 @@
-"""From what a foreign format says to a Question: the kinds, and what cannot be expressed. Reads no format."""
+"""Builds questions from the parts that an import format contains, choosing the nearest supported kind."""
 
 from __future__ import annotations
 
@@ -19,28 +19,30 @@ from questions.keypoints import key_points_of
 from questions.model import LEVELS, CodeBlock, Option, Question, SourceLocation
 from questions.source import Finding, Source
 
-# What a reader of a foreign format fills: questions and findings about one source. Reads nothing itself.
-
-
 if TYPE_CHECKING:
-    from questions.model import Question
-    from questions.source import Severity, Source
+    from collections.abc import Iterator, Sequence
+
+    from questions.model import Kind, Level
+    from questions.source import Severity
+
+
+# The result of an import reader: questions and findings of one source
 
 MOST_QUESTIONS = 20_000
-"""Of one document; more are named in a finding and left out."""
+"""Maximum number of questions per document; a finding names the rest."""
 LONGEST = 200_000
-"""Characters of one question with all its marks; a chat takes a hundredth of it."""
+"""Maximum length of a question with its markup, characters; a chat takes a hundredth of it."""
 
 
 @dataclass(slots=True)
 class Sheet:
-    """What was read of one document."""
+    """The result of reading one document."""
 
     source: Source
     dialect: str
     title: str = ""
     name: str = ""
-    """What the document calls its bank, where it does."""
+    """The bank's name in the document, if any."""
     licence: str = ""
     questions: list[Question] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -52,7 +54,7 @@ class Sheet:
         return Path(self.source.name).stem or "bank"
 
     def place(self, first: int, last: int) -> SourceLocation:
-        """A question's place, kept inside the document."""
+        """Returns a question's place, limited to the document."""
         count = max(len(self.source.lines), 1)
         first = min(max(first, 1), count)
         return SourceLocation(self.source.name, first, self.source.last_filled(first, min(max(last, first), count)))
@@ -69,27 +71,27 @@ class Sheet:
         label: str = "",
         skipped: bool = False,
     ) -> None:
-        """Keep a finding about lines `first` to `last`."""
+        """Adds a finding about lines `first` to `last`."""
         place = self.place(*lines)
         span = self.source.span(place.line, place.end_line)
         self.findings.append(Finding(code, severity, message, span, label, note, cure, skipped))
 
     def unreadable(self, message: str, cure: str, line: int = 1) -> Sheet:
-        """Say that the document as a whole cannot be read; the sheet, for a reader to return."""
+        """Adds an error that the document cannot be read, and returns the sheet."""
         self.say("Q601", message, cure, (line, line), severity="error")
         return self
 
     def refused(self, message: str, cure: str, line: int = 1) -> Sheet:
-        """Say that the document is not read for safety's sake; the sheet, for a reader to return."""
+        """Adds an error that the document is refused for safety, and returns the sheet."""
         self.say("Q602", message, cure, (line, line), severity="error", note="nothing of it was read")
         return self
 
     def left_out(self, message: str, cure: str, lines: tuple[int, int]) -> None:
-        """Say that something that stands for a question could not become one."""
+        """Adds a finding that a question could not be converted."""
         self.say("Q603", message, cure, lines, note="it was left out", skipped=True)
 
     def takes(self, first: int, last: int, size: int) -> bool:
-        """Whether another question is taken, whose raw text has `size` characters; where not, it is named."""
+        """Returns whether another question with `size` characters is within the limits; otherwise adds a finding."""
         if size > LONGEST:
             self.left_out(f"the question is longer than {LONGEST:,} characters", "shorten it", (first, last))
             return False
@@ -102,23 +104,20 @@ class Sheet:
         return False
 
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from questions.model import Kind, Level
+# Questions of each kind
 
 LONGEST_TEXT = 20_000
-"""Of a prompt or an answer; what is longer is no question for a chat."""
+"""Maximum length of a prompt or answer, characters; longer ones do not fit into a chat."""
 MOST_OPTIONS = 26
 _MOST_OFFERS = 200
-"""Options that are looked at."""
+"""Maximum number of options parsed."""
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
 
 
 @dataclass(slots=True)
 class Item:
-    """What all kinds share; texts are Markdown."""
+    """The parts that all kinds share; texts are Markdown."""
 
     first: int
     last: int
@@ -137,11 +136,11 @@ class Item:
 
     @property
     def lines(self) -> tuple[int, int]:
-        """Its first and last line."""
+        """First and last line."""
         return self.first, self.last
 
     def tag(self, words: Sequence[str]) -> None:
-        """Take tags; one that names a level sets it."""
+        """Adds tags; a tag that names a level sets the level."""
         for word in words:
             shown = " ".join(word.split())
             if shown in LEVELS:
@@ -152,7 +151,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """An option before its letter is known."""
+    """An option without its letter."""
 
     text: str
     right: bool
@@ -160,7 +159,7 @@ class Offer:
 
 
 def topic_of(*names: str) -> str:
-    """A path in the topic tree from names such as `Science: Computers` or `top/tensors`."""
+    """Returns a path in the topic tree for names such as `Science: Computers` or `top/tensors`."""
     words = [word for name in names for word in re.split(r"[/:\x1f]+", name)]
     return "/".join(slug for word in words if (slug := _slug(word)))
 
@@ -171,11 +170,11 @@ def _slug(text: str) -> str:
 
 
 def literal_of(text: str) -> str | None:
-    """A number, or a tuple or list of such, as a Python literal; None for any other text."""
+    """Returns a number, or a tuple or list of numbers, as a Python literal; None for other text."""
     shown = text.strip().strip("`").replace("\N{MINUS SIGN}", "-").strip()
     if _NUMBER.fullmatch(shown):
         shown = shown.removeprefix("+")
-        # `1e999` is no number anybody could type again.
+        # Nobody could type `1e999` again.
         return shown if _is_plain(shown) and math.isfinite(float(shown)) else None
     return shown if shown[:1] in ("(", "[") and _is_plain(shown) else None
 
@@ -198,7 +197,7 @@ def _numeric(value: object) -> bool:
 
 
 def add_choice(sheet: Sheet, item: Item, offers: Sequence[Offer]) -> None:
-    """A question with options; where it cannot be one, the nearest that can be asked."""
+    """Adds a question with options, or the nearest kind that is possible."""
     kept = list(_distinct(sheet, item, offers))
     right = [offer for offer in kept if offer.right]
     if not right:
@@ -214,7 +213,7 @@ def add_choice(sheet: Sheet, item: Item, offers: Sequence[Offer]) -> None:
 
 
 def _distinct(sheet: Sheet, item: Item, offers: Sequence[Offer]) -> Iterator[Offer]:
-    """The options that say something of their own; each other one is named in a finding."""
+    """Yields options with different texts; a finding names each repeated one."""
     if len(offers) > _MOST_OFFERS:
         note = f"those behind the first {_MOST_OFFERS} were left out"
         sheet.say("Q607", "there are too many options", f"keep {MOST_OPTIONS} or fewer", item.lines, note=note)
@@ -237,10 +236,10 @@ def _distinct(sheet: Sheet, item: Item, offers: Sequence[Offer]) -> Iterator[Off
 
 
 def add_short(sheet: Sheet, item: Item, answers: Sequence[str]) -> None:
-    """A question answered in a word or a number: the first answer is shown, the others count as well.
+    """Adds a question with a short answer: the first answer is shown, the others are accepted too.
 
-    A number becomes a `value`; any other answer is `open` with the first as its key point, since nothing but
-    a literal can be compared exactly.
+    A number becomes a `value`. Any other answer becomes `open` with the first as key point, because only literals can
+    be compared exactly.
     """
     given = list(dict.fromkeys(answer.strip() for answer in answers if answer.strip()))
     if not given:
@@ -258,14 +257,15 @@ def add_short(sheet: Sheet, item: Item, answers: Sequence[str]) -> None:
 
 
 def _key_point(text: str) -> str:
-    """A short answer as what must be mentioned; what looks like code is marked, so that it is matched exactly."""
+    """Returns a short answer as a key point; text that looks like code is marked as code, so that it is matched
+    exactly."""
     words = plain(text)
     code = len(words.split()) == 1 and re.search(r"[\w)][_.(=<>:/+-]|_|\d", words) and "`" not in text
     return code_span(words) if code else text
 
 
 def add_open(sheet: Sheet, item: Item, answer: str, key_points: Sequence[str] | None = None) -> None:
-    """A question answered in prose."""
+    """Adds a question with a prose answer."""
     if not answer.strip():
         add_unanswered(sheet, item)
         return
@@ -274,12 +274,12 @@ def add_open(sheet: Sheet, item: Item, answer: str, key_points: Sequence[str] | 
 
 
 def add_exact(sheet: Sheet, item: Item, kind: Literal["value", "output"], answer: str) -> None:
-    """A question whose answer is compared as it stands; the caller has seen that it can be."""
+    """Adds a question whose answer is compared exactly; the caller checked that this is possible."""
     _add(sheet, item, kind, answer=answer)
 
 
 def add_unanswered(sheet: Sheet, item: Item, options: Sequence[str] = ()) -> None:
-    """A question without a key: it is kept, with its options in the prompt, and never asked."""
+    """Adds a question without a key, with its options in the prompt. It is never asked."""
     cure = "mark what is right" if options else "write the answer"
     note = "it is kept and never put to anyone"
     sheet.say("Q604", "the question has no answer", cure, item.lines, note=note)
@@ -332,7 +332,7 @@ def _add(
 
 
 def _fits(text: str) -> bool:
-    """Whether an author's id has the form ours have."""
+    """Returns whether an author's id has a valid form."""
     return _ID.fullmatch(text) is not None and len(text) <= 80
 
 
@@ -347,18 +347,13 @@ def _code_blocks(item: Item, answer: str) -> tuple[CodeBlock, ...]:
     )
 
 
-# Matching questions: a choice for each thing to be matched, since a chat has no two columns.
-
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+# Matching questions: one choice per item, because a chat has no two columns
 
 _MOST = 26
 
 
 def add_pairs(sheet: Sheet, item: Item, pairs: Sequence[tuple[str, str]]) -> None:
-    """For each pair with a left side a choice among all right sides; texts are Markdown."""
+    """Adds one choice among all right sides per pair with a left side; texts are Markdown."""
     asked = [(left, right) for left, right in pairs if left.strip() and right.strip()][:_MOST]
     offered = sorted(dict.fromkeys(right for _, right in pairs if right.strip()), key=lambda text: text.casefold())
     if not asked:
@@ -380,20 +375,15 @@ def add_pairs(sheet: Sheet, item: Item, pairs: Sequence[tuple[str, str]]) -> Non
         add_choice(sheet, part, [Offer(text, plain(text) == plain(right)) for text in offered])
 
 
-# Numbers with a tolerance or a range, as GIFT and Moodle write them, as a `value`.
-
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+# Numbers with a tolerance or a range, as in GIFT and Moodle
 
 _RANGE = re.compile(r"(?P<low>[^.:\s]+(?:\.\d+)?)\s*\.\.\s*(?P<high>\S+)")
 
 
 def add_number(sheet: Sheet, item: Item, answers: Sequence[str]) -> None:
-    """A question answered with a number, written `5`, `5:0.1` (5 give or take 0.1) or `1..5`.
+    """Adds a question answered with a number: `5`, `5:0.1` (5 ± 0.1) or `1..5`.
 
-    What else than the number itself is accepted is told in the reason, and that it was not kept in a finding.
+    The accepted range is added to the explanation, and a finding says that only the number itself is accepted.
     """
     read = [found for answer in answers if (found := _number(answer)) is not None]
     if not read:
@@ -413,7 +403,7 @@ def add_number(sheet: Sheet, item: Item, answers: Sequence[str]) -> None:
 
 
 def _number(text: str) -> tuple[str, Decimal, Decimal] | None:
-    """The number as it is written, and the least and the greatest that are accepted."""
+    """Returns the number as written, and the lowest and highest accepted values."""
     if found := _RANGE.fullmatch(text.strip()):
         low, high = _decimal(found["low"]), _decimal(found["high"])
         if low is None or high is None or low > high:
@@ -424,7 +414,7 @@ def _number(text: str) -> tuple[str, Decimal, Decimal] | None:
     spread = _decimal(margin) if margin.strip() else Decimal(0)
     if number is None or spread is None:
         return None
-    # `4.0` and `4` are not the same answer to a question about a dtype.
+    # `4.0` and `4` are different answers to a question about a dtype.
     return literal_of(body) or "", number - abs(spread), number + abs(spread)
 
 
@@ -437,7 +427,7 @@ def _decimal(text: str) -> Decimal | None:
 
 
 def _shown(number: Decimal) -> str:
-    """The number as one would type it: no exponent where it is short without one."""
+    """Returns the number as people type it: without an exponent if that is short."""
     if number == number.to_integral_value() and abs(number) < 10**15:
         return str(int(number))
     return format(number.normalize(), "f") if -15 < number.adjusted() < 15 else str(float(number))

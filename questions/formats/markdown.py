@@ -1,4 +1,4 @@
-"""Plain text and HTML as Markdown that reads the same. Knows nothing of questions."""
+"""Converts plain text and HTML to Markdown that reads the same."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
     from bs4 import Tag
 
+
 _CODE = re.compile(r"(`[^`\n]+`)")
 _MARKS = re.compile(
-    r"\\(?=[!-/:-@\[-`{-~\n]|$)"  # a backslash that Markdown would eat
+    r"\\(?=[!-/:-@\[-`{-~\n]|$)"  # a backslash that Markdown would remove
     r"|[*`]"
-    r"|(?<![^\W_])_|_(?![^\W_])"  # within a word it marks nothing
+    r"|(?<![^\W_])_|_(?![^\W_])"  # literal within a word
     r"|\](?=[(\[:])|(?<=!)\["
     r"|<(?=[A-Za-z/!?])|&(?=#?\w+;)|~(?=~)"
 )
@@ -36,11 +37,11 @@ _KNOWN_TAG = re.compile(
 _ATTRIBUTE = re.compile(r"([A-Za-z-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 _LONGEST_ATTRIBUTES = 2_000
 _MAX_DEPTH = 40
-"""Depth of nested tags; deeper tags are ignored and their text stays."""
+"""Maximum depth of nested tags; deeper tags are ignored and their text is kept."""
 _BREAK, _PROGRAM = "\1", "\2"
 """Placeholders in the converted text; removed from the input first."""
 _SKIPPED = frozenset({"script", "style", "head", "title"})
-"""Tags that are dropped with their text."""
+"""Tags removed with their text."""
 _VOID = frozenset({"br", "hr", "img"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _BLOCKS = frozenset({"p", "div", "section", "blockquote", "hr", "pre", "ul", "ol", "li", "table"}) | _HEADINGS
@@ -49,17 +50,17 @@ _KNOWN = (
     | frozenset({"br", "img", "a", "b", "strong", "i", "em", "code", "tt", "kbd", "samp"})
     | frozenset({"tr", "td", "th"})
 )
-"""Tags that are converted; of any other tag only the text stays."""
+"""Converted tags; other tags are removed and their text is kept."""
 _CELL_ENDS = frozenset({"td", "th", "tr"})
 _ENDED_BY = {"p": _BLOCKS, "li": {"li"}, "td": _CELL_ENDS, "th": _CELL_ENDS, "tr": {"tr"}}
-"""Start tags that close an open tag whose end tag may be omitted."""
+"""Start tags that close an open tag whose end tag is optional."""
 _SCOPES = frozenset({"ul", "ol", "table", "div", "section", "blockquote"})
 """Tags within which a start tag closes nothing outside."""
 _LANGUAGE = re.compile(r"\blanguage-([A-Za-z0-9+#-]+)")
 
 
 def from_plain(text: str) -> str:
-    """Markdown that shows `text` as it stands, save that `code` between backticks stays code."""
+    """Returns Markdown that shows `text` literally, except that `code` in backticks stays code."""
     lines = [line.rstrip() for line in text.expandtabs(4).strip("\n").split("\n")]
     shown = [_plain_line(line) for line in lines]
     result = ""
@@ -79,7 +80,7 @@ def _plain_line(line: str) -> str:
         body = f"{found['number']}\\{body[found.end() :]}"
     elif found:
         body = "\\" + body
-    # Markdown drops an indentation, or takes it for a program's.
+    # Markdown drops indentation, or takes it for a code block.
     return "\N{NO-BREAK SPACE}" * indent + body
 
 
@@ -88,26 +89,26 @@ def _backslash(found: re.Match[str]) -> str:
 
 
 def from_loose(text: str) -> str:
-    """Text that may or may not be HTML: it is where a common tag stands in it."""
+    """Converts text that may be HTML: it is if it contains a common tag."""
     if _KNOWN_TAG.search(text):
         return from_html(text)
     return from_plain(html.unescape(text))
 
 
 def from_html(text: str) -> str:
-    """Returns the text of HTML as Markdown: emphasis, code, lists, links, pictures and programs stay."""
+    """Converts HTML to Markdown: emphasis, code, lists, links, images and programs are kept."""
     converter = _Converter()
     text = re.sub(r"[\0-\2]", "", text)
     return _tidy(converter.convert_soup(_parse(text)), converter.programs)
 
 
 def _parse(text: str) -> BeautifulSoup:
-    # Without a tag in it, BeautifulSoup would warn of a text that looks like a URL or a file name.
+    # Without a tag, BeautifulSoup warns about text that looks like a URL or a file name.
     return BeautifulSoup(f"<html>{text}", builder=_TreeBuilder(preserve_whitespace_tags={"pre"}))
 
 
 class _TreeBuilder(TreeBuilder):
-    """Builds a tree of the tags that `_Converter` knows, at most `_MAX_DEPTH` deep.
+    """Builds a tree of the tags that `_Converter` knows, up to `_MAX_DEPTH`.
 
     Finds the tags itself: `html.parser` takes quadratic time on some input and drops the text after a stray `<`.
     """
@@ -167,7 +168,7 @@ def _add_tag_in_pre(soup: BeautifulSoup, name: str, closes: bool, attributes: st
 
 
 def _close_implied(soup: BeautifulSoup, name: str) -> None:
-    """Closes the open tags that the start of `name` ends in HTML, such as an `li` before the next `li`."""
+    """Closes the open tags that the start of `name` closes in HTML, such as an `li` before the next `li`."""
     for tag in reversed(soup.tagStack[1:]):
         if name in _ENDED_BY.get(tag.name, ()):
             soup.handle_endtag(tag.name)
@@ -176,7 +177,7 @@ def _close_implied(soup: BeautifulSoup, name: str) -> None:
 
 
 class _Converter(MarkdownConverter):
-    """The Markdown of a parsed text. Programs and line breaks are placeholders until `_tidy`."""
+    """Converts a parsed text to Markdown. Programs and line breaks are placeholders until `_tidy`."""
 
     def __init__(self) -> None:
         super().__init__(bullets="-")
@@ -254,7 +255,7 @@ class _Converter(MarkdownConverter):
 
 
 def _marked(text: str, mark: str) -> str:
-    """Returns the text within the marks of emphasis where it is one line without emphasis, else as it is."""
+    """Returns the text in emphasis marks if it is one line without emphasis, otherwise unchanged."""
     words = text.strip()
     if not words or "\n" in words or _PROGRAM in words or "*" in words.replace("\\*", ""):
         return text
@@ -281,9 +282,9 @@ def _address(text: str) -> str:
 
 
 def _tidy(text: str, programs: list[str]) -> str:
-    """Breaks as Markdown writes them, no blanks at the ends of lines, no runs of blank lines, programs in place."""
+    """Replaces placeholders, and removes trailing spaces and repeated blank lines."""
     text = re.sub(rf"(?: ?{_BREAK})+ ?", lambda found: "\n\n" if found[0].count(_BREAK) > 1 else _BREAK, text)
-    # A break at the beginning or the end of a block breaks nothing.
+    # A line break at the start or end of a block has no effect.
     text = re.sub(rf"{_BREAK}(?= ?(?:\n|$))|(?:(?<=\n)|^){_BREAK}", "", text)
     lines = [_block_safe(line.rstrip()) for line in text.replace(_BREAK, "\\\n").split("\n")]
     joined = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
@@ -291,24 +292,24 @@ def _tidy(text: str, programs: list[str]) -> str:
 
 
 def _program(found: re.Match[str], programs: list[str]) -> str:
-    """Returns the program behind what stands before it on its line, every line indented as far."""
+    """Returns a program after its prefix, with all lines indented by the prefix's length."""
     return found[1] + programs[int(found[2])].replace("\n", "\n" + " " * len(found[1]))
 
 
 def _block_safe(line: str) -> str:
-    """The line, unless it would open a block that is no list item of ours."""
+    """Returns the line, escaped if it would start a block other than a list item."""
     found = re.match(r" *(?=[#>|]|=+$)", line)
     return f"{found[0]}\\{line[found.end() :]}" if found else line
 
 
 def fence(text: str, language: str = "") -> str:
-    """The text as a fenced block, whatever backticks it holds."""
+    """Returns the text as a fenced block, whatever backticks it contains."""
     marks = "`" * max(3, _longest_run(text) + 1)
     return f"{marks}{language}\n{text}\n{marks}"
 
 
 def code_span(text: str) -> str:
-    """The text as inline code; empty where it holds nothing."""
+    """Returns the text as inline code; empty for blank text."""
     shown = " ".join(text.split())
     if not shown:
         return ""
@@ -330,5 +331,5 @@ _WORDINGS: dict[str, Callable[[str], str]] = {
 
 
 def words_reader(name: str) -> Callable[[str], str]:
-    """The reader of a text by the name a format gives it: html, markdown, plain; anything else may be HTML."""
+    """Returns the converter for a format name: html, markdown, plain; for others the text may be HTML."""
     return _WORDINGS.get(name, from_loose)

@@ -1,4 +1,4 @@
-"""Moodle XML: its elements as questions. The file is parsed, and what is dangerous in it refused, by xml_tree."""
+"""Reads Moodle XML. Refuses documents with declarations that expand or refer to files."""
 
 from __future__ import annotations
 
@@ -22,12 +22,17 @@ from questions.formats.making import (
 )
 from questions.formats.markdown import words_reader
 
-# XML as a small tree with line numbers, on expat, with everything refused that could grow or reach out.
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
+    from questions.source import Source
+
+
+# A small XML tree with line numbers; declarations that expand or refer to files are refused
 
 _DEEPEST = 40
 _MOST = 400_000
-"""Elements of a document."""
+"""Maximum number of elements in a document."""
 
 
 class RefusedXml(Exception):
@@ -48,7 +53,7 @@ class BrokenXml(Exception):
 
 @dataclass(slots=True)
 class XmlElement:
-    """An element with the lines it stands on."""
+    """An element with its line numbers."""
 
     name: str
     attributes: dict[str, str]
@@ -59,19 +64,19 @@ class XmlElement:
 
     @property
     def size(self) -> int:
-        """Characters of all text in it."""
+        """Number of characters of all text in it."""
         return sum(map(len, self.pieces)) + sum(child.size for child in self.children)
 
     def child(self, name: str) -> XmlElement | None:
-        """The first child of that name."""
+        """Returns the first child of that name."""
         return next((child for child in self.children if child.name == name), None)
 
     def all(self, name: str) -> list[XmlElement]:
-        """The children of that name."""
+        """Returns the children of that name."""
         return [child for child in self.children if child.name == name]
 
     def text_of(self, name: str = "") -> str:
-        """Its text, or that of a child; Moodle keeps it in an element `text`, older exports do not."""
+        """Returns its text, or a child's; Moodle uses a `text` element, older exports do not."""
         element = self.child(name) if name else self
         if element is None:
             return ""
@@ -80,14 +85,14 @@ class XmlElement:
 
 
 def parse_xml(text: str) -> XmlElement:
-    """The outermost element. Raises RefusedXml or BrokenXml."""
+    """Returns the outermost element. Raises RefusedXml or BrokenXml."""
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
     builder = _Builder(parser)
     parser.StartElementHandler = builder.start
     parser.EndElementHandler = builder.end
     parser.CharacterDataHandler = builder.text
-    # A document without declarations of its own cannot name anything that grows or lies elsewhere.
+    # Without declarations, a document cannot define entities that expand or refer to files.
     parser.StartDoctypeDeclHandler = builder.refuse
     parser.EntityDeclHandler = builder.refuse
     parser.UnparsedEntityDeclHandler = builder.refuse
@@ -102,7 +107,7 @@ def parse_xml(text: str) -> XmlElement:
 
 
 class _Builder:
-    """Collects elements as expat names them."""
+    """Collects elements from expat events."""
 
     def __init__(self, parser: expat.XMLParserType) -> None:
         self._parser = parser
@@ -136,10 +141,7 @@ class _Builder:
         return self._parser.CurrentLineNumber
 
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from questions.source import Source
+# Questions of a quiz
 
 NAME = "moodle-xml"
 
@@ -149,12 +151,12 @@ _PICTURE = re.compile(r"<img\b|@@PLUGINFILE@@", re.IGNORECASE)
 
 
 def sniff(source: Source) -> bool:
-    """Whether the outermost element is a quiz."""
+    """Returns whether the outermost element is a quiz."""
     return _ROOT.match("\n".join(source.lines[:200])) is not None
 
 
 def read(source: Source) -> Sheet:
-    """All questions of a quiz; kinds we have no form for are named."""
+    """Reads all questions of a quiz; findings name unsupported types."""
     sheet = Sheet(source, NAME)
     sheet.title = sheet.stem
     try:
@@ -178,7 +180,7 @@ def read(source: Source) -> Sheet:
 
 
 def _words(element: XmlElement | None) -> str:
-    """An element's text in the format it names."""
+    """Returns an element's text as Markdown, converted from the format it declares."""
     if element is None:
         return ""
     return words_reader(element.attributes.get("format", "moodle_auto_format"))(element.text_of())
@@ -240,7 +242,7 @@ def _truth(sheet: Sheet, item: Item, element: XmlElement) -> None:
 
 
 def _full(sheet: Sheet, item: Item, element: XmlElement) -> list[XmlElement]:
-    """The answers of full weight; their feedback becomes the reason."""
+    """Returns the answers with full weight; their feedback becomes the explanation."""
     answers = element.all("answer")
     full = [answer for answer in answers if _fraction(answer) >= 99]
     partial = [answer.text_of().strip() for answer in answers if 0 < _fraction(answer) < 99]

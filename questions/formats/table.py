@@ -1,4 +1,4 @@
-"""Tables of questions: CSV with commas, semicolons or tabs, and a header in any order. Cells are Markdown."""
+"""Reads tables of questions: CSV with commas, semicolons or tabs, and columns in any order. Cells are Markdown."""
 
 from __future__ import annotations
 
@@ -21,16 +21,111 @@ from questions.formats.making import (
 )
 from questions.model import is_literal
 
-# A row of named cells as a question: what tables and Anki notes have in common. Cells are Markdown already.
-
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from questions.formats.making import Sheet
+    from questions.source import Source
+
+NAME = "csv"
+
+_DELIMITERS = (",", ";", "\t", "|")
+_SEPARATOR = re.compile(r"sep=(?P<mark>.)")
+_NEEDED = "a column `question` and one of `answer`, `options` or `correct`"
+
+
+def sniff(source: Source) -> bool:
+    """Returns whether the first line has columns for a question and an answer."""
+    first = _first(source)
+    line = source.line(first)
+    return "](" not in line and not line.startswith(("#", "|", "- ")) and _delimiter(source, first) is not None
+
+
+def read(source: Source) -> Sheet:
+    """Reads all questions of a table."""
+    sheet = Sheet(source, NAME)
+    sheet.title = sheet.stem
+    first = _first(source)
+    delimiter = _delimiter(source, first)
+    if delimiter is None:
+        return sheet.unreadable(f"the first line is no header: {_NEEDED} are needed", "name the columns", first)
+    rows = _rows(sheet, delimiter, first)
+    names, lines = next(rows)
+    roles = columns(names)
+    unknown = unknown_columns(names, roles)
+    if unknown:
+        shown = ", ".join(f"`{name[:40]}`" for name in unknown[:10])
+        sheet.say("Q610", f"columns were not kept: {shown}", "rename or remove them", lines, severity="note")
+    for cells, lines in rows:
+        if len(cells) > len(roles):
+            note = f"the header names {len(roles)} columns, the row has {len(cells)} cells"
+            sheet.say("Q606", "a row has more cells than columns", "put quotes around it", lines, note=note)
+        row = Row(*lines)
+        for column, cell in zip(roles, cells, strict=False):
+            row.put(column, cell.strip("\n"))
+        add_row(sheet, row)
+    if not sheet.questions and not sheet.findings:
+        sheet.unreadable("the table holds no row below its header", "write a row for each question", first)
+    return sheet
+
+
+def _first(source: Source) -> int:
+    """Returns the line of the header."""
+    filled = [number for number, line in enumerate(source.lines[:50], 1) if line.strip()]
+    if filled and _SEPARATOR.fullmatch(source.line(filled[0]).strip(" \n")):
+        filled = filled[1:]
+    return filled[0] if filled else 1
+
+
+def _delimiter(source: Source, first: int) -> str | None:
+    """Returns the delimiter that gives the most known columns; None without a question or an answer column."""
+    best: tuple[int, str] | None = None
+    said = _SEPARATOR.fullmatch(source.line(first - 1).strip(" \n")) if first > 1 else None
+    for delimiter in (said["mark"],) if said else _DELIMITERS:
+        roles = {column.role for column in columns(_header(source.line(first), delimiter))}
+        if "question" in roles and roles & {"answer", "options", "correct", "option"}:
+            best = max(best or (0, ""), (len(roles), delimiter))
+    return best[1] if best else None
+
+
+def _header(line: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:
+        return []
+
+
+def _rows(sheet: Sheet, delimiter: str, first: int) -> Iterator[tuple[Sequence[str], tuple[int, int]]]:
+    """Yields the non-empty rows, each with its first and last line."""
+    lines = sheet.source.lines
+    reader = csv.reader((f"{line}\n" for line in lines[first - 1 :]), delimiter=delimiter, skipinitialspace=True)
+    start = first
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            last = first + reader.line_num - 1
+            sheet.left_out(f"this row cannot be read: {error}", "close its quotes, and shorten it", (start, last))
+            start = last + 1
+            continue
+        last = first + reader.line_num - 1
+        if last == len(lines) and last > start and not lines[-1].strip() and _swallowed(cells):
+            sheet.say("Q601", "a quote is opened here and never closed", 'close it with `"`', (start, last))
+        if any(cell.strip() for cell in cells):
+            yield cells, (start, sheet.source.last_filled(start, last))
+        start = last + 1
+
+
+def _swallowed(cells: Sequence[str]) -> bool:
+    """Returns whether the last cell continues to the end of the document."""
+    return bool(cells) and cells[-1].endswith("\n")
+
+
+# Rows of named Markdown cells, from tables and Anki notes
 
 _SHORT = 60
-"""Characters of an answer that is a word, not prose."""
+"""Maximum length of an answer that counts as a word, characters."""
 _ROLES: dict[str, tuple[str, ...]] = {
     "question": ("question", "questions", "prompt", "front", "q", "question text", "text"),
     "answer": ("answer", "back", "solution", "answers", "response"),
@@ -57,12 +152,12 @@ _URL = re.compile(r"https?://[^\s<>)\]]+")
 
 
 class Column(NamedTuple):
-    """What a column holds."""
+    """The role of a column."""
 
     role: str
-    """One of ours, `option`, `reason`, or empty where its name says nothing."""
+    """A field of ours, `option`, `reason`, or empty if the name is unknown."""
     place: int = 0
-    """From 0: of an option or a reason."""
+    """Index of an option or reason, from 0."""
 
 
 @dataclass(slots=True)
@@ -76,7 +171,7 @@ class Row:
     reasons: dict[int, str] = field(default_factory=dict)
 
     def put(self, column: Column, text: str) -> None:
-        """Keep a cell; of two for the same role the first that holds something."""
+        """Stores a cell; the first non-empty cell of a role wins."""
         if column.role == "option":
             self.options.setdefault(column.place, text)
         elif column.role == "reason":
@@ -86,7 +181,7 @@ class Row:
 
 
 def columns(names: Sequence[str]) -> list[Column]:
-    """What the columns of a header hold, by their names in any order and spelling."""
+    """Returns the roles of a header's columns, by names in any order and spelling."""
     shown = [re.sub(r"[\s_-]+", " ", name).strip().casefold() for name in names]
     letters = {"a", "b"} <= set(shown)
     return [_column(name, letters) for name in shown]
@@ -104,7 +199,7 @@ def _column(name: str, letters: bool) -> Column:
 
 
 def add_row(sheet: Sheet, row: Row) -> None:
-    """Add the question of a row."""
+    """Adds the question of a row."""
     cells = row.cells
     size = sum(map(len, (*cells.values(), *row.options.values(), *row.reasons.values())))
     if not sheet.takes(row.first, row.last, size):
@@ -133,7 +228,7 @@ def _listed(text: str, marks: str) -> list[str]:
 
 
 def _options(row: Row) -> list[tuple[int, str]]:
-    """The options with their places; a cell of all is parted by lines, bars or semicolons."""
+    """Returns the options with their indices; a cell with all options is split at line breaks, bars or semicolons."""
     named = [(index, text.strip()) for index, text in sorted(row.options.items()) if text.strip()]
     listed = row.cells.get("options", "")
     if named or not listed:
@@ -155,7 +250,7 @@ def _offers(sheet: Sheet, item: Item, row: Row, options: list[tuple[int, str]]) 
 
 
 def _right(cells: dict[str, str], options: list[tuple[int, str]]) -> set[int] | None:
-    """Which options are right: their letters, their texts or their numbers; none said, an empty set."""
+    """Returns the indices of the right options, given as letters, texts or numbers; an empty set if none is given."""
     letters = {_LETTERS[index]: index for index, _ in options if index < len(_LETTERS)}
     texts = {plain(text).casefold(): index for index, text in options}
     numbers = {str(index + 1): index for index, _ in options}
@@ -171,7 +266,7 @@ def _right(cells: dict[str, str], options: list[tuple[int, str]]) -> set[int] | 
 
 
 def _named(said: str, names: dict[str, int]) -> set[int] | None:
-    """The options that a cell names, one or several; None where a part of it names none."""
+    """Returns the options that a cell names; None if a part of it names none."""
     for parts in ([said], *(said.split(mark) for mark in ("\n", "|", ";", ",", " "))):
         shown = [plain(part).casefold() for part in parts if part.strip()]
         shown = [part.removeprefix("option ").strip("().") if part not in names else part for part in shown]
@@ -209,106 +304,5 @@ def _worded(sheet: Sheet, item: Item, cells: dict[str, str], kind: str) -> None:
 
 
 def unknown_columns(names: Iterable[str], found: Iterable[Column]) -> list[str]:
-    """The names of columns that say nothing to us."""
+    """Returns the names of columns that are not recognized."""
     return [name.strip() for name, column in zip(names, found, strict=False) if not column.role and name.strip()]
-
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from questions.source import Source
-
-NAME = "csv"
-
-_DELIMITERS = (",", ";", "\t", "|")
-_SEPARATOR = re.compile(r"sep=(?P<mark>.)")
-_NEEDED = "a column `question` and one of `answer`, `options` or `correct`"
-
-
-def sniff(source: Source) -> bool:
-    """Whether the first line names a question and an answer among columns."""
-    first = _first(source)
-    line = source.line(first)
-    return "](" not in line and not line.startswith(("#", "|", "- ")) and _delimiter(source, first) is not None
-
-
-def read(source: Source) -> Sheet:
-    """All questions of a table."""
-    sheet = Sheet(source, NAME)
-    sheet.title = sheet.stem
-    first = _first(source)
-    delimiter = _delimiter(source, first)
-    if delimiter is None:
-        return sheet.unreadable(f"the first line is no header: {_NEEDED} are needed", "name the columns", first)
-    rows = _rows(sheet, delimiter, first)
-    names, lines = next(rows)
-    roles = columns(names)
-    unknown = unknown_columns(names, roles)
-    if unknown:
-        shown = ", ".join(f"`{name[:40]}`" for name in unknown[:10])
-        sheet.say("Q610", f"columns were not kept: {shown}", "rename or remove them", lines, severity="note")
-    for cells, lines in rows:
-        if len(cells) > len(roles):
-            note = f"the header names {len(roles)} columns, the row has {len(cells)} cells"
-            sheet.say("Q606", "a row has more cells than columns", "put quotes around it", lines, note=note)
-        row = Row(*lines)
-        for column, cell in zip(roles, cells, strict=False):
-            row.put(column, cell.strip("\n"))
-        add_row(sheet, row)
-    if not sheet.questions and not sheet.findings:
-        sheet.unreadable("the table holds no row below its header", "write a row for each question", first)
-    return sheet
-
-
-def _first(source: Source) -> int:
-    """The line of the header."""
-    filled = [number for number, line in enumerate(source.lines[:50], 1) if line.strip()]
-    if filled and _SEPARATOR.fullmatch(source.line(filled[0]).strip(" \n")):
-        filled = filled[1:]
-    return filled[0] if filled else 1
-
-
-def _delimiter(source: Source, first: int) -> str | None:
-    """What parts the header into the most columns we know; None where it names no question or no answer."""
-    best: tuple[int, str] | None = None
-    said = _SEPARATOR.fullmatch(source.line(first - 1).strip(" \n")) if first > 1 else None
-    for delimiter in (said["mark"],) if said else _DELIMITERS:
-        roles = {column.role for column in columns(_header(source.line(first), delimiter))}
-        if "question" in roles and roles & {"answer", "options", "correct", "option"}:
-            best = max(best or (0, ""), (len(roles), delimiter))
-    return best[1] if best else None
-
-
-def _header(line: str, delimiter: str) -> list[str]:
-    try:
-        return next(csv.reader([line], delimiter=delimiter), [])
-    except csv.Error:
-        return []
-
-
-def _rows(sheet: Sheet, delimiter: str, first: int) -> Iterator[tuple[Sequence[str], tuple[int, int]]]:
-    """The rows that hold something, each with its first and last line."""
-    lines = sheet.source.lines
-    reader = csv.reader((f"{line}\n" for line in lines[first - 1 :]), delimiter=delimiter, skipinitialspace=True)
-    start = first
-    while True:
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            last = first + reader.line_num - 1
-            sheet.left_out(f"this row cannot be read: {error}", "close its quotes, and shorten it", (start, last))
-            start = last + 1
-            continue
-        last = first + reader.line_num - 1
-        if last == len(lines) and last > start and not lines[-1].strip() and _swallowed(cells):
-            sheet.say("Q601", "a quote is opened here and never closed", 'close it with `"`', (start, last))
-        if any(cell.strip() for cell in cells):
-            yield cells, (start, sheet.source.last_filled(start, last))
-        start = last + 1
-
-
-def _swallowed(cells: Sequence[str]) -> bool:
-    """Whether the last cell runs on to the end of the document."""
-    return bool(cells) and cells[-1].endswith("\n")

@@ -1,4 +1,4 @@
-"""Red-DiscordBot trivia lists: YAML with questions as keys and lists of answers. Nothing is constructed."""
+"""Reads trivia questions: Red-DiscordBot lists, Open Trivia Database JSON and Aiken."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ from questions.formats.making import Item, Offer, Sheet, add_choice, add_short, 
 from questions.formats.markdown import from_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from questions.source import Source
+
+
+# Red-DiscordBot trivia lists: YAML with questions as keys; no YAML objects are created
 
 TRIVIA = "trivia"
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _WORDS = re.compile(r"(?:y|yes|n|no|on|off|true|false|null|~)", re.IGNORECASE)
-"""What YAML 1.1 takes for a truth value or for nothing."""
+"""Words that YAML 1.1 reads as a boolean or null."""
 _DEEPEST = 20
 _SETTINGS = frozenset({"AUTHOR", "CONFIG", "DESCRIPTION"})
 _ENTRY = re.compile(r"\S.*:\s*\n\s*-\s+\S")
@@ -33,12 +36,12 @@ _ENTRY = re.compile(r"\S.*:\s*\n\s*-\s+\S")
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """A scalar as it is written."""
+    """A scalar as written."""
 
     text: str
     line: int
     bare: bool
-    """Whether it stands without quotes, so that a loader may take it for something else than a word."""
+    """Whether it is unquoted, so that a loader may not read it as text."""
     alias: bool = False
 
 
@@ -51,19 +54,19 @@ class _Entry:
     """Whether its value is more than a scalar or a list of scalars."""
 
     def add(self, word: _Word, last: int) -> None:
-        """Keep a scalar of its value, which ends on line `last`."""
+        """Adds a scalar of its value, which ends on line `last`."""
         self.nested |= word.alias
         self.values.append(word)
         self.last = max(self.last, last)
 
 
 def sniff_trivia(source: Source) -> bool:
-    """Never by content alone: any Markdown list would do. A file must be called `.yaml`."""
+    """Returns False: any Markdown list would match, so only the suffix `.yaml` selects this format."""
     return source.name.lower().endswith((".yaml", ".yml")) and bool(_ENTRY.search("\n".join(source.lines)))
 
 
 def read_trivia(source: Source) -> Sheet:
-    """All questions of a list; what a loader would lose or mistake is named."""
+    """Reads all questions of a list; findings name what a YAML loader would lose or misread."""
     sheet = Sheet(source, TRIVIA)
     sheet.title = sheet.stem
     entries: list[_Entry] = []
@@ -89,7 +92,7 @@ def read_trivia(source: Source) -> Sheet:
 
 
 def _entries(sheet: Sheet) -> Iterator[_Entry]:
-    """The entries of the outermost mapping. Works on events, so that depth and aliases cost nothing."""
+    """Yields the entries of the outermost mapping. Works on events, so that depth and aliases cost nothing."""
     depth = 0
     entry: _Entry | None = None
     in_key = False
@@ -123,14 +126,14 @@ def _entries(sheet: Sheet) -> Iterator[_Entry]:
 
 
 def _deeper(depth: int) -> int:
-    """One level deeper; libyaml's time for a token grows with the depth, so there is an end to it."""
+    """Returns the next nesting depth, up to a limit, because libyaml's time per token grows with the depth."""
     if depth >= _DEEPEST:
         raise yaml.MarkedYAMLError(problem="it is nested too deeply")
     return depth + 1
 
 
 def _line(mark: Any) -> int:
-    """The line of a mark, which is of another class where YAML is read by libyaml."""
+    """Returns the line of a mark, whose class differs with libyaml."""
     return int(mark.line) + 1 if mark else 1
 
 
@@ -142,7 +145,7 @@ def _word(event: yaml.ScalarEvent | yaml.AliasEvent) -> _Word:
 
 
 def _settings(sheet: Sheet, entries: list[_Entry]) -> str:
-    """Keep who wrote the list; name settings that have no place here."""
+    """Returns the list's author; findings name unsupported settings."""
     author = ""
     for entry in entries:
         lines = (entry.key.line, entry.last)
@@ -175,13 +178,7 @@ def _question(sheet: Sheet, entry: _Entry, seen: dict[str, int], author: str) ->
     add_short(sheet, item, [from_plain(word.text) for word in entry.values])
 
 
-# Open Trivia Database JSON, in each of the encodings its API gives: HTML entities, URL, base64.
-
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from questions.source import Source
+# Open Trivia Database JSON in all encodings of its API: HTML entities, URL, base64
 
 OPENTDB = "opentdb"
 
@@ -191,16 +188,16 @@ _FIELDS = frozenset({"category", "type", "difficulty", "question", "correct_answ
 
 
 def sniff_opentdb(source: Source) -> bool:
-    """Whether the text is JSON that speaks of correct answers."""
+    """Returns whether the text is JSON with correct answers."""
     text = "\n".join(source.lines).lstrip()
     return text[:1] in ("{", "[") and bool(_KEY.search(text))
 
 
 def read_opentdb(source: Source) -> Sheet:
-    """All questions of an API response, or of a list of its results."""
+    """Reads all questions of an API response, or of a list of its results."""
     sheet = Sheet(source, OPENTDB)
     sheet.title = sheet.stem
-    # The API's terms; the answer itself does not state them.
+    # License of the API's data; responses do not state it.
     sheet.licence = "CC-BY-SA-4.0" if sniff_opentdb(source) else ""
     try:
         found = outline("\n".join(source.lines), "results")
@@ -219,14 +216,14 @@ def read_opentdb(source: Source) -> Sheet:
 
 
 def _strings(value: Any) -> list[str]:
-    """The texts of an entry and of its lists."""
+    """Returns the texts of an entry and of its lists."""
     inner = value.values() if isinstance(value, dict) else ()
     parts = [part for one in inner for part in (one if isinstance(one, list) else [one])]
     return [part for part in parts if isinstance(part, str)]
 
 
 def _decoder(elements: list[JsonElement]) -> Callable[[str], str]:
-    """How the texts of a response are encoded; all of them are, in one way."""
+    """Returns the decoder for the encoding that all texts of a response share."""
     texts = [text for element in elements for text in _strings(element.value)]
     if any(text in _BASE64_TYPES for text in texts):
         return _unbase64
@@ -262,7 +259,7 @@ def _opentdb_question(sheet: Sheet, element: JsonElement, decode: Callable[[str]
 
 
 def _offers(data: dict[str, Any], texts: dict[str, str], decode: Callable[[str], str]) -> list[Offer]:
-    """The options in an order that says nothing: True before False, all others by their letters."""
+    """Returns the options in a neutral order: True before False, all others alphabetically."""
     wrong = data.get("incorrect_answers")
     words = [decode(one) for one in wrong if isinstance(one, str)] if isinstance(wrong, list) else []
     offers = [Offer(from_plain(" ".join(word.split())), right=False) for word in words]
@@ -273,11 +270,7 @@ def _offers(data: dict[str, Any], texts: dict[str, str], decode: Callable[[str],
     return sorted(offers, key=lambda offer: (offer.text.casefold(), offer.text))
 
 
-# Aiken: a question, lettered options, `ANSWER: B`. Plain text throughout.
-
-
-if TYPE_CHECKING:
-    from questions.source import Source
+# Aiken: a question, lettered options, `ANSWER: B`; all text is plain
 
 AIKEN = "aiken"
 
@@ -287,7 +280,7 @@ _ANSWER = re.compile(r"\s*ANSWERS?:\s*(?P<letters>[A-Z](?:\s*,\s*[A-Z])*)\s*")
 
 @dataclass(slots=True)
 class _Open:
-    """A question not ended yet."""
+    """A question that is not complete yet."""
 
     first: int = 0
     prompt: list[str] = field(default_factory=list)
@@ -295,7 +288,7 @@ class _Open:
 
 
 def sniff_aiken(source: Source) -> bool:
-    """Whether an `ANSWER:` line stands right behind lettered options, and nothing is a Markdown heading or fence."""
+    """Returns whether an `ANSWER:` line follows lettered options, and there are no Markdown headings or fences."""
     if any(re.match(r"#{1,6} |```|~~~", line) for line in source.lines):
         return False
     filled = [line for line in source.lines if line.strip()]
@@ -307,7 +300,7 @@ def sniff_aiken(source: Source) -> bool:
 
 
 def read_aiken(source: Source) -> Sheet:
-    """All questions of a document."""
+    """Reads all questions of a document."""
     sheet = Sheet(source, AIKEN)
     sheet.title = sheet.stem
     current = _Open()
@@ -320,7 +313,7 @@ def read_aiken(source: Source) -> Sheet:
         elif option and (current.prompt or current.options):
             current.options.append((option["letter"], option["text"]))
         elif line.strip() and current.options:
-            # A line behind options that is none begins a question of its own: the one before has no answer.
+            # A line after options that is not an option starts a new question: the one before has no answer.
             _close(sheet, current, number - 1, "")
             current = _Open(number, [line])
         elif line.strip():

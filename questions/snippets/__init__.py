@@ -1,4 +1,4 @@
-"""The programs a document shows, and what it claims they print. Pure: whoever has the sandbox runs them."""
+"""The programs in a document and the output it claims for them. The service runs them in the sandbox."""
 
 from questions.snippets.collect import Snippet, snippets_of
 from questions.snippets.findings import draws_numbers, judge, random_suspects

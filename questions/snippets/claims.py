@@ -1,4 +1,4 @@
-"""Which comments claim a result, and what they claim. A comment that is prose claims nothing."""
+"""Parses the comments that claim a result, and printed values. A comment in prose claims nothing."""
 
 from __future__ import annotations
 
@@ -9,47 +9,46 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-# What a text shows of a value: numbers, shapes, tensors, dtypes, as a tree that can be compared. Evaluates nothing.
-
+# Printed values as a comparable tree: numbers, shapes, tensors, dtypes; nothing is evaluated
 
 Form = Literal["list", "tuple", "set", "size"]
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as it is written."""
+    """A number as written."""
 
     value: complex
     digits: int = 0
-    """Behind the point; less those an exponent moves."""
+    """Digits after the decimal point, less those an exponent moves."""
     whole: bool = False
-    """An int: neither point nor exponent."""
+    """An int: no decimal point and no exponent."""
     cut: bool = False
-    """Written with an ellipsis: `0.693…`."""
+    """Ends in an ellipsis: `0.693…`."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrintedName:
-    """A name that stands for itself: True, None, a dtype, a device, a class."""
+    """A name: True, None, a dtype, a device, a class."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """A string in quotes."""
+    """A quoted string."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """An ellipsis among the items of a sequence: any number of them."""
+    """An ellipsis in a sequence: any number of items."""
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A list, a tuple, a set or a torch.Size."""
+    """A list, tuple, set or torch.Size."""
 
     items: tuple[Shown, ...]
     form: Form = "list"
@@ -64,11 +63,11 @@ class Mapping:
 
 @dataclass(frozen=True, slots=True)
 class PrintedArray:
-    """A tensor or an array as it is printed."""
+    """A tensor or array as printed."""
 
     data: Shown
     dtype: str = ""
-    """As it is named, without `torch.`; empty where it is left out."""
+    """As printed, without `torch.`; empty if it is omitted."""
 
 
 Shown = Number | PrintedName | Quoted | Gap | Items | Mapping | PrintedArray
@@ -92,7 +91,7 @@ _MOST = 20_000
 
 
 def read_shown(text: str) -> Shown | None:
-    """The value a whole text shows; None where it shows none that we know."""
+    """Returns the value that a whole text shows, or None if it is not a known form."""
     text = text.strip().removeprefix("Parameter containing:").strip()
     if not text or len(text) > _MOST:
         return None
@@ -110,7 +109,7 @@ def read_shown(text: str) -> Shown | None:
 
 
 def dtype_name(name: str) -> str:
-    """A dtype's one name: `torch.long`, `long` and `int64` are one."""
+    """Returns the canonical name of a dtype: `torch.long`, `long` and `int64` are the same."""
     name = name.rpartition(".")[2]
     return {"float": "float32", "double": "float64", "half": "float16", "long": "int64", "short": "int16"}.get(
         name, name
@@ -210,36 +209,38 @@ def _call(node: ast.Call, text: str) -> Shown | None:
 
 
 def _class_name(angle: str) -> str:
-    """`<class 'torch.Tensor'>` names `Tensor`; any other thing in angles is itself, without its address."""
+    """Returns `Tensor` for `<class 'torch.Tensor'>`; other things in angle brackets without their address."""
     found = re.fullmatch(r"<class '(?:[\w.]*\.)?(\w+)'>", angle)
     return found[1] if found else re.sub(r"0x[0-9a-fA-F]+", "0x", angle)
 
+
+# Claims in comments
 
 SaidKind = Literal["value", "words", "raises", "rank"]
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a comment claims."""
+    """The claim of a comment."""
 
     kind: SaidKind
-    """`words`: free text behind a mark such as `Output:`. `rank`: `2D`."""
+    """`words`: free text after a mark such as `Output:`. `rank`: `2D`."""
     text: str
-    """What is claimed, as it is written."""
+    """The claim as written."""
     start: int
-    """Where it stands in the comment."""
+    """Its start in the comment."""
     shown: Shown | None = None
     """For `value`."""
     rough: bool = False
-    """`~3.2`."""
+    """For `~3.2`."""
     marked: bool = False
-    """Whether a mark says that this is output: `Output:`, `→`, `prints`."""
+    """Whether a mark announces output: `Output:`, `→`, `prints`."""
     label: str = ""
-    """`shape`, `dtype`, … where the comment says what it speaks of."""
+    """`shape`, `dtype`, … if the comment says what it is about."""
     name: str = ""
-    """`x.grad` in `x.grad = 4.0`: what the claim is about, where it says so."""
+    """`x.grad` in `x.grad = 4.0`: what the claim is about, if given."""
     error: str = ""
-    """For `raises`: the exception's name, empty for any."""
+    """For `raises`: the exception's name; empty for any."""
 
 
 _NOT_OURS = re.compile(r"\s*(?:type:|noqa|pylint|mypy|pragma|fmt:|isort|todo|fixme|!|%)", re.IGNORECASE)
@@ -277,7 +278,7 @@ _CONDITION = re.compile(r"\W*(?:if|when|unless|or|for|on|with|until|in|while|bef
 
 
 def read_claim(comment: str) -> Said | None:
-    """What a comment claims; None for prose. `comment` may have its `#` and may be of several lines."""
+    """Returns the claim of a comment, or None for prose. `comment` may include its `#` and have several lines."""
     if _NOT_OURS.match(comment.lstrip("# ")):
         return None
     start = _LEAD.match(comment)
@@ -293,7 +294,7 @@ def read_claim(comment: str) -> Said | None:
 
 
 def _marks(comment: str, at: int) -> tuple[bool, bool, int]:
-    """Whether a mark stands there, whether it is one that only output follows, and what is behind it."""
+    """Returns whether there is a mark, whether only output can follow it, and the position after it."""
     marked = strict = False
     if found := _MARK.match(comment, at):
         marked, strict, at = True, bool(found["strict"]), found.end()
@@ -330,7 +331,7 @@ _VALUE_WORDS = frozenset((*DTYPES, *DEVICES, "True", "False", "None", "Note", "N
 
 
 def _equation(comment: str, at: int) -> Said | None:
-    """`2 * 3 = 6`: what stands behind the equals sign."""
+    """Returns the claim after the equals sign in `2 * 3 = 6`."""
     found = _EQUATION.match(comment.rstrip(), at)
     if found is None:
         return None
@@ -338,7 +339,7 @@ def _equation(comment: str, at: int) -> Said | None:
 
 
 def _head(text: str, sure: bool, tick: bool) -> Said | None:
-    """The value a text begins with, where what follows is the end or a gloss."""
+    """Returns the value at the start of a text, if it ends there or a remark follows."""
     if found := _RANK.match(text):
         return Said("rank", found["rank"], 0)
     if found := _SERIES.match(text.rstrip(" .!")):
@@ -362,7 +363,7 @@ def _head(text: str, sure: bool, tick: bool) -> Said | None:
 
 
 def _bracket(text: str) -> int:
-    """The length of a call or a bracket that the text begins with, to its closing mark."""
+    """Returns the length of the call or bracket at the start of the text."""
     found = _OPENING.match(text)
     if found is None:
         return 0
@@ -387,7 +388,7 @@ def _length(pattern: re.Pattern[str]) -> Callable[[str], int]:
 
 def _after_bracket(tail: str, shown: Shown, sure: bool) -> bool:
     if isinstance(shown, Items) and shown.form != "size":
-        # `[1] says so` cites, `[0, 1) uniform` is an interval, `(optional)` is no value at all.
+        # `[1] says so` is a citation, `[0, 1) uniform` an interval, `(optional)` not a value.
         return _glossed(tail) and (sure or len(shown.items) > 1 or not tail.strip())
     if isinstance(shown, Number | PrintedName):
         return _after_number(tail, shown, sure) if isinstance(shown, Number) else _glossed(tail)
@@ -407,7 +408,7 @@ def _after_word(tail: str, shown: Shown, sure: bool) -> bool:
 
 
 def _glossed(tail: str) -> bool:
-    """Whether what follows a value only comments on it."""
+    """Returns whether the text after a value is only a remark about it."""
     tail = tail.strip()
     if not tail:
         return True
@@ -458,5 +459,5 @@ def _raised(text: str, at: int) -> Said | None:
 
 
 def speaks_of_failing(comment: str) -> bool:
-    """Whether a comment says in any way that what it stands beside may fail."""
+    """Returns whether a comment suggests that its statement may fail."""
     return bool(_MENTIONS.search(comment))

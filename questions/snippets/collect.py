@@ -1,4 +1,4 @@
-"""The programs of a document with the lines they stand on, and what stands around them. Judges nothing."""
+"""Collects the programs of a document with their lines and context."""
 
 from __future__ import annotations
 
@@ -18,8 +18,13 @@ from questions.blocks import Block, split_blocks
 from questions.model import parse_python
 from questions.snippets.statements import Probe, probes_of
 
-# Which names a program uses and binds at its top, and which of the others everybody knows where to import.
+if TYPE_CHECKING:
+    from questions.model import Question
+    from questions.reader import Reading
+    from questions.source import Source
 
+
+# Names a program uses and binds at module level, and well-known imports
 
 IMPORTS = {
     "torch": "import torch",
@@ -86,7 +91,7 @@ IMPORTS = {
     "contextmanager": "from contextlib import contextmanager",
     "ABC": "from abc import ABC",
 }
-"""How a well-known name is imported."""
+"""Import statements of well-known names."""
 
 _ALWAYS = frozenset(
     (*dir(builtins), "__name__", "__file__", "__doc__", "__annotations__", "__builtins__", "display", "get_ipython")
@@ -94,18 +99,18 @@ _ALWAYS = frozenset(
 
 
 def bound_names(text: str) -> frozenset[str]:
-    """The names a program binds at its top."""
+    """Returns the names a program binds at module level."""
     return _names(text)[0]
 
 
 def free_names(text: str) -> frozenset[str]:
-    """The names a program takes from its surroundings: used anywhere, bound nowhere at its top."""
+    """Returns the names a program uses but does not bind at module level."""
     bound, used = _names(text)
     return used - bound - _ALWAYS
 
 
 def imports_something(tree: ast.Module) -> bool:
-    """Whether a program has an import of its own: it means to be complete."""
+    """Returns whether a program has an import, and is therefore meant to be complete."""
     return any(isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(tree))
 
 
@@ -129,8 +134,7 @@ def _names(text: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(bound), frozenset(used)
 
 
-# A `>>>` session taken apart: what is typed, and what is answered.
-
+# `>>>` sessions: inputs and answers
 
 _RAISED = re.compile(r"(?:Traceback|(?:[\w.]*\.)?\w+(?:Error|Exception)\b)")
 _NO_ANSWER = re.compile(r"\s*(?:#|<BLANKLINE>\s*$)")
@@ -144,21 +148,21 @@ class Example:
     source: str
     want: str
     line: int
-    """In the snippet, from 1."""
+    """Line in the snippet, from 1."""
     fails: bool = False
     """Whether the document shows that it raises."""
     error: str = ""
-    """The exception's name, where it shows one."""
+    """The exception's name, if shown."""
 
     @property
     def assigns(self) -> bool:
-        """Whether it only binds names, so that it can answer nothing."""
+        """Whether it only binds names and therefore has no answer."""
         tree = parse_python(self.source)
         return isinstance(tree, ast.Module) and all(isinstance(node, ast.Assign | ast.AnnAssign) for node in tree.body)
 
 
 def examples_of(text: str) -> tuple[tuple[Example, ...], SyntaxError | None]:
-    """The prompts of a session, or why it cannot be read."""
+    """Returns the prompts of a session, or the syntax error."""
     try:
         found = doctest.DocTestParser().get_examples(text)
     except ValueError as problem:
@@ -171,7 +175,7 @@ def examples_of(text: str) -> tuple[tuple[Example, ...], SyntaxError | None]:
         want = _want(lines[first:following], one.want)
         example = Example(one.source, want, one.lineno + 1, bool(_RAISED.match(want.lstrip())), _error(want))
         if examples and isinstance(parse_python(examples[-1].source), SyntaxError):
-            # A block whose further lines begin with `>>>` again, as nobody's interpreter shows it.
+            # A block whose continuation lines begin with `>>>` too.
             last = examples.pop()
             gap = "\n" * (example.line - last.line - last.source.count("\n"))
             example = replace(example, source=last.source + gap + example.source, line=last.line)
@@ -180,7 +184,7 @@ def examples_of(text: str) -> tuple[tuple[Example, ...], SyntaxError | None]:
 
 
 def _want(rest: Sequence[str], want: str) -> str:
-    """The answer; one that a blank line interrupts, such as a tensor of three dimensions, to its end."""
+    """Returns the complete answer, even if blank lines interrupt it, as in a tensor of three dimensions."""
     if want.count("(") + want.count("[") > want.count(")") + want.count("]"):
         indent = len(rest[0]) - len(rest[0].lstrip()) if rest else 0
         taken: list[str] = []
@@ -198,18 +202,16 @@ def _error(want: str) -> str:
     return names[-1] if names else ""
 
 
-if TYPE_CHECKING:
-    from questions.model import Question
-    from questions.reader import Reading
-    from questions.source import Source
+# Programs with their context
 
 PYTHON = ("python", "py", "python3", "ipython", "pytorch", "torch")
 SESSIONS = ("pycon", "python-repl", "doctest", "py3con", "python-console")
 OUTPUTS = ("text", "output", "console", "plaintext", "stdout", "txt", "out", "plain")
 SKIP = ("no-run", "norun", "no_run", "skip", "ignore", "noexec")
-"""Behind the language of a fence: the program is only shown."""
+"""Words after the language of a fence that exclude the program from running."""
 NATIVE_SHOWN = ("Program", "Why", "Answer", "Key points")
-"""Headings of the native dialect under which a program is shown; under every other one it is proved as what it is."""
+"""Headings of the native dialect whose programs are only shown; programs under other headings are proved as that
+part."""
 
 _OUTPUT_WORD = re.compile(
     r"\W*(?:(?:the|this|its|expected|sample|example|console|program)\s+)*"
@@ -224,39 +226,39 @@ _MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a document says a program prints, apart from the program."""
+    """The output that a document shows for a program."""
 
     text: str
     line: int
-    """Of its first line in the document."""
+    """Its first line in the document."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snippet:
-    """A program of a document."""
+    """A program in a document."""
 
     text: str
     first: int
-    """The line of the document on which it begins."""
+    """Its first line in the document."""
     labelled: bool
-    """Whether the document calls it Python."""
+    """Whether the document marks it as Python."""
     tree: ast.Module | SyntaxError
     question: str
-    """The id of the question it stands in; empty in study text."""
+    """Id of the question that contains it; empty in study text."""
     section: int
-    """The line of the heading above it, 0 for none."""
+    """Line of the heading above it; 0 without one."""
     around: str
-    """The prose just before and after it."""
+    """The prose directly before and after it."""
     probes: tuple[Probe, ...] = ()
     output: Shown | None = None
     proved: bool = False
-    """Whether its question has a proof: then it may be a fragment, or fail on purpose, and the proof speaks for it."""
+    """Whether its question has a proof. It may then be a fragment or fail on purpose."""
     session: tuple[Example, ...] = ()
-    """Not empty for a `>>>` session; then `text` holds the prompts."""
+    """The prompts of a `>>>` session, then also in `text`; otherwise empty."""
 
     @property
     def program(self) -> str:
-        """What is executed, line for line below that of the document."""
+        """The program to run, line by line as in the document."""
         if not self.session:
             return self.text
         lines = [""] * len(self.text.split("\n"))
@@ -266,12 +268,12 @@ class Snippet:
         return "\n".join(lines)
 
     def line_of(self, line: int) -> int:
-        """The line of the document for one of the program, from 1."""
+        """Returns the document line of a program line, from 1."""
         return self.first + line - 1
 
 
 def snippets_of(reading: Reading) -> list[Snippet]:
-    """Every program a document shows, in its order; of our own dialect those that prove nothing by themselves."""
+    """Returns all programs in a document in order; in the native dialect only those that are not proved otherwise."""
     blocks = split_blocks(reading.source)
     flat = [block for top in blocks for block in top.walk() if block.kind not in ("list", "item", "quote")]
     headings = [block for block in flat if block.kind == "heading"]
@@ -290,7 +292,7 @@ def snippets_of(reading: Reading) -> list[Snippet]:
 
 
 def _only_shown(block: Block, above: Sequence[Block], asked: Question | None) -> bool:
-    """Whether a program of our own dialect is shown, and not proved as the part of a question that it is."""
+    """Returns whether a program of the native dialect is only shown, and not proved as part of its question."""
     if asked is None or (asked.kind == "output" and asked.program == block.text):
         return asked is None
     return above[-1].level < 3 or above[-1].text.strip() in NATIVE_SHOWN
@@ -315,7 +317,7 @@ def _kind(block: Block, source: Source) -> Kind | None:
 
 
 def _is_program(text: str) -> bool:
-    """Whether a block of no language is surely Python: it parses and imports something."""
+    """Returns whether a block without a language is certainly Python: it parses and imports something."""
     tree = _parsed(textwrap.dedent(text))
     return isinstance(tree, ast.Module) and any(
         isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(tree)
@@ -335,7 +337,7 @@ def _snippet(kind: Kind, flat: Sequence[Block], at: int, question: str, section:
         return replace(whole, tree=wrong or _parsed(whole.program))
     tree = _parsed(text)
     if isinstance(tree, SyntaxError):
-        # What only a notebook understands is left out; line for line the rest stays where it was.
+        # Notebook commands are replaced, so that line numbers stay the same.
         plain = _MAGIC.sub(r"\1pass", text)
         tree, text = (parsed, plain) if isinstance(parsed := _parsed(plain), ast.Module) else (tree, text)
     probes = tuple(probes_of(tree, text)) if isinstance(tree, ast.Module) else ()
@@ -344,7 +346,8 @@ def _snippet(kind: Kind, flat: Sequence[Block], at: int, question: str, section:
 
 
 def _parsed(text: str) -> ast.Module | SyntaxError:
-    """The program's tree, or why Python would not take it: also a `return` outside a function, say."""
+    """Returns the program's syntax tree, or the error, including those of the compiler such as `return` outside a
+    function."""
     tree = parse_python(text)
     if isinstance(tree, ast.Module):
         try:
@@ -361,7 +364,7 @@ def _asked(questions: Sequence[Question], line: int) -> Question | None:
 
 
 def _output(flat: Sequence[Block], at: int) -> Shown | None:
-    """The block of output that belongs to a program: just behind it, or behind a line that announces it."""
+    """Returns the output block of a program: directly after it, or after a line that announces it."""
     rest = list(_behind(flat, at))
     announced = bool(rest) and rest[0].kind in ("paragraph", "heading") and bool(_OUTPUT_WORD.match(rest[0].text))
     if rest and rest[0].kind == "paragraph" and (found := _OUTPUT_LINE.match(rest[0].text)):

@@ -1,4 +1,4 @@
-"""Whether what is claimed is what came: strict in values, shapes and dtypes, lenient in how a number is written."""
+"""Compares claims with actual results: strict about values, shapes and dtypes, lenient about number formats."""
 
 from __future__ import annotations
 
@@ -23,21 +23,23 @@ from questions.snippets.claims import (
 from questions.snippets.plan import Seen
 from questions.snippets.statements import Probe
 
+# Values and texts
+
 Agreement = Literal["same", "form", "differs", "undecided"]
-"""`form`: the same number in another coat, such as `tensor(6.)` for `6.0`. `undecided`: the two cannot be compared."""
+"""`form`: the same number in another type, such as `tensor(6.)` for `6.0`. `undecided`: not comparable."""
 
 _TOKEN = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|-?\.\d+|\w+|[^\w\s]")
 _LOOSE = frozenset(",'\"`")
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+")
 _NOISE = 1e-10
-"""Below this a number is what rounding leaves of zero."""
+"""Absolute value below which a number counts as a rounding error of zero."""
 _ULP = 2e-7
-"""Of a number: the last place of a float32, which machines may round in other orders."""
+"""Relative tolerance: the last digit of a float32, which depends on the order of rounding."""
 _DEFAULTS = ("", "float32", "int64", "bool")
 
 
 def agrees(claimed: Shown, real: Shown, *, rough: bool = False) -> bool:
-    """Whether two shown values are the same value."""
+    """Returns whether two shown values are equal."""
     match claimed, real:
         case Number(), Number():
             return _close(claimed, real, rough)
@@ -74,7 +76,7 @@ def _close(claimed: Number, real: Number, rough: bool) -> bool:
         return gap <= max(0.1 * abs(other), 10.0**-claimed.digits)
     if claimed.whole or real.whole or not claimed.digits or not real.digits:
         return gap <= 1e-6 * abs(other) and not (claimed.whole and real.whole)
-    # Whoever shows three digits or more may have cut the rest off instead of rounding.
+    # With three digits or more, the rest may be cut off instead of rounded.
     share = 1.0 if claimed.cut or claimed.digits >= 3 else 0.5
     return gap <= 1.000001 * max(share * 10.0**-claimed.digits, 0.5 * 10.0**-real.digits)
 
@@ -100,7 +102,7 @@ def _arrays(claimed: PrintedArray, real: PrintedArray, rough: bool) -> bool:
 
 
 def _kind(data: Shown) -> str:
-    """Whether the leaves of an array are ints, floats or truths: what is left of the dtype when it is not printed."""
+    """Returns whether an array contains ints, floats or bools: what remains of the dtype if it is not printed."""
     if isinstance(data, Number):
         return "int" if data.whole else "float"
     if isinstance(data, Items):
@@ -110,14 +112,14 @@ def _kind(data: Shown) -> str:
 
 
 def without_coat(claimed: Shown, real: Shown, *, rough: bool = False) -> bool:
-    """Whether a bare number stands for a tensor of no dimensions, or the other way round."""
+    """Returns whether one is a plain number and the other a zero-dimensional tensor of the same value."""
     if isinstance(real, PrintedArray) and not isinstance(real.data, Items):
         return agrees(claimed, real.data, rough=rough)
     return isinstance(claimed, PrintedArray) and not isinstance(claimed.data, Items) and agrees(claimed.data, real)
 
 
 def printed_values(printed: str) -> Iterator[Shown]:
-    """The values a printed text shows: the whole, what stands behind its labels, and each of its lines."""
+    """Yields the values in a printed text: the whole text, the text after its labels, and each line."""
     text = printed.strip()
     whole = read_shown(text)
     if whole is not None:
@@ -133,7 +135,7 @@ def _behind_labels(line: str) -> Iterator[Shown]:
         if shown is not None:
             yield shown
             return
-    # No value ends the line; one may stand before its last words.
+    # If the line does not end with a value, one may come before its last words.
     for start in _starts(line):
         for stop in re.finditer(r"[\s,;]+", line[start:]):
             shown = read_shown(line[start : start + stop.start()])
@@ -152,7 +154,7 @@ def _starts(line: str) -> Iterator[int]:
 
 
 def same_words(claimed: str, printed: str) -> bool:
-    """Whether two texts are token by token the same, numbers as leniently as elsewhere, quotes and commas aside."""
+    """Returns whether two texts have equal tokens, with lenient numbers and ignoring quotes and commas."""
     first, second = read_shown(claimed), read_shown(printed)
     if first is not None and second is not None:
         return agrees(first, second)
@@ -172,22 +174,22 @@ def _same_token(claimed: str, real: str) -> bool:
 
 
 def alike(claimed: str, printed: str) -> bool:
-    """Whether two texts are evidently about the same line: at least half of the claim's words are printed."""
+    """Returns whether two texts are about the same line: at least half of the claim's words were printed."""
     words = re.findall(r"[^\W\d]\w+", claimed.lower())
     found = set(re.findall(r"[^\W\d]\w+", printed.lower()))
     return not words or sum(word in found for word in words) * 2 >= len(words)
 
 
-# A claim against what the sandbox told of its statement. Pure.
+# Claims against the sandbox's report about their statement
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """How a claim fares."""
+    """The result of checking a claim."""
 
     agreement: Agreement
     real: str = ""
-    """What is so instead, in one line; what was compared, for telling two runs apart."""
+    """The actual value on one line, or what was compared, for telling two runs apart."""
 
 
 UNDECIDED = Truth("undecided")
@@ -195,10 +197,10 @@ _ORDER: tuple[Agreement, ...] = ("same", "form", "differs", "undecided")
 
 
 def weigh(said: Said, probe: Probe, seen: tuple[Seen, ...]) -> Truth:
-    """How a claim fares over all executions of its statement: one that bears it out suffices."""
+    """Checks a claim against all executions of its statement; one that agrees is enough."""
     truths = [_once(said, probe, one) for one in seen]
     if probe.prints and len(seen) > 1 and said.kind in ("value", "words"):
-        # In a loop the claim may be what all its turns print.
+        # In a loop the claim may be the output of all iterations.
         truths.append(_printed(said, "".join(one.printed for one in seen)))
     return min(truths, key=lambda truth: _ORDER.index(truth.agreement), default=UNDECIDED)
 
@@ -217,7 +219,7 @@ def _once(said: Said, probe: Probe, seen: Seen) -> Truth:
         return _words(said, seen.printed) if seen.printed else UNDECIDED
     if seen.printed.strip() and (own is None or own["type"] == "NoneType"):
         return _printed(said, seen.printed)
-    # A call that returns nothing speaks of what it changed alone.
+    # For a call that returns nothing, the claim is about what it changed.
     looked = [(name, value) for name, value in seen.values.items() if value["type"] != "NoneType" or not name]
     truths = [_valued(said, value, strict=probe.bare and not name) for name, value in looked]
     return min(truths, key=lambda truth: _ORDER.index(truth.agreement), default=UNDECIDED)
@@ -249,9 +251,9 @@ def _printed(said: Said, printed: str) -> Truth:
 
 
 def _comparable(claimed: Shown, real: Shown) -> bool:
-    """Whether two values that are not the same could have been meant as the same."""
+    """Returns whether two different values could have been meant to be the same."""
     if isinstance(claimed, Number) and claimed.whole and isinstance(real, Items | Mapping | PrintedName):
-        return False  # a whole number beside it counts or numbers something
+        return False  # a whole number next to it counts or numbers something
     return not (isinstance(claimed, Quoted) and not isinstance(real, Quoted | PrintedName))
 
 
@@ -264,7 +266,7 @@ def _words(said: Said, printed: str) -> Truth:
 
 
 def _valued(said: Said, value: dict[str, Any], *, strict: bool) -> Truth:
-    """A claim about a value that is not printed: its repr, its shape, its dtype, whatever the claim speaks of."""
+    """Checks a claim about a value that is not printed: its repr, shape or dtype."""
     real = str(value["repr"])
     shape: list[int] | None = value.get("shape")
     if said.kind == "rank":
@@ -307,7 +309,7 @@ def _sizes(shape: list[int]) -> Items:
 
 
 def _speaks_of(claimed: Shown, value: dict[str, Any], shape: list[int]) -> bool:
-    """Whether a claim beside a tensor tells its shape, its dtype or its device."""
+    """Returns whether a claim next to a tensor is its shape, dtype or device."""
     if isinstance(claimed, Items):
         return agrees(claimed, _sizes(shape))
     if isinstance(claimed, PrintedName):
@@ -318,7 +320,7 @@ def _speaks_of(claimed: Shown, value: dict[str, Any], shape: list[int]) -> bool:
 
 
 def _of_kind(claimed: Shown, value: dict[str, Any], shape: list[int] | None, strict: bool) -> bool:
-    """Whether a claim can only have meant the value it stands beside, so that it is wrong where it differs."""
+    """Returns whether a claim can only be about the value next to it, and is therefore wrong if it differs."""
     kinds = set(value["kinds"])
     match claimed:
         case PrintedArray():
@@ -341,7 +343,7 @@ def _of_kind(claimed: Shown, value: dict[str, Any], shape: list[int] | None, str
 
 
 def _may_be_shape(claimed: Shown, shape: list[int]) -> bool:
-    """Whether a claim beside a tensor is rather one of its shape than of its values."""
+    """Returns whether a claim next to a tensor is about its shape rather than its values."""
     whole = isinstance(claimed, Items) and all(isinstance(one, Number) and one.whole for one in claimed.items)
     return whole and isinstance(claimed, Items) and (claimed.form == "tuple" or len(shape) > 1)
 
@@ -352,6 +354,6 @@ def _told(real: str, shape: list[int] | None) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text in one line, cut where it is long."""
+    """Returns a text on one line, cut if it is long."""
     line = " ".join(text.split())
     return line if len(line) <= 200 else line[:199] + "…"

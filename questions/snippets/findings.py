@@ -1,4 +1,4 @@
-"""What came of a snippet as findings, each at its line of the document. Pure."""
+"""Converts the results of a snippet to findings at the lines of the document."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from questions.snippets.plan import Attempt, RaisedException, Ran, hangs_on_mach
 from questions.snippets.statements import Claim, Probe, comments_of
 from questions.source import Finding, Severity, Span
 
-# Where the findings on a snippet stand, and how grave they are. Shared by all that judge one.
-
-
 if TYPE_CHECKING:
     from questions.source import Source
 
+
+# Positions and severities of findings about a snippet
+
 LENT = "what it takes stands in another section, so what goes wrong is only warned of"
 UNSET = re.compile(r"\b(?:new_)?empty(?:_like|_strided)?\(|\bTensor\(\d")
-"""Memory as it was found: no two runs need agree on it."""
+"""Uninitialized memory: no two runs need to agree on it."""
 
 
 class Marking:
-    """Makes the findings of one snippet."""
+    """Builds the findings of one snippet."""
 
     def __init__(self, source: Source, snippets: Sequence[Snippet], at: int, attempt: Attempt, ran: Ran) -> None:
         self.source = source
@@ -37,21 +37,21 @@ class Marking:
 
     @property
     def lent(self) -> bool:
-        """Whether it ran behind a program of another section, which it may not have been written for."""
+        """Whether it ran after a program of another section, which it may not be meant for."""
         return bool(self.attempt.earlier) and not self.attempt.near
 
     def span(self, line: int, wanted: str = "") -> Span:
-        """A line of the program in the document, or where `wanted` stands on it."""
+        """Returns the range of a program line in the document, or of `wanted` on it."""
         number = self.snippet.line_of(line)
         if wanted:
             return self.source.span_of(number, number, wanted)
-        # The program is meant, not the remark behind it.
+        # Only the program, without the comment after it.
         beside = next((one for one in comments_of(self.snippet.program) if one.line == line and not one.alone), None)
         code = self.snippet.program.split("\n")[line - 1][: beside.column if beside else None].strip()
         return self.source.span_of(number, number, code) if code else self.source.span(number)
 
     def claim_span(self, claim: Claim) -> Span:
-        """Where a claim stands."""
+        """Returns the range of a claim."""
         number = self.snippet.line_of(claim.line)
         indent = self._indent(claim.line)
         first = claim.said.text.split("\n")[0]
@@ -61,33 +61,33 @@ class Marking:
         return Span(number, start, number, start + len(first))
 
     def _indent(self, line: int) -> int:
-        """How much further right a line stands in the document than in the program."""
+        """Returns the additional indentation of a line in the document."""
         text = self.snippet.text.split("\n")[line - 1]
         return max(
             self.source.line(self.snippet.line_of(line)).find(text.strip()) - (len(text) - len(text.lstrip())), 0
         )
 
     def drift(self, span: Span, message: str, label: str, cure: str, *, form: bool = False) -> Finding:
-        """A claim that is not so; only a warning where it differs in form, or may not be the snippet's fault."""
+        """Returns the finding for a false claim; a warning if only the form differs, or if the snippet may not be at
+        fault."""
         severity: Severity = "warning" if form or self.lent else "error"
         note = "the number is right, what is printed looks different" if form else ""
         return Finding("P102", severity, message, span, label=label, note=note, help=cure)
 
 
 def not_repeatable(span: Span, message: str, note: str) -> Finding:
-    """A claim about what is drawn."""
+    """Returns the finding for a claim about random values."""
     return Finding(
         "P108", "note", message, span, note=note, help="seed it, such as `torch.manual_seed(0)`, or claim no number"
     )
 
 
 def short(text: str) -> str:
-    """The beginning of a text."""
+    """Returns the start of a text."""
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-# How a snippet ended: names it lacks, exceptions, time, warnings. Pure.
-
+# How a snippet ended: missing names, exceptions, timeouts, warnings
 
 _NO_CUDA = re.compile(r"CUDA is not available|no CUDA|CUDA initialization|NVIDIA driver", re.IGNORECASE)
 _TRIGGERED = re.compile(r"\s*\(Triggered internally at [^)]*\)")
@@ -95,7 +95,7 @@ _DEPRECATED = ("DeprecationWarning", "FutureWarning", "PendingDeprecationWarning
 
 
 def not_python(by: Marking, error: SyntaxError) -> Finding:
-    """A program that Python cannot read."""
+    """Returns the finding for a program that Python cannot parse."""
     line = min(error.lineno or 1, len(by.snippet.text.split("\n")))
     old = re.search(r"^\s*print\s+[^(=\s]", by.snippet.text, re.MULTILINE)
     return Finding(
@@ -110,7 +110,7 @@ def not_python(by: Marking, error: SyntaxError) -> Finding:
 
 
 def lacks(by: Marking) -> Iterator[Finding]:
-    """Names the program takes from elsewhere, where running it behind that helped."""
+    """Yields findings for names from earlier programs, if running those first helped."""
     if by.snippet.proved:
         return
     if by.attempt.imports:
@@ -147,7 +147,7 @@ def _first_use(snippet: Snippet, name: str) -> int:
 
 
 def ending(by: Marking) -> Iterator[Finding]:
-    """Why the program did not come to its end."""
+    """Yields findings for a program that did not run to its end."""
     ran, failure = by.ran, by.ran.failure
     first = next((at for at, line in enumerate(by.snippet.program.split("\n"), 1) if line.strip()), 1)
     if ran.told and failure is None:
@@ -182,7 +182,7 @@ def ending(by: Marking) -> Iterator[Finding]:
 
 def _failed(by: Marking, failure: RaisedException, span: Span) -> Iterator[Finding]:
     if by.snippet.proved or re.search(rf"\b{failure.kind}\b", by.snippet.around):
-        return  # the proof or the text around it speaks for it: it is shown in order to fail
+        return  # the proof or the surrounding text explains it: it is shown because it fails
     if "SyntaxError" in failure.kinds and not failure.lines:
         yield not_python(by, SyntaxError(failure.text))
         return
@@ -219,7 +219,7 @@ def _unbound(by: Marking, failure: RaisedException, span: Span) -> Finding:
 
 
 def _silent(by: Marking, first: int) -> Finding:
-    """The program ended in a way that left it no time to tell: os._exit, a crash, endless output."""
+    """Returns the finding for a program that ended without a report: os._exit, a crash, endless output."""
     said = by.ran.said.splitlines()[-1] if by.ran.said else f"the sandbox says: {by.ran.status}"
     return Finding(
         "P101",
@@ -232,7 +232,7 @@ def _silent(by: Marking, first: int) -> Finding:
 
 
 def warned_of(by: Marking) -> Iterator[Finding]:
-    """What the libraries warned of while it ran."""
+    """Yields findings for warnings of libraries."""
     told: set[tuple[int, str]] = set()
     for warned in by.ran.warned:
         text = one_line(_TRIGGERED.sub("", warned.text))
@@ -254,11 +254,11 @@ def warned_of(by: Marking) -> Iterator[Finding]:
         )
 
 
-# What a snippet prints as a whole, against the block of output behind it or the answers of its session. Pure.
+# The output of a whole snippet, against its output block or the answers of its session
 
 
 def session_findings(by: Marking, others: Sequence[Ran]) -> Iterator[tuple[bool, list[Finding]]]:
-    """What the prompts of a `>>>` session answer."""
+    """Yields the findings about the answers of a `>>>` session."""
     for number, one in enumerate(by.snippet.session):
         agreement = answer_holds(one, by.ran, number)
         seen = (by.ran.seen or {}).get(number)
@@ -278,7 +278,7 @@ def session_findings(by: Marking, others: Sequence[Ran]) -> Iterator[tuple[bool,
 
 
 def answer_holds(one: Example, ran: Ran, number: int) -> Agreement:
-    """Whether a prompt answers what the document shows."""
+    """Returns whether a prompt gives the answer that the document shows."""
     seen = (ran.seen or {}).get(number)
     if not seen or not one.want.strip():
         return "undecided"
@@ -286,7 +286,7 @@ def answer_holds(one: Example, ran: Ran, number: int) -> Agreement:
     if one.fails:
         return "same" if raised is not None and one.error in ("", *raised.kinds) else "differs"
     if raised is not None:
-        return "undecided"  # that it failed is said by itself
+        return "undecided"  # another finding reports the failure
     if same_text(one.want, printed):
         return "same"
     wanted, real = read_shown(one.want), read_shown(printed)
@@ -296,7 +296,7 @@ def answer_holds(one: Example, ran: Ran, number: int) -> Agreement:
 
 
 def same_text(wanted: str, printed: str) -> bool:
-    """Whether a text is what was printed; an ellipsis stands for anything."""
+    """Returns whether a text is what was printed; an ellipsis matches anything."""
     if "..." in wanted:
         parts = [re.escape(" ".join(part.split())) for part in wanted.split("...")]
         return bool(re.fullmatch(".*".join(parts), " ".join(printed.split())))
@@ -304,7 +304,7 @@ def same_text(wanted: str, printed: str) -> bool:
 
 
 def output_findings(by: Marking, others: Sequence[Ran]) -> Iterator[tuple[bool, list[Finding]]]:
-    """The block of output behind the program."""
+    """Yields the findings about the output block after the program."""
     shown = by.snippet.output
     if shown is None or by.ran.failure is not None:
         return
@@ -341,7 +341,7 @@ def output_findings(by: Marking, others: Sequence[Ran]) -> Iterator[tuple[bool, 
 
 
 def _first_difference(wanted: list[str], printed: str) -> tuple[int, str]:
-    """The index of the first claimed line that is not printed, and what is printed in its place."""
+    """Returns the index of the first claimed line that was not printed, and the line printed instead."""
     lines = iter([line for line in printed.split("\n") if line.strip()])
     last = 0
     for number, line in enumerate(wanted):
@@ -353,8 +353,7 @@ def _first_difference(wanted: list[str], printed: str) -> tuple[int, str]:
     return last, next(lines, "")
 
 
-if TYPE_CHECKING:
-    from questions.source import Source
+# All findings about a snippet
 
 _DRAWS = re.compile(r"rand|multinomial|bernoulli|normal_?\(|uniform_?\(|[Dd]ropout|shuffle|choice\(|sample\(|init\.")
 
@@ -362,7 +361,7 @@ _DRAWS = re.compile(r"rand|multinomial|bernoulli|normal_?\(|uniform_?\(|[Dd]ropo
 def judge(
     source: Source, snippets: Sequence[Snippet], at: int, attempt: Attempt, ran: Ran, others: Sequence[Ran] = ()
 ) -> tuple[list[Finding], int]:
-    """The findings on one snippet, and how many of its claims hold. `others` are runs with other seeds."""
+    """Returns the findings about a snippet and the number of claims that hold. `others` are runs with other seeds."""
     by = Marking(source, snippets, at, attempt, ran)
     if isinstance(by.snippet.tree, SyntaxError):
         return [not_python(by, by.snippet.tree)], 0
@@ -379,7 +378,7 @@ def judge(
 
 
 def _random_once(findings: list[Finding]) -> list[Finding]:
-    """The findings, where what is random in one program is one finding."""
+    """Returns the findings, keeping only one about randomness per program."""
     drawn = [finding for finding in findings if finding.code == "P108"]
     if len(drawn) < 2:
         return findings
@@ -389,12 +388,12 @@ def _random_once(findings: list[Finding]) -> list[Finding]:
 
 
 def draws_numbers(snippet: Snippet) -> bool:
-    """Whether a program seems to draw random numbers: then two runs may agree by chance."""
+    """Returns whether a program appears to draw random numbers, so that two runs may agree by chance."""
     return bool(_DRAWS.search(snippet.text))
 
 
 def random_suspects(snippets: Sequence[Snippet], at: int, ran: Ran) -> bool:
-    """Whether a claim of a snippet differs, so that a run with another seed must tell whether it could ever hold."""
+    """Returns whether a claim differs, so that a run with another seed has to decide whether it is random."""
     snippet = snippets[at]
     if not ran.told or ran.seen is None:
         return False
@@ -408,7 +407,7 @@ def random_suspects(snippets: Sequence[Snippet], at: int, ran: Ran) -> bool:
 
 
 def _truths(by: Marking, others: Sequence[Ran]) -> Iterator[tuple[tuple[Probe, Claim], Truth, bool]]:
-    """Each claim with how it fares, and whether that is a matter of chance."""
+    """Yields each claim with its result, and whether the result is random."""
     for number, probe in enumerate(by.snippet.probes):
         for claim in probe.claims:
             truth = weigh(claim.said, probe, (by.ran.seen or {}).get(number, ()))

@@ -1,7 +1,7 @@
-"""Runs a document's program in the sandbox and tells what came of each statement somebody claims something of.
+"""Runs a document's program inside the sandbox and reports the result of each statement with a claim.
 
-Its text travels in front of the program, so it imports nothing but what every Python has and finds torch where the
-program imported it. Nothing is judged here.
+This file is prepended to the program, so it imports only the standard library and uses torch only if the program
+imported it. It judges nothing.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ FILENAME = "<snippet>"
 _TEXT = 2000
 _PRINTED = 100_000
 _TIMES = 6
-"""How often one statement is told of; a loop may run it any number of times."""
+"""Maximum number of reported executions per statement, because it may be in a loop."""
 _WARNINGS = 20
 
 
 class TimeUp(BaseException):
-    """The program had its time."""
+    """The program exceeded its time limit."""
 
 
 class Output(io.StringIO):
-    """Standard output that is kept, up to a length."""
+    """A standard output that keeps text up to a maximum length."""
 
     length = 0
 
     def write(self, text: str) -> int:
-        """As any stream; what is beyond the length is lost."""
+        """Writes text; text beyond the maximum length is dropped."""
         self.length += len(text)
         return super().write(text) if self.length <= _PRINTED else len(text)
 
 
 class Record:
-    """What came of a run, as it goes on."""
+    """The results of a run."""
 
     def __init__(self, plan: dict[str, Any]) -> None:
         self.plan = plan
@@ -55,45 +55,45 @@ class Record:
         self.shown = ""
 
     def probe(self, number: int) -> Watch:
-        """A context around one execution of a statement."""
+        """Returns a context manager for one execution of a statement."""
         return Watch(self, number)
 
     def value(self, number: int, value: Any) -> Any:
-        """The value of a statement, on its way."""
+        """Records the value of a statement and returns it."""
         self.note(number, "", value)
         return value
 
     def last(self, number: int, value: Any) -> Any:
-        """The value of the program's last line, on its way."""
+        """Records the value of the program's last line and returns it."""
         self.shown = "" if value is None else described(value)["repr"]
         return value
 
     def also(self, number: int, name: str, look: Callable[[], Any]) -> None:
-        """What a name is behind a statement."""
+        """Records the value of an expression after a statement."""
         try:
             self.note(number, name, look())
         except Exception:
-            return  # the claim names what is not there: it cannot be decided
+            return  # the claim names something that does not exist: undecidable
 
     def note(self, number: int, name: str, value: Any) -> None:
-        """Keep a value of the execution at hand."""
+        """Stores a value of the current execution."""
         if len(self.seen.get(number, ())) < _TIMES:
             self.pending.setdefault(number, {})[name] = described(value)
 
     def warn(self, message: Any, category: type[Warning], filename: str, lineno: int, *more: Any) -> None:
-        """In place of warnings.showwarning."""
+        """Replaces warnings.showwarning."""
         line = _line_of(sys._getframe())
         known = {"kind": category.__name__, "text": str(message)[:_TEXT], "line": line, "own": filename == FILENAME}
         if line and len(self.warned) < _WARNINGS and known not in self.warned:
             self.warned.append(known)
 
     def failed(self, problem: BaseException) -> None:
-        """The program ended with an exception."""
+        """Records the exception that ended the program."""
         self.failure = explained(problem)
 
 
 class Watch:
-    """What one execution of a statement prints and whether it raises."""
+    """Records the output and the exception of one execution of a statement."""
 
     def __init__(self, record: Record, number: int) -> None:
         self.record = record
@@ -115,7 +115,7 @@ class Watch:
 
 
 def described(value: Any) -> dict[str, Any]:
-    """A value as the comparison needs it."""
+    """Returns the data of a value that the comparison needs."""
     told: dict[str, Any] = {"type": type(value).__name__, "kinds": [kind.__name__ for kind in type(value).__mro__]}
     for name, show in (("repr", repr), ("str", str)):
         try:
@@ -142,7 +142,7 @@ def _listed(value: Any, shape: tuple[int, ...]) -> str:
 
 
 def explained(problem: BaseException) -> dict[str, Any]:
-    """An exception with its line of the program."""
+    """Returns the data of an exception, with its line in the program."""
     lines = []
     trace = problem.__traceback__
     while trace is not None:
@@ -171,13 +171,13 @@ def _line_of(frame: types.FrameType | None) -> int:
 
 
 class Probing(ast.NodeTransformer):
-    """Puts a watch around each statement that is to be told of."""
+    """Wraps each statement with a claim in a `Watch`."""
 
     def __init__(self, probes: dict[tuple[int, int], tuple[int, list[str]]]) -> None:
         self.probes = probes
 
     def visit(self, node: ast.AST) -> Any:
-        """The node, or the watch with it inside."""
+        """Returns the node, or a `with` statement around it."""
         node = self.generic_visit(node)
         if not isinstance(node, ast.stmt) or (node.lineno, node.col_offset) not in self.probes:
             return node
@@ -199,7 +199,7 @@ def _later(name: str) -> ast.expr:
 
 
 def _placed(watch: ast.With, node: ast.stmt) -> ast.With:
-    """All of what is new stands where the statement stands."""
+    """Returns the new node with the statement's position for all its parts."""
     for inner in ast.walk(watch):
         if isinstance(inner, ast.expr | ast.stmt | ast.arg) and not hasattr(inner, "lineno"):
             ast.copy_location(inner, node)
@@ -210,7 +210,7 @@ def _placed(watch: ast.With, node: ast.stmt) -> ast.With:
 
 
 def run_plan(plan: dict[str, Any]) -> dict[str, Any]:
-    """Run the program of a plan; what came of it, ready for JSON."""
+    """Runs the program of a plan and returns the results, ready for JSON."""
     record = Record(plan)
     module = types.ModuleType("__main__")
     module.__dict__.update({"__builtins__": builtins, "__file__": FILENAME})
@@ -240,12 +240,12 @@ def run_plan(plan: dict[str, Any]) -> dict[str, Any]:
 
 
 def _prepare(plan: dict[str, Any], names: dict[str, Any]) -> None:
-    """Run what comes before the program: imports it lacks, earlier programs; each as far as it goes."""
+    """Runs missing imports and earlier programs first, each as far as it gets."""
     for text in plan["before"]:
         for statement in ast.parse(text).body:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                # What fails in an earlier program is judged where that stands.
+                # A failure in an earlier program is reported there.
                 with contextlib.suppress(Exception):
                     exec(compile(ast.Module([statement], []), "<before>", "exec"), names)  # noqa: S102
 
@@ -276,7 +276,7 @@ def _execute(plan: dict[str, Any], record: Record, names: dict[str, Any]) -> Non
 
 
 def _converse(plan: dict[str, Any], record: Record, names: dict[str, Any]) -> None:
-    """Run the prompts of a `>>>` session one by one, as the interpreter does."""
+    """Runs the prompts of a `>>>` session one by one, like the interpreter."""
     for number, (line, source) in enumerate(plan["session"]):
         tree = ast.increment_lineno(ast.parse(source, mode="single"), line - 1)
         with warnings.catch_warnings():
@@ -301,7 +301,7 @@ def _alarm(seconds: float) -> None:
 
 
 def tell(plan_text: str) -> None:
-    """Run a plan and write what came of it behind its mark."""
+    """Runs a plan and prints the result after its mark."""
     plan = json.loads(plan_text)
     told = json.dumps(run_plan(plan))
     sys.stdout.write(f"\n{plan['mark']}{told}\n")

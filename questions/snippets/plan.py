@@ -1,4 +1,4 @@
-"""What to run for a snippet: the program for the sandbox, what it told, and what to try when a name was missing."""
+"""Plans the runs of a snippet: the program for the sandbox, its report, and another attempt if a name was missing."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from questions.snippets.claims import speaks_of_failing
 from questions.snippets.collect import IMPORTS, Snippet, bound_names, free_names
 
 SECONDS = 9.0
-"""Of a program; the sandbox's own limit lies a little above."""
+"""Time limit of a program, seconds; slightly below the sandbox's own limit."""
 _LINKS = 8
-"""Earlier programs that one may build upon."""
+"""Maximum number of earlier programs that run before one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How a snippet is run: as it stands, or behind what it lacks."""
+    """What runs before a snippet."""
 
     imports: tuple[str, ...] = ()
     """Well-known names that were missing."""
     earlier: tuple[int, ...] = ()
-    """Which of the document's snippets run before it."""
+    """Indices of the document's snippets that run before it."""
     borrowed: tuple[str, ...] = ()
-    """The names those bind for it."""
+    """Names that they bind for it."""
     near: bool = True
-    """Whether all of those stand in the same question or section."""
+    """Whether all of them are in the same question or section."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One execution of a statement somebody claims something of."""
+    """One execution of a statement with a claim."""
 
     printed: str
     values: dict[str, dict[str, Any]]
-    """The statement's own value under ``""``, others under the expression that was looked at."""
+    """The statement's value under ``""``, others under their expression."""
     raised: RaisedException | None
 
 
@@ -49,12 +49,12 @@ class RaisedException:
 
     kind: str
     kinds: tuple[str, ...]
-    """Of its class and the bases of that."""
+    """Names of its class and base classes."""
     text: str
     lines: tuple[int, ...]
-    """Of the program, outermost call first."""
+    """Lines of the program, outermost call first."""
     name: str
-    """What a NameError or an ImportError did not find."""
+    """The name that a NameError or an ImportError did not find."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,25 +65,25 @@ class Warned:
     text: str
     line: int
     own: bool
-    """Whether it names a line of the program as its cause, and not one of a library."""
+    """Whether it points to a line of the program rather than a library."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What came of running a snippet."""
+    """The result of running a snippet."""
 
     status: str
-    """Of the sandbox: ok, time, memory, …"""
+    """Status from the sandbox: ok, time, memory, …"""
     told: bool
-    """Whether the program came to its end or to an exception, so that the rest is known."""
+    """Whether the program ended normally or with an exception, so that the other fields are known."""
     printed: str = ""
     seen: dict[int, tuple[Seen, ...]] | None = None
     warned: tuple[Warned, ...] = ()
     failure: RaisedException | None = None
     last: str = ""
-    """The value of its last line, where that is an expression."""
+    """Value of its last line, if that is an expression."""
     said: str = ""
-    """The end of stderr, where the program did not tell."""
+    """The end of stderr, if there is no report."""
 
 
 @cache
@@ -92,7 +92,7 @@ def _inside() -> str:
 
 
 def program_of(snippets: Sequence[Snippet], at: int, attempt: Attempt, mark: str) -> str:
-    """The program that the sandbox runs for a snippet; what it tells stands behind `mark` on standard output."""
+    """Returns the program that the sandbox runs for a snippet; it prints its report after `mark`."""
     snippet = snippets[at]
     plan = {
         "mark": mark,
@@ -113,7 +113,7 @@ def _may_fail(snippet: Snippet) -> list[int]:
 
 
 def read_run(status: str, stdout: str, stderr: str, mark: str) -> Ran:
-    """What a program of `program_of` told, or how it ended without telling."""
+    """Returns the report of a program from `program_of`, or how it ended without one."""
     told = [line.removeprefix(mark) for line in stdout.split("\n") if line.startswith(mark)]
     try:
         data = json.loads(told[-1]) if told else None
@@ -144,7 +144,7 @@ def _failure(data: dict[str, Any]) -> RaisedException:
 
 
 def next_attempt(snippets: Sequence[Snippet], at: int, attempt: Attempt, ran: Ran) -> Attempt | None:
-    """How to run a snippet again that ended for want of a name; None where nothing helps or is needed."""
+    """Returns another attempt for a snippet that lacked a name; None if nothing helps or is needed."""
     failure = ran.failure
     if failure is None or failure.kind != "NameError" or not failure.name:
         return None
@@ -157,7 +157,7 @@ def next_attempt(snippets: Sequence[Snippet], at: int, attempt: Attempt, ran: Ra
 
 
 def _with(snippets: Sequence[Snippet], at: int, attempt: Attempt, name: str) -> Attempt:
-    """The attempt with what binds `name` before it, where that is known."""
+    """Returns the attempt with an import or an earlier program that binds `name`, if there is one."""
     if name in attempt.imports or name in attempt.borrowed or len(attempt.earlier) >= _LINKS:
         return attempt
     source = _binder(snippets, at, name)
@@ -168,14 +168,14 @@ def _with(snippets: Sequence[Snippet], at: int, attempt: Attempt, name: str) -> 
         return attempt
     earlier = tuple(sorted({*attempt.earlier, source}))
     attempt = replace(attempt, earlier=earlier, borrowed=(*attempt.borrowed, name), near=attempt.near and near)
-    # What the earlier one lacks itself comes before it.
+    # What the earlier program itself lacks comes before it.
     for lacking in sorted(free_names(snippets[source].program)):
         attempt = _with(snippets, source, attempt, lacking)
     return attempt
 
 
 def _binder(snippets: Sequence[Snippet], at: int, name: str) -> int | None:
-    """The nearest earlier snippet that binds a name; one of the same question or section before any other."""
+    """Returns the nearest earlier snippet that binds a name, preferring the same question or section."""
     before = [one for one in range(at - 1, -1, -1) if name in bound_names(snippets[one].program)]
     near = [one for one in before if _near(snippets[one], snippets[at])]
     return next(iter(near or before), None)
@@ -185,8 +185,7 @@ def _near(one: Snippet, other: Snippet) -> bool:
     return one.section == other.section or (bool(one.question) and one.question == other.question)
 
 
-# What a program needs that the sandbox does not have: a device, a package, a file, the network.
-
+# Requirements the sandbox does not meet: a device, a package, a file, the network
 
 _MESSAGES = (
     (r"cuda|nvidia|nccl|cudnn|no gpu", "a CUDA device"),
@@ -223,7 +222,7 @@ _MACHINE = re.compile(
 
 
 def needs_of(failure: RaisedException | None, status: str, program: str) -> str:
-    """What a program lacked here when it failed; empty when the fault is its own."""
+    """Returns what a failed program lacked in the sandbox; empty if the program itself is at fault."""
     if failure is None:
         if status == "time" and _SEVERAL.search(program):
             return "several processes"
@@ -243,5 +242,5 @@ def needs_of(failure: RaisedException | None, status: str, program: str) -> str:
 
 
 def hangs_on_machine(statement: str, claim: str) -> bool:
-    """Whether what a statement gives depends on the machine: its devices, its clock, its torch."""
+    """Returns whether a statement's result depends on the machine: its devices, clock or torch version."""
     return bool(_MACHINE.search(f"{statement} {claim}"))

@@ -1,4 +1,4 @@
-"""Which statement each claim of a program is about. Reads comments and the tree; runs nothing."""
+"""Assigns each claim in a program to a statement, from comments and the syntax tree."""
 
 from __future__ import annotations
 
@@ -14,48 +14,48 @@ from questions.snippets.claims import Items, Number, Said, read_claim, speaks_of
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment, or several that stand alone one below the other."""
+    """A comment, or consecutive comments on lines of their own."""
 
     text: str
     line: int
     column: int
-    """Of its `#`, from 0."""
+    """Column of its `#`, from 0."""
     end_line: int
     alone: bool
-    """Whether nothing stands before it on its line."""
+    """Whether nothing precedes it on its line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim and the statement it is about."""
+    """A claim and its statement."""
 
     said: Said
     line: int
-    """Where the claim stands in the program, from 1."""
+    """Line of the claim in the program, from 1."""
     column: int
     """From 0."""
 
 
 @dataclass(slots=True)
 class Probe:
-    """A statement of which the sandbox shall tell what came of it."""
+    """A statement whose result the sandbox reports."""
 
     line: int
     column: int
     shown: str
-    """The statement, in one line."""
+    """The statement on one line."""
     prints: bool = False
     """Whether it is a call of print."""
     bare: bool = False
-    """Whether it is an expression by itself."""
+    """Whether it is an expression statement."""
     may_fail: bool = False
     claims: list[Claim] = field(default_factory=list)
     also: list[str] = field(default_factory=list)
-    """Expressions to look at behind it: what its claims name, and what it changes in place."""
+    """Expressions to evaluate after it: what its claims name, and what it changes in place."""
 
 
 def probes_of(tree: ast.Module, text: str) -> list[Probe]:
-    """The statements of a program that somebody claims something of."""
+    """Returns the statements of a program that have claims."""
     statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
     probes: dict[tuple[int, int], Probe] = {}
     for comment in comments_of(text):
@@ -75,7 +75,7 @@ def probes_of(tree: ast.Module, text: str) -> list[Probe]:
 
 
 def comments_of(text: str) -> list[Comment]:
-    """The comments of a program in order; those that stand alone below one another are one."""
+    """Returns the comments of a program in order; consecutive comments on lines of their own are one."""
     found: list[Comment] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -83,7 +83,7 @@ def comments_of(text: str) -> list[Comment]:
                 line, column = token.start
                 found.append(Comment(token.string, line, column, line, not token.line[:column].strip()))
     except (tokenize.TokenError, SyntaxError):
-        pass  # what was read up to there counts
+        pass  # keep what was read so far
     return list(_joined(found))
 
 
@@ -91,7 +91,7 @@ def _joined(comments: list[Comment]) -> Iterator[Comment]:
     last: Comment | None = None
     for comment in comments:
         joins = last is not None and last.end_line + 1 == comment.line and comment.alone
-        # A tensor of several lines may begin behind a statement.
+        # A tensor of several lines may start after a statement.
         if last and joins and (last.column == comment.column and (last.alone or _open(last.text))):
             last = replace(last, text=f"{last.text}\n{comment.text}", end_line=comment.line)
             continue
@@ -107,7 +107,7 @@ def _open(text: str) -> bool:
 
 
 def _statement_of(comment: Comment, statements: list[ast.stmt]) -> tuple[ast.stmt, bool] | None:
-    """The simple statement a comment is about, and whether the comment stands above it."""
+    """Returns the statement a comment is about, and whether the comment is above it."""
     simple = [node for node in statements if isinstance(node, _SIMPLE)]
     if not comment.alone:
         ending = [node for node in simple if node.end_lineno == comment.line]
@@ -138,7 +138,7 @@ def _probe(node: ast.stmt, text: str) -> Probe:
 
 
 def _changed(node: ast.stmt) -> list[str]:
-    """The name a statement changes in place: `x` in `x.add_(1)` and in `x[0] = 5`."""
+    """Returns the name a statement changes in place: `x` in `x.add_(1)` and in `x[0] = 5`."""
     target: ast.expr | None = None
     match node:
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=value))):
@@ -156,7 +156,7 @@ def _claims_of(comment: Comment, probe: Probe, above: bool) -> Iterator[Claim]:
     bodies = [line.lstrip().lstrip("#") for line in comment.text.split("\n")]
     text = "\n".join(bodies)
     if comment.alone and len(bodies) > 1:
-        # `# Output:` on a line of its own speaks of the lines below it.
+        # `# Output:` on a line of its own is about the lines below it.
         text = (
             text if _open(bodies[0]) or re.match(r"\s*(?:output|prints?|result)\b\W*$", bodies[0], re.I) else bodies[0]
         )
@@ -176,7 +176,7 @@ def _claims_of(comment: Comment, probe: Probe, above: bool) -> Iterator[Claim]:
 
 
 def _stands(said: Said, comment: Comment, probe: Probe, above: bool) -> bool:
-    """Whether a claim in such a place is one about the statement."""
+    """Returns whether a claim at this position is about the statement."""
     if above:
         return said.kind == "raises"
     if said.kind == "raises" or said.name:
@@ -190,7 +190,7 @@ def _stands(said: Said, comment: Comment, probe: Probe, above: bool) -> bool:
 
 
 def _is_range(said: Said) -> bool:
-    """`[0, 1]` behind an assignment may be the range of the values."""
+    """Returns whether `[0, 1]` after an assignment may be the range of the values."""
     if not isinstance(said.shown, Items) or len(said.shown.items) != 2:
         return False
     first, second = said.shown.items
@@ -204,7 +204,7 @@ def _is_range(said: Said) -> bool:
 
 
 def _without_steps(probes: list[Probe]) -> list[Probe]:
-    """The probes without claims that only count the steps: 1, 2, 3."""
+    """Returns the probes without claims that only number the steps: 1, 2, 3."""
     numbers = [
         claim.said.shown.value.real
         for probe in probes
