@@ -30,11 +30,18 @@ Test = TypeVar("Test", bound=Callable[..., object])
 
 
 class Needs:
-    """Decorator for tests that read external files; its `marks` serve as a `pytestmark`."""
+    """Decorator for tests that read external files; its `marks` serve for a parameter."""
 
     def __init__(self, what: str, *paths: Path) -> None:
-        missing = not all(path.exists() for path in paths)
-        self.marks = [pytest.mark.external, pytest.mark.skipif(missing, reason=f"{what} not beside the repository")]
+        self.present = all(path.exists() for path in paths)
+        self.reason = f"{what} not beside the repository"
+        self.marks = [pytest.mark.external, pytest.mark.skipif(not self.present, reason=self.reason)]
+
+    def or_skip_module(self) -> list[pytest.MarkDecorator]:
+        """Returns the marks for a module all of whose tests need the files; without them the module is skipped."""
+        if not self.present:
+            pytest.skip(self.reason, allow_module_level=True)
+        return self.marks
 
     def __call__(self, test: Test) -> Test:
         for mark in self.marks:

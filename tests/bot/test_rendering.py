@@ -18,6 +18,9 @@ from tests.bot.discord import limits as discord_limits
 from tests.bot.rendering import CARDS, FORMS, any_cards, any_forms, card_of, discord_schema, slack_schema
 from tests.bot.samples import PNG
 from tests.bot.slack import limits as slack_limits
+from tests.doubles.discord import checking
+from tests.doubles.discord.samples import MESSAGE, RESPONSE
+from tests.doubles.slack import rules
 from tests.external import needs_schemas
 
 Body = dict[str, Any]
@@ -93,20 +96,39 @@ def test_every_form_keeps_the_limits_and_is_whole(chat: Chat, name: str) -> None
     assert chat.fits(FORMS[name])
 
 
-@needs_schemas
-@pytest.mark.parametrize("name", CARDS)
-def test_every_card_is_valid_by_the_chats_own_schema(name: str) -> None:
-    for body in discord.bodies(CARDS[name]):
-        discord_schema("MessageCreateRequest").validate(body)
-    for body in slack.bodies(CARDS[name]):
-        slack_schema("MessageBlocks").validate(body["blocks"])
+def test_the_doubles_take_every_card() -> None:
+    refused: dict[str, list[str]] = {name: [] for name in CARDS}
+    for name, card in CARDS.items():
+        for body in discord.bodies(card):
+            files = {one["filename"]: b"" for one in body.get("attachments", ())}
+            refused[name] += checking.wrong_in_body(MESSAGE, body, second=False)
+            refused[name] += checking.wrong_in_message(body, files=files)
+        for body in slack.bodies(card):
+            refused[name] += rules.wrong_in_blocks(body["blocks"])
+    assert {name: wrong for name, wrong in refused.items() if wrong} == {}
+
+
+def test_the_doubles_take_every_form() -> None:
+    for form in FORMS.values():
+        opened = {"type": 9, "data": modal(form)}
+        assert checking.wrong_in_body(RESPONSE, opened, second=False) == checking.wrong_in_modal(modal(form)) == []
+        assert rules.wrong_in_view(view(form)) == ("", [])
 
 
 @needs_schemas
-@pytest.mark.parametrize("name", FORMS)
-def test_every_form_is_valid_by_the_chats_own_schema(name: str) -> None:
-    discord_schema("ModalInteractionCallbackRequestData").validate(modal(FORMS[name]))
-    slack_schema("ModalView").validate(view(FORMS[name]))
+def test_every_card_is_valid_by_the_chats_own_schema() -> None:
+    for name, card in CARDS.items():
+        for body in discord.bodies(card):
+            assert not [f"{name}: {e.message}" for e in discord_schema("MessageCreateRequest").iter_errors(body)]
+        for body in slack.bodies(card):
+            assert not [f"{name}: {e.message}" for e in slack_schema("MessageBlocks").iter_errors(body["blocks"])]
+
+
+@needs_schemas
+def test_every_form_is_valid_by_the_chats_own_schema() -> None:
+    for form in FORMS.values():
+        discord_schema("ModalInteractionCallbackRequestData").validate(modal(form))
+        slack_schema("ModalView").validate(view(form))
 
 
 @needs_schemas

@@ -12,7 +12,7 @@ import pytest
 from questions import Question, Reading, read_path
 from tests.external import SEEDS, needs_seeds
 
-pytestmark = needs_seeds.marks
+pytestmark = needs_seeds.or_skip_module()
 
 
 class Expected(NamedTuple):

@@ -120,6 +120,26 @@ def test_the_most_alike_come_first_and_few_are_named() -> None:
     assert [like.score for like in likes] == sorted((like.score for like in likes), reverse=True)
 
 
+REWORDED = (
+    ("What is the difference between `from_numpy` and `tensor`?", "Explain how `tensor` differs from `from_numpy`."),
+    ("How do you stack tensors along a new dimension?", "How can tensors be stacked along a new dimension?"),
+    ("Why must gradients be cleared before each step?", "Why do we have to clear the gradients before every step?"),
+    ("What does pinned memory (`pin_memory=True`) do?", "What is pinned memory, `pin_memory=True`?"),
+    ("How is an out-of-memory error on the GPU debugged?", "How do you debug an out-of-memory error on a GPU?"),
+    ("Explain broadcasting and its rules.", "What is broadcasting, and what are its rules?"),
+    ("What is the difference between `eval()` and `no_grad()`?", "`no_grad()` or `eval()`: what is the difference?"),
+    ("How does `DataParallel` work?", "Describe how `DataParallel` works."),
+    ("How does `DistributedDataParallel` work?", "Describe how `DistributedDataParallel` works."),
+)
+
+
+def test_rewordings_are_found_and_nothing_else() -> None:
+    asked = []
+    for place, (one, other) in enumerate(REWORDED):
+        asked += [question(one, id_=f"{place}a"), question(other, id_=f"{place}b")]
+    assert found_among(asked) == {frozenset((f"{place}a", f"{place}b")) for place in range(len(REWORDED))}
+
+
 @needs_seeds
 def test_the_five_documents_ask_these_questions_twice() -> None:
     asked = [

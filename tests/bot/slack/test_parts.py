@@ -28,6 +28,7 @@ from bot.slack.settings import Mode, SlackSettings
 from bot.slack.web_api import NotInstalled, verdict_on
 from tests.bot.samples import GALLERY
 from tests.bot.slack.limits import wrong_in_message
+from tests.doubles.slack.manifest import wrong_in_manifest
 from tests.doubles.slack.rules import wrong_in_view
 from tests.external import SLACK_MANIFEST, needs_manifest_schema
 
@@ -96,10 +97,23 @@ def test_what_is_wrong_is_said_in_a_sentence(
 # The manifest
 
 
+URLS = ["", "https://quiz.example.org/"]
+
+
+@pytest.mark.parametrize("url", URLS)
+def test_the_manifest_keeps_the_documented_limits(url: str) -> None:
+    manifest = app_manifest(url)
+    assert wrong_in_manifest(manifest) == []
+    assert wrong_in_manifest({**manifest, "unheard_of": 1})
+    manifest["features"]["slash_commands"][0]["command"] = "quiz"
+    assert wrong_in_manifest(manifest)
+
+
 @needs_manifest_schema
-@pytest.mark.parametrize("url", ["", "https://quiz.example.org/"])
-def test_the_manifest_is_valid(url: str) -> None:
-    Draft7Validator(json.loads(SLACK_MANIFEST.read_text(encoding="utf-8"))).validate(app_manifest(url))
+def test_the_manifest_is_valid_by_slacks_own_schema() -> None:
+    validator = Draft7Validator(json.loads(SLACK_MANIFEST.read_text(encoding="utf-8")))
+    for url in URLS:
+        validator.validate(app_manifest(url))
 
 
 def test_the_manifest_names_every_command_and_why_it_wants_each_scope(capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,6 +21,7 @@ from service.wire import ImportView
 from tests.external import SEEDS, needs_seeds
 from tests.service.staging import Stage, question, reading
 
+DIALECTS = Path(__file__).parents[2] / "questions" / "heldout"
 DOCUMENT = """# Views
 
 ### 1. Does `x.t()` copy?
@@ -173,6 +174,22 @@ async def test_a_directory_without_documents_is_refused_with_the_cure(
 ) -> None:
     with pytest.raises(ValueError, match=r"no document there; give a file, or a directory of \.md or \.txt files"):
         await import_path(sessions, tmp_path, stage.now)
+
+
+async def test_documents_of_every_dialect_are_imported_with_every_question(sessions: Sessions, stage: Stage) -> None:
+    views = await import_path(sessions, DIALECTS, stage.now)
+    assert {view.name: (view.added, view.unanswered) for view in views if view.applied} == {
+        "bold_lines": (4, 0),
+        "bold_numbers": (6, 2),
+        "boxed_quiz": (5, 1),
+        "folded_exercises": (6, 1),
+        "folded_keys": (3, 0),
+        "item_headings": (4, 0),
+        "one_liners": (9, 1),
+        "tables": (4, 1),
+    }
+    ada = await stage.caller()
+    assert len(await banks.candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 35
 
 
 @needs_seeds
