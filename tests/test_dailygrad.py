@@ -1,48 +1,56 @@
-"""What `dailygrad run` decides at its first start: the schedule. The run itself is tried in `flows`."""
+"""The command table: `--help` imports no part of the product, and the table names every command there is."""
 
 from __future__ import annotations
 
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
+import typer
 
-from dailygrad import Chat, first_schedule, zone_name
-from service.app import Service
-from service.banks.importing import import_path
-from service.client import ServiceClient
-from service.wire import QuestionPost, ScheduleView, Who
-from tests.bot.conftest import BANK
+from dailygrad import COMMANDS, GROUPS, load
 
-OPERATOR = Who(platform="web", workspace="local", member="operator", name="Dailygrad", admin=True)
+ROOT = Path(__file__).parents[1]
+HEAVY = ("bot", "service", "questions", "sandbox", "sqlalchemy", "fastapi", "httpx", "numpy", "torch")
 
 
-@pytest.mark.parametrize(
-    ("zone", "name"),
-    [
-        ("Europe/Berlin", "Europe/Berlin"),
-        ("America/Indiana/Knox", "America/Indiana/Knox"),
-        ("Etc/UTC", "UTC"),
-        ("UTC", "UTC"),
-        ("local", "UTC"),
-    ],
-)
-def test_utc_is_called_utc_and_what_is_no_place_is_utc(zone: str, name: str) -> None:
-    assert zone_name(zone) == name
+@pytest.mark.parametrize("words", [["--help"], ["--version"], []])
+def test_help_and_version_import_no_part_of_the_product(words: list[str]) -> None:
+    program = f"""
+import sys
+sys.argv = ["dailygrad", *{words!r}]
+from dailygrad import main
+try:
+    main()
+except SystemExit:
+    loaded = [name for name in {HEAVY!r} if name in sys.modules]
+    assert not loaded, loaded
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
 
 
-async def started(client: ServiceClient, service: Service, *, shipped: bool) -> ScheduleView:
-    """The schedule of a first start, and of a second."""
-    await import_path(service.sessions, BANK, service.clock())
-    for _ in range(2):
-        await first_schedule(client, Chat.web, shipped=shipped)
-    (schedule,) = await client.schedule_list(OPERATOR)
-    return schedule
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_of_the_table_loads_under_its_name(name: str) -> None:
+    assert load(name).name == name
 
 
-async def test_the_daily_of_the_shipped_bank_takes_a_minute(client: ServiceClient, service: Service) -> None:
-    schedule = await started(client, service, shipped=True)
-    assert schedule.spec.kinds == ("choice", "value", "output")
-    posts = [one.body for one in await client.outbox_claim("web") if isinstance(one.body, QuestionPost)]
-    assert [post.question.kind in schedule.spec.kinds for post in posts] == [True]
+def test_the_table_lacks_no_command_of_its_apps() -> None:
+    for place in {entry.app for name, entry in COMMANDS.items() if name not in GROUPS}:
+        module, attribute = place.split(":")
+        app: typer.Typer = getattr(importlib.import_module(module), attribute)
+        outer = typer.Typer()
+        outer.callback()(lambda: None)
+        outer.add_typer(app)
+        group = typer.main.get_command(outer)
+        assert set(getattr(group, "commands")) <= set(COMMANDS)  # noqa: B009
 
 
-async def test_a_bank_of_ones_own_is_asked_whole(client: ServiceClient, service: Service) -> None:
-    assert (await started(client, service, shipped=False)).spec.kinds == ()
+def test_an_unknown_command_is_named() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "dailygrad", "nosuch"], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert "No such command 'nosuch'" in done.stderr

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from bot.core.command_spec import COMMANDS
-from dailygrad import command
+from dailygrad import COMMANDS as CLI
+from dailygrad import load
 from tests.docs.pages import DOCS, PAGES, ROOT, blocks_of, commands_of, name_of, prose_of, rows_of, section_of
 
 PAGE = DOCS / "commands.md"
@@ -42,7 +42,7 @@ def leaves(found: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
         yield " ".join(path), found
 
 
-LEAVES = dict(leaves(typer.main.get_command(command)))
+LEAVES = {path: one for name in CLI for path, one in leaves(load(name), (name,))}
 SHOWN = sorted({(name_of(page), words) for page in PAGES for words in commands_of(page)})
 
 

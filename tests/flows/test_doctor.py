@@ -14,7 +14,7 @@ import pytest
 
 from bot.cli import bot_findings
 from bot.doctor.checks import CheckResult
-from dailygrad import examined, findings
+from bot.doctor.command import examined, findings
 from service.app import Service
 from service.leader import Leader
 from service.logs import Redaction

@@ -1,0 +1,66 @@
+"""`dailygrad bank preview`: shows a question as each chat would post, answer and reveal it. Needs no database."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.preview.scenes import PLATFORMS, make_scenes, scene_data, scene_text, write_page
+from questions.cli import bank_at, bank_command, question_named
+from questions.families import DrawingWrong
+from questions.model import Question
+from sandbox import embedded as sandboxes
+from service.banks.preview import rehearsed
+from service.banks.proving import SandboxFailed, draw_questions
+from service.process import CommandFailed, out
+
+
+@bank_command.command("preview")
+def bank_preview(
+    id: Annotated[str, typer.Argument(metavar="ID", help="The id of a question.")],
+    paths: Annotated[list[Path] | None, typer.Argument(help="Documents, or folders of them; none: ours.")] = None,
+    platform: Annotated[str, typer.Option(help=f"One of {', '.join(PLATFORMS)}, or all.")] = "all",
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder the page is written to.")] = Path(),
+    count: Annotated[int, typer.Option(min=1, max=5, help="Drawings of a family to show.")] = 1,
+    raw: Annotated[bool, typer.Option("--json", help="The bodies that Discord and Slack would be sent.")] = False,
+) -> None:
+    """Show a question as it would be posted, answered and revealed, without a database.
+
+    The console, Discord and Slack are shown as text; web and all write a page with the pictures of three chats.
+    """
+    if platform not in (*PLATFORMS, "all"):
+        raise typer.BadParameter(f"one of {', '.join(PLATFORMS)} or all", param_hint="--platform")
+    if raw and platform not in ("discord", "slack"):
+        raise typer.BadParameter("it needs --platform discord or slack", param_hint="--json")
+    bank = bank_at(paths)
+    question = question_named(bank, id)
+    asked = asyncio.run(_drawn(question, count)) if question.draw else (question,)
+    shown = [(one.id, make_scenes(*rehearsed(one, bank))) for one in asked]
+    if raw:
+        bodies = {scene.name: scene_data(scene, platform) for _, found in shown for scene in found}
+        sys.stdout.write(json.dumps(bodies, indent=2, ensure_ascii=False) + "\n")
+        return
+    for chat in [chat for chat in PLATFORMS[1:] if platform in (chat, "all")]:
+        for name, found in shown:
+            for scene in found:
+                out.rule(f"{chat} · {name} · {scene.name}", style="dim")
+                out.print(scene_text(scene, chat), markup=False, soft_wrap=True)
+    if platform in ("web", "all"):
+        out.print(f"Pictures: {write_page(id, shown, output)}", markup=False, soft_wrap=True)
+
+
+async def _drawn(family: Question, count: int) -> tuple[Question, ...]:
+    with tempfile.TemporaryDirectory() as directory:
+        async with sandboxes.embedded_sandbox(Path(directory)) as sandbox:
+            try:
+                return await draw_questions(family, sandbox, seed=1, count=count)
+            except (DrawingWrong, SandboxFailed) as problem:
+                raise CommandFailed(
+                    f"{family.id} could not be drawn: {problem}; `dailygrad bank prove` says more"
+                ) from None

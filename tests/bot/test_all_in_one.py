@@ -1,0 +1,48 @@
+"""What `dailygrad run` decides at its first start: the schedule. The run itself is tried in `flows`."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.all_in_one import Chat, first_schedule, zone_name
+from service.app import Service
+from service.banks.importing import import_path
+from service.client import ServiceClient
+from service.wire import QuestionPost, ScheduleView, Who
+from tests.bot.conftest import BANK
+
+OPERATOR = Who(platform="web", workspace="local", member="operator", name="Dailygrad", admin=True)
+
+
+@pytest.mark.parametrize(
+    ("zone", "name"),
+    [
+        ("Europe/Berlin", "Europe/Berlin"),
+        ("America/Indiana/Knox", "America/Indiana/Knox"),
+        ("Etc/UTC", "UTC"),
+        ("UTC", "UTC"),
+        ("local", "UTC"),
+    ],
+)
+def test_utc_is_called_utc_and_what_is_no_place_is_utc(zone: str, name: str) -> None:
+    assert zone_name(zone) == name
+
+
+async def started(client: ServiceClient, service: Service, *, shipped: bool) -> ScheduleView:
+    """The schedule of a first start, and of a second."""
+    await import_path(service.sessions, BANK, service.clock())
+    for _ in range(2):
+        await first_schedule(client, Chat.web, shipped=shipped)
+    (schedule,) = await client.schedule_list(OPERATOR)
+    return schedule
+
+
+async def test_the_daily_of_the_shipped_bank_takes_a_minute(client: ServiceClient, service: Service) -> None:
+    schedule = await started(client, service, shipped=True)
+    assert schedule.spec.kinds == ("choice", "value", "output")
+    posts = [one.body for one in await client.outbox_claim("web") if isinstance(one.body, QuestionPost)]
+    assert [post.question.kind in schedule.spec.kinds for post in posts] == [True]
+
+
+async def test_a_bank_of_ones_own_is_asked_whole(client: ServiceClient, service: Service) -> None:
+    assert (await started(client, service, shipped=False)).spec.kinds == ()
