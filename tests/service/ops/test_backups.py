@@ -12,7 +12,7 @@ import pytest
 
 from service.ops.backups import MAX_AGE, SCHEDULE_IT, BackupInvalid, examine_backups, read_header, take
 from service.process import CommandFailed
-from service.store import migrations
+from service.store import migrations, snapshots
 from service.store.migrations import ONE_AT_A_TIME
 from service.store.session import libpq_url
 from tests.conftest import Clock, MakeDatabase
@@ -220,3 +220,17 @@ def test_the_doctor_examines_the_newest_backup(small: Path, folder: Path) -> Non
     assert (damaged.ok, damaged.said) == (False, "newer.dump cannot be restored")
     assert "the backup is damaged (" in damaged.cure
     assert "none is in" in examine_backups(folder / "nowhere", at).said
+
+
+def test_sql_for_psql_and_for_newer_servers_is_left_out(new_database: MakeDatabase) -> None:
+    script = (
+        b"\\restrict a1b2\nSET transaction_timeout = 'no server takes this';\nCREATE TABLE t (a text);\n"
+        b"COPY public.t (a) FROM stdin;\n"
+        b"SET transaction_timeout = 0;\n\\\\restrict\n\\N\n\\.\n\nCREATE INDEX i ON t (a);\n"
+        b"SELECT pg_catalog.set_config('search_path', '', false);\n\\unrestrict a1b2\n"
+    )
+    url = new_database()
+    with psycopg.connect(libpq_url(url)) as connection:
+        assert snapshots.run_script(connection, script.splitlines(keepends=True)) == 3
+        found = connection.execute("select a from t").fetchall()
+    assert found == [("SET transaction_timeout = 0;",), ("\\restrict",), (None,)]
