@@ -1,1 +1,1 @@
-"""Operating Dailygrad: backups."""
+"""Operating Dailygrad: doctor, overview, metrics and backups."""

@@ -12,7 +12,7 @@ from service.store.tables import AnswerRow, Base, VerdictRow
 from service.wire import VerdictNote
 from tests.conftest import TOKEN, MakeDatabase
 from tests.service.filled import DOUBLED, FILLED, SECRET, TOKEN_KEY
-from tests.service.ops.conftest import Taken, restored_from
+from tests.service.ops.backups.conftest import Taken, restored_from
 from tests.service.roads import road_with
 from tests.service.rows import all_rows, sequences
 from tests.service.twochats import GUILD, TwoChats

@@ -16,7 +16,7 @@ from service.store import migrations, snapshots
 from service.store.migrations import ONE_AT_A_TIME
 from service.store.session import libpq_url
 from tests.conftest import Clock, MakeDatabase
-from tests.service.ops.conftest import restored_from, taken_to
+from tests.service.ops.backups.conftest import restored_from, taken_to
 from tests.service.roads import Road, choice
 from tests.service.rows import all_rows
 

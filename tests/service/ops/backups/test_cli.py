@@ -19,7 +19,7 @@ from service.store.session import libpq_url, start_postgres
 from tests.conftest import MakeDatabase
 from tests.service.rows import all_rows
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 def typed(*words: str, url: str) -> Result:
