@@ -635,7 +635,6 @@ class Notice(Model):
     kind: Literal["notice"] = "notice"
     title: str
     text: str
-    channel_wide: bool = False
 
 
 Body = Annotated[QuestionPost | RevealPost | VerdictNote | Notice, Field(discriminator="kind")]

@@ -34,9 +34,6 @@ _RATINGS: dict[CardRating, fsrs.Rating] = {
 # Fuzzing draws from the process's own randomness: the same reviews must always give the same dates.
 _SCHEDULER = fsrs.Scheduler(enable_fuzzing=False)
 
-EASY_SECONDS = 10.0
-"""A wholly right answer given this fast is rated easy."""
-
 
 def new_card(now: datetime) -> dict[str, Any]:
     """A card never reviewed, due at once. `now` is aware."""
@@ -53,13 +50,8 @@ def review(card: dict[str, Any], rating: CardRating, now: datetime) -> tuple[dic
     return dict(after.to_dict()), after.due
 
 
-def recall(card: dict[str, Any], now: datetime) -> float:
-    """The chance, 0 to 1, that the card is known at `now`; 0 for one never reviewed."""
-    return _SCHEDULER.get_card_retrievability(_read(card), now.astimezone(UTC))
-
-
-def rating_for(credit_share: float, seconds: float | None = None) -> CardRating:
-    """The rating an answer stands for: under half right `again`, under all of it `hard`, else `good` or, fast, `easy`.
+def rating_for(credit_share: float) -> CardRating:
+    """Returns the rating of an answer: `again` below half right, `hard` below fully right, `good` otherwise.
 
     Raises ValueError for a share that is not 0 to 1.
     """
@@ -69,7 +61,7 @@ def rating_for(credit_share: float, seconds: float | None = None) -> CardRating:
         return "again"
     if credit_share < 1:
         return "hard"
-    return "easy" if seconds is not None and seconds <= EASY_SECONDS else "good"
+    return "good"
 
 
 def _read(card: dict[str, Any]) -> fsrs.Card:

@@ -82,7 +82,7 @@ async def tell_moved(
         await outbox.leave(
             session,
             f"regraded:{round_.id}:{fixed.id}{elsewhere}",
-            Notice(title="A question was corrected", text=text, channel_wide=True),
+            Notice(title="A question was corrected", text=text),
             workspace_id=schedule.workspace_id,
             channel_id=channel_id,
             due_at=now,

@@ -80,10 +80,10 @@ def wishes_of(spec: ScheduleSpec) -> ScheduleFilter:
     return ScheduleFilter(topics=spec.topics, levels=spec.levels, kinds=spec.kinds, memory_days=spec.memory_days)
 
 
-def coming(timetable: Timetable, now: datetime, count: int = SHOWN) -> tuple[Slot, ...]:
+def coming(timetable: Timetable, now: datetime) -> tuple[Slot, ...]:
     """The next slots after `now`; fewer where the year has no more."""
     found: list[Slot] = []
-    while len(found) < count and (slot := next_slot(timetable, found[-1].instant if found else now)):
+    while len(found) < SHOWN and (slot := next_slot(timetable, found[-1].instant if found else now)):
         found.append(slot)
     return tuple(found)
 

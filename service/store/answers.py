@@ -71,9 +71,9 @@ async def log(
     return row
 
 
-async def let_stand(session: AsyncSession, answer: AnswerRow, member_id: int | None = None) -> None:
-    """Let this answer be the one that counts in its round, of its member or of the one they turned out to be."""
-    values = {"round_id": answer.round_id, "member_id": member_id or answer.member_id, "answer_id": answer.id}
+async def let_stand(session: AsyncSession, answer: AnswerRow) -> None:
+    """Makes this the answer of its member that counts in its round."""
+    values = {"round_id": answer.round_id, "member_id": answer.member_id, "answer_id": answer.id}
     made = insert(CurrentAnswer).values(values)
     changed = made.on_conflict_do_update(
         index_elements=["round_id", "member_id"], set_={"answer_id": made.excluded.answer_id}

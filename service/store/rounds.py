@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import date, datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, exists, func, literal, select, update
+from sqlalchemy import ColumnElement, Select, func, literal, select
 from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -115,21 +115,6 @@ async def owing(
         *_posting(), Schedule.spec.contains(timing), Schedule.since < until, Schedule.id > after
     )
     return (await session.scalars(query.order_by(Schedule.id).limit(most).with_for_update(skip_locked=True))).all()
-
-
-async def answer_count(session: AsyncSession, round_id: int) -> int:
-    """How many members have an answer that counts."""
-    return await session.scalar(select(func.count()).where(CurrentAnswer.round_id == round_id)) or 0
-
-
-async def skip_unanswered(session: AsyncSession, round_id: int, reason: str) -> None:
-    """Make the round one that asked nothing, unless somebody answered it by other ways than its post."""
-    answered = exists().where(CurrentAnswer.round_id == Round.id)
-    await session.execute(
-        update(Round)
-        .where(Round.id == round_id, Round.closed_at.is_(None), ~answered)
-        .values(skipped=reason, version_id=None)
-    )
 
 
 def _posting() -> tuple[ColumnElement[bool], ...]:

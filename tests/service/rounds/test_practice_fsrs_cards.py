@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.rounds.practice import CardRating, new_card, rating_for, recall, review
+from service.rounds.practice import CardRating, new_card, rating_for, review
 
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
 RATINGS: tuple[CardRating, ...] = ("again", "hard", "good", "easy")
@@ -76,29 +76,11 @@ def test_another_zone_names_the_same_instant() -> None:
     assert review(new_card(NOW), "good", tokyo) == review(new_card(NOW), "good", NOW)
 
 
-def test_recall_fades() -> None:
-    card, _ = practised("good", "good")
-    at = datetime.fromisoformat(card["last_review"])
-    chances = [recall(card, at + timedelta(days=days)) for days in (0, 1, 10, 100)]
-    assert chances == sorted(chances, reverse=True)
-    assert chances[0] == 1.0
-    assert recall(new_card(NOW), NOW) == 0
-
-
 @pytest.mark.parametrize(
-    ("share", "seconds", "rating"),
-    [
-        (0.0, None, "again"),
-        (0.49, 2.0, "again"),
-        (0.5, None, "hard"),
-        (0.99, 2.0, "hard"),
-        (1.0, None, "good"),
-        (1.0, 60.0, "good"),
-        (1.0, 10.0, "easy"),
-    ],
+    ("share", "rating"), [(0.0, "again"), (0.49, "again"), (0.5, "hard"), (0.99, "hard"), (1.0, "good")]
 )
-def test_the_rating_an_answer_stands_for(share: float, seconds: float | None, rating: CardRating) -> None:
-    assert rating_for(share, seconds) == rating
+def test_the_rating_an_answer_stands_for(share: float, rating: CardRating) -> None:
+    assert rating_for(share) == rating
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
