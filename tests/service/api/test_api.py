@@ -46,7 +46,7 @@ async def test_a_body_that_cannot_be_read_is_a_failure_that_names_the_place(http
 
 
 def test_every_method_of_the_client_has_its_route() -> None:
-    called = set(re.findall(r'_call\(\s*"([^"]+)"', inspect.getsource(ServiceClient)))
+    called = set(re.findall(r'(?:@call|self\.send)\(\s*"([^"]+)"', inspect.getsource(ServiceClient)))
     assert called == {path.removeprefix("/") for path in PATHS}
 
 
