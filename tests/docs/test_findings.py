@@ -91,7 +91,7 @@ def test_reading_the_example_leads_to_the_finding(code: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.SandboxProcess]:
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.EmbeddedSandbox]:
     started = embedded.start(tmp_path_factory.mktemp("sandbox"))
     yield started
     started.stop()
@@ -99,7 +99,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.Sandb
 
 @pytest.mark.sandbox
 @pytest.mark.timeout(300)
-async def test_proving_the_examples_leads_to_the_findings(sandbox: embedded.SandboxProcess) -> None:
+async def test_proving_the_examples_leads_to_the_findings(sandbox: embedded.EmbeddedSandbox) -> None:
     await sandbox.client.until_ready()
     readings = {}
     for code in explanations():
