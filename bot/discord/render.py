@@ -15,9 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import groupby
-from typing import Any, Final, NamedTuple, TypeVar
-
-import discord
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from bot.core import actions
 from bot.core.actions import MAX_LENGTH, BadAction, decode
@@ -42,6 +40,9 @@ from bot.core.markup import escape, parse
 from bot.core.markup.discord import ROOM, escaped, fenced, framed, glued, linked, to_discord
 from bot.core.markup.runs import units, visible
 from bot.core.rendering import bar_cells, bar_words, distinct, line_of, reachable, table_aligns, table_rows
+
+if TYPE_CHECKING:
+    import discord
 
 Body = dict[str, Any]
 
@@ -400,6 +401,8 @@ class Marks:
 
 def attached(card: Card, body: Body) -> list[discord.File]:
     """The files of the pictures a body shows."""
+    import discord  # `bank preview` renders without it
+
     wanted = body.get("attachments") or ()
     shown: Sequence[bytes] = pictures(card) if wanted else ()
     return [

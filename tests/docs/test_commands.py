@@ -131,3 +131,23 @@ def test_chat_commands_in_a_document_exist(page: Path) -> None:
         name, *words = written[1:].split()
         paths = [one.path for one in COMMANDS if one.name == name]
         assert not words or any(tuple(words[: len(path)]) == path for path in paths), written
+
+
+def test_commands_for_banks_need_no_chat_library(tmp_path: Path) -> None:
+    """`make run` installs none, and the documents use these commands after it."""
+    (tmp_path / "my-questions.md").write_text(EXAMPLES[0], encoding="utf-8")
+    for words in ("bank preview strides-of-a-transpose my-questions.md", "bot slack-manifest", "run --help"):
+        program = (
+            "import sys; sys.modules.update(dict.fromkeys(['discord', 'slack_bolt', 'slack_sdk', 'aiohttp', 'matplotlib'], None)); "
+            f"sys.argv = ['dailygrad', *{shlex.split(words)!r}]; import dailygrad; dailygrad.main()"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=100,
+        )
+        assert done.returncode == 0, done.stderr
