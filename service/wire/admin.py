@@ -1,0 +1,96 @@
+"""Schedules, rounds, seasons, reports, the audit log and checks, as admins see them."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from service.wire.base import Kind, Level, Model, Platform, Short
+from service.wire.members import BoardRow
+from service.wire.questions import QuestionView
+
+
+class ScheduleSpec(Model):
+    """A schedule as an admin states it. Local time, IANA zone, weekdays 0 = Monday."""
+
+    at: time = time(9, 0)
+    weekdays: Annotated[tuple[Annotated[int, Field(ge=0, le=6)], ...], Field(max_length=7)] = (0, 1, 2, 3, 4)
+    zone: Short = "UTC"
+    open_minutes: Annotated[int, Field(ge=1, le=7 * 24 * 60)] = 8 * 60
+    levels: Annotated[tuple[Level, ...], Field(max_length=20)] = ()
+    topics: Annotated[tuple[Short, ...], Field(max_length=200)] = ()
+    kinds: Annotated[tuple[Kind, ...], Field(max_length=20)] = ()
+    country: Short = ""
+    """A calendar of public holidays to keep, such as DE or US-CA."""
+    speed_bonus: bool = False
+    memory_days: Annotated[int, Field(ge=0, le=3650)] = 365
+    catch_up_minutes: Annotated[int, Field(ge=0, le=24 * 60)] = 120
+
+
+class ChannelView(Model):
+    """A channel of any chat of the workspace."""
+
+    platform: Platform
+    channel: str
+    name: str
+
+
+class ScheduleView(Model):
+    id: int
+    channel: str
+    channel_name: str
+    spec: ScheduleSpec
+    paused: bool
+    platform: Platform = "web"
+    """The chat of its channel."""
+    shared: tuple[ChannelView, ...] = ()
+    """The further channels it posts to, of whatever chat."""
+    next: tuple[datetime, ...] = ()
+    """The next slots, at most three."""
+
+
+class RoundView(Model):
+    id: int
+    day: date
+    question: QuestionView
+    opens_at: datetime
+    closes_at: datetime
+    answers: int
+    closed: bool
+    zone: str = "UTC"
+    """IANA zone in which the instants are said to people."""
+
+
+class SeasonView(Model):
+    id: int
+    name: str
+    starts_at: datetime
+    ends_at: datetime | None
+    archive: tuple[BoardRow, ...] = ()
+
+
+class ReportView(Model):
+    id: int
+    question: str
+    by: str
+    text: str
+    at: datetime
+    state: Literal["open", "dismissed", "fixed"]
+
+
+class AuditView(Model):
+    at: datetime
+    by: str
+    action: str
+    detail: str
+
+
+class Check(Model):
+    """One line of the doctor."""
+
+    name: str
+    ok: bool
+    said: str
+    cure: str = ""

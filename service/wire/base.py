@@ -1,0 +1,90 @@
+"""What every call has in common: who speaks and where, failures, and the types of single fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, SecretStr
+from pydantic_core import ErrorDetails
+
+Platform = Literal["web", "console", "discord", "slack"]
+Kind = Literal["choice", "value", "output", "code", "open"]
+
+
+Level = Literal["mid", "senior", "principal"]
+Verdict = Literal[
+    "accepted",
+    "wrong",
+    "runtime error",
+    "time limit",
+    "memory limit",
+    "output limit",
+    "invalid",
+    "system error",
+]
+Period = Literal["day", "week", "month", "season", "all"]
+
+
+Contest = Literal["points", "rookies", "improved"]
+"""Whose board: everybody's, of those who began within its period, or of those who get more right than in the last."""
+Rating = Literal["again", "hard", "good", "easy"]
+
+
+Ref = Annotated[str, Field(pattern=r"^[rp][0-9]{1,18}$")]
+EventId = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+Short = Annotated[str, Field(max_length=200)]
+Code = Annotated[str, Field(max_length=100_000)]
+
+
+Secret = Annotated[SecretStr, Field(max_length=10_000), PlainSerializer(SecretStr.get_secret_value, when_used="json")]
+"""Plain on the wire, between a bot and its service; hidden wherever it is printed or logged."""
+
+
+class Model(BaseModel):
+    """The base of all: frozen, and a field nobody knows is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Who(Model):
+    """A member as the platform knows them. `admin` is the platform's own word for it, asked at every event."""
+
+    platform: Platform
+    workspace: Short
+    member: Short
+    name: Annotated[str, Field(min_length=1, max_length=80)]
+    admin: bool = False
+
+
+class Where(Model):
+    """A channel as the platform knows it."""
+
+    channel: Short
+    name: Short = ""
+
+
+class Failure(Model):
+    """Why a refused call was refused; `code` is stable, `message` is for people."""
+
+    code: str
+    message: str
+
+
+_WORDS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
+    "string_too_long": lambda limit: f"that is too long; at most {limit['max_length']:,} characters fit",
+    "string_too_short": lambda limit: "that is empty" if limit["min_length"] == 1 else "that is too short",
+    "greater_than_equal": lambda limit: f"that is too little; at least {limit['ge']:,} is needed",
+    "less_than_equal": lambda limit: f"that is too much; at most {limit['le']:,} is taken",
+}
+
+
+def limit_words(errors: Sequence[ErrorDetails], skip: int = 0) -> str:
+    """`open minutes: that is too little; …`: the first error, its place without `skip` leading parts."""
+    first = errors[0]
+    place = " ".join(str(part) for part in first["loc"][skip:]).replace("_", " ")
+    words = _WORDS.get(first["type"])
+    said = words(first["ctx"]) if words else first["msg"].removeprefix("Value error, ")
+    return f"{place}: {said}" if place else said
