@@ -1,4 +1,4 @@
-"""What tests of faults stand on: the real service on a real port and PostgreSQL, and bots as processes of their own."""
+"""The real service on a real port and PostgreSQL, and bots as processes of their own, for tests of faults."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from service.client import ServiceClient
 from service.config import Settings
 from service.wire import Platform as PlatformName
 from service.wire import RoundView, ScheduleSpec, Where, Who
+from tests.forked import Forked
 
 ROOT = Path(__file__).parent.parent.parent
 BANK = ROOT / "tests" / "bot" / "fixtures" / "room.md"
@@ -136,7 +138,7 @@ async def _served(service: Service, listener: socket.socket) -> AsyncIterator[No
 class Bot:
     """A `dailygrad` process and what it has printed and logged so far."""
 
-    process: asyncio.subprocess.Process
+    process: subprocess.Popen[bytes]
     lines: list[str] = field(default_factory=list)
     news: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -145,7 +147,10 @@ class Bot:
 
     async def _follow(self) -> None:
         assert self.process.stdout is not None
-        async for line in self.process.stdout:
+        stream = asyncio.StreamReader()
+        loop = asyncio.get_running_loop()
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), self.process.stdout)
+        async for line in stream:
             self.lines.append(line.decode(errors="replace"))
             self.news.set()
         self.news.set()
@@ -158,7 +163,7 @@ class Bot:
         """Wait until it prints something matching."""
         async with asyncio.timeout(PATIENCE_S):
             while (found := re.search(pattern, self.said)) is None:
-                assert self.process.returncode is None, f"it ended before {pattern}:\n{self.said}"
+                assert self.process.poll() is None, f"it ended before {pattern}:\n{self.said}"
                 self.news.clear()
                 await self.news.wait()
         return found
@@ -186,7 +191,7 @@ class Bot:
         await self.ends_well()
 
     async def _ended(self) -> None:
-        await self.process.wait()
+        await asyncio.to_thread(self.process.wait)
         await self.reader
 
 
@@ -210,13 +215,13 @@ class Bots:
             "DAILYGRAD_DATA": str(folder),
         }
         bot = Bot(
-            await asyncio.create_subprocess_exec(
-                *(sys.executable, *_command(words)),
+            Forked(
+                [sys.executable, "-m", "dailygrad", *words],
                 cwd=ROOT,
                 env=_surroundings() | ours | self.settings | settings,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
             )
         )
         self.started.append(bot)
@@ -226,13 +231,6 @@ class Bots:
         """Kill whatever still runs."""
         for bot in self.started:
             await bot.kill()
-
-
-def _command(words: tuple[str, ...]) -> list[str]:
-    """What Python is told. A bot's command is started without the front door, which imports the whole service."""
-    if words[0] == "bot":
-        return ["-c", "from bot.cli import bot_command; bot_command()", *words[1:]]
-    return ["-m", "dailygrad", *words]
 
 
 def _surroundings() -> dict[str, str]:

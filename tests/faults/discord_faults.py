@@ -147,8 +147,8 @@ async def team_ready(
 
 
 def megabytes(bot: Bot) -> float:
-    """Memory that is the bot's alone."""
-    return float(psutil.Process(bot.process.pid).memory_full_info().uss) / 2**20
+    """Resident memory of a bot. Its private memory would also grow by what it stops sharing with its origin."""
+    return float(psutil.Process(bot.process.pid).memory_info().rss) / 2**20
 
 
 def waited_s(pid: int) -> float:

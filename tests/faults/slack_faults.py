@@ -51,10 +51,10 @@ class SlackScene:
         bot = await self.launch(data, **settings)
 
         def there() -> bool:
-            return len(self.slack.sockets.open) > before or bot.process.returncode is not None
+            return len(self.slack.sockets.open) > before or bot.process.poll() is not None
 
         await self.slack.until(there, 60, "a socket")
-        assert bot.process.returncode is None, bot.said
+        assert bot.process.poll() is None, bot.said
         return bot
 
     async def launch(self, data: str = "data", **settings: str) -> Bot:

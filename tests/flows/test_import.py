@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests import forked
+
 ROOT = Path(__file__).parents[2]
 DOCUMENT = """# Views
 
@@ -28,14 +30,14 @@ DOCUMENT = """# Views
 def bank(*words: str, url: str) -> subprocess.CompletedProcess[str]:
     ours = ("DAILYGRAD_", "DATABASE_URL")
     rest = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    return subprocess.run(
+    ended: subprocess.CompletedProcess[str] = forked.run(
         [sys.executable, "-m", "dailygrad", "bank", *words],
         cwd=ROOT,
         env={**rest, "DATABASE_URL": url, "COLUMNS": "200"},
-        capture_output=True,
         text=True,
         timeout=60,
     )
+    return ended
 
 
 def done(*words: str, url: str) -> str:

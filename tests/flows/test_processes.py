@@ -1,4 +1,4 @@
-"""The parts as processes of their own, as an operator without containers starts them. Few, for each start is real."""
+"""The parts as processes of their own, as an operator without containers starts them; in the day, for real."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ from service.client import ServiceClient, ServiceRefused
 from service.leader import LEADER
 from service.store.session import libpq_url
 from service.wire import AnswerInput, ScheduleSpec, Where, Who
+from tests import forked
 from tests.conftest import Clock
+from tests.forked import Forked
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -52,14 +54,14 @@ def environment(**settings: str) -> dict[str, str]:
 
 def once(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """A command that ends by itself."""
-    return subprocess.run(
+    ended: subprocess.CompletedProcess[str] = forked.run(
         [sys.executable, "-m", "dailygrad", *words],
         cwd=ROOT,
         env=environment(**settings),
-        capture_output=True,
         text=True,
         timeout=PATIENCE,
     )
+    return ended
 
 
 def done(*words: str, **settings: str) -> str:
@@ -116,9 +118,12 @@ class Parts:
 
     folder: Path
     started: list[Part] = field(default_factory=list)
+    forking: bool = True
 
     def start(self, *words: str, **settings: str) -> Part:
-        process = subprocess.Popen(
+        # The sandbox is itself about what a process inherits, so it is always started for real.
+        start = Forked if self.forking and words[0] != "sandbox" else subprocess.Popen
+        process = start(
             [sys.executable, "-m", "dailygrad", *words],
             cwd=ROOT,
             env=environment(PYTHONUNBUFFERED="1", **settings),
@@ -217,6 +222,7 @@ def messages(folder: Path) -> int:
 
 
 async def test_a_day_with_every_part_a_process_of_its_own(parts: Parts, new_database: Callable[[], str]) -> None:
+    parts.forking = False
     database = {"DATABASE_URL": new_database()}
     assert "The database is at " in done("migrate", **database)
     assert "room: 6 new" in done("bank", "import", str(BANK), **database)
