@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from bot.core.command_spec import COMMANDS
 from dailygrad import COMMANDS as CLI
 from dailygrad import load
-from tests.docs.pages import DOCS, PAGES, ROOT, blocks_of, commands_of, name_of, prose_of, rows_of, section_of
+from tests.docs.pages import DOCS, PAGES, ROOT, blocks_of, commands_of, name_of, prose_of, rows_of, section_of, text_of
 
 PAGE = DOCS / "commands.md"
 EXAMPLES = blocks_of(DOCS / "writing-questions.md", "markdown")
@@ -29,6 +30,8 @@ NOT_RUN = (
     *("bot web", "bot console", "bot discord", "bot discord-sync", "bot slack"),
     *("bank import", "bank approve", "bank log", "bank undo", "sandbox serve"),
 )
+# What only the chats install.
+CHAT_LIBRARIES = ["discord", "slack_bolt", "slack_sdk", "aiohttp", "matplotlib"]
 # Exit statuses other than 0 that a document describes; `doctor` may find something on this machine.
 STATUSES = {"bank diff": (0, 1), "doctor": (0, 1)}
 
@@ -138,7 +141,7 @@ def test_commands_for_banks_need_no_chat_library(tmp_path: Path) -> None:
     (tmp_path / "my-questions.md").write_text(EXAMPLES[0], encoding="utf-8")
     for words in ("bank preview strides-of-a-transpose my-questions.md", "bot slack-manifest", "run --help"):
         program = (
-            "import sys; sys.modules.update(dict.fromkeys(['discord', 'slack_bolt', 'slack_sdk', 'aiohttp', 'matplotlib'], None)); "
+            f"import sys; sys.modules.update(dict.fromkeys({CHAT_LIBRARIES}, None)); "
             f"sys.argv = ['dailygrad', *{shlex.split(words)!r}]; import dailygrad; dailygrad.main()"
         )
         done = subprocess.run(
@@ -151,3 +154,20 @@ def test_commands_for_banks_need_no_chat_library(tmp_path: Path) -> None:
             timeout=100,
         )
         assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_make_targets_in_a_document_exist(page: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    shown = re.findall(r"(?:^|`)(?:[A-Z_]+=\S+ )*make ([a-z-]+)", text_of(page), re.M)
+    assert set(shown) <= targets
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_compose_commands_in_a_document_name_services_and_profiles(page: Path) -> None:
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
+    profiles = {profile for service in services.values() for profile in service.get("profiles", ())}
+    for line in re.findall(r"docker compose [^`\n#>|]*", text_of(page)):
+        assert set(re.findall(r"--profile (\w+)", line)) <= profiles, line
+        named = re.findall(r"--scale (\w+)=", line) + re.findall(r"(?:run --rm|exec -T|up) ([a-z][\w-]*)", line)
+        assert set(named) <= set(services), line
