@@ -21,6 +21,8 @@ myst_links_external_new_tab = False
 
 html_theme = "furo"
 html_title = "Dailygrad"
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {"footer_icons": [], "navigation_with_keys": True}
