@@ -205,7 +205,7 @@ def _on_discord() -> Presence:
 def _on_slack() -> Presence:
     with installed("slack"):
         from bot.slack.app import serve
-        from bot.slack.auth import TokenWrong
+        from bot.slack.auth import TokenRejected
         from bot.slack.settings import SlackSettings
         from bot.slack.socket import SocketFailed
     settings = settings_read(SlackSettings)
@@ -214,7 +214,7 @@ def _on_slack() -> Presence:
     async def be_there(client: ServiceClient, stop: asyncio.Event, links: Links | None, data: Path) -> None:
         try:
             await serve(settings.model_copy(update={"data": data}), client, now, stop, links)
-        except (SocketFailed, TokenWrong) as problem:
+        except (SocketFailed, TokenRejected) as problem:
             raise CommandFailed(str(problem)) from None
 
     return be_there

@@ -1,4 +1,4 @@
-"""Discord: what a card or a form is there, as the bodies its API takes."""
+"""Discord: renders cards and forms as the bodies its API takes."""
 
 from bot.discord.modals import fits_modal, modal
 from bot.discord.render import bodies

@@ -1,4 +1,4 @@
-"""The application commands Discord is told of, made of the one definition all chats share. Pure, but for `sync`."""
+"""Application commands: their registration with Discord, from the definition all chats share, and autocompletion."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from bot.core.rendering import short
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Who
 
+_LOG = logging.getLogger(__name__)
 Body = dict[str, Any]
-
+Suggestion = tuple[str, str]
+"""A suggestion: the text shown and the value it stands for."""
 CHAT, MESSAGE = 1, 3
 _SUBCOMMAND, _GROUP, _STRING, _INTEGER, _BOOLEAN, _ATTACHMENT = 1, 2, 3, 4, 5, 11
 _GUILD_ONLY: Final[Body] = {"contexts": [0], "integration_types": [0]}
 MANAGE_SERVER: Final = 1 << 5
 ANSWER_WITH_THIS: Final = "Answer with this"
-
 _DESCRIPTIONS = {"quiz": "The team's daily quiz.", "quiz-admin": "Schedules, banks, seasons and more of the quiz."}
 _GROUP_HELP = {
     "schedule": "When and where questions are posted.",
     "season": "Seasons and their boards.",
-    "bank": "The questions there are.",
-    "review": "Questions that were reported.",
-    "member": "One member's streak and points.",
+    "bank": "The question bank.",
+    "review": "Reported questions.",
+    "member": "A member's streak and points.",
 }
-# Few words of which one is meant: chosen from a list. What may be several, or more than the list, is completed.
+# Arguments with a fixed list of choices. The others that have known values are autocompleted.
 _LISTED = (command_spec.LEVEL, command_spec.KIND, command_spec.PERIOD, command_spec.PRIVACY, command_spec.GENERATED)
 _YES_OR_NO = (command_spec.SWITCH, command_spec.EVERYONE)
 _NUMBERS = (command_spec.NUMBER, command_spec.DAYS_BEFORE)
 _COMPLETED = ("topic", "command", "schedule")
-"""Arguments whose words are known, though their kind names none."""
-
+"""Names of arguments that are autocompleted although their kind lists no values."""
 _FILE: Final[Body] = {"type": _ATTACHMENT, "name": "file"}
 _CHECK: Final[Body] = {"type": _BOOLEAN, "name": "check", "description": "Only check the document and change nothing."}
 _FILES: Final[Mapping[tuple[str, ...], Sequence[Body]]] = {
@@ -49,10 +49,17 @@ _FILES: Final[Mapping[tuple[str, ...], Sequence[Body]]] = {
     ("run",): [{**_FILE, "description": "The program as a .py file."}],
     ("bank", "import"): [{**_FILE, "description": "The document, for example Markdown."}, _CHECK],
 }
+_COMPARED_KEYS = ("type", "name", "description", "required", "autocomplete", "value", "contexts", "integration_types")
+_MOST = 25
+_LONGEST = 100
+# Discord asks again at every letter, so do not wait for a slow service.
+_PATIENCE_S = 1.0
+_KEPT = timedelta(minutes=2)
+_WORKSPACES = 256
 
 
 def application_commands() -> list[Body]:
-    """Every command, as the body of Discord's bulk overwrite."""
+    """Returns all commands, as the body of Discord's bulk overwrite."""
     return [
         {**_chat_command("quiz"), **_GUILD_ONLY},
         {**_chat_command("quiz-admin"), **_GUILD_ONLY, "default_member_permissions": MANAGE_SERVER},
@@ -65,7 +72,7 @@ def _chat_command(name: str) -> Body:
 
 
 def _branches(specs: Sequence[Spec]) -> Iterator[Body]:
-    """A subcommand for each command of one word, a group for those that share their first."""
+    """Yields a subcommand for each one-word command, and a group for those that share their first word."""
     heads = dict.fromkeys(spec.path[0] for spec in specs)
     for head in heads:
         within = [spec for spec in specs if spec.path[0] == head]
@@ -82,7 +89,7 @@ def _branches(specs: Sequence[Spec]) -> Iterator[Body]:
 
 
 def _subcommand(spec: Spec) -> Body:
-    # Discord wants what is required first.
+    # Discord requires the required options first.
     arguments = sorted(spec.arguments, key=lambda argument: not argument.required)
     options = [*map(_option, arguments), *_FILES.get(spec.path, ())]
     return {
@@ -108,106 +115,94 @@ def _option(argument: Argument) -> Body:
     return option
 
 
-async def sync(http: HTTPClient, application: str) -> list[str]:
-    """Tell Discord of the commands, in one request; returns a line for each that is new, changed or gone."""
+async def register_commands(http: HTTPClient, application: str) -> list[str]:
+    """Registers the commands in one request; returns a line for each one added, changed or removed."""
     before = await http.get_global_commands(application)
     commands = application_commands()
-    changed = changes([dict(one) for one in before], commands)
+    changed = describe_changes([dict(one) for one in before], commands)
     if changed:
         await http.bulk_upsert_global_commands(application, payload=commands)
     return changed
 
 
-def changes(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What telling `after` changes where Discord knows `before`."""
+def describe_changes(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Describes the differences between the registered commands and the new ones."""
     old, new = ({(one.get("type", CHAT), one["name"]): one for one in known} for known in (before, after))
-    made = [f"added {_shown(key)}" for key in new if key not in old]
-    altered = [f"changed {_shown(key)}" for key in new if key in old and _core(old[key]) != _core(new[key])]
-    return [*made, *altered, *(f"removed {_shown(key)}" for key in old if key not in new)]
+    made = [f"added {_command_name(key)}" for key in new if key not in old]
+    altered = [
+        f"changed {_command_name(key)}" for key in new if key in old and _comparable(old[key]) != _comparable(new[key])
+    ]
+    return [*made, *altered, *(f"removed {_command_name(key)}" for key in old if key not in new)]
 
 
-def _shown(key: tuple[int, str]) -> str:
+def _command_name(key: tuple[int, str]) -> str:
     return f"/{key[1]}" if key[0] == CHAT else f"“{key[1]}”"
 
 
-_CORE = ("type", "name", "description", "required", "autocomplete", "value", "contexts", "integration_types")
-
-
-def _core(command: Mapping[str, Any]) -> Body:
-    """What we say of a command, without what Discord adds to it."""
-    core = {key: command[key] for key in _CORE if command.get(key)}
+def _comparable(command: Mapping[str, Any]) -> Body:
+    """Returns the part of a command that we define, without what Discord adds."""
+    core = {key: command[key] for key in _COMPARED_KEYS if command.get(key)}
     if command.get("default_member_permissions") is not None:
         core["default_member_permissions"] = int(command["default_member_permissions"])
     for key in ("options", "choices"):
         if command.get(key):
-            core[key] = [_core(part) for part in command[key]]
+            core[key] = [_comparable(part) for part in command[key]]
     return core
 
 
-# What Discord offers while an option is typed: words of its kind, and what the workspace has. Never an error.
+# Autocompletion
 
 
-_LOG = logging.getLogger(__name__)
-
-Offer = tuple[str, str]
-"""What is shown, and the value it stands for."""
-
-_MOST = 25
-_LONGEST = 100
-# The list is drawn anew at every letter: a slow service is not waited for.
-_PATIENCE_S = 1.0
-_KEPT = timedelta(minutes=2)
-_WORKSPACES = 256
-
-
-class Suggester:
-    """Offers values. What the service says of a workspace is kept for two minutes, of at most so many workspaces."""
+class Autocompleter:
+    """Suggests values for options. Caches each workspace's values for two minutes."""
 
     def __init__(self, client: ServiceClient, clock: Callable[[], datetime]) -> None:
         self._client = client
         self._clock = clock
-        _zones()  # now, and not while somebody waits: they are read from many files
-        self._kept: OrderedDict[tuple[str, str], tuple[datetime, list[Offer]]] = OrderedDict()
+        _zones()  # load them now: they are read from many files
+        self._kept: OrderedDict[tuple[str, str], tuple[datetime, list[Suggestion]]] = OrderedDict()
 
-    async def offers(self, who: Who, spec: Spec, argument: Argument, typed: str) -> list[Offer]:
-        """At most 25 values that go on from what is typed."""
-        known = [(word, word) for word in _words(spec, argument)] or await self._of_workspace(who, spec, argument)
+    async def suggest(self, who: Who, spec: Spec, argument: Argument, typed: str) -> list[Suggestion]:
+        """Returns at most 25 values that match what was typed."""
+        known = [(word, word) for word in _known_values(spec, argument)] or await self._of_workspace(
+            who, spec, argument
+        )
         wanted = typed.strip().lower()
         begin = [one for one in known if one[0].lower().startswith(wanted)]
         hold = [one for one in known if wanted in one[0].lower() and one not in begin]
         return [(shown[:_LONGEST], value) for shown, value in (*begin, *hold) if 0 < len(value) <= _LONGEST][:_MOST]
 
-    async def _of_workspace(self, who: Who, spec: Spec, argument: Argument) -> list[Offer]:
+    async def _of_workspace(self, who: Who, spec: Spec, argument: Argument) -> list[Suggestion]:
         ask = self._asking(who, spec, argument)
         if ask is None or not who.workspace:
             return []
         key = (who.workspace, argument.name)
-        at, offers = self._kept.get(key, (None, []))
+        at, suggest = self._kept.get(key, (None, []))
         if at is not None and self._clock() - at < _KEPT:
-            return offers
+            return suggest
         try:
             async with asyncio.timeout(_PATIENCE_S):
-                offers = await ask()
+                suggest = await ask()
         except (TimeoutError, ServiceRefused, ServiceUnavailable) as error:
-            _LOG.info("nothing can be offered for %s: %s", argument.name, error)
-            return offers
-        self._kept[key] = (self._clock(), offers)
+            _LOG.info("no suggestions for %s: %s", argument.name, error)
+            return suggest
+        self._kept[key] = (self._clock(), suggest)
         self._kept.move_to_end(key)
         while len(self._kept) > _WORKSPACES:
             self._kept.popitem(last=False)
-        return offers
+        return suggest
 
-    def _asking(self, who: Who, spec: Spec, argument: Argument) -> Callable[[], Awaitable[list[Offer]]] | None:
+    def _asking(self, who: Who, spec: Spec, argument: Argument) -> Callable[[], Awaitable[list[Suggestion]]] | None:
         if argument.name == "topic":
             return lambda: self._topics(who)
         if argument.name == "schedule" and who.admin:
             return lambda: self._schedules(who)
         return None
 
-    async def _topics(self, who: Who) -> list[Offer]:
+    async def _topics(self, who: Who) -> list[Suggestion]:
         return [(one.topic, one.topic) for one in await self._client.topics(who)]
 
-    async def _schedules(self, who: Who) -> list[Offer]:
+    async def _schedules(self, who: Who) -> list[Suggestion]:
         return [
             (f"{one.id}: {one.channel_name or one.channel} at {one.spec.at:%H:%M}", str(one.id))
             for one in await self._client.schedule_list(who)
@@ -219,8 +214,8 @@ def _zones() -> tuple[str, ...]:
     return (*command_spec.ZONE.choices, *sorted(available_timezones() - set(command_spec.ZONE.choices)))
 
 
-def _words(spec: Spec, argument: Argument) -> Sequence[str]:
-    """The words of the argument's kind, the likeliest first."""
+def _known_values(spec: Spec, argument: Argument) -> Sequence[str]:
+    """Returns the known values of an argument, the likeliest first."""
     if argument.kind is command_spec.ZONE:
         return _zones()
     if argument.name == "command":

@@ -1,4 +1,4 @@
-"""Says hello once to whoever added the bot to a server, however often Discord says that it is there."""
+"""Greets the person who adds the bot to a server, once, however often Discord reports the server."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ from bot.core.cards import Card
 from bot.core.dispatcher import Answer, DeliveryDelayed, DeliveryRefused, Target
 from bot.core.events import Added
 from bot.core.journal import Journal
-from bot.discord.platform import DiscordPlatform, may_write
-from bot.discord.render import form_card
+from bot.discord.handler import as_card
+from bot.discord.platform import DiscordPlatform, can_post
 from service.wire import Where, Who
 
 _LOG = logging.getLogger(__name__)
-
-# A server that was joined while we were away is greeted when we are back; the journal remembers longer than this.
+# Longest time since a server was joined in which the bot still says hello; the journal remembers longer.
 LATEST: Final = timedelta(hours=24)
 _BOT_ADDED: Final = 28
-"""The audit log's kind: docs, resources/audit-log."""
+"""Audit log event type. Docs: resources/audit-log."""
 
 
 class Greeter:
-    """Greets each addition once; the service knows whom it has greeted before."""
+    """Greets whoever adds the bot to a server, once per addition."""
 
     def __init__(
         self,
@@ -43,8 +42,8 @@ class Greeter:
         self._platform = platform
         self._clock = clock
 
-    async def welcome(self, guild: discord.Guild, added: bool) -> None:
-        """Greet whoever added us, unless that was done."""
+    async def greet_server(self, guild: discord.Guild, added: bool) -> None:
+        """Greets the person who added the bot, unless they were greeted before."""
         joined = guild.me.joined_at if guild.me else None
         if joined is None or not (added or self._clock() - joined < LATEST):
             return
@@ -55,7 +54,7 @@ class Greeter:
             await self._greet(event, guild)
 
     async def replay(self) -> None:
-        """Greet where a crash came between."""
+        """Sends the greetings that a crash interrupted."""
         for taken in self._journal.left():
             if isinstance(taken.event, Added) and (guild := self._client.get_guild(int(taken.route["guild"]))):
                 await self._greet(taken.event, guild)
@@ -66,12 +65,12 @@ class Greeter:
         if reply.needless:
             self._journal.done(event.id)
             return
-        card = reply.said if isinstance(reply.said, Card) else form_card(reply.said)
+        card = as_card(reply.said)
         alone = Target(who.workspace, event.where.channel, member=who.member)
         try:
             await self._platform.post(alone, card, event.id)
         except (DeliveryRefused, DeliveryDelayed) as error:
-            _LOG.info("%s cannot be greeted alone: %s", who.name, error)
+            _LOG.info("cannot greet %s by direct message: %s", who.name, error)
             await self._greet_all(event, card)
         self._journal.done(event.id)
 
@@ -81,17 +80,17 @@ class Greeter:
         try:
             await self._platform.post(Target(event.who.workspace, event.where.channel), card, event.id)
         except (DeliveryRefused, DeliveryDelayed) as error:
-            _LOG.warning("nobody in %s could be greeted: %s", event.who.workspace, error)
+            _LOG.warning("cannot greet anyone in %s: %s", event.who.workspace, error)
 
     async def _adder(self, owner: Who, guild: discord.Guild) -> Who:
-        """Whoever added us, where the server lets us see that; else its owner."""
+        """Returns the person who added the bot if the audit log is readable, else the server's owner."""
         member = await self._from_audit_log(guild) or owner.member
         name = owner.name
         try:
             user: dict[str, Any] = dict(await self._client.http.get_user(int(member)))
             name = user.get("global_name") or user["username"]
         except discord.HTTPException as error:
-            _LOG.info("the name of %s is not known: %s", member, error)
+            _LOG.info("cannot fetch the name of %s: %s", member, error)
         return owner.model_copy(update={"member": member, "name": name[:80], "admin": True})
 
     async def _from_audit_log(self, guild: discord.Guild) -> str | None:
@@ -101,16 +100,16 @@ class Greeter:
         try:
             log = await self._client.http.request(route, params={"action_type": _BOT_ADDED, "limit": 10})
         except discord.HTTPException as error:
-            _LOG.info("the audit log of %s cannot be read: %s", guild.id, error)
+            _LOG.info("cannot read the audit log of %s: %s", guild.id, error)
             return None
         ours = (one for one in log["audit_log_entries"] if one.get("target_id") == str(self._client.user.id))
         return next((str(one["user_id"]) for one in ours if one.get("user_id")), None)
 
 
 def _first_channel(guild: discord.Guild) -> Where:
-    """A channel for the quiz: the server's own for notices, else the first we may write to."""
+    """Suggests a channel for the quiz: the server's system channel, else the first the bot may post in."""
     system = [guild.system_channel] if guild.system_channel else []
     for channel in (*system, *sorted(guild.text_channels, key=lambda each: each.position)):
-        if may_write(channel, guild):
+        if can_post(channel, guild):
             return Where(channel=str(channel.id), name=f"#{channel.name}"[:200])
     return Where(channel="")

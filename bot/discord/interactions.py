@@ -1,4 +1,4 @@
-"""An interaction as an event: commands, presses, filled modals, picked messages. Pure; files are named, not fetched."""
+"""Parses interactions as quiz events: commands, buttons, modals, picked messages. Pure: downloads no files."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ from bot.core.actions import BadAction, Import, decode, encode
 from bot.core.command_spec import Argument, Spec, specs_of
 from bot.core.events import Command, Event, Press, Sent, Submit
 from bot.discord.modals import FILE
-from bot.discord.render import SELECT, Pressed, read_custom_id
+from bot.discord.render import SELECT, CustomId, parse_custom_id
 from service.wire import Where, Who
 
-COMMAND, COMPONENT, COMPLETING, MODAL = 2, 3, 4, 5
-"""The kinds of interaction: docs, interactions/receiving-and-responding."""
+COMMAND, COMPONENT, AUTOCOMPLETE, MODAL = 2, 3, 4, 5
+"""Interaction types. Docs: interactions/receiving-and-responding."""
 _TYPED, _ON_MESSAGE = 1, 3
 _SUBCOMMAND, _GROUP, _ATTACHMENT = 1, 2, 11
-
 LARGEST_CODE, LARGEST_DOCUMENT = 100_000, 5_000_000
-"""Bytes of a program and of a document of questions that the service would take."""
+"""Largest program and largest question document the service accepts, bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class RawInteraction:
-    """An interaction without the library. In a direct message `guild` is empty."""
+    """An interaction as plain data. In a direct message, `guild` is empty."""
 
     id: str
     token: str
@@ -40,12 +39,12 @@ class RawInteraction:
     name: str
     admin: bool
     private: bool = False
-    """Whether it came from a message of ours that this member alone sees, so that it can be replaced."""
+    """Whether it came from a message only this member sees, which can be replaced."""
 
 
 @dataclass(frozen=True, slots=True)
 class WantedFile:
-    """A file to fetch, and the most bytes it may have."""
+    """A file to download; `most` is its largest allowed size, bytes."""
 
     name: str
     url: str
@@ -54,52 +53,49 @@ class WantedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """What was done. `files` are to be fetched and handed to `with_files` before it is answered."""
+class ParsedInteraction:
+    """An event parsed from an interaction. Download `files` and pass them to `with_files` before answering it."""
 
     event: Command | Press | Submit | Sent
     files: tuple[WantedFile, ...] = ()
     opens: bool = False
-    """Whether a form is to be opened however much of its question fits."""
+    """Whether to open the modal even if the question does not fit in it."""
 
 
-def read_interaction(heard: RawInteraction, at: datetime) -> Read | None:
-    """What was done; None for what is none of ours. In a direct message only a button of ours says the workspace."""
-    if heard.kind == COMMAND:
-        return _command(heard, at) if heard.data.get("type", _TYPED) == _TYPED else _picked_message(heard, at)
-    if heard.kind not in (COMPONENT, MODAL):
+def parse_interaction(raw: RawInteraction, at: datetime) -> ParsedInteraction | None:
+    """Parses an interaction; None if it is unknown. In a direct message, the button names the workspace."""
+    if raw.kind == COMMAND:
+        return _command(raw, at) if raw.data.get("type", _TYPED) == _TYPED else _picked_message(raw, at)
+    if raw.kind not in (COMPONENT, MODAL):
         return None
-    pressed = read_custom_id(str(heard.data.get("custom_id", "")))
-    if not heard.guild:
-        heard = replace(heard, guild=pressed.guild, channel=pressed.channel, channel_name="")
-    return _component(heard, pressed, at) if heard.kind == COMPONENT else _modal(heard, pressed, at)
+    custom_id = parse_custom_id(str(raw.data.get("custom_id", "")))
+    if not raw.guild:
+        raw = replace(raw, guild=custom_id.guild, channel=custom_id.channel, channel_name="")
+    return _component(raw, custom_id, at) if raw.kind == COMPONENT else _modal(raw, custom_id, at)
 
 
-def member_of(heard: RawInteraction) -> Who:
-    """Who did it, as the quiz knows them."""
+def member_of(raw: RawInteraction) -> Who:
+    """Returns the member who did it."""
     return Who(
         platform="discord",
-        workspace=heard.guild,
-        member=heard.member,
-        name=heard.name.strip()[:80] or heard.member,
-        admin=heard.admin,
+        workspace=raw.guild,
+        member=raw.member,
+        name=raw.name.strip()[:80] or raw.member,
+        admin=raw.admin,
     )
 
 
-def _where(heard: RawInteraction) -> Where:
-    return Where(channel=heard.channel, name=heard.channel_name[:200])
+def _where(raw: RawInteraction) -> Where:
+    return Where(channel=raw.channel, name=raw.channel_name[:200])
 
 
-def event_id(heard: RawInteraction) -> str:
-    """Discord's own id, which a second delivery bears too."""
-    return f"discord:{heard.id}"
-
-
-# Commands
+def event_id(raw: RawInteraction) -> str:
+    """Returns an id that a repeated delivery shares."""
+    return f"discord:{raw.id}"
 
 
 def path_of(data: Mapping[str, Any]) -> tuple[tuple[str, ...], Sequence[Mapping[str, Any]]]:
-    """The words that follow the command's name, and the options given to it."""
+    """Returns the words after the command's name, and its options."""
     path: list[str] = []
     options: Sequence[Mapping[str, Any]] = data.get("options") or ()
     while options and options[0].get("type") in (_SUBCOMMAND, _GROUP):
@@ -109,35 +105,35 @@ def path_of(data: Mapping[str, Any]) -> tuple[tuple[str, ...], Sequence[Mapping[
 
 
 def spec_of(name: str, path: tuple[str, ...]) -> Spec | None:
-    """The command of that path, unless it was withdrawn since Discord was told of it."""
+    """Returns the command at that path; None if it no longer exists."""
     return next((spec for spec in specs_of(name) if spec.path == path), None)
 
 
-def _command(heard: RawInteraction, at: datetime) -> Read:
-    path, options = path_of(heard.data)
-    name = str(heard.data.get("name", ""))
+def _command(raw: RawInteraction, at: datetime) -> ParsedInteraction:
+    path, options = path_of(raw.data)
+    name = str(raw.data.get("name", ""))
     spec = spec_of(name, path)
     given = {str(one["name"]): one.get("value") for one in options if one.get("type") != _ATTACHMENT}
     text = " ".join((*path, *(_arguments(spec, given) if spec else ())))
-    files = _files(heard, [str(one.get("value")) for one in options if one.get("type") == _ATTACHMENT], path)
-    command = Command(event_id(heard), at, member_of(heard), _where(heard), name, text)
+    files = _files(raw, [str(one.get("value")) for one in options if one.get("type") == _ATTACHMENT], path)
+    command = Command(event_id(raw), at, member_of(raw), _where(raw), name, text)
     if not files:
-        return Read(command)
+        return ParsedInteraction(command)
     if path == ("answer",):
-        return Read(Sent(command.id, at, command.who, command.where, ""), files)
+        return ParsedInteraction(Sent(command.id, at, command.who, command.where, ""), files)
     if path == ("bank", "import"):
         action = encode(Import("check" if given.get("check") else "apply"))
-        return Read(Submit(command.id, at, command.who, command.where, action), files)
-    return Read(command, files)
+        return ParsedInteraction(Submit(command.id, at, command.who, command.where, action), files)
+    return ParsedInteraction(command, files)
 
 
 def _arguments(spec: Spec, given: Mapping[str, Any]) -> Iterator[str]:
-    """The options as they would be typed, named; what takes the rest of the line comes last."""
+    """Yields the options as they would be typed, by name; the one that takes the rest of the line comes last."""
     rest: list[str] = []
     for argument in spec.arguments:
         word = _word(argument, given.get(argument.name))
         if word and argument.kind.rest:
-            # Where nothing before it is left out, all that is typed is its, a name and a colon too.
+            # If no option before it is missing, it needs no name: everything typed belongs to it.
             first = all(one.name in given or one.named or one.kind.rest for one in spec.arguments)
             rest.append(word if first else f"{argument.name}:{word}")
         elif word:
@@ -146,7 +142,7 @@ def _arguments(spec: Spec, given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _word(argument: Argument, value: Any) -> str:
-    """An option's value as a word: a yes or no as the argument says them."""
+    """Returns an option's value as typed text; booleans as the argument's own words."""
     if isinstance(value, bool):
         choices = argument.kind.choices
         return choices[0] if value else (choices[1] if len(choices) > 1 else "")
@@ -160,61 +156,55 @@ def _quoted(word: str) -> str:
     return f'"{bare}"' if any(character.isspace() for character in bare) or not bare.isprintable() else bare
 
 
-# Messages
-
-
-def _picked_message(heard: RawInteraction, at: datetime) -> Read | None:
-    messages = (heard.data.get("resolved") or {}).get("messages") or {}
-    message = messages.get(str(heard.data.get("target_id")))
+def _picked_message(raw: RawInteraction, at: datetime) -> ParsedInteraction | None:
+    messages = (raw.data.get("resolved") or {}).get("messages") or {}
+    message = messages.get(str(raw.data.get("target_id")))
     if message is None:
         return None
     programs = [one for one in message.get("attachments") or () if str(one.get("filename", "")).lower().endswith(".py")]
-    event = Sent(event_id(heard), at, member_of(heard), _where(heard), str(message.get("content") or ""))
-    return Read(event, tuple(_wanted(one, LARGEST_CODE) for one in programs))
+    event = Sent(event_id(raw), at, member_of(raw), _where(raw), str(message.get("content") or ""))
+    return ParsedInteraction(event, tuple(_wanted_file(one, LARGEST_CODE) for one in programs))
 
 
-# Buttons, menus and modals
+def _component(raw: RawInteraction, custom_id: CustomId, at: datetime) -> ParsedInteraction:
+    who, where = member_of(raw), _where(raw)
+    if raw.data.get("component_type") == SELECT:
+        values = {"options": tuple(str(value) for value in raw.data.get("values") or ())}
+        return ParsedInteraction(Submit(event_id(raw), at, who, where, custom_id.action, values))
+    return ParsedInteraction(Press(event_id(raw), at, who, where, custom_id.action), opens=custom_id.opens)
 
 
-def _component(heard: RawInteraction, pressed: Pressed, at: datetime) -> Read:
-    who, where = member_of(heard), _where(heard)
-    if heard.data.get("component_type") == SELECT:
-        values = {"options": tuple(str(value) for value in heard.data.get("values") or ())}
-        return Read(Submit(event_id(heard), at, who, where, pressed.action, values))
-    return Read(Press(event_id(heard), at, who, where, pressed.action), opens=pressed.opens)
-
-
-def _modal(heard: RawInteraction, pressed: Pressed, at: datetime) -> Read:
+def _modal(raw: RawInteraction, custom_id: CustomId, at: datetime) -> ParsedInteraction:
     filled: dict[str, tuple[str, ...]] = {}
     uploaded: dict[str, tuple[str, ...]] = {}
-    for name, values in _leaves(heard.data.get("components") or ()):
+    for name, values in _field_values(raw.data.get("components") or ()):
         if name.endswith(FILE):
             uploaded[name] = values
         else:
-            # Menus that share a field bear its name and a number.
+            # Menus that share a field have its name and a number.
             field_name = name.partition(":")[0]
             filled[field_name] = filled.get(field_name, ()) + values
-    action = next(iter(filled.pop("action", ())), "") or pressed.action
-    files = _files(heard, [one for values in uploaded.values() for one in values], _path_of_form(action))
-    return Read(Submit(event_id(heard), at, member_of(heard), _where(heard), action, filled), files)
+    action = next(iter(filled.pop("action", ())), "") or custom_id.action
+    files = _files(raw, [one for values in uploaded.values() for one in values], _path_of_form(action))
+    return ParsedInteraction(Submit(event_id(raw), at, member_of(raw), _where(raw), action, filled), files)
 
 
 def _path_of_form(action: str) -> tuple[str, ...]:
-    """The command that takes the same file."""
+    """Returns the command that accepts the same file."""
     try:
         return ("bank", "import") if isinstance(decode(action), Import) else ("answer",)
     except BadAction:
         return ("answer",)
 
 
-def _leaves(components: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Name and values of every field, whatever it stands in."""
+def _field_values(components: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yields the name and values of every field, at any depth."""
     for component in components:
         inner = [
             *(component.get("components") or ()),
             *([component["component"]] if component.get("component") else ()),
         ]
-        yield from _leaves(inner)
+        yield from _field_values(inner)
         if "custom_id" in component:
             yield str(component["custom_id"]), _values(component)
 
@@ -226,32 +216,29 @@ def _values(component: Mapping[str, Any]) -> tuple[str, ...]:
     return () if value is None else (str(value),)
 
 
-# Files
-
-
-def _files(heard: RawInteraction, ids: Sequence[str], path: tuple[str, ...]) -> tuple[WantedFile, ...]:
-    attachments = (heard.data.get("resolved") or {}).get("attachments") or {}
+def _files(raw: RawInteraction, ids: Sequence[str], path: tuple[str, ...]) -> tuple[WantedFile, ...]:
+    attachments = (raw.data.get("resolved") or {}).get("attachments") or {}
     most = LARGEST_DOCUMENT if path == ("bank", "import") else LARGEST_CODE
-    return tuple(_wanted(attachments[one], most) for one in ids if one in attachments)
+    return tuple(_wanted_file(attachments[one], most) for one in ids if one in attachments)
 
 
-def _wanted(attachment: Mapping[str, Any], most: int) -> WantedFile:
+def _wanted_file(attachment: Mapping[str, Any], most: int) -> WantedFile:
     name, url = str(attachment.get("filename") or "file"), str(attachment.get("url") or "")
     return WantedFile(name[:200], url, int(attachment.get("size") or 0), most)
 
 
-def dumped(files: Sequence[WantedFile]) -> str:
-    """Files as a text that can be kept."""
+def dump_files(files: Sequence[WantedFile]) -> str:
+    """Serializes files for the journal."""
     return json.dumps([[one.name, one.url, one.size, one.most] for one in files])
 
 
-def loaded(text: str) -> tuple[WantedFile, ...]:
-    """The inverse of `dumped`."""
+def load_files(text: str) -> tuple[WantedFile, ...]:
+    """Restores files from the journal."""
     return tuple(WantedFile(*one) for one in json.loads(text))
 
 
 def with_files(event: Event, contents: Sequence[tuple[str, str]]) -> Event:
-    """The event with name and text of each file that came with it, in the place where it is looked for."""
+    """Returns the event with the names and texts of its files filled in."""
     if not contents:
         return event
     name, text = contents[0]
@@ -269,5 +256,5 @@ def with_files(event: Event, contents: Sequence[tuple[str, str]]) -> Event:
 
 
 def _named(values: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """What was typed, without the fields that were left empty."""
+    """Returns the fields that are not empty."""
     return {name: given for name, given in values.items() if any(part.strip() for part in given)}

@@ -1,4 +1,4 @@
-"""A form as a Discord modal. Pure: plain data, no library, no network; a card is `render`'s business."""
+"""Renders a form as a Discord modal. Pure: plain data, no network. `render` renders cards."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _MAX_TYPED = 4000
 _GROUP, _SELECT = 10, 25
 _SHORT, _LONG = 45, 100
 FILE = ":file"
-"""What the name of an upload ends with: `code:file` is given for the field `code`."""
-_MORE = "-# The rest of the question stands in its message."
+"""Suffix of an upload's name: `code:file` replaces the field `code`."""
+_MORE = "-# The rest of the question is in its message."
 
 
 def modal(form: Form) -> Body:
-    """The modal that asks for the form: the `data` of an interaction's answer.
+    """Renders a form as a modal, the `data` of an interaction response.
 
-    Discord gives a modal one button of its own; where the form has extras, a choice asks what to do, and its value is
-    the action. What of the question is too long is left out and said so: see `fits_modal`.
+    A modal has one button only, so a form with extra buttons gets a choice whose value is the action. A question that
+    is too long is cut, with a note: see `fits_modal`.
     """
     parts = _form_parts(form)
     long = [field for field in form.fields if isinstance(field, PickField) and long_options(field, _LONG)]
-    parts += [part for field in long for part in _listed(field)]
+    parts += [part for field in long for part in _long_options(field)]
     fields = [component for field in form.fields for component in _field(field)]
     if (upload := _upload(form)) and len(fields) + bool(form.extras) < _MODAL_PARTS - 1:
         fields = [*map(_optional, fields), upload]
@@ -40,25 +40,25 @@ def modal(form: Form) -> Body:
     return {
         "custom_id": form.action,
         "title": line_of(form.title, _SHORT),
-        "components": [*text, *fields, *([_what_to_do(form)] if form.extras else [])],
+        "components": [*text, *fields, *([_action_field(form)] if form.extras else [])],
     }
 
 
 def fits_modal(form: Form) -> bool:
-    """Whether the modal shows all of the form; where not, its question must be read in a message."""
+    """Returns whether the modal shows the whole question; if not, show it in a message."""
     shown = str(modal(form)["components"][0].get("content", ""))
     return not shown.endswith(_MORE)
 
 
 def _form_parts(form: Form) -> list[str]:
-    """What is asked. A modal has no buttons and no pictures, so pages are linked to in words, and alts are said."""
+    """Renders the question. A modal has no link buttons and no pictures, so both become text."""
     links = [f"-# {linked(link.label, link.url)}" for link in reachable(form.links)]
     parts = [part.text for block in form.blocks for part in parts_of(block) if visible(part.text)]
     return [*links, *parts]
 
 
 def _kept(parts: Sequence[str]) -> list[str]:
-    """The parts that a modal has room for, and a word where some are left out."""
+    """Returns the parts that fit in a modal, with a note if some do not."""
     kept: list[str] = []
     for part in parts:
         if units(glued([*kept, part])) > _MODAL_ROOM:
@@ -68,7 +68,7 @@ def _kept(parts: Sequence[str]) -> list[str]:
 
 
 def _field(field: Field) -> list[Body]:
-    return [_typed(field)] if isinstance(field, TextField) else list(_picks(field))
+    return [_typed(field)] if isinstance(field, TextField) else list(_pick_field(field))
 
 
 def _labelled(label: str, hint: str, component: Body) -> Body:
@@ -95,7 +95,7 @@ def _typed(field: TextField) -> Body:
 
 
 def _upload(form: Form) -> Body | None:
-    """A file in the place of what would be typed: of a program, or of more text than a window takes."""
+    """Returns an upload field for a program, or for a text longer than a modal accepts."""
     for field in form.fields:
         if isinstance(field, TextField) and (field.code or field.max_length > _MAX_TYPED):
             said = "A .py file in the place of what is typed above." if field.code else "In the place of what is above."
@@ -105,15 +105,15 @@ def _upload(form: Form) -> Body | None:
 
 
 def _optional(labelled: Body) -> Body:
-    """A field of a form that takes a file instead: which of them is given is seen when it is sent."""
+    """Makes a text field optional, because a file may replace it."""
     component = labelled["component"]
     return {**labelled, "component": {**component, "required": False}} if component["type"] == INPUT else labelled
 
 
-def _picks(field: PickField) -> Iterator[Body]:
-    """A group of radio buttons or checkboxes, or menus where there are more options than a group takes.
+def _pick_field(field: PickField) -> Iterator[Body]:
+    """Renders options as radio buttons or checkboxes, or as menus if there are too many for a group.
 
-    Several menus bear the field's name with a number: `options`, `options:2` and so on.
+    Several menus are named after the field with a number: `options`, `options:2` and so on.
     """
     size = _GROUP if len(field.options) <= _GROUP else _SELECT
     parted = chunks(field.options, size)
@@ -129,7 +129,7 @@ def _choice(field: PickField, name: str, options: list[Body], parted: bool) -> B
     if len(options) <= _GROUP and len(field.options) <= _GROUP:
         if field.several:
             return {"type": CHECKS, **base, "min_values": 0, "max_values": len(options)}
-        # A group of one is none; a menu of one is a menu.
+        # A radio group needs two options; a select works with one.
         return {"type": RADIOS, **base} if len(options) > 1 else {"type": SELECT, **base}
     most = len(options) if field.several else 1
     return {"type": SELECT, **base, "min_values": 0 if field.several or parted else 1, "max_values": most}
@@ -139,11 +139,11 @@ def _pick(value: str, label: str, picked: bool) -> Body:
     return {"label": short(label, _LONG), "value": value, **({"default": True} if picked else {})}
 
 
-def _listed(field: PickField) -> list[str]:
+def _long_options(field: PickField) -> list[str]:
     return [part for _, label in field.options for part in to_discord(parse(label))]
 
 
-def _what_to_do(form: Form) -> Body:
+def _action_field(form: Form) -> Body:
     first: Body = {"label": line_of(form.submit, _LONG), "value": form.action, "default": True}
     rest = [{"label": line_of(button.label, _LONG), "value": button.action} for button in form.extras]
     group: Body = {"type": RADIOS, "custom_id": "action", "options": [first, *rest], "required": True}

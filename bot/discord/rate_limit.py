@@ -20,77 +20,77 @@ from typing import Final
 import aiohttp
 from discord.http import Route
 
-MOST: Final = 50
-"""Requests a second of a bot in all, interactions aside: docs, topics/rate-limits."""
+GLOBAL_LIMIT: Final = 50
+"""Global limit, requests per second; interaction endpoints do not count. Docs: topics/rate-limits."""
 WINDOW_S: Final = 1.0
-AT_FIRST: Final = 5
-"""What a bot just started may ask at once: what one before it had asked is still counted for a second."""
+INITIAL_SLOTS: Final = 5
+"""Requests allowed at once after a start: those of a previous process still count for a second."""
 _CATCH_UP: Final = 5
 
 
-class Places:
-    """So many requests within any window of so many seconds, by whatever clock is given. Pure.
+class RequestSlots:
+    """Counts at most `most` requests in any window of `window_s` seconds. Pure: the caller passes the time.
 
-    Discord counts a request at some instant between its start and its answer, and which is not told. So its place is
-    free again only a whole window after the answer. Were more than `most` counted within one window, then the last of
-    them to start had found every place taken: at that instant no other of them was answered a window ago.
+    Discord counts a request at an unknown instant between its start and its answer, so a slot is free again one whole
+    window after the answer. Proof: if more than `most` requests were counted within one window, then none of the others
+    had been answered a window before the last one started, so it would have found every slot taken.
     """
 
-    def __init__(self, now: float, most: int = MOST, window_s: float = WINDOW_S) -> None:
+    def __init__(self, now: float, most: int = GLOBAL_LIMIT, window_s: float = WINDOW_S) -> None:
         self._window = window_s
-        at_first = min(AT_FIRST, most)
-        self._free = deque([now] * at_first + [now + window_s] * (most - at_first))
+        at_first = min(INITIAL_SLOTS, most)
+        self._free_at = deque([now] * at_first + [now + window_s] * (most - at_first))
 
     @property
     def next(self) -> float | None:
-        """From when on another may start; None while all wait for their answers."""
-        return self._free[0] if self._free else None
+        """When the next request may start; None while all slots wait for answers."""
+        return self._free_at[0] if self._free_at else None
 
     def take(self) -> None:
-        """One starts."""
-        self._free.popleft()
+        """Takes a slot for a request that starts."""
+        self._free_at.popleft()
 
-    def give_back(self, now: float) -> None:
-        """One was answered."""
-        self._free.append(now + self._window)
+    def release(self, now: float) -> None:
+        """Frees a slot, a window after the answer."""
+        self._free_at.append(now + self._window)
 
 
-class Pace:
-    """Lets requests through in the order they came, evenly. For the loop it is made in."""
+class RateLimiter:
+    """Lets requests through in order and evenly spaced. Belongs to the event loop it was created in."""
 
-    def __init__(self, most: int = MOST, window_s: float = WINDOW_S) -> None:
+    def __init__(self, most: int = GLOBAL_LIMIT, window_s: float = WINDOW_S) -> None:
         self._loop = asyncio.get_running_loop()
-        self._places = Places(self._loop.time(), most, window_s)
-        self._line = asyncio.Lock()
+        self._slots = RequestSlots(self._loop.time(), most, window_s)
+        self._queue = asyncio.Lock()
         self._answered = asyncio.Event()
         self._gap = window_s / most
         self._next = 0.0
 
-    async def turn(self) -> None:
-        """Wait for one's turn; `back` must follow."""
-        async with self._line:
-            # Looked at again after each wait: a refusal may have come meanwhile.
-            while (free := self._places.next) is None or max(free, self._next) > self._loop.time():
+    async def acquire(self) -> None:
+        """Waits for a slot. Call `release` when the request ends."""
+        async with self._queue:
+            # Check again after each wait: a 429 may have arrived meanwhile.
+            while (free := self._slots.next) is None or max(free, self._next) > self._loop.time():
                 if free is None:
                     self._answered.clear()
                     await self._answered.wait()
                 else:
                     await asyncio.sleep(max(free, self._next) - self._loop.time())
-            self._places.take()
-            # A timer that was late is made up for, a little at a time.
+            self._slots.take()
+            # Make up for a late timer, a little at a time.
             self._next = max(self._next, self._loop.time() - _CATCH_UP * self._gap) + self._gap
 
-    def back(self) -> None:
-        """The request whose turn it was is answered, or given up."""
-        self._places.give_back(self._loop.time())
+    def release(self) -> None:
+        """Frees the slot of a request that was answered or abandoned."""
+        self._slots.release(self._loop.time())
         self._answered.set()
 
-    def rest(self, seconds: float) -> None:
-        """Let nobody through for so long, nor whoever waits already: the library holds back only what comes later."""
+    def pause(self, seconds: float) -> None:
+        """Holds back all requests this long, those already waiting here too."""
         self._next = max(self._next, self._loop.time() + seconds)
 
     def trace(self) -> aiohttp.TraceConfig:
-        """What has every request to Discord's API wait for its turn, whoever in the library makes it."""
+        """Returns a trace that makes every request of the library to Discord's API wait for a slot."""
         trace = aiohttp.TraceConfig()
         trace.on_request_start.append(self._start)
         trace.on_request_end.append(self._end)
@@ -102,7 +102,7 @@ class Pace:
     ) -> None:
         request.counted = str(params.url).startswith(Route.BASE)
         if request.counted:
-            await self.turn()
+            await self.acquire()
 
     async def _end(
         self,
@@ -112,13 +112,13 @@ class Pace:
     ) -> None:
         if request.counted:
             request.counted = False
-            self.back()
+            self.release()
         if isinstance(params, aiohttp.TraceRequestEndParams):
-            self.rest(_refused_for(params.response))
+            self.pause(_global_retry_after(params.response))
 
 
-def _refused_for(response: aiohttp.ClientResponse) -> float:
-    """Seconds for which Discord wants nothing at all of us: docs, topics/rate-limits. 0 where it said nothing of it."""
+def _global_retry_after(response: aiohttp.ClientResponse) -> float:
+    """Returns the seconds of a global rate limit; 0 if there is none. Docs: topics/rate-limits."""
     headers = response.headers
     everywhere = headers.get("X-RateLimit-Global", "").lower() == "true" or headers.get("X-RateLimit-Scope") == "global"
     if response.status != 429 or not everywhere:

@@ -1,24 +1,26 @@
-"""A card as the bodies of Discord messages. Pure: plain data, no library, no network; a form is `modals`' business.
+"""Renders a card as Discord messages that can be recognized later. Pure: no network. `modals` renders forms.
 
-Components V2, for their texts may hold 4,000 characters and code between them; the limits are Discord's own. An
-action goes whole into a `custom_id`, so that what was posted last year still works.
+It uses Components V2, whose texts may have 4,000 characters and contain code blocks. An action is stored whole in a
+`custom_id`, so that old messages keep working. A private message does not know its server, so its buttons do: `@`, the
+ids of server and channel, and `|`. A `+` before the action opens a form even if its question is too long for a modal.
+No action starts with either (see `core.actions`).
+
+Discord merges messages with the same `nonce` and `enforce_nonce` within a few minutes (docs: resources/message). Later,
+a message is recognized by the ids of its first two components, which the bot chooses.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import string
 from base64 import b32encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
-from bot.core import actions
-from bot.core.actions import MAX_LENGTH, BadAction, decode
+from bot.core.actions import MAX_LENGTH
 from bot.core.cards import (
     Bar,
     Bars,
@@ -26,34 +28,26 @@ from bot.core.cards import (
     Button,
     Card,
     Code,
-    Form,
     Link,
     Options,
-    PickField,
     Picture,
     Small,
     Table,
     Text,
-    TextField,
 )
 from bot.core.markup import escape, parse
 from bot.core.markup.discord import ROOM, escaped, fenced, framed, glued, linked, to_discord
 from bot.core.markup.runs import units, visible
 from bot.core.rendering import bar_cells, bar_words, distinct, line_of, reachable, table_aligns, table_rows
 
-if TYPE_CHECKING:
-    import discord
-
 Body = dict[str, Any]
-
 ROW, BUTTON, SELECT, INPUT, TEXT, GALLERY, CONTAINER, LABEL = 1, 2, 3, 4, 10, 12, 17, 18
 UPLOAD, RADIOS, CHECKS = 19, 21, 22
 V2, EPHEMERAL = 1 << 15, 1 << 6
 ACCENT = 0x4F6BED
-
 _BODY_ROOM = 3950
 _MAX_DISPLAYS = 8
-# Each may stand between two texts, and the parts of a message are counted.
+# Each may need a text component before and after it, and the number of components is limited.
 _MAX_PICTURES = 3
 _MAX_BUTTONS = 25
 _MAX_ROW = 5
@@ -61,13 +55,21 @@ _MAX_URL, _MAX_ALT = 512, 1024
 _STYLES = {"primary": 1, "plain": 2, "danger": 4}
 _OPENS_PAGE = 5
 _BAR_CELLS = 10
+T = TypeVar("T")
+_DIGITS = string.digits + string.ascii_letters
+_SERVER_PREFIX = re.compile(r"@([0-9A-Za-z]{1,11})(?:\.([0-9A-Za-z]{1,11}))?\|(.*)", re.DOTALL)
+_NONCE: Final = 24
+_COUNT_BITS: Final = 6
+MAX_PARTS: Final = 40
+"""Largest number of messages for one card."""
+_EPOCH_MS: Final = 1_420_070_400_000
 
 
 def bodies(card: Card, *, private: bool = False) -> list[Body]:
-    """The messages that say the card, in order; the last bears the buttons. `private`: seen by one member alone.
+    """Returns the messages of a card, in order; the last has the buttons. `private` messages are seen by one member.
 
-    A body that shows pictures has `attachments`, each `{"id": "N", "filename": "pictureN.png", "description": …}`: its
-    bytes are `pictures(card)[N]`, to be sent beside the body as the file `files[N]` of that name.
+    A body with pictures has `attachments`, each `{"id": "N", "filename": "pictureN.png", "description": …}`. Its bytes
+    are `pictures(card)[N]`; send them with the body as the file `files[N]` of that name.
     """
     packs = _packed(_card_parts(card))
     pressed: list[Button | Link] = [*distinct(card.buttons), *(link for link in reachable(card.links) if _fits(link))]
@@ -81,12 +83,12 @@ def bodies(card: Card, *, private: bool = False) -> list[Body]:
 
 
 def pictures(card: Card) -> list[bytes]:
-    """The PNGs of the card, in the order in which the `attachments` of its bodies number them."""
+    """Returns the PNGs of a card, in the order of the `attachments` of its bodies."""
     return [block.png for block in card.blocks if isinstance(block, Picture)]
 
 
 class DisplayPart(NamedTuple):
-    """A text that may be quiet, or the picture of a number, whose text is its alt."""
+    """A text, small if `quiet`; or the number of a picture, whose alt text is `text`."""
 
     text: str
     quiet: bool = False
@@ -94,7 +96,7 @@ class DisplayPart(NamedTuple):
 
 
 def _card_parts(card: Card) -> Iterator[DisplayPart]:
-    """All that is said, pictures as their numbers, and the links that no button can hold."""
+    """Yields the contents of a card: texts, numbered pictures, and the links too long for a button."""
     number = 0
     for block in card.blocks:
         if isinstance(block, Picture):
@@ -135,12 +137,12 @@ def _name(picture: int) -> str:
 
 
 def display(text: str) -> Body:
-    """A text as a component."""
+    """Returns a text component."""
     return {"type": TEXT, "content": text}
 
 
 def parts_of(block: Block) -> list[DisplayPart]:
-    """What a block says in words, each part whole by itself."""
+    """Renders a block as texts; a picture as its alt text."""
     match block:
         case Text(markdown):
             return [DisplayPart(part) for part in to_discord(parse(markdown))]
@@ -163,7 +165,7 @@ def _quiet(part: str) -> str:
 
 
 def _options(block: Options) -> list[str]:
-    """Options of a line each stand close, longer ones apart."""
+    """Renders options: one-line options as one text, longer ones separately."""
     options = [_option(row.letter, row.markdown) for row in block.rows]
     lines = [part for parts in options for part in parts]
     if len(lines) == len(options) and not any("\n" in line for line in lines) and sum(map(units, lines)) <= ROOM // 2:
@@ -185,7 +187,7 @@ def _bar(row: Bar) -> str:
 def _table(table: Table) -> list[str]:
     caption = [f"**{escaped(table.caption)}**"] if visible(table.caption) else []
     rows = table_rows(table)
-    # A name and words on it: lines that any window breaks as it likes, where a frame would be cut off.
+    # A name and a text: lines that wrap in any window, where a framed table would be cut off.
     lines = [_named(*row) for row in rows[1:]] if len(table.columns) == 2 and not table.numeric else []
     if lines and sum(units(line) + 1 for line in lines) <= ROOM:
         return [*caption, "\n".join(lines)]
@@ -197,10 +199,10 @@ def _named(name: str, words: str) -> str:
 
 
 def _packed(parts: Iterable[DisplayPart]) -> list[list[DisplayPart]]:
-    """The parts in as few messages as hold them."""
+    """Distributes the parts over as few messages as possible."""
     packs: list[list[DisplayPart]] = [[]]
     used = shown = 0
-    # The title of a first message is as long as its card's, twice where every character is escaped.
+    # Room for the title, which escaping may double.
     room = _BODY_ROOM - 410
     for part in parts:
         size = 0 if part.picture is not None else units(part.text) + 2
@@ -216,7 +218,7 @@ def _packed(parts: Iterable[DisplayPart]) -> list[list[DisplayPart]]:
 
 
 def _displays(pack: Sequence[DisplayPart]) -> Iterator[Body]:
-    """One text for a run of loud parts and one for a run of quiet ones; where these are too many, one for both."""
+    """Joins neighboring texts of the same size; if that leaves too many, of both sizes."""
     groups = [(key, list(parts)) for key, parts in groupby(pack, key=lambda part: (part.picture, part.quiet))]
     if len(groups) > _MAX_DISPLAYS:
         groups = [((picture, False), list(parts)) for picture, parts in groupby(pack, key=lambda part: part.picture)]
@@ -233,11 +235,8 @@ def _gallery(picture: int, alt: str) -> Body:
     return {"type": GALLERY, "items": [item]}
 
 
-T = TypeVar("T")
-
-
 def chunks(items: Sequence[T], size: int) -> list[Sequence[T]]:
-    """The items in runs of at most `size`."""
+    """Splits the items into chunks of at most `size`."""
     return [items[start : start + size] for start in range(0, len(items), size)]
 
 
@@ -250,48 +249,40 @@ def _button(button: Button | Link) -> Body:
     label = line_of(button.label, 80)
     if isinstance(button, Link):
         return {"type": BUTTON, "style": _OPENS_PAGE, "label": label, "url": button.url}
-    # The present answer stands out, and its label says so in words.
+    # The current answer is highlighted, and its label says so too.
     style = 3 if button.pressed else _STYLES[button.style]
     return {"type": BUTTON, "style": style, "label": label, "custom_id": button.action}
 
 
-# What a component's `custom_id` says beside its action: the server a private message belongs to, and "open the form".
-#
-# A direct message bears no server, so its buttons bear it: `@` and the numbers of server and channel, then `|`. A `+`
-# before the action means that the question was read above, so the form is opened however much of it fits. No action
-# begins with either, see `core.actions`.
-
-
-_DIGITS = string.digits + string.ascii_letters
-_PLACED = re.compile(r"@([0-9A-Za-z]{1,11})(?:\.([0-9A-Za-z]{1,11}))?\|(.*)", re.DOTALL)
+# Custom ids
 
 
 @dataclass(frozen=True, slots=True)
-class Pressed:
-    """A `custom_id`, read. `guild` and `channel` are empty where it does not say them."""
+class CustomId:
+    """A parsed `custom_id`. `guild` and `channel` are empty if it does not name them."""
 
     action: str
     guild: str = ""
     channel: str = ""
     opens: bool = False
-    """Whether it asks for the form however much of its question fits."""
+    """Whether to open the modal even if the question does not fit in it."""
 
 
-def read_custom_id(custom_id: str) -> Pressed:
-    """What a `custom_id` says; one of nobody's making is all action."""
+def parse_custom_id(custom_id: str) -> CustomId:
+    """Parses a `custom_id`; an unknown one is taken as an action."""
     guild = channel = ""
-    if found := _PLACED.fullmatch(custom_id):
+    if found := _SERVER_PREFIX.fullmatch(custom_id):
         guild, channel, custom_id = str(_number(found[1])), str(_number(found[2])) if found[2] else "", found[3]
-    return Pressed(custom_id.removeprefix("+"), guild, channel, custom_id.startswith("+"))
+    return CustomId(custom_id.removeprefix("+"), guild, channel, custom_id.startswith("+"))
 
 
-def opening(action: str) -> str:
-    """The `custom_id` of a button that opens the form of `action` whatever fits it; the action where it has no room."""
+def opening_id(action: str) -> str:
+    """Returns a `custom_id` that always opens the form of `action`; the action itself if the mark does not fit."""
     return f"+{action}" if len(action) < MAX_LENGTH else action
 
 
-def placed(custom_id: str, guild: str, channel: str = "") -> str:
-    """The `custom_id` with the server it belongs to, as far as there is room; unchanged where there is none."""
+def id_in_server(custom_id: str, guild: str, channel: str = "") -> str:
+    """Returns the `custom_id` with its server and channel, as far as they fit."""
     if not guild.isdecimal():
         return custom_id
     place = f"@{_short(int(guild))}"
@@ -300,19 +291,19 @@ def placed(custom_id: str, guild: str, channel: str = "") -> str:
     return fitting[0] if fitting else custom_id
 
 
-def placed_body(body: dict[str, Any], guild: str, channel: str = "") -> dict[str, Any]:
-    """A message or a modal, every `custom_id` that leads on with the server it belongs to."""
-    return {key: _placed_in(key, value, guild, channel) for key, value in body.items()}
+def body_in_server(body: dict[str, Any], guild: str, channel: str = "") -> dict[str, Any]:
+    """Returns a message or modal with the server added to the `custom_id` of every button."""
+    return {key: _in_server(key, value, guild, channel) for key, value in body.items()}
 
 
-def _placed_in(key: str, value: Any, guild: str, channel: str) -> Any:
+def _in_server(key: str, value: Any, guild: str, channel: str) -> Any:
     if key == "custom_id":
-        return placed(value, guild, channel)
+        return id_in_server(value, guild, channel)
     if key == "component":
-        # A field of a modal: its id is the field's name.
+        # A field of a modal, whose id is the field's name.
         return value
     if isinstance(value, list):
-        return [placed_body(item, guild, channel) if isinstance(item, dict) else item for item in value]
+        return [body_in_server(item, guild, channel) if isinstance(item, dict) else item for item in value]
     return value
 
 
@@ -331,64 +322,54 @@ def _number(shown: str) -> int:
     return number
 
 
-# Our messages as Discord takes and knows them: one key, one nonce, one pair of component ids. Pure.
-#
-# Discord makes one message of posts with the same `nonce` and `enforce_nonce` within a few minutes (docs, resources/
-# message). Beyond those the message is known again by the ids of its first two components, which only we choose.
-
-
-_NONCE: Final = 24
-_COUNT_BITS: Final = 6
-MOST_PARTS: Final = 40
-"""Messages of one card that are told apart."""
-_EPOCH_MS: Final = 1_420_070_400_000
+# Recognizable messages
 
 
 def nonce_of(key: str) -> str:
-    """At most 25 characters are taken, so a hash stands for the key."""
+    """Returns a nonce for the key: a hash, because Discord accepts at most 25 characters."""
     return b32encode(hashlib.sha256(key.encode()).digest()).decode()[:_NONCE]
 
 
-def ids_of(key: str, count: int = 1) -> tuple[int, int]:
-    """Two component ids of 31 bits; the second says in its last six how many messages the card takes.
+def component_ids(key: str, count: int = 1) -> tuple[int, int]:
+    """Returns two 31-bit component ids; the last six bits of the second hold the card's number of messages.
 
-    Small ids are left to Discord, which numbers the other components with them.
+    They are large because Discord numbers the other components with small ids.
     """
     digest = hashlib.sha256(key.encode()).digest()
     first, second = (int.from_bytes(digest[start : start + 4]) >> 1 | 1 << 20 for start in (0, 4))
-    second = second >> _COUNT_BITS << _COUNT_BITS | min(count, MOST_PARTS)
+    second = second >> _COUNT_BITS << _COUNT_BITS | min(count, MAX_PARTS)
     return first, second if second != first else second ^ 1 << 21
 
 
 def part_keys(key: str, count: int) -> list[str]:
-    """The key of each message of a card that takes several; of a single one the card's own."""
+    """Returns a key for each message of a card: numbered if there are several, else the card's own."""
     return [key] if count == 1 else [f"{key}/{number}" for number in range(1, count + 1)]
 
 
 def parts_of_card(card: Card, *, private: bool = False, guild: str = "", channel: str = "") -> list[Body]:
-    """The bodies of a card; with `guild` each button says the server it belongs to."""
+    """Returns the bodies of a card; with `guild`, each button names its server."""
     found = bodies(card, private=private)
-    return [placed_body(body, guild, channel) for body in found] if guild else found
+    return [body_in_server(body, guild, channel) for body in found] if guild else found
 
 
-def keyed(body: Body, key: str, count: int = 1) -> Body:
-    """The body with its nonce and ids, so that it is made once and known again."""
+def with_key(body: Body, key: str, count: int = 1) -> Body:
+    """Returns the body with a nonce and ids, so that it is posted once and can be found again."""
     container, *rest = body["components"]
     text, *others = container["components"]
-    first, second = ids_of(key, count)
+    first, second = component_ids(key, count)
     marked = {**container, "id": first, "components": [{**text, "id": second}, *others]}
     return {**body, "components": [marked, *rest], "nonce": nonce_of(key), "enforce_nonce": True}
 
 
-class Marks:
-    """Tells the messages made under a key among others."""
+class KeyMatcher:
+    """Recognizes the messages posted under a key."""
 
     def __init__(self, key: str) -> None:
-        parts = [key, *(f"{key}/{number}" for number in range(1, MOST_PARTS + 1))]
-        self._parts = {ids_of(part)[0]: (max(1, place), part) for place, part in enumerate(parts)}
+        parts = [key, *(f"{key}/{number}" for number in range(1, MAX_PARTS + 1))]
+        self._parts = {component_ids(part)[0]: (max(1, place), part) for place, part in enumerate(parts)}
 
     def read(self, message: Mapping[str, Any]) -> tuple[int, int] | None:
-        """Which message of how many it is; None when it is none of them."""
+        """Returns the message's number and the card's number of messages; None for any other message."""
         components = message.get("components") or [{}]
         inner = components[0].get("components") or [{}]
         first, second = components[0].get("id"), inner[0].get("id")
@@ -396,112 +377,9 @@ class Marks:
             return None
         place, part = self._parts[first]
         count = second & (1 << _COUNT_BITS) - 1
-        return (place, count) if ids_of(part, count) == (first, second) else None
+        return (place, count) if component_ids(part, count) == (first, second) else None
 
 
-def attached(card: Card, body: Body) -> list[discord.File]:
-    """The files of the pictures a body shows."""
-    import discord  # `bank preview` renders without it
-
-    wanted = body.get("attachments") or ()
-    shown: Sequence[bytes] = pictures(card) if wanted else ()
-    return [
-        discord.File(BytesIO(shown[int(one["id"])]), filename=one["filename"], description=one["description"])
-        for one in wanted
-    ]
-
-
-def renumbered(body: Body) -> Body:
-    """The body with its attachments counted from 0, as the files of one request are."""
-    if not body.get("attachments"):
-        return body
-    return {**body, "attachments": [{**one, "id": str(place)} for place, one in enumerate(body["attachments"])]}
-
-
-def multipart(body: Body, files: Iterable[discord.File]) -> list[dict[str, Any]]:
-    """The parts of a request that carries files beside its body."""
-    parts: list[dict[str, Any]] = [
-        {"name": "payload_json", "value": json.dumps(body), "content_type": "application/json"}
-    ]
-    for place, file in enumerate(files):
-        parts.append(
-            {
-                "name": f"files[{place}]",
-                "value": file.fp,
-                "filename": file.filename,
-                "content_type": "image/png",
-            }
-        )
-    return parts
-
-
-def instant_ms(snowflake: str) -> int:
-    """When an id was made, in milliseconds of Unix time: docs, reference, snowflakes."""
+def created_ms(snowflake: str) -> int:
+    """Returns when an id was created, Unix time in milliseconds. Docs: reference, snowflakes."""
     return (int(snowflake) >> 22) + _EPOCH_MS
-
-
-# What only Discord has to say: where the quiz lives, the way to a form, a file that cannot be read. Cards, as data.
-
-
-_WAYS = {
-    actions.Fill: "Or hand in a file: `/quiz answer` takes one. Or write the code in a message, point at it, and "
-    "choose Apps → Answer with this.",
-    actions.Snippet: "Or run a file: `/quiz run` takes one.",
-    actions.Import: "Or hand in the document as a file: `/quiz-admin bank import` takes one.",
-}
-
-
-def home_card() -> Card:
-    """A command in a direct message."""
-    said = "The quiz lives in a server: type `/quiz` in one of its channels. Here you get what is for you alone."
-    return Card("Not here", "The quiz lives in a server: type /quiz in one of its channels.", (Text(said),))
-
-
-def stranger_card() -> Card:
-    """A button in a direct message, of a server the member has left."""
-    said = "You are not in that server any more, so nothing was done."
-    return Card("Not any more", said, (Text(said),))
-
-
-def form_card(form: Form) -> Card:
-    """A form as a message with the way to it: it came too late for a window, or its question is longer than one."""
-    blocks: list[Block] = [*form.blocks]
-    for field in form.fields:
-        if isinstance(field, PickField):
-            blocks += [Text(label) for _, label in field.options]
-    if way := _way(form):
-        blocks.append(Small(way))
-    button = Button(_label(form), opening(form.action), "primary")
-    return Card(
-        form.title, f"{form.title}. A button opens the window to fill in.", tuple(blocks), (button,), form.links
-    )
-
-
-def _label(form: Form) -> str:
-    return "Write the answer" if any(isinstance(field, TextField) for field in form.fields) else "Choose"
-
-
-def _way(form: Form) -> str:
-    try:
-        action = decode(form.action)
-    except BadAction:
-        return ""
-    code = any(isinstance(field, TextField) and field.code for field in form.fields)
-    return _WAYS.get(type(action), "") if code or isinstance(action, actions.Import) else ""
-
-
-def file_card(name: str, why: str) -> Card:
-    """A file that cannot be taken; `why` is a sentence of ours."""
-    said = f"The file {escape(name)} could not be taken. {why}"
-    return Card("That did not work", said, (Text(said),))
-
-
-def note_card(name: str) -> Card:
-    """For all to read, so it says nothing of what was asked: a private reply found no way."""
-    said = (
-        f"{escape(name)}, a private reply to you came too late for Discord and you take no direct messages here. "
-        "Nothing you did is lost: type `/quiz today` to see where you stand."
-    )
-    return Card(
-        "A reply waits", f"{name}, a private reply to you could not be delivered. Type /quiz today.", (Text(said),)
-    )

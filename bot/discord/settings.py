@@ -1,4 +1,4 @@
-"""What the Discord process is told by its environment."""
+"""Settings of the Discord bot, from the environment."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ _PORTAL = "https://discord.com/developers/applications"
 
 
 class DiscordSettings(BaseSettings):
-    """Read from the environment; `DISCORD_TOKEN_FILE` may name a file that holds the token."""
+    """Settings of the Discord bot. `DISCORD_TOKEN_FILE` may name a file that contains the token."""
 
     model_config = SettingsConfigDict(extra="ignore", populate_by_name=True, frozen=True, env_ignore_empty=True)
 
     token: SecretStr = Field(SecretStr(""), validation_alias="DISCORD_TOKEN")
-    """The bot's token, from the developer portal."""
+    """Bot token, from the developer portal."""
     token_file: Path | None = Field(None, validation_alias="DISCORD_TOKEN_FILE")
     api_url: str = Field(API, validation_alias="DISCORD_API_URL")
-    """Where the REST API is; the gateway's address is asked of it. For a proxy, and for tests."""
+    """URL of the REST API, for a proxy or a test. The gateway's URL is requested from it."""
     application_id: int | None = Field(None, validation_alias="DISCORD_APPLICATION_ID")
-    """Need not be told: the token says it."""
+    """Application id. Optional: the bot reads it from the token."""
     data: Path = Field(Path(".dailygrad"), validation_alias="DAILYGRAD_DATA")
-    """The folder where the journal lies."""
+    """Folder of the journal."""
 
     @field_validator("api_url")
     @classmethod
     def _address(cls, url: str) -> str:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise ValueError(f"DISCORD_API_URL is {url!r}; give an address such as {API}")
+            raise ValueError(f"DISCORD_API_URL is {url!r}; set it to a URL such as {API}")
         return url.rstrip("/")
 
     @model_validator(mode="after")
@@ -43,18 +43,18 @@ class DiscordSettings(BaseSettings):
         token = self.bot_token
         if not token:
             raise ValueError(
-                "DISCORD_TOKEN is not set: copy the token from the page Bot of your application at "
-                f"{_PORTAL}, or name a file that holds it in DISCORD_TOKEN_FILE"
+                "DISCORD_TOKEN is not set: copy the token from the Bot page of your application at "
+                f"{_PORTAL}, or set DISCORD_TOKEN_FILE to a file that contains it"
             )
         if any(character.isspace() or character in "\"'" for character in token):
             raise ValueError(
-                "DISCORD_TOKEN holds spaces or quotes: give the bare token, without quotes and without the word Bot"
+                "DISCORD_TOKEN contains spaces or quotes: set it to the token alone, without quotes and the word Bot"
             )
         return self
 
     @property
     def bot_token(self) -> str:
-        """The token; empty where none was set. Raises ValueError for a file that cannot be read."""
+        """The token; empty if not set. Raises ValueError if its file cannot be read."""
         if self.token.get_secret_value() or self.token_file is None:
             return self.token.get_secret_value().strip()
         try:
@@ -62,12 +62,12 @@ class DiscordSettings(BaseSettings):
         except OSError as error:
             raise ValueError(
                 f"DISCORD_TOKEN_FILE names {self.token_file}, which cannot be read ({error.strerror}): "
-                "check its path and its owner"
+                "check its path and permissions"
             ) from None
 
 
 def read_discord_settings() -> DiscordSettings:
-    """The settings from the environment. Raises Refused with one sentence that never holds the token."""
+    """Reads the settings from the environment. Raises CommandFailed; its message never contains the token."""
     try:
         return DiscordSettings()
     except ValidationError as wrong:

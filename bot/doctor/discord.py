@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import httpx
 
-from bot.discord.commands import application_commands, changes
+from bot.discord.commands import application_commands, describe_changes
 from bot.discord.settings import DiscordSettings
 from bot.doctor.checks import ChatUnreachable, CheckResult, clock_finding, place_name, places_of
 from service.client import ServiceClient
@@ -167,7 +167,7 @@ def gateway_finding(gateway: Body) -> CheckResult:
 
 def commands_finding(known: list[Body]) -> CheckResult:
     """Checks that the registered commands are those of this version."""
-    changed = changes(known, application_commands())
+    changed = describe_changes(known, application_commands())
     if not changed:
         return CheckResult(True, "commands: registered and up to date")
     return CheckResult(False, f"commands: out of date ({', '.join(changed)})", "run: dailygrad bot discord-sync")

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from bot.core.markup.html import highlighted
-from bot.slack.render import pictured
+from bot.slack.render import picture_numbers
 
 _BUTTONS = {1: "primary", 2: "plain", 3: "pressed", 4: "danger", 5: "plain"}
 _SMALL = "-# "
@@ -129,7 +129,7 @@ _TYPES = {"radio_buttons": "radio", "checkboxes": "checkbox", "static_select": "
 
 def slack_message_html(body: dict[str, Any], pngs: Sequence[bytes] = ()) -> Markup:
     """One message; `pngs` are all the pictures of its card."""
-    shown = iter([pngs[number] for number in pictured(body)])
+    shown = iter([pngs[number] for number in picture_numbers(body)])
     return _join_slack(
         picture_html(next(shown), block["alt_text"]) if block["type"] == "image" else _block(block)
         for block in body["blocks"]

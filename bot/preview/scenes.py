@@ -22,7 +22,7 @@ from bot.core.text import outbox_card
 from bot.core.text.questions import ask_said
 from bot.discord.render import pictures
 from bot.preview import html
-from bot.slack.render import plain_of
+from bot.slack.render import fallback_text
 from bot.web.render import code_colours
 from bot.web.render import environment as web_environment
 from service.wire import AnswerKey, AskForm, OptionKey, PersonView, QuestionPost, QuestionView, RevealPost
@@ -138,7 +138,7 @@ def _slack_text(scene: Scene) -> str:
     for body in scene_data(scene, "slack"):
         title = f"[{body['title']['text']}]\n" if "title" in body else ""
         inputs = [line for block in body["blocks"] if block["type"] == "input" for line in _input(block["element"])]
-        shown.append("\n".join([title + plain_of(body["blocks"]), *inputs]))
+        shown.append("\n".join([title + fallback_text(body["blocks"]), *inputs]))
     return "\n\n· · ·\n\n".join(shown)
 
 

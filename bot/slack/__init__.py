@@ -1,4 +1,4 @@
-"""Slack: what a card or a form is there, as the bodies its API takes."""
+"""Slack: renders cards and forms as the bodies its API takes."""
 
 from bot.slack.render import bodies
 from bot.slack.views import fits_view, view

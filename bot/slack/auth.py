@@ -1,4 +1,10 @@
-"""Installing into many workspaces by OAuth: Bolt's flow, with its states and installations kept by the service."""
+"""Installations and tokens: one workspace from the settings, or many by OAuth, kept and refreshed through the service.
+
+Token rotation does not use `slack_sdk`'s `AsyncTokenRotator`. It decides by the machine's clock which token is due,
+which the service has already decided by its own; it returns None both for "not due" and for an answer it does not
+understand, although that answer has used up the refresh token; and it needs each `Installation` converted to a `Bot`
+and back.
+"""
 
 from __future__ import annotations
 
@@ -28,74 +34,83 @@ from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 
 from bot.slack.manifest import BOT_SCOPES
 from bot.slack.settings import SlackSettings
-from bot.slack.web_api import DEAD_TOKEN, NotInstalled, SlackWeb, code_of
+from bot.slack.web_api import DEAD_TOKEN_CODES, NotInstalled, SlackWeb, error_code
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Installation, InstallationKey
 
-# The token of each workspace: the one from the settings, or those the service keeps. Slack is asked about one once.
-
-
-# Another process may have refreshed a token; the old one stays good for a while (docs: using token rotation).
-_FRESH = timedelta(minutes=5)
-_MANY = 5_000
-
+_LOG = logging.getLogger(__name__)
 Key = tuple[str, str]
+Installed = Callable[[Installation], Awaitable[None]]
+INSTALL_PATH, REDIRECT_PATH = "/slack/install", "/slack/oauth_redirect"
+# Cache lifetime: another process may refresh a token; the old one still works a while. Docs: using token rotation.
+_MAX_AGE = timedelta(minutes=5)
+_MAX_ENTRIES = 5_000
+_INTERVAL_S = 60.0
+_SAVE_TRIES = 8
+_REASONS = {
+    "access_denied": "You declined. Nothing was installed.",
+    "invalid_browser": "This is not the browser you started in. Start again at /slack/install.",
+    "invalid_state": "The link has expired or was used before. Start again at /slack/install.",
+    "invalid_code": "Slack rejected the code. Start again at /slack/install.",
+}
 
 
-class TokenWrong(Exception):
-    """The token of the settings is none that Slack knows."""
+class TokenRejected(Exception):
+    """Slack rejects the configured token."""
 
 
 class InstallationTokens:
-    """Installations by team; what was found is remembered for some minutes."""
+    """The installation of each workspace, from the settings or from the service, cached for five minutes."""
 
-    def __init__(self, client: ServiceClient, clock: Callable[[], datetime], only: Installation | None = None) -> None:
+    def __init__(
+        self, client: ServiceClient, clock: Callable[[], datetime], single: Installation | None = None
+    ) -> None:
         self._client = client
         self._clock = clock
-        self._only = only
+        self._single = single
         self._found: OrderedDict[Key, tuple[Installation, datetime]] = OrderedDict()
 
-    async def of(self, team: str, enterprise: str = "") -> Installation:
-        """The team's installation. Raises NotInstalled, or what the client raises."""
-        if (known := self.known(team, enterprise)) is not None:
-            return known
-        found = None if self._only else await self._client.installation_find("slack", team, enterprise)
+    async def find(self, team: str, enterprise: str = "") -> Installation:
+        """Returns a workspace's installation. Raises NotInstalled, or what the client raises."""
+        if (cached := self.cached(team, enterprise)) is not None:
+            return cached
+        found = None if self._single else await self._client.installation_find("slack", team, enterprise)
         if found is None:
             raise NotInstalled(team)
-        self.keep(team, enterprise, found)
+        self.remember(team, enterprise, found)
         return found
 
-    def known(self, team: str, enterprise: str = "") -> Installation | None:
-        """What is remembered; asks nobody."""
-        if self._only is not None:
-            return self._only if self._serves(team, enterprise) else None
+    def cached(self, team: str, enterprise: str = "") -> Installation | None:
+        """Returns the cached installation, without a request."""
+        if self._single is not None:
+            return self._single if self._serves(team, enterprise) else None
         found, since = self._found.get((team, enterprise), (None, self._clock()))
-        return found if found is not None and self._clock() - since < _FRESH else None
+        return found if found is not None and self._clock() - since < _MAX_AGE else None
 
     def _serves(self, team: str, enterprise: str) -> bool:
-        assert self._only is not None
-        return self._only.team in ("", team) or (bool(enterprise) and self._only.enterprise == enterprise)
+        assert self._single is not None
+        return self._single.team in ("", team) or (bool(enterprise) and self._single.enterprise == enterprise)
 
-    def keep(self, team: str, enterprise: str, found: Installation) -> None:
+    def remember(self, team: str, enterprise: str, found: Installation) -> None:
         self._found[team, enterprise] = (found, self._clock())
         self._found.move_to_end((team, enterprise))
-        if len(self._found) > _MANY:
+        if len(self._found) > _MAX_ENTRIES:
             self._found.popitem(last=False)
 
-    def drop(self, team: str, enterprise: str = "") -> None:
-        """Forget what is remembered: it was refreshed, or Slack does not take it any more."""
+    def invalidate(self, team: str, enterprise: str = "") -> None:
+        """Drops cached installations: the token was refreshed or revoked."""
         for key in [key for key in self._found if key[0] == team or (enterprise and key[1] == enterprise)]:
             del self._found[key]
 
-    async def forget(self, team: str, enterprise: str = "") -> None:
-        """The app was uninstalled, or its token revoked."""
-        self.drop(team, enterprise)
-        if self._only is None:
+    async def delete(self, team: str, enterprise: str = "") -> None:
+        """Deletes an installation: the app was removed, or its token revoked."""
+        self.invalidate(team, enterprise)
+        if self._single is None:
             await self._client.installation_forget("slack", team, enterprise)
 
 
-class Authorized(AsyncAuthorize):
-    """For Bolt, before it acknowledges: what is remembered, else nothing but the ids. Never a call of any kind."""
+class CachedAuthorization(AsyncAuthorize):
+    """Bolt's authorization, from the cache only: it runs before the acknowledgement, so it makes no request."""
 
     def __init__(self, tokens: InstallationTokens) -> None:
         self._tokens = tokens
@@ -111,25 +126,25 @@ class Authorized(AsyncAuthorize):
         actor_team_id: str | None = None,
         actor_user_id: str | None = None,
     ) -> AuthorizeResult:
-        known = self._tokens.known(team_id or enterprise_id or "", enterprise_id or "")
+        cached = self._tokens.cached(team_id or enterprise_id or "", enterprise_id or "")
         return AuthorizeResult(
             enterprise_id=enterprise_id,
             team_id=team_id,
-            bot_token=known.token.get_secret_value() if known else None,
-            bot_id=known.bot_id if known else None,
-            bot_user_id=known.bot_user if known else None,
+            bot_token=cached.token.get_secret_value() if cached else None,
+            bot_id=cached.bot_id if cached else None,
+            bot_user_id=cached.bot_user if cached else None,
         )
 
 
-async def the_only(web: SlackWeb, token: SecretStr) -> Installation:
-    """The installation that a single token stands for. Raises TokenWrong, or what a call of Slack's raises."""
+async def single_installation(web: SlackWeb, token: SecretStr) -> Installation:
+    """Looks up the installation of the configured token. Raises TokenRejected, or what a Slack call raises."""
     try:
         said = await web.client(token.get_secret_value()).auth_test()
     except SlackApiError as error:
-        if code_of(error) in DEAD_TOKEN:
-            raise TokenWrong(
-                f"Slack does not take SLACK_BOT_TOKEN ({code_of(error)}); copy the Bot User OAuth Token from the app's "
-                "page, OAuth & Permissions"
+        if error_code(error) in DEAD_TOKEN_CODES:
+            raise TokenRejected(
+                f"Slack rejects SLACK_BOT_TOKEN ({error_code(error)}); copy the Bot User OAuth Token from the "
+                "app's page, OAuth & Permissions"
             ) from None
         raise
     return Installation(
@@ -143,21 +158,11 @@ async def the_only(web: SlackWeb, token: SecretStr) -> Installation:
     )
 
 
-_LOG = logging.getLogger(__name__)
-INSTALL_PATH, REDIRECT_PATH = "/slack/install", "/slack/oauth_redirect"
-
-Installed = Callable[[Installation], Awaitable[None]]
-
-_REASONS = {
-    "access_denied": "You did not allow it. Nothing was installed.",
-    "invalid_browser": "The page was opened in another browser than it was left in. Begin again at /slack/install.",
-    "invalid_state": "The link is too old, or was used before. Begin again at /slack/install.",
-    "invalid_code": "Slack did not take the code. Begin again at /slack/install.",
-}
+# Installation by OAuth
 
 
-class States(AsyncOAuthStateStore):
-    """A state goes along to Slack and comes back once."""
+class OAuthStates(AsyncOAuthStateStore):
+    """OAuth states, kept by the service and valid once."""
 
     def __init__(self, client: ServiceClient) -> None:
         self._client = client
@@ -179,8 +184,8 @@ class States(AsyncOAuthStateStore):
             raise BoltError(str(error)) from error
 
 
-class Store(AsyncInstallationStore):
-    """What Bolt's flow leaves behind, handed to the service; reading is `Tokens`' business."""
+class InstallationStore(AsyncInstallationStore):
+    """Saves installations of Bolt's OAuth flow in the service. `InstallationTokens` reads them."""
 
     def __init__(self, client: ServiceClient, tokens: InstallationTokens, installed: Installed) -> None:
         self._client = client
@@ -197,15 +202,15 @@ class Store(AsyncInstallationStore):
             await self._client.installation_keep(kept)
         except (ServiceUnavailable, ServiceRefused) as error:
             raise BoltError(str(error)) from error
-        self._tokens.drop(kept.team, kept.enterprise)
+        self._tokens.invalidate(kept.team, kept.enterprise)
         await self._installed(kept)
 
     async def async_save_bot(self, bot: Bot) -> None:
-        raise BoltError("a bot is kept with its installation")
+        raise BoltError("a bot is saved with its installation")
 
 
 def installation_from(given: Given) -> Installation:
-    """An installation as the service keeps it. Raises BoltError where Slack gave no bot token."""
+    """Converts an installation for the service. Raises BoltError if Slack gave no bot token."""
     if not given.bot_token:
         raise BoltError("Slack gave no bot token")
     expires = given.bot_token_expires_at
@@ -228,7 +233,7 @@ def installation_from(given: Given) -> Installation:
 def oauth_flow(
     settings: SlackSettings, web: SlackWeb, client: ServiceClient, tokens: InstallationTokens, installed: Installed
 ) -> AsyncOAuthFlow:
-    """The flow behind `/slack/install` and `/slack/oauth_redirect`; `installed` is told of every installation."""
+    """Returns the OAuth flow; `installed` is called after each installation."""
     assert settings.client_secret is not None, "settings with a client id have its secret"
     return AsyncOAuthFlow(
         client=web.client(),
@@ -242,28 +247,30 @@ def oauth_flow(
             redirect_uri_path=REDIRECT_PATH,
             install_page_rendering_enabled=False,
             authorization_url=consent_url(settings.api_url),
-            installation_store=Store(client, tokens, installed),
-            state_store=States(client),
+            installation_store=InstallationStore(client, tokens, installed),
+            state_store=OAuthStates(client),
             callback_options=AsyncCallbackOptions(success=_succeeded, failure=_failed),
         ),
     )
 
 
 def consent_url(api_url: str) -> str:
-    """Slack's consent page, on the host of its API."""
+    """Returns the URL of Slack's consent page, on the API's host."""
     return api_url.removesuffix("/").removesuffix("/api") + "/oauth/v2/authorize"
 
 
 async def _succeeded(args: AsyncSuccessArgs) -> BoltResponse:
     name = args.installation.team_name or "your workspace"
-    return _page(200, "Dailygrad is installed", f"It is in {name} now, and has written to you there. Type /quiz help.")
+    return _page(
+        200, "Dailygrad is installed", f"It is now in {name} and has sent you a message there. Type /quiz help."
+    )
 
 
 async def _failed(args: AsyncFailureArgs) -> BoltResponse:
     _LOG.warning("an installation failed: %s %s", args.reason, args.error or "")
-    said = _REASONS.get(args.reason, f"Slack says: {args.reason}. Begin again at /slack/install.")
+    said = _REASONS.get(args.reason, f"Slack says: {args.reason}. Start again at /slack/install.")
     if args.reason == "storage_error":
-        said = f"The installation could not be kept: {args.error}"
+        said = f"The installation could not be saved: {args.error}"
     return _page(args.suggested_status_code, "Dailygrad was not installed", said)
 
 
@@ -275,19 +282,11 @@ def _page(status: int, title: str, said: str) -> BoltResponse:
     return BoltResponse(status=status, body=body, headers={"Content-Type": "text/html; charset=utf-8"})
 
 
-# Refreshes tokens before they expire, one process at a time: the service leases a refresh token to a single caller.
-#
-# `slack_sdk`'s `AsyncTokenRotator` does not fit. It decides by the machine's clock what is due, which the service has
-# already decided by its own; it returns None both for "not due" and for an answer it does not understand, although that
-# answer has used up the refresh token; and it needs each `Installation` turned into a `Bot` and back.
+# Token rotation
 
 
-_EVERY_S = 60.0
-_KEEP_TRIES = 8
-
-
-class Rotation:
-    """For many workspaces; where no token ever expires, nothing is due."""
+class TokenRotation:
+    """Refreshes the tokens of OAuth installations that expire soon."""
 
     def __init__(
         self,
@@ -304,25 +303,25 @@ class Rotation:
         self._clock = clock
 
     async def run(self) -> None:
-        """Refresh until cancelled."""
+        """Runs until cancelled."""
         while True:
-            await self.once()
-            await asyncio.sleep(_EVERY_S)
+            await self.refresh_due()
+            await asyncio.sleep(_INTERVAL_S)
 
-    async def once(self) -> int:
-        """Refresh what is due; returns how many were."""
+    async def refresh_due(self) -> int:
+        """Refreshes the tokens that are due; returns how many."""
         refreshed = 0
         try:
             for key in await self._client.installation_due("slack"):
                 refreshed += await self._refresh(key)
         except (ServiceUnavailable, ServiceRefused) as error:
-            _LOG.warning("tokens could not be refreshed now: %s", error)
+            _LOG.warning("cannot refresh tokens now: %s", error)
         return refreshed
 
     async def _refresh(self, key: InstallationKey) -> bool:
         refresh = await self._client.installation_lease("slack", key.team, key.enterprise)
-        known = await self._client.installation_find("slack", key.team, key.enterprise) if refresh else None
-        if refresh is None or known is None:
+        cached = await self._client.installation_find("slack", key.team, key.enterprise) if refresh else None
+        if refresh is None or cached is None:
             return False
         assert self._settings.client_secret is not None, "many workspaces are installed by OAuth"
         try:
@@ -334,21 +333,21 @@ class Rotation:
             )
         except SlackApiError as error:
             _LOG.error(
-                "Slack does not refresh the token of %s (%s); if that goes on, install the app there again",
-                known.name or key.team,
-                code_of(error),
+                "Slack rejects the refresh token of %s (%s); if this continues, install the app there again",
+                cached.name or key.team,
+                error_code(error),
             )
             return False
         except (ClientError, TimeoutError) as error:
-            _LOG.warning("the token of %s could not be refreshed now: %s", key.team, error or type(error).__name__)
+            _LOG.warning("cannot refresh the token of %s now: %s", key.team, error or type(error).__name__)
             return False
-        await self._keep(refreshed(known, said, self._clock()))
-        self._tokens.drop(key.team, key.enterprise)
+        await self._save(refreshed(cached, said, self._clock()))
+        self._tokens.invalidate(key.team, key.enterprise)
         return True
 
-    async def _keep(self, installation: Installation) -> None:
-        """The old refresh token is spent, so the new one must not be lost to a moment without the service."""
-        for attempt in range(_KEEP_TRIES):
+    async def _save(self, installation: Installation) -> None:
+        """Saves the new tokens, with retries: the old refresh token is used up, so they must not be lost."""
+        for attempt in range(_SAVE_TRIES):
             try:
                 await self._client.installation_keep(installation)
                 return
@@ -357,10 +356,10 @@ class Rotation:
         await self._client.installation_keep(installation)
 
 
-def refreshed(known: Installation, said: Any, now: datetime) -> Installation:
-    """The installation with the tokens Slack gave."""
+def refreshed(cached: Installation, said: Any, now: datetime) -> Installation:
+    """Returns the installation with its new tokens."""
     expires = said.get("expires_in")
-    return known.model_copy(
+    return cached.model_copy(
         update={
             "token": SecretStr(str(said["access_token"])),
             "refresh": SecretStr(str(said["refresh_token"])) if said.get("refresh_token") else None,

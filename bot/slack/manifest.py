@@ -1,7 +1,7 @@
-"""The app as Slack is told of it: commands, scopes and events from one place.
+"""Generates the app manifest: commands, scopes and events, declared in one place.
 
-`python -m bot.slack.manifest` writes it for Socket Mode; with `--http https://quiz.example.org`, the address
-we are reached at, for signed HTTP.
+`python -m bot.slack.manifest` prints it for Socket Mode; with `--http https://quiz.example.org`, the public URL of the
+bot, for signed HTTP.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ BOT_SCOPES: Final = (
     "im:write",
     "users:read",
 )
-"""What each is for stands in `WHY`."""
+"""OAuth scopes; `WHY` says what each is for."""
 WHY: Final = {
-    "app_mentions:read": "an answer sent by naming the bot",
-    "channels:history": "looking whether a post arrived, before it is made again; code beneath a question",
-    "channels:read": "knowing that it was invited to a channel",
+    "app_mentions:read": "answers sent by mentioning the bot",
+    "channels:history": "checking whether a post arrived before retrying it; code in threads under a question",
+    "channels:read": "noticing that the bot was invited to a channel",
     "chat:write": "posting questions and answers",
     "commands": "/quiz and /quiz-admin",
-    "files:read": "a .py file as an answer",
+    "files:read": "answers as .py files",
     "files:write": "pictures of boards and formulas",
-    "groups:history": "the same in private channels it was invited to",
-    "groups:read": "the same of private channels",
-    "im:history": "messages written to the bot",
-    "im:write": "verdicts and notices in private",
-    "users:read": "the names on the boards, and who is an admin",
+    "groups:history": "the same as channels:history, in private channels it was invited to",
+    "groups:read": "the same as channels:read, in private channels",
+    "im:history": "direct messages to the bot",
+    "im:write": "verdicts and notices by direct message",
+    "users:read": "names on the boards, and who is an admin",
 }
 BOT_EVENTS: Final = (
     "app_home_opened",
@@ -53,27 +53,27 @@ BOT_EVENTS: Final = (
     "tokens_revoked",
 )
 _SAID: Final = {
-    "quiz": "The daily quiz: answer, practise, see the board",
-    "quiz-admin": "Schedules, banks, seasons and reports of the quiz, for admins",
+    "quiz": "The daily quiz: answer, practice, see the board",
+    "quiz-admin": "Quiz administration: schedules, banks, seasons, reports",
 }
 EVENTS_PATH: Final = "/slack/events"
 _COLOUR: Final = "#1f3a5f"
 _LONG: Final = (
-    "Dailygrad posts a question on machine learning to a channel on the days and at the time you choose. Members "
-    "answer privately, by a button, a form or code that is run and judged. When the round closes the answer is shown "
-    "with the reason and the statistics. Between the questions, /quiz practice repeats what you are about to forget."
+    "Dailygrad posts a machine-learning question to a channel, on the days and at the time you choose. Members answer "
+    "privately with a button, a form, or code that is run and graded. When the round closes, the answer appears with "
+    "an explanation and statistics. Between questions, /quiz practice brings back what you are about to forget."
 )
 
 
 def app_manifest(url: str = "") -> dict[str, Any]:
-    """The manifest for Socket Mode, or with the `url` our server is reached at for signed HTTP and many workspaces."""
+    """Returns the manifest for Socket Mode; with the bot's public `url`, for signed HTTP and OAuth."""
     events = f"{url.rstrip('/')}{EVENTS_PATH}" if url else ""
     request = {"request_url": events} if url else {}
     return {
         "_metadata": {"major_version": 1, "minor_version": 1},
         "display_information": {
             "name": "Dailygrad",
-            "description": "The daily quiz of a machine-learning team",
+            "description": "A daily quiz for machine-learning teams",
             "long_description": _LONG,
             "background_color": _COLOUR,
         },
@@ -95,26 +95,26 @@ def app_manifest(url: str = "") -> dict[str, Any]:
             "interactivity": {"is_enabled": True, **request},
             "org_deploy_enabled": False,
             "socket_mode_enabled": not url,
-            # Tokens that expire must be kept and refreshed, which is for a hosted service.
+            # Expiring tokens must be saved and refreshed, which only OAuth installations support.
             "token_rotation_enabled": bool(url),
         },
     }
 
 
 def _command(name: str, url: str) -> dict[str, Any]:
-    """A slash command; what may follow it is its hint."""
+    """Returns a slash command, with its subcommands as the usage hint."""
     words = dict.fromkeys(spec.path[0] for spec in COMMANDS if spec.name == name)
     about = {"command": f"/{name}", "description": _SAID[name], "usage_hint": " | ".join(words)}
     return {**about, "should_escape": False, **({"url": url} if url else {})}
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Write the manifest to the standard output."""
-    parser = argparse.ArgumentParser(description="Write the manifest of the Slack app.")
-    parser.add_argument("--http", metavar="URL", default="", help="where our server is reached, for signed HTTP")
+    """Prints the manifest."""
+    parser = argparse.ArgumentParser(description="Print the manifest of the Slack app.")
+    parser.add_argument("--http", metavar="URL", default="", help="public URL of the bot, for signed HTTP")
     url = parser.parse_args(arguments).http
     if url and not url.startswith("https://"):
-        parser.error(f"{url!r} is no address Slack sends to; give one that begins with https://")
+        parser.error(f"{url!r} is not a URL Slack can send to; it must start with https://")
     json.dump(app_manifest(url), sys.stdout, indent=2, ensure_ascii=False)
     sys.stdout.write("\n")
 

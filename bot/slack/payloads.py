@@ -1,4 +1,4 @@
-"""Slack's payloads as the quiz's events. Pure: nothing is asked, so an acknowledgement waits for nothing."""
+"""Parses Slack's payloads as quiz events. Pure, so that it cannot delay an acknowledgement."""
 
 from __future__ import annotations
 
@@ -12,112 +12,38 @@ from slack_bolt.async_app import AsyncBoltContext, AsyncBoltRequest
 
 from bot.core.events import Added, Command, Press, Sent, Submit, Visited
 from bot.slack.render import LINK
-from bot.slack.route import Arrival, FileRef, Route, read_metadata, write_files
+from bot.slack.route import FileRef, IncomingEvent, Route, read_metadata, write_files
 from service.wire import Where, Who
 
-# What a member wrote in a Slack message, as they typed it: fences whole, and Slack's own escapes undone.
-
-
+Payload = dict[str, Any]
+_NAME_LENGTH = 80
+# Largest plausible age of an event; Slack retries a delivery for some minutes.
+_MAX_EVENT_AGE = timedelta(hours=1)
+_MESSAGE_SUBTYPES = (None, "file_share", "thread_broadcast")
 _CONTROL = re.compile(r"<([^<>\n]*)>")
 
 
-def unescaped(text: str) -> str:
-    """Slack escapes three characters of what is typed, in this order."""
-    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-
-
-def spoken_text(message: dict[str, Any], bot_user: str = "") -> str:
-    """The words of a message; code stands in Markdown fences, and a mention of the bot is left out."""
-    rich = [block for block in message.get("blocks") or () if block.get("type") == "rich_text"]
-    if rich:
-        return "\n".join(_part(part, bot_user) for block in rich for part in block.get("elements", ())).strip()
-    return unescaped(_CONTROL.sub(lambda found: _control(found[1], bot_user), message.get("text") or "")).strip()
-
-
-def has_code(text: str) -> bool:
-    """Whether the words hold a fenced block."""
-    return "```" in text
-
-
-def _part(part: dict[str, Any], bot_user: str) -> str:
-    inner = part.get("elements", ())
-    match part.get("type"):
-        case "rich_text_preformatted":
-            return f"```\n{_runs(inner, bot_user, code=True)}\n```"
-        case "rich_text_list":
-            return "\n".join(f"- {_part(item, bot_user)}" for item in inner)
-        case "rich_text_quote":
-            return "\n".join(f"> {line}" for line in _runs(inner, bot_user).splitlines())
-        case _:
-            return _runs(inner, bot_user)
-
-
-def _runs(runs: Iterable[dict[str, Any]], bot_user: str, *, code: bool = False) -> str:
-    return "".join(_run(run, bot_user, code) for run in runs)
-
-
-def _run(run: dict[str, Any], bot_user: str, code: bool) -> str:
-    match run.get("type"):
-        case "text":
-            text = str(run.get("text", ""))
-            return f"`{text}`" if run.get("style", {}).get("code") and not code else text
-        case "link":
-            # In code a client makes links of what looks like one; what was typed is its text.
-            return str(run.get("text") or run.get("url", ""))
-        case "emoji":
-            # `x[:100:2]` holds one too.
-            return f":{run.get('name', '')}:"
-        case "user":
-            return "" if run.get("user_id") == bot_user else f"@{run.get('user_id', '')}"
-        case "broadcast":
-            return f"@{run.get('range', '')}"
-        case "channel":
-            return f"#{run.get('channel_id', '')}"
-        case _:
-            return ""
-
-
-def _control(inside: str, bot_user: str) -> str:
-    """What stands between Slack's angle brackets: a mention, a channel, a link with or without a label."""
-    target, _, label = inside.partition("|")
-    if target.startswith("@"):
-        return "" if target == f"@{bot_user}" else f"@{label or target[1:]}"
-    if target.startswith("#"):
-        return f"#{label or target[1:]}"
-    if target.startswith("!"):
-        return f"@{label or target[1:]}"
-    return label or target
-
-
-Payload = dict[str, Any]
-
-_NAME_LENGTH = 80
-# Docs: an event is delivered again for the last time after some minutes.
-_LATE = timedelta(hours=1)
-_SPOKEN = (None, "file_share", "thread_broadcast")
-
-
-def read_payload(request: AsyncBoltRequest, now: datetime) -> Arrival | None:
+def parse_payload(request: AsyncBoltRequest, now: datetime) -> IncomingEvent | None:
     """Returns the event in a payload with the way to answer it; None where there is nothing to answer.
 
     The sender is known by id and by the name the payload gives. It does not say whether they are an admin.
     """
     body = request.body
     if "command" in body:
-        return _command(request, now)
+        return _slash_command(request, now)
     match body.get("type"):
         case "block_actions":
-            return _pressed(request, now)
+            return _block_actions(request, now)
         case "view_submission":
-            return _submitted(request, now)
+            return _view_submission(request, now)
         case "event_callback":
-            return _happened(request, now)
+            return _event_callback(request, now)
         case _:
             return None
 
 
-def revoked(body: Payload) -> bool:
-    """Whether it says that the app may no longer act in the workspace."""
+def is_revocation(body: Payload) -> bool:
+    """Returns whether the payload says that the app was removed or its token revoked."""
     event = body.get("event") or {}
     if event.get("type") == "tokens_revoked":
         return bool((event.get("tokens") or {}).get("bot"))
@@ -125,48 +51,48 @@ def revoked(body: Payload) -> bool:
 
 
 def installed_in(context: AsyncBoltContext, body: Payload) -> tuple[str, str]:
-    """Returns the workspace the app is installed in and its enterprise; a shared channel's author may be of another."""
+    """Returns the workspace the app is installed in, and its enterprise; a shared channel's author may have others."""
     # Bolt finds no team in the events of an app that is installed organization-wide; the body names one.
     team = context.team_id or body.get("team_id") or context.enterprise_id
     return str(team or ""), str(context.enterprise_id or "")
 
 
-def _command(request: AsyncBoltRequest, now: datetime) -> Arrival:
+def _slash_command(request: AsyncBoltRequest, now: datetime) -> IncomingEvent:
     body = request.body
     route = _route(request, channel=body["channel_id"], channel_name=_channel_name(body.get("channel_name")))
     name = body["command"].removeprefix("/")
-    # A schedule needs a channel; a member's own conversation with the bot is none.
+    # `/quiz` works in a direct message too; an admin command needs to know the channel.
     where = _where(route) if name == "quiz" else Where(channel=route.channel, name=route.channel_name)
-    text = unescaped(body.get("text") or "")
+    text = unescape(body.get("text") or "")
     who = _who(route, body.get("user_name"))
-    return Arrival(Command(_event_id(body["trigger_id"]), now, who, where, name, text), route)
+    return IncomingEvent(Command(_event_id(body["trigger_id"]), now, who, where, name, text), route)
 
 
-def _pressed(request: AsyncBoltRequest, now: datetime) -> Arrival | None:
+def _block_actions(request: AsyncBoltRequest, now: datetime) -> IncomingEvent | None:
     body = request.body
     pressed = body["actions"][0]
     action = pressed.get("value")
     if not action or str(pressed.get("action_id", "")).startswith(LINK):
         return None
     route = _route(request, **_place(body))
-    at = _instant(pressed.get("action_ts"), now)
+    at = _event_time(pressed.get("action_ts"), now)
     who, event_id = _who(route, _id(body, "user", "username")), _event_id(body["trigger_id"])
     if route.window == "form":
-        return Arrival(Submit(event_id, at, who, _where(route), action, _values(body["view"])), route)
-    return Arrival(Press(event_id, at, who, _where(route), action), route)
+        return IncomingEvent(Submit(event_id, at, who, _where(route), action, _values(body["view"])), route)
+    return IncomingEvent(Press(event_id, at, who, _where(route), action), route)
 
 
-def _submitted(request: AsyncBoltRequest, now: datetime) -> Arrival:
+def _view_submission(request: AsyncBoltRequest, now: datetime) -> IncomingEvent:
     body = request.body
     route = _route(request, **_place(body))
     action, _ = read_metadata(body["view"].get("private_metadata", ""))
     who = _who(route, _id(body, "user", "username"))
     values = _values(body["view"])
-    return Arrival(Submit(_event_id(body["trigger_id"]), now, who, _where(route), action, values), route)
+    return IncomingEvent(Submit(_event_id(body["trigger_id"]), now, who, _where(route), action, values), route)
 
 
 def _place(body: Payload) -> dict[str, str]:
-    """Where a press or a submission came from: a message, or a view that remembers what it was opened from."""
+    """Returns where a click or submission came from: a message, or a view with the route it was opened from."""
     view = body.get("view")
     if view:
         _, carried = read_metadata(view.get("private_metadata", ""))
@@ -181,29 +107,29 @@ def _place(body: Payload) -> dict[str, str]:
     }
 
 
-def _happened(request: AsyncBoltRequest, now: datetime) -> Arrival | None:
+def _event_callback(request: AsyncBoltRequest, now: datetime) -> IncomingEvent | None:
     body = request.body
     event = body["event"]
-    at = _instant(event.get("event_ts") or body.get("event_time"), now)
+    at = _event_time(event.get("event_ts") or body.get("event_time"), now)
     match event.get("type"):
         case "message" | "app_mention":
-            return _sent(request, event, at)
+            return _message(request, event, at)
         case "app_home_opened" if event.get("tab", "home") == "home":
             route = _route(request, user=event["user"])
-            return Arrival(Visited(_event_id(body["event_id"]), at, _who(route), Where(channel="")), route)
+            return IncomingEvent(Visited(_event_id(body["event_id"]), at, _who(route), Where(channel="")), route)
         case "member_joined_channel" if event.get("user") == _bot_user(body) and event.get("inviter"):
             route = _route(request, user=event["inviter"], channel=event["channel"])
-            return Arrival(Added(_event_id(body["event_id"]), at, _who(route), _where(route)), route)
+            return IncomingEvent(Added(_event_id(body["event_id"]), at, _who(route), _where(route)), route)
         case _:
             return None
 
 
-def _sent(request: AsyncBoltRequest, event: Payload, at: datetime) -> Arrival | None:
-    """A message that is meant for us: written to the bot, naming it, or code beneath one of its posts."""
-    if event.get("bot_id") or event.get("subtype") not in _SPOKEN or not event.get("user"):
+def _message(request: AsyncBoltRequest, event: Payload, at: datetime) -> IncomingEvent | None:
+    """Parses a message to the bot: a direct message, a mention, or code in a thread under one of its posts."""
+    if event.get("bot_id") or event.get("subtype") not in _MESSAGE_SUBTYPES or not event.get("user"):
         return None
     bot = _bot_user(request.body)
-    text, files = spoken_text(event, bot), _python_files(event.get("files") or ())
+    text, files = message_text(event, bot), _python_files(event.get("files") or ())
     direct = event.get("channel_type") == "im"
     beneath = bool(bot) and event.get("parent_user_id") == bot
     if not direct and event["type"] == "message" and not (beneath and (has_code(text) or files)):
@@ -216,9 +142,9 @@ def _sent(request: AsyncBoltRequest, event: Payload, at: datetime) -> Arrival | 
         direct="1" if direct else "",
         files=write_files(files),
     )
-    # A message that also names us comes twice, as two events; it is one message.
+    # A message that mentions the bot arrives as two events; both get the same id.
     event_id = _event_id(f"{event['channel']}:{event['ts']}")
-    return Arrival(Sent(event_id, at, _who(route), _where(route), text), route)
+    return IncomingEvent(Sent(event_id, at, _who(route), _where(route), text), route)
 
 
 def _python_files(files: Iterable[Payload]) -> list[FileRef]:
@@ -231,7 +157,7 @@ def _python_files(files: Iterable[Payload]) -> list[FileRef]:
 
 
 def _values(view: Payload) -> dict[str, tuple[str, ...]]:
-    """What was filled in, by field name; a field that was split over several menus is put together again."""
+    """Returns the values by field name, joining fields that were split over several menus."""
     found: dict[str, tuple[str, ...]] = {}
     for block_id, held in ((view.get("state") or {}).get("values") or {}).items():
         name = block_id.partition(":")[0]
@@ -269,12 +195,12 @@ def _who(route: Route, name: object = "") -> Who:
 
 
 def _where(route: Route) -> Where:
-    """A conversation with the bot is no channel of the quiz: there all of the workspace is meant."""
+    """Returns the channel; none in a direct message, which stands for the whole workspace."""
     return Where(channel="") if route.direct else Where(channel=route.channel, name=route.channel_name)
 
 
 def _channel_name(name: object) -> str:
-    """Slack names no private channel in its payloads, but writes one of these instead."""
+    """Returns the channel's name; Slack sends a placeholder for private channels."""
     return "" if name in (None, "", "directmessage", "privategroup") else f"#{name}"
 
 
@@ -291,10 +217,81 @@ def _event_id(text: str) -> str:
     return f"slack:{text}"[:200]
 
 
-def _instant(stamp: object, now: datetime) -> datetime:
-    """When Slack says it happened, where that can be: it delivers late, but not by hours and not ahead of time."""
+def _event_time(stamp: object, now: datetime) -> datetime:
+    """Returns Slack's timestamp if it is plausible: in the past, by less than an hour."""
     try:
         then = datetime.fromtimestamp(float(str(stamp)), UTC)
     except (ValueError, OverflowError, OSError):
         return now
-    return then if now - _LATE <= then <= now else now
+    return then if now - _MAX_EVENT_AGE <= then <= now else now
+
+
+# Text of messages
+
+
+def message_text(message: dict[str, Any], bot_user: str = "") -> str:
+    """Returns a message's text, with code in Markdown fences and without mentions of the bot."""
+    rich = [block for block in message.get("blocks") or () if block.get("type") == "rich_text"]
+    if rich:
+        return "\n".join(_part(part, bot_user) for block in rich for part in block.get("elements", ())).strip()
+    return unescape(_CONTROL.sub(lambda found: _control(found[1], bot_user), message.get("text") or "")).strip()
+
+
+def has_code(text: str) -> bool:
+    """Returns whether the text contains a fenced block."""
+    return "```" in text
+
+
+def unescape(text: str) -> str:
+    """Undoes Slack's escaping of three characters."""
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def _part(part: dict[str, Any], bot_user: str) -> str:
+    inner = part.get("elements", ())
+    match part.get("type"):
+        case "rich_text_preformatted":
+            return f"```\n{_runs(inner, bot_user, code=True)}\n```"
+        case "rich_text_list":
+            return "\n".join(f"- {_part(item, bot_user)}" for item in inner)
+        case "rich_text_quote":
+            return "\n".join(f"> {line}" for line in _runs(inner, bot_user).splitlines())
+        case _:
+            return _runs(inner, bot_user)
+
+
+def _runs(runs: Iterable[dict[str, Any]], bot_user: str, *, code: bool = False) -> str:
+    return "".join(_run(run, bot_user, code) for run in runs)
+
+
+def _run(run: dict[str, Any], bot_user: str, code: bool) -> str:
+    match run.get("type"):
+        case "text":
+            text = str(run.get("text", ""))
+            return f"`{text}`" if run.get("style", {}).get("code") and not code else text
+        case "link":
+            # Slack's clients turn code that looks like a URL into a link; the text is what was typed.
+            return str(run.get("text") or run.get("url", ""))
+        case "emoji":
+            # `x[:100:2]` contains one.
+            return f":{run.get('name', '')}:"
+        case "user":
+            return "" if run.get("user_id") == bot_user else f"@{run.get('user_id', '')}"
+        case "broadcast":
+            return f"@{run.get('range', '')}"
+        case "channel":
+            return f"#{run.get('channel_id', '')}"
+        case _:
+            return ""
+
+
+def _control(inside: str, bot_user: str) -> str:
+    """Returns the text of a control sequence: a mention, a channel, or a link with or without a label."""
+    target, _, label = inside.partition("|")
+    if target.startswith("@"):
+        return "" if target == f"@{bot_user}" else f"@{label or target[1:]}"
+    if target.startswith("#"):
+        return f"#{label or target[1:]}"
+    if target.startswith("!"):
+        return f"@{label or target[1:]}"
+    return label or target

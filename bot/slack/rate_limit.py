@@ -1,13 +1,13 @@
-"""Rate limits for messages to Slack: about one a second to a channel after a short burst, and one limit per workspace.
+"""Limits messages to Slack: about one a second per channel after a short burst, and one limit per workspace.
 
-Why not `aiolimiter`: it is a token bucket like Slack's, but it counts when a call starts, and Slack when the call
-arrives, so calls that are delayed meet later ones and are refused. It starts full, though a previous process may just
-have used the burst up. It can only make a caller wait: it neither says how far away a turn is, which decides whether
-a message waits here or goes back to the outbox, nor rests when Slack sends a 429.
+Why not `aiolimiter`: it is a token bucket like Slack's, but it counts a call when it starts, and Slack when it arrives,
+so a delayed call meets later ones and is refused. It starts full, though a previous process may have just used up the
+burst. And it can only make a caller wait: it does not tell how far away a turn is, which decides whether a message
+waits here or returns to the outbox, and cannot pause after a 429.
 
-Why not the SDK's `AsyncRateLimitErrorRetryHandler` for posts: it sleeps within the call, for as long as Slack says,
-while the outbox's lease on the message runs out and other messages to the same workspace go on. Replies do use it (see
-`web.RateLimitRetry`).
+Why not the SDK's `AsyncRateLimitErrorRetryHandler` for posts: it sleeps within the call for as long as Slack says,
+while the lease on the message expires and other messages to the workspace go on. Replies do use it (see
+`web_api.RateLimitRetry`).
 """
 
 from __future__ import annotations
@@ -17,146 +17,145 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
-    """So many a second, and so many at once after a rest."""
+class RateLimit:
+    """A limit: calls per second, and the burst allowed after a pause."""
 
     rate: float
     burst: int
 
 
-CHANNEL = Allowed(1.0, 3)
-"""Messages of a channel (docs: rate limits of chat.postMessage)."""
-TEAM = Allowed(5.0, 30)
-"""Messages of a workspace. Slack says "several hundred per minute" and no number; this is the least that is."""
-_MANY = 10_000
-# A call that is late takes room in Slack's count that the next was to have: so much of a burst is kept for that.
-_KEPT = 1 / 6
-# What is looked at again is looked at a little later than may be, so that it is not looked at for nothing.
-_LATER_S = 0.01
-
+CHANNEL_LIMIT = RateLimit(1.0, 3)
+"""Limit of messages to a channel. Docs: rate limits of chat.postMessage."""
+TEAM_LIMIT = RateLimit(5.0, 30)
+"""Limit of messages to a workspace: the least that "several hundred per minute", all Slack says, can mean."""
+_MAX_ENTRIES = 10_000
+# Share of a burst that is not scheduled: a delayed call uses the room that Slack counts for the next one.
+_RESERVED_SHARE = 1 / 6
+# Added to a wait, seconds, so that the next check is never just too early.
+_RETRY_MARGIN_S = 0.01
 Seconds = Callable[[], float]
-"""A clock that only goes on, such as `time.monotonic`."""
+"""A monotonic clock, seconds."""
 Key = tuple[str, str]
 
 
-class Pacer:
-    """Gives out turns, by channel and by workspace; a whole workspace rests while Slack says so.
+class RateLimiter:
+    """Limits messages by channel and by workspace, and pauses a workspace when Slack says so.
 
-    A turn is booked, which says when it may come, so that they come in order; then started, where what is not yet
-    answered and what came late leave room; and ended with Slack's answer.
+    A message first books a turn, which keeps messages in order; then starts its call, as soon as running and delayed
+    calls leave room; and ends it with Slack's answer.
     """
 
-    def __init__(self, seconds: Seconds, channel: Allowed = CHANNEL, team: Allowed = TEAM) -> None:
+    def __init__(self, seconds: Seconds, channel: RateLimit = CHANNEL_LIMIT, team: RateLimit = TEAM_LIMIT) -> None:
         self._seconds = seconds
         begun = seconds()
-        self._channels = _Limit(channel, begun)
-        self._teams = _Limit(team, begun)
-        self._rest: dict[str, float] = {}
+        self._channels = _LimitState(channel, begun)
+        self._teams = _LimitState(team, begun)
+        self._paused_until: dict[str, float] = {}
 
-    def book(self, team: str, channel: str, most: float) -> float:
-        """Take the channel's next turn and say in how many seconds it is; none is taken where that is above `most`."""
+    def reserve(self, team: str, channel: str, most: float) -> float:
+        """Returns the seconds until the channel's next turn, and takes that turn unless it is more than `most` away."""
         now = self._seconds()
         one, all_ = self._channels.turns.wait((team, channel), now), self._teams.turns.wait((team, ""), now)
-        wait = max(one, all_, self._resting(team, now))
+        wait = max(one, all_, self._pause_left(team, now))
         if wait <= most:
             self._channels.turns.take((team, channel), now)
             self._teams.turns.take((team, ""), now)
-            self._tidy(now)
+            self._prune(now)
         return wait
 
     def start(self, team: str, channel: str) -> float:
-        """Begin a call whose turn has come; more than 0 where it has to wait for so long and ask again."""
+        """Starts a call whose turn has come and returns 0, or returns the seconds to wait before trying again."""
         now = self._seconds()
         counts = self._channels.count((team, channel), now), self._teams.count((team, ""), now)
-        wait = max(self._resting(team, now), *(count.wait(now) for count in counts))
+        wait = max(self._pause_left(team, now), *(count.wait(now) for count in counts))
         if wait > 0:
-            return wait + _LATER_S
+            return wait + _RETRY_MARGIN_S
         for count in counts:
-            count.under_way += 1
+            count.running += 1
         return 0.0
 
-    def end(self, team: str, channel: str) -> None:
-        """The call is answered, or given up."""
+    def finish(self, team: str, channel: str) -> None:
+        """Records that a call was answered or abandoned."""
         now = self._seconds()
         for count in (self._channels.count((team, channel), now), self._teams.count((team, ""), now)):
             count.answered(now)
 
-    def rest(self, team: str, seconds: float) -> None:
-        """Slack asked to leave the workspace alone for so long."""
-        self._rest[team] = max(self._rest.get(team, 0.0), self._seconds() + seconds)
+    def pause(self, team: str, seconds: float) -> None:
+        """Pauses a workspace, as Slack asked."""
+        self._paused_until[team] = max(self._paused_until.get(team, 0.0), self._seconds() + seconds)
 
-    def _resting(self, team: str, now: float) -> float:
-        return max(0.0, self._rest.get(team, 0.0) - now)
+    def _pause_left(self, team: str, now: float) -> float:
+        return max(0.0, self._paused_until.get(team, 0.0) - now)
 
-    def _tidy(self, now: float) -> None:
-        """Forget who may post anyway, so that memory stays small."""
-        self._channels.tidy(now)
-        self._teams.tidy(now)
-        if len(self._rest) > _MANY:
-            self._rest = {team: until for team, until in self._rest.items() if until > now}
+    def _prune(self, now: float) -> None:
+        """Drops entries that limit nothing any more, to bound memory."""
+        self._channels.prune(now)
+        self._teams.prune(now)
+        if len(self._paused_until) > _MAX_ENTRIES:
+            self._paused_until = {team: until for team, until in self._paused_until.items() if until > now}
 
 
-class _Limit:
-    """One of Slack's limits: when turns are, and what of them it has counted."""
+class _LimitState:
+    """One of Slack's limits: the schedule of turns, and the state of Slack's buckets."""
 
-    def __init__(self, allowed: Allowed, begun: float) -> None:
-        self._allowed = allowed
+    def __init__(self, limit: RateLimit, begun: float) -> None:
+        self._limit = limit
         self._begun = begun
-        kept = max(1, round(allowed.burst * _KEPT))
-        self.turns = _Turns(Allowed(allowed.rate, max(1, allowed.burst - kept)))
-        self._counts: dict[Key, _Count] = {}
+        reserved = max(1, round(limit.burst * _RESERVED_SHARE))
+        self.turns = _TurnSchedule(RateLimit(limit.rate, max(1, limit.burst - reserved)))
+        self._counts: dict[Key, _Bucket] = {}
 
-    def count(self, key: Key, now: float) -> _Count:
-        """What Slack has counted under a key. Of one not met before a bot that ran before us may have used all."""
+    def count(self, key: Key, now: float) -> _Bucket:
+        """Returns Slack's bucket of a key. A previous process may have emptied one that is new here."""
         found = self._counts.get(key)
         if found is None:
-            # It takes a second to start us.
-            left = min(self._allowed.burst, self._allowed.rate * (1 + now - self._begun))
-            found = self._counts[key] = _Count(self._allowed, left, now)
+            # Starting a process takes at least a second.
+            left = min(self._limit.burst, self._limit.rate * (1 + now - self._begun))
+            found = self._counts[key] = _Bucket(self._limit, left, now)
         return found
 
-    def tidy(self, now: float) -> None:
-        self.turns.tidy(now)
-        if len(self._counts) > _MANY:
+    def prune(self, now: float) -> None:
+        self.turns.prune(now)
+        if len(self._counts) > _MAX_ENTRIES:
             self._counts = {key: count for key, count in self._counts.items() if not count.is_full(now)}
 
 
 @dataclass
-class _Count:
-    """What is left of a burst that Slack refills, at the least it can be.
+class _Bucket:
+    """A lower bound of one of Slack's token buckets.
 
-    Slack counts a call at some instant between its start and its answer. The later it does, the less is left after
-    it: so those answered count from their answers, and those under way from now. Where that leaves room, there is.
+    Slack counts a call at an unknown instant between its start and its answer; the later, the less is left afterwards.
+    So answered calls count at their answers and running ones now. If that leaves room, Slack has room too.
     """
 
-    allowed: Allowed
+    limit: RateLimit
     left: float
     at: float
-    under_way: int = 0
+    running: int = 0
 
     def wait(self, now: float) -> float:
-        """Seconds until one more has room, if all that are under way were answered now."""
-        return max(0.0, (1 + self.under_way - self._refilled(now)) / self.allowed.rate)
+        """Returns the seconds until another call has room, if all running ones were answered now."""
+        return max(0.0, (1 + self.running - self._refilled(now)) / self.limit.rate)
 
     def answered(self, now: float) -> None:
-        """One of those under way is counted by now."""
+        """Counts a running call that was answered."""
         self.left, self.at = self._refilled(now) - 1, now
-        self.under_way -= 1
+        self.running -= 1
 
     def is_full(self, now: float) -> bool:
-        """Whether it is as one that was never met."""
-        return not self.under_way and self._refilled(now) >= self.allowed.burst
+        """Returns whether it is as full as a new one."""
+        return not self.running and self._refilled(now) >= self.limit.burst
 
     def _refilled(self, now: float) -> float:
-        return min(self.allowed.burst, self.left + (now - self.at) * self.allowed.rate)
+        return min(self.limit.burst, self.left + (now - self.at) * self.limit.rate)
 
 
-class _Turns:
-    """When each next turn is."""
+class _TurnSchedule:
+    """The next turn of each key."""
 
-    def __init__(self, allowed: Allowed) -> None:
-        self._gap = 1 / allowed.rate
-        self._slack = self._gap * (allowed.burst - 1)
+    def __init__(self, limit: RateLimit) -> None:
+        self._gap = 1 / limit.rate
+        self._slack = self._gap * (limit.burst - 1)
         self._next: dict[Key, float] = {}
 
     def wait(self, key: Key, now: float) -> float:
@@ -165,6 +164,6 @@ class _Turns:
     def take(self, key: Key, now: float) -> None:
         self._next[key] = max(now, self._next.get(key, 0.0)) + self._gap
 
-    def tidy(self, now: float) -> None:
-        if len(self._next) > _MANY:
+    def prune(self, now: float) -> None:
+        if len(self._next) > _MAX_ENTRIES:
             self._next = {key: due for key, due in self._next.items() if due > now}

@@ -1,4 +1,4 @@
-"""What must be known to answer a Slack event later: where it came from and by which means a reply can still go."""
+"""What a reply needs to know about the event it answers: where it came from and which ways back are open."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _METADATA_LENGTH = 3_000
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """All texts, empty where there is none, so that the journal can keep it."""
+    """Where an event came from and how to reply. All fields are strings, for the journal; empty means none."""
 
     team: str = ""
     enterprise: str = ""
@@ -22,28 +22,28 @@ class Route:
     channel: str = ""
     channel_name: str = ""
     thread: str = ""
-    """The `ts` of the message beneath which it happened."""
+    """The `ts` of the thread."""
     response_url: str = ""
     trigger: str = ""
-    """Opens a view within three seconds, once."""
+    """Trigger id: opens one view within three seconds."""
     view: str = ""
     window: str = ""
-    """What kind of view it happened in: form, card, home."""
+    """Kind of the view: form, card or home."""
     own: str = ""
-    """Set where it came from a card that only this member sees, which a reply may replace."""
+    """Set if it came from a card that only this member sees, which a reply may replace."""
     direct: str = ""
-    """Set in the member's conversation with the bot."""
+    """Set in direct messages with the bot."""
     files: str = ""
-    """The Python files that came along, see `read_files`."""
+    """The message's Python files, see `read_files`."""
 
     def as_dict(self) -> dict[str, str]:
-        """What there is, for the journal."""
+        """Returns the fields that are set, for the journal."""
         return {name: value for name, value in dataclasses.asdict(self).items() if value}
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
-    """An event and the way back."""
+class IncomingEvent:
+    """An event and the route for its reply."""
 
     event: Event
     route: Route
@@ -51,7 +51,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class FileRef:
-    """A file of a message, not fetched yet."""
+    """A file of a message, not yet downloaded."""
 
     name: str
     url: str
@@ -59,22 +59,22 @@ class FileRef:
 
 
 def route_from(data: Mapping[str, str]) -> Route:
-    """The inverse of `as_dict`; what an older version knew and we do not is left out."""
+    """Restores a route from `as_dict`, ignoring unknown fields of another version."""
     known = {field.name for field in dataclasses.fields(Route)}
     return Route(**{name: value for name, value in data.items() if name in known})
 
 
 def write_files(files: list[FileRef]) -> str:
-    """Files as a route's text."""
+    """Serializes files for a route."""
     return json.dumps([dataclasses.astuple(file) for file in files]) if files else ""
 
 
 def read_files(text: str) -> list[FileRef]:
-    """The inverse of `write_files`."""
+    """Restores files from a route."""
     return [FileRef(*file) for file in json.loads(text)] if text else []
 
 
-# A view carries its action and the way back in `private_metadata`, so that it works after a restart.
+# Route fields that a view carries in `private_metadata`, so that it still works after a restart.
 _CARRIED = {
     "c": "channel",
     "n": "channel_name",
@@ -86,14 +86,14 @@ _CARRIED = {
 
 
 def write_metadata(action: str, route: Route) -> str:
-    """The `private_metadata` of a view opened from `route`."""
+    """Returns the `private_metadata` of a view opened from `route`."""
     carried = {short: value for short, name in _CARRIED.items() if (value := getattr(route, name))}
     text = json.dumps({"a": action, **carried}, ensure_ascii=False, separators=(",", ":"))
     return text if len(text) <= _METADATA_LENGTH else json.dumps({"a": action})
 
 
 def read_metadata(text: str) -> tuple[str, dict[str, str]]:
-    """The action of a view, and the fields of the route it was opened from."""
+    """Returns the action of a view, and the fields of the route it was opened from."""
     try:
         data = json.loads(text)
     except ValueError:

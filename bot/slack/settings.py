@@ -1,4 +1,4 @@
-"""What the Slack process is told by its environment, and which way of reaching Slack follows from it."""
+"""Settings of the Slack bot, from the environment. They also decide between Socket Mode and HTTP."""
 
 from __future__ import annotations
 
@@ -31,40 +31,40 @@ _ENVIRONMENT = {
 
 
 class Mode(StrEnum):
-    """How Slack's events reach us."""
+    """How events arrive."""
 
     socket = "socket"
-    """We connect to Slack (Socket Mode): nothing of ours need be reachable."""
+    """Socket Mode: the bot connects to Slack, and needs no public address."""
     http = "http"
-    """Slack sends signed requests to us."""
+    """Slack sends signed HTTP requests to the bot."""
 
 
 class SlackSettings(BaseSettings):
-    """Read from the environment; `NAME_FILE` may name a file that holds the value of `NAME`."""
+    """Settings of the Slack bot. `NAME_FILE` may name a file that contains the value of `NAME`."""
 
     model_config = SettingsConfigDict(extra="ignore", populate_by_name=True)
 
     bot_token: SecretStr | None = Field(None, validation_alias=_ENVIRONMENT["bot_token"])
-    """The token of the one workspace (xoxb-…); without it installations are kept by the service."""
+    """Bot token of a single workspace (xoxb-…). Without it, workspaces are installed by OAuth."""
     app_token: SecretStr | None = Field(None, validation_alias=_ENVIRONMENT["app_token"])
-    """For Socket Mode (xapp-…)."""
+    """App-level token for Socket Mode (xapp-…)."""
     signing_secret: SecretStr | None = Field(None, validation_alias=_ENVIRONMENT["signing_secret"])
-    """For signed HTTP."""
+    """Signing secret, for HTTP."""
     client_id: str = Field("", validation_alias=_ENVIRONMENT["client_id"])
     client_secret: SecretStr | None = Field(None, validation_alias=_ENVIRONMENT["client_secret"])
-    """With the id: for many workspaces, each installed by OAuth."""
+    """Client secret; with the client id, allows OAuth installation into many workspaces."""
     api_url: str = Field(_API, validation_alias=_ENVIRONMENT["api_url"])
     redirect_uri: str = Field("", validation_alias=_ENVIRONMENT["redirect_uri"])
-    """Where Slack sends an installer back to; needed only where the app names several addresses."""
+    """OAuth redirect URL. Needed only if the app lists several."""
     host: str = Field("127.0.0.1", validation_alias=_ENVIRONMENT["host"])
     port: int | None = Field(None, ge=0, le=65_535, validation_alias=_ENVIRONMENT["port"])
-    """Of the HTTP server: always there with signed HTTP (3000), and in Socket Mode for `/healthz` where it is set."""
+    """HTTP port. Default: 3000 for signed HTTP and OAuth; in Socket Mode none, unless set for `/healthz`."""
     managers: str = Field("", validation_alias=_ENVIRONMENT["managers"])
-    """Members' ids who are admins beside the workspace's own, apart by spaces or commas."""
+    """Ids of members who are quiz admins besides the workspace's admins, separated by spaces or commas."""
     quiet_s: float = Field(900, gt=0, validation_alias=_ENVIRONMENT["quiet_s"])
-    """In Socket Mode: after so long without any message the connection is made anew, for it may be deaf."""
+    """Socket Mode: silence after which the connection is replaced, seconds."""
     ping_s: float = Field(5, gt=0, validation_alias=_ENVIRONMENT["ping_s"])
-    """In Socket Mode: seconds between pings; one without an answer for four of these is dropped."""
+    """Socket Mode: ping interval, seconds. A connection that misses four pings is replaced."""
     data: Path = Field(Path(".dailygrad"), validation_alias=_ENVIRONMENT["data"])
 
     @classmethod
@@ -89,7 +89,7 @@ class SlackSettings(BaseSettings):
     def _folder(cls, value: str) -> str:
         parts = urlsplit(value)
         if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise ValueError(f"SLACK_API_URL is {value!r}; give an address such as {_API}")
+            raise ValueError(f"SLACK_API_URL is {value!r}; set it to a URL such as {_API}")
         return value.rstrip("/") + "/"
 
     @model_validator(mode="after")
@@ -104,7 +104,7 @@ class SlackSettings(BaseSettings):
 
     @property
     def many(self) -> bool:
-        """Whether there may be many workspaces, each with a token of its own."""
+        """Whether the app is installed by OAuth, possibly into many workspaces."""
         return self.bot_token is None
 
     @property
@@ -113,12 +113,12 @@ class SlackSettings(BaseSettings):
 
     @property
     def http_port(self) -> int | None:
-        """The port to listen on; None where nothing need listen."""
+        """The port to listen on; None if not needed."""
         return 3000 if self.port is None and (self.mode is Mode.http or self.many) else self.port
 
 
 def _what_is_wrong(settings: SlackSettings) -> str:
-    """A sentence that names the cause and the cure; empty where all is well."""
+    """Returns the cause and the fix of invalid settings; empty if they are valid."""
     bot, app = settings.bot_token, settings.app_token
     if app is None and settings.signing_secret is None:
         return (
@@ -126,26 +126,23 @@ def _what_is_wrong(settings: SlackSettings) -> str:
             "app's page at https://api.slack.com/apps, under Basic Information"
         )
     if app is not None and not app.get_secret_value().startswith("xapp-"):
-        return "SLACK_APP_TOKEN does not begin with xapp-; make an app-level token with the scope connections:write"
+        return "SLACK_APP_TOKEN does not start with xapp-; create an app-level token with the scope connections:write"
     if bot is not None and not bot.get_secret_value().startswith(("xoxb-", "xoxe.xoxb-")):
-        return "SLACK_BOT_TOKEN does not begin with xoxb-; copy the Bot User OAuth Token from OAuth & Permissions"
+        return "SLACK_BOT_TOKEN does not start with xoxb-; copy the Bot User OAuth Token from OAuth & Permissions"
     if bool(settings.client_id) != (settings.client_secret is not None):
-        return "only one of SLACK_CLIENT_ID and SLACK_CLIENT_SECRET is set; installing by OAuth needs both"
+        return "only one of SLACK_CLIENT_ID and SLACK_CLIENT_SECRET is set; OAuth needs both"
     if bot is not None and settings.client_id:
-        return (
-            "both SLACK_BOT_TOKEN (one workspace) and SLACK_CLIENT_ID (many, by OAuth) are set; unset the one you do "
-            "not mean"
-        )
+        return "both SLACK_BOT_TOKEN (one workspace) and SLACK_CLIENT_ID (many, by OAuth) are set; unset one of them"
     if bot is None and not settings.client_id:
         return (
-            "no workspace can be reached: set SLACK_BOT_TOKEN for one, or SLACK_CLIENT_ID and SLACK_CLIENT_SECRET to "
-            "have it installed into many"
+            "no workspace is configured: set SLACK_BOT_TOKEN for one, or SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for "
+            "many"
         )
     return ""
 
 
 class _Files(PydanticBaseSettingsSource):
-    """Values from files that `NAME_FILE` names, as secrets are handed to containers."""
+    """Settings from files named by `NAME_FILE`, as containers receive secrets."""
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
         name = _ENVIRONMENT[field_name]

@@ -1,4 +1,4 @@
-"""A form as a Slack view. Pure: plain data, no library, no network; a card is `render`'s business."""
+"""Renders a form as a Slack view. Pure: plain data, no network. `render` renders cards."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ _LABEL_ROOM, _TITLE, _OPTION = 150, 24, 75
 _GROUP, _SELECT = 10, 100
 _MAX_TYPED, _MAX_HINT = 3_000, 500
 _VIEW_BLOCKS, _VIEW_BYTES = 80, 40_000
-_MORE = "The rest of the question stands in its message."
+_MORE = "The rest of the question is in its message."
 
 
 def view(form: Form) -> Body:
-    """The view that asks for the form; its action is the view's `private_metadata`, an extra's its button's value.
+    """Renders a form as a view. Its action is the `private_metadata`; an extra button's action is its value.
 
-    What of the question is too long is left out and said so: see `fits_view`.
+    A question that is too long is cut, with a note: see `fits_view`.
     """
     inputs = [block for field in form.fields for block in _field(field)]
     extras = actions_of(form.extras, form.links)
     long = [field for field in form.fields if isinstance(field, PickField) and long_options(field, _OPTION)]
     listed = [part for field in long for _, label in field.options for part in text_parts(label)]
-    above = _kept([*parts_of(form.blocks), *listed], _VIEW_BLOCKS - len(inputs) - len(extras))
+    above = _fitting([*parts_of(form.blocks), *listed], _VIEW_BLOCKS - len(inputs) - len(extras))
     title = line_of(form.title, _TITLE)
     whole = [] if title == form.title else [header(line_of(form.title, HEADER))]
     return {
@@ -54,12 +54,12 @@ def view(form: Form) -> Body:
 
 
 def fits_view(form: Form) -> bool:
-    """Whether the view shows all of the form; where not, its question must be read in a message."""
+    """Returns whether the view shows the whole question; if not, show it in a message."""
     return context(_MORE) not in view(form)["blocks"]
 
 
-def _kept(parts: Iterable[Part], room: int) -> list[Body]:
-    """The blocks a view has room for, tables in lines, and a word where some are left out."""
+def _fitting(parts: Iterable[Part], room: int) -> list[Body]:
+    """Returns the blocks that fit in a view, tables as lines, with a note if some do not fit."""
     blocks = [block for part in parts for block in (rich(table_lines(part)) if isinstance(part, Grid) else [part])]
     kept: list[Body] = []
     used = 0
@@ -72,7 +72,7 @@ def _kept(parts: Iterable[Part], room: int) -> list[Body]:
 
 
 def _field(field: Field) -> list[Body]:
-    return [_typed(field)] if isinstance(field, TextField) else _picks(field)
+    return [_text_field(field)] if isinstance(field, TextField) else _pick_fields(field)
 
 
 def _input(name: str, label: str, element: Body, optional: bool, hint: str = "") -> Body:
@@ -86,7 +86,7 @@ def _input(name: str, label: str, element: Body, optional: bool, hint: str = "")
     return {**block, "hint": plain(short(hint, _MAX_HINT))} if visible(hint) else block
 
 
-def _typed(field: TextField) -> Body:
+def _text_field(field: TextField) -> Body:
     most = min(_MAX_TYPED, field.max_length)
     value, hint = clean(field.value), field.hint
     element: Body = {"type": "plain_text_input", "multiline": field.code or field.lines > 1, "max_length": most}
@@ -97,10 +97,10 @@ def _typed(field: TextField) -> Body:
     return _input(field.name, field.label, element, not field.required, hint)
 
 
-def _picks(field: PickField) -> list[Body]:
-    """Radio buttons or checkboxes, or menus where there are more options than those take.
+def _pick_fields(field: PickField) -> list[Body]:
+    """Renders options as radio buttons or checkboxes, or as menus if there are too many for a group.
 
-    Several menus bear the field's name with a number: `options`, `options:2` and so on.
+    Several menus are named after the field with a number: `options`, `options:2` and so on.
     """
     size = _GROUP if len(field.options) <= _GROUP else _SELECT
     chunks = [field.options[start : start + size] for start in range(0, len(field.options), size)]

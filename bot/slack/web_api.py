@@ -1,4 +1,4 @@
-"""Slack's Web API: a client per token over one connection pool, and the URLs Slack gives for files and replies.
+"""Slack's Web API: a client per token over one connection pool, and the meaning of its errors.
 
 A call is not retried, because a repeated one might post twice. The exception is a rate-limited call, which Slack has
 not carried out: replies to a member repeat it (`RateLimitRetry`).
@@ -28,16 +28,107 @@ _CALL_S = 15
 _DOWNLOAD_S = 10.0
 _RATE_LIMIT_RETRIES = 2
 _LONGEST_RETRY_AFTER_S = 30.0
+_LATER_S = 5.0
+# Error codes of a dead token: the app must be installed again.
+DEAD_TOKEN_CODES = frozenset(
+    {"account_inactive", "invalid_auth", "not_authed", "token_revoked", "token_expired", "org_login_required"}
+)
+_FIXES = {
+    "not_in_channel": "the bot is not in the channel; type /invite @Dailygrad there",
+    "channel_not_found": "the channel does not exist, or is private and the bot is not in it; type "
+    "/invite @Dailygrad there",
+    "is_archived": "the channel is archived; unarchive it or move the schedule to another channel",
+    "restricted_action": "the workspace does not allow the bot to post there; an admin can change that in the "
+    "channel's posting permissions",
+    "restricted_action_read_only_channel": "the channel is read-only; an admin can allow the bot to post there",
+    "restricted_action_thread_only_channel": "the channel allows only replies in threads; choose another",
+    "restricted_action_non_threadable_channel": "the channel has no threads; choose another",
+    "team_access_not_granted": "the app has no access to this workspace; an organization admin can grant it",
+    "user_not_found": "the member is not in this workspace",
+    "user_disabled": "the member's account is deactivated",
+    "cannot_dm_bot": "a bot cannot receive direct messages from a bot",
+    "messages_tab_disabled": "the app's Messages tab is off; turn it on under App Home",
+    "msg_too_long": "the message is too long for Slack",
+    "msg_blocks_too_long": "the message is too long for Slack",
+    "invalid_blocks": "Slack rejects the message's layout. This is a bug: please report it",
+    "no_text": "the message is empty. This is a bug: please report it",
+    "ekm_access_denied": "the organization's key management denies the bot access",
+    "two_factor_setup_required": "the workspace requires two-factor authentication; the app's owner must set it up",
+}
 
 
 class RespondFailed(Exception):
-    """A `response_url` did not take the reply: used up, too old, or away."""
+    """A `response_url` rejected the reply: expired, used up or unreachable."""
+
+
+class SlackWeb:
+    """Slack's Web API over one connection pool. An async context manager, which closes the pool."""
+
+    def __init__(self, api_url: str) -> None:
+        self.api_url = api_url
+        self._session: ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        counted = count_responses(TraceConfig(), "slack")
+        connector = TCPConnector(limit=_CONNECTIONS)
+        self._session = ClientSession(connector=connector, trust_env=True, trace_configs=[counted])
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.session.close()
+
+    @property
+    def session(self) -> ClientSession:
+        assert self._session is not None, "SlackWeb must be entered first"
+        return self._session
+
+    def client(self, token: str | None = None, *, retries: bool = False) -> AsyncWebClient:
+        """Returns a client for that token; with `retries` it repeats rate-limited calls.
+
+        It replaces the library's default retry after a dropped connection, which posts twice.
+        """
+        handlers: list[AsyncRetryHandler] = [RateLimitRetry()] if retries else []
+        return AsyncWebClient(
+            token=token, base_url=self.api_url, timeout=_CALL_S, session=self.session, retry_handlers=handlers
+        )
+
+    async def respond(self, url: str, body: dict[str, Any]) -> None:
+        """Replies through a payload's `response_url`. Raises RespondFailed."""
+        try:
+            async with self.session.post(url, json=body, timeout=ClientTimeout(_CALL_S)) as answer:
+                said = await answer.text()
+        except (ClientError, TimeoutError) as error:
+            raise RespondFailed(str(error) or type(error).__name__) from error
+        # Some failures have status 200 and an error in the body.
+        if answer.status >= 400 or '"ok":false' in said.replace(" ", ""):
+            raise RespondFailed(f"{answer.status} {said[:200]}")
+
+    async def upload(self, url: str, content: bytes) -> None:
+        """Uploads a file to the URL Slack gave for it. Raises ClientError."""
+        async with self.session.post(url, data=content, timeout=ClientTimeout(_CALL_S)) as answer:
+            answer.raise_for_status()
+
+    async def download(self, url: str, token: str, most: int) -> bytes | None:
+        """Downloads a file; None if it is larger than `most` bytes. Raises ClientError or TimeoutError."""
+        headers = {"Authorization": f"Bearer {token}"}
+        timeout = ClientTimeout(_DOWNLOAD_S)
+        # A redirect could leak the token to another host.
+        async with self.session.get(url, headers=headers, timeout=timeout, allow_redirects=False) as answer:
+            answer.raise_for_status()
+            content = b""
+            async for part in answer.content.iter_chunked(16_384):
+                content += part
+                if len(content) > most:
+                    return None
+            return content
 
 
 class RateLimitRetry(AsyncRateLimitErrorRetryHandler):
-    """Repeats a rate-limited call when Slack asks for a short wait; a longer one is an error, for a member is waiting.
+    """Repeats a rate-limited call if Slack asks for a short wait; a longer one is an error, because a member waits.
 
-    The base class waits however long it is asked to, and raises ValueError for anything but whole seconds.
+    The base class waits for any time it is told, and raises ValueError unless that is a whole number of seconds.
     """
 
     def __init__(self) -> None:
@@ -68,7 +159,7 @@ class RateLimitRetry(AsyncRateLimitErrorRetryHandler):
 
 
 def _retry_after(response: HttpResponse | None) -> float:
-    """Returns the seconds Slack asks to wait: one where it gives no number."""
+    """Returns how many seconds Slack asks to wait; 1 if it gives no number."""
     headers = response.headers if response is not None else {}
     said = next((values[0] for name, values in headers.items() if name.lower() == "retry-after" and values), "")
     try:
@@ -78,104 +169,11 @@ def _retry_after(response: HttpResponse | None) -> float:
     return max(0.0, seconds) if math.isfinite(seconds) else 1.0
 
 
-class SlackWeb:
-    """Use it as a context; the connections end with it."""
-
-    def __init__(self, api_url: str) -> None:
-        self.api_url = api_url
-        self._session: ClientSession | None = None
-
-    async def __aenter__(self) -> Self:
-        counted = count_responses(TraceConfig(), "slack")
-        connector = TCPConnector(limit=_CONNECTIONS)
-        self._session = ClientSession(connector=connector, trust_env=True, trace_configs=[counted])
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.session.close()
-
-    @property
-    def session(self) -> ClientSession:
-        assert self._session is not None, "entered as a context first"
-        return self._session
-
-    def client(self, token: str | None = None, *, retries: bool = False) -> AsyncWebClient:
-        """Returns a client for that token; with `retries` it repeats rate-limited calls.
-
-        It replaces the library's default retry after a dropped connection, which posts twice.
-        """
-        handlers: list[AsyncRetryHandler] = [RateLimitRetry()] if retries else []
-        return AsyncWebClient(
-            token=token, base_url=self.api_url, timeout=_CALL_S, session=self.session, retry_handlers=handlers
-        )
-
-    async def respond(self, url: str, body: dict[str, Any]) -> None:
-        """Say something by a payload's `response_url`. Raises RespondFailed."""
-        try:
-            async with self.session.post(url, json=body, timeout=ClientTimeout(_CALL_S)) as answer:
-                said = await answer.text()
-        except (ClientError, TimeoutError) as error:
-            raise RespondFailed(str(error) or type(error).__name__) from error
-        # Some failures come with status 200 and say so in their body.
-        if answer.status >= 400 or '"ok":false' in said.replace(" ", ""):
-            raise RespondFailed(f"{answer.status} {said[:200]}")
-
-    async def upload(self, url: str, content: bytes) -> None:
-        """Hand a file's bytes to the address Slack gave for it. Raises ClientError."""
-        async with self.session.post(url, data=content, timeout=ClientTimeout(_CALL_S)) as answer:
-            answer.raise_for_status()
-
-    async def download(self, url: str, token: str, most: int) -> bytes | None:
-        """A file of the workspace; None where it is longer than `most`. Raises ClientError, TimeoutError."""
-        headers = {"Authorization": f"Bearer {token}"}
-        timeout = ClientTimeout(_DOWNLOAD_S)
-        # A redirect could carry the token elsewhere.
-        async with self.session.get(url, headers=headers, timeout=timeout, allow_redirects=False) as answer:
-            answer.raise_for_status()
-            content = b""
-            async for part in answer.content.iter_chunked(16_384):
-                content += part
-                if len(content) > most:
-                    return None
-            return content
-
-
-# What Slack's errors mean for us: never, later, or nobody knows; with the cause and the cure in words.
-
-
-_CURES = {
-    "not_in_channel": "the bot is not in the channel; invite it with /invite @Dailygrad",
-    "channel_not_found": "the channel does not exist, or is private and the bot is not in it; invite it with "
-    "/invite @Dailygrad",
-    "is_archived": "the channel is archived; unarchive it or move the schedule to another",
-    "restricted_action": "the workspace's settings keep the bot from posting there; an admin can allow it in the "
-    "channel's posting permissions",
-    "restricted_action_read_only_channel": "the channel is read-only; an admin can let the bot post in it",
-    "restricted_action_thread_only_channel": "the channel takes replies in threads alone; choose another",
-    "restricted_action_non_threadable_channel": "the channel has no threads; choose another",
-    "team_access_not_granted": "the app is not granted access to this workspace; an organisation's admin can grant it",
-    "user_not_found": "the member is not in this workspace",
-    "user_disabled": "the member's account is deactivated",
-    "cannot_dm_bot": "a bot takes no messages of its own kind",
-    "messages_tab_disabled": "the app's Messages tab is off; turn it on under App Home",
-    "msg_too_long": "the message is longer than Slack takes",
-    "msg_blocks_too_long": "the message is longer than Slack takes",
-    "invalid_blocks": "Slack does not take the message's layout, which is our fault",
-    "no_text": "the message is empty, which is our fault",
-    "ekm_access_denied": "the organisation's key management keeps the bot out",
-    "two_factor_setup_required": "the workspace asks for two-factor authentication; the app's owner sets it up",
-}
-# The token is of no use any more; the app must be installed anew.
-DEAD_TOKEN = frozenset(
-    {"account_inactive", "invalid_auth", "not_authed", "token_revoked", "token_expired", "org_login_required"}
-)
-_LATER_S = 5.0
+# Errors
 
 
 class NotInstalled(Exception):
-    """The app is not installed in the workspace, or its token is of no use any more."""
+    """The app is not installed in the workspace, or its token was revoked."""
 
     def __init__(self, team: str) -> None:
         super().__init__(
@@ -183,15 +181,15 @@ class NotInstalled(Exception):
         )
 
 
-def code_of(error: SlackApiError) -> str:
-    """Slack's own word for what went wrong, empty where it gave none."""
+def error_code(error: SlackApiError) -> str:
+    """Returns Slack's error code; empty if there is none."""
     data = getattr(error.response, "data", error.response)
     return str(data.get("error") or "") if isinstance(data, dict) else ""
 
 
 def retry_after(error: SlackApiError) -> float | None:
-    """For how many seconds Slack wants to be left alone; None where that is not what is wrong."""
-    if getattr(error.response, "status_code", 200) != 429 and code_of(error) not in ("ratelimited", "rate_limited"):
+    """Returns how many seconds Slack asks to wait; None if the error is not a rate limit."""
+    if getattr(error.response, "status_code", 200) != 429 and error_code(error) not in ("ratelimited", "rate_limited"):
         return None
     headers = getattr(error.response, "headers", None) or {}
     try:
@@ -200,15 +198,15 @@ def retry_after(error: SlackApiError) -> float | None:
         return 1.0
 
 
-def verdict_on(error: Exception) -> Exception:
-    """The error as the courier understands it: Refused, Later, or itself where nobody knows what became of the call."""
+def classify_error(error: Exception) -> Exception:
+    """Returns DeliveryRefused or DeliveryDelayed; or the error itself if the call may have succeeded."""
     match error:
         case SlackApiError():
             if (seconds := retry_after(error)) is not None:
                 return DeliveryDelayed(seconds)
             return _refusal(error) or error
         case ClientConnectorError():
-            # It never reached Slack.
+            # The call never reached Slack.
             return DeliveryDelayed(_LATER_S)
         case NotInstalled():
             return DeliveryRefused(str(error))
@@ -217,12 +215,12 @@ def verdict_on(error: Exception) -> Exception:
 
 
 def _refusal(error: SlackApiError) -> DeliveryRefused | None:
-    code = code_of(error)
+    code = error_code(error)
     if code == "missing_scope":
         needed = getattr(error.response, "data", {}).get("needed", "")
         return DeliveryRefused(
             f"missing_scope: the app lacks the scope {needed}; add it under OAuth & Permissions and reinstall"
         )
-    if code in DEAD_TOKEN:
-        return DeliveryRefused(f"{code}: the app's token is of no use any more; install the app again")
-    return DeliveryRefused(f"{code}: {_CURES[code]}") if code in _CURES else None
+    if code in DEAD_TOKEN_CODES:
+        return DeliveryRefused(f"{code}: the app's token no longer works; install the app again")
+    return DeliveryRefused(f"{code}: {_FIXES[code]}") if code in _FIXES else None

@@ -55,7 +55,7 @@ class OnSlack:
             self.backend.clock.advance(seconds=LEASE_S)
         settings = self.slack.environment() | {"DAILYGRAD_SLACK_PORT": str(self.port)}
         bot = await self.bots.start("bot", "slack", **settings)
-        await bot.says("taken at port")
+        await bot.says("requests on port")
         return bot
 
     async def until(self, reached: Callable[[], bool], seconds: float) -> None:

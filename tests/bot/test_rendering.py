@@ -52,7 +52,7 @@ def _in_discord(body: Body) -> list[tuple[int, str]]:
 
 def _in_slack(body: Body) -> list[tuple[int, str]]:
     images = [block for block in body["blocks"] if block["type"] == "image"]
-    return list(zip(slack.pictured(body), (image["alt_text"] for image in images), strict=True))
+    return list(zip(slack.picture_numbers(body), (image["alt_text"] for image in images), strict=True))
 
 
 CHATS = (

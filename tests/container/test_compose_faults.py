@@ -155,9 +155,9 @@ def test_a_wrong_setting_stops_a_container_with_one_sentence(
     ("chat", "changed", "sentence"),
     [
         ("discord", {"DISCORD_TOKEN": ""}, "DISCORD_TOKEN is not set"),
-        ("discord", {"DISCORD_TOKEN": "Bot a.b.c"}, "DISCORD_TOKEN holds spaces or quotes"),
+        ("discord", {"DISCORD_TOKEN": "Bot a.b.c"}, "DISCORD_TOKEN contains spaces or quotes"),
         ("slack", {"SLACK_BOT_TOKEN": "xoxb-1"}, "neither SLACK_APP_TOKEN (Socket Mode) nor SLACK_SIGNING_SECRET"),
-        ("slack", {"SLACK_APP_TOKEN": "xapp-1", "SLACK_BOT_TOKEN": "xapp-1"}, "SLACK_BOT_TOKEN does not begin with"),
+        ("slack", {"SLACK_APP_TOKEN": "xapp-1", "SLACK_BOT_TOKEN": "xapp-1"}, "SLACK_BOT_TOKEN does not start with"),
         ("slack", {"SLACK_SIGNING_SECRET": "0123", "SLACK_CLIENT_ID": "1.2"}, "only one of SLACK_CLIENT_ID and"),
     ],
 )

@@ -64,7 +64,7 @@ class SlackScene:
     async def start_http(self, data: str = "data", **settings: str) -> Bot:
         """A bot that Slack sends signed requests to."""
         bot = await self.launch(data, DAILYGRAD_SLACK_PORT=str(self.speaks_http()), **settings)
-        await bot.says(r"taken at port")
+        await bot.says(r"requests on port")
         return bot
 
     def speaks_http(self) -> int:

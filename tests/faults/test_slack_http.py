@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 
-from bot.slack.app import MOST
+from bot.slack.app import MAX_BODY_BYTES
 from tests.doubles.slack.posting import signature
 from tests.faults.slack_faults import SlackScene, scene
 
@@ -55,7 +55,7 @@ async def test_the_address_is_proved_to_slack(scene: SlackScene) -> None:
 async def test_a_request_larger_than_slack_sends_is_left_unread(scene: SlackScene) -> None:
     """Four mebibytes are taken and one byte more is refused, whoever signed it."""
     await scene.start_http()
-    for size, status in ((MOST, 400), (MOST + 1, 413)):
+    for size, status in ((MAX_BODY_BYTES, 400), (MAX_BODY_BYTES + 1, 413)):
         body = "x" * size
         headers = {"Content-Type": "application/json"} | signature(
             scene.slack.app.signing_secret, int(time.time()), body

@@ -31,7 +31,7 @@ class Hosted:
     async def start(self) -> Bot:
         port = self.address.rpartition(":")[2]
         bot = await self.bots.start("bot", "slack", DAILYGRAD_SLACK_PORT=port, **self.slack.environment())
-        await bot.says(r"taken at port")
+        await bot.says(r"requests on port")
         return bot
 
     def workspace(self, name: str) -> tuple[Team, User, Channel]:

@@ -320,7 +320,7 @@ async def chats_fail(team: Team, slack: OnSlack, on: OnDiscord) -> None:
     team.slack.fail("response_url", "500")
     team.slack.fail("chat.postEphemeral", "error", code="invalid_auth")
     await team.slack.slash(slack.bob, slack.daily, "/quiz", f"nonsense {team.word('typed')}")
-    await team.says("slack", r"could not be told: .*invalid_auth")
+    await team.says("slack", r"the reply was not delivered: .*invalid_auth")
     # Discord's library tries again after a 500, and the connection is cut then.
     team.discord.faults.next(EDIT_ORIGINAL, Status(500))
     team.discord.faults.next(EDIT_ORIGINAL, Cut())

@@ -107,10 +107,10 @@ def test_what_looks_like_a_secret_or_quotes_a_member_is_hidden(text: str) -> Non
     [
         "http://service:8000/v1/answer did not answer in 40 s",
         "postgresql://dailygrad@postgres:5432/dailygrad",
-        "SLACK_BOT_TOKEN does not begin with xoxb-; copy the Bot User OAuth Token",
+        "SLACK_BOT_TOKEN does not start with xoxb-; copy the Bot User OAuth Token",
         "The service token is missing or wrong; Bearer it must be",
         "connection to server at 127.0.0.1, port 1 failed: Connection refused",
-        "slack:13345224609.738474920.8088930838d88f008e0 could not be told: channel_not_found",
+        "slack:13345224609.738474920.8088930838d88f008e0: the reply was not delivered: channel_not_found",
         "answer 7: the reference ended with internal: no child",
         "Bot connected as Dailygrad in 3 servers",
         "In detail: nothing",

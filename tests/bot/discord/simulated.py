@@ -20,8 +20,8 @@ from simcord.results import InteractionResult, ResponseMessage
 
 from bot.core.dispatcher import Dispatcher
 from bot.core.journal import Journal
-from bot.discord.client import Connected
-from bot.discord.commands import sync
+from bot.discord.client import DiscordApp
+from bot.discord.commands import register_commands
 from service.app import Service
 from service.client import ServiceClient
 from service.wire import ScheduleSpec, Where, Who
@@ -37,7 +37,7 @@ class Simulated:
     """A server with a channel, an admin and a member, and the bot in it."""
 
     env: simcord.Env
-    connected: Connected
+    app: DiscordApp
     journal: Journal
     service: Service
     client: ServiceClient
@@ -104,7 +104,7 @@ class Simulated:
     async def carries(self) -> int:
         """Do the jobs, then carry all that waits to Discord; returns how many messages those were."""
         await self.service.jobs.work_off()
-        courier, carried = Dispatcher(self.client, self.connected.platform), 0
+        courier, carried = Dispatcher(self.client, self.app.platform), 0
         with self.env.time_context():
             while count := await courier.once():
                 carried += count
@@ -122,9 +122,9 @@ class Simulated:
 
     async def restarts(self) -> None:
         """Put a new bot, which knows nothing, in the place of the one there is."""
-        old = self.connected
-        self.connected = Connected(self.client, self.journal, self.moving, self.steady, shard_count=1)
-        await self.env.restart_bot(self.connected.bot)
+        old = self.app
+        self.app = DiscordApp(self.client, self.journal, self.moving, self.steady, shard_count=1)
+        await self.env.restart_bot(self.app.bot)
         await old.replies.close()
 
     async def click(self, who: MemberActor, shown: Shown, label: str) -> InteractionResult:
@@ -133,7 +133,7 @@ class Simulated:
 
     def grown(self) -> list[str]:
         """The stores of discord.py and ours that could grow with what people do, where anything is in them."""
-        state: Any = self.connected.bot._connection
+        state: Any = self.app.bot._connection
         views = state._view_store
         kept = {
             "views": views._views,
@@ -141,8 +141,8 @@ class Simulated:
             "modals": views._modals,
             "dynamic": views._dynamic_items,
             "messages": state._messages or (),
-            "under way": self.connected.bot.under_way,
-            "partial": self.connected.platform._partial,
+            "under way": self.app.bot.running,
+            "partial": self.app.platform._partial,
         }
         return [f"{name}: {len(store)}" for name, store in kept.items() if len(store)]
 
@@ -152,20 +152,20 @@ async def simulation(service: Service, client: ServiceClient, clock: Clock, fold
     """The server, its commands synced."""
     journal = Journal(folder / "discord.sqlite")
     envs: list[simcord.Env] = []
-    connected = Connected(client, journal, clock, lambda: envs[0].now().timestamp(), shard_count=1)
-    envs.append(env := simcord.Env(connected.bot))
+    app = DiscordApp(client, journal, clock, lambda: envs[0].now().timestamp(), shard_count=1)
+    envs.append(env := simcord.Env(app.bot))
     await env.start()
     try:
         guild = env.create_guild("Team")
         channel = guild.create_text_channel("daily")
         await env.settle()
-        await sync(connected.bot.http, str(env.backend.application_id))
+        await register_commands(app.bot.http, str(env.backend.application_id))
         boss = joined(env, guild, "Boss", manage_guild=True)
         ada = joined(env, guild, "Ada")
         await env.settle()
-        sim = Simulated(env, connected, journal, service, client, clock, guild, channel, boss, ada)
+        sim = Simulated(env, app, journal, service, client, clock, guild, channel, boss, ada)
         yield sim
-        await sim.connected.replies.close()
+        await sim.app.replies.close()
     finally:
         await env.shutdown()
         journal.close()

@@ -12,7 +12,7 @@ import pytest
 
 from bot.core.command_parser import read_command
 from bot.core.command_spec import COMMANDS
-from bot.discord.commands import application_commands, changes, sync
+from bot.discord.commands import application_commands, describe_changes, register_commands
 from tests.bot.discord.simulated import Simulated
 from tests.bot.rendering import discord_schema
 from tests.doubles.discord.checking import wrong_in_body, wrong_in_commands
@@ -92,13 +92,13 @@ def test_a_required_option_is_one_that_must_be_typed() -> None:
 
 def test_changes_are_named() -> None:
     ours = application_commands()
-    assert changes([], ours) == ["added /quiz", "added /quiz-admin", "added “Answer with this”"]
-    assert changes(as_discord_returns(ours), ours) == []
+    assert describe_changes([], ours) == ["added /quiz", "added /quiz-admin", "added “Answer with this”"]
+    assert describe_changes(as_discord_returns(ours), ours) == []
     other = copy.deepcopy(as_discord_returns(ours))
     other[0]["options"][0]["description"] = "Something else."
     del other[2]
     other.append({"type": 1, "name": "ping", "description": "Pong."})
-    assert changes(other, ours) == ["added “Answer with this”", "changed /quiz", "removed /ping"]
+    assert describe_changes(other, ours) == ["added “Answer with this”", "changed /quiz", "removed /ping"]
 
 
 def as_discord_returns(commands: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -122,5 +122,5 @@ def as_discord_returns(commands: list[dict[str, Any]]) -> list[dict[str, Any]]:
 async def test_telling_twice_changes_nothing(sim: Simulated) -> None:
     """The simulation has been told once, and refuses any command it was not told of."""
     asked = len(sim.env.http_requests)
-    assert await sync(sim.connected.bot.http, str(sim.env.backend.application_id)) == []
+    assert await register_commands(sim.app.bot.http, str(sim.env.backend.application_id)) == []
     assert [entry.method for entry in sim.env.http_requests[asked:]] == ["GET"]

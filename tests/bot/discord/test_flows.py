@@ -167,7 +167,7 @@ async def test_a_program_is_run_from_an_option_and_a_window(sim: Simulated) -> N
     done = await sim.ada.submit_modal(window, {"code": "print(2)"})
     assert done.ephemeral and said(done)
     uploaded = await sim.ada.slash(sim.channel, "quiz run", file=("a.py", b"\xff\xfe"))
-    assert "no text in UTF-8" in said(uploaded)
+    assert "not UTF-8 text" in said(uploaded)
 
 
 async def test_a_document_is_imported_from_a_file(sim: Simulated) -> None:

@@ -26,11 +26,11 @@ async def test_the_owner_is_greeted_once_whatever_discord_says_again(sim: Simula
     await comes_back(sim)
     assert told(owner) == ["## Hello, I am Dailygrad"]
     await sim.restarts()
-    guild = sim.connected.bot.get_guild(sim.guild.id)
+    guild = sim.app.bot.get_guild(sim.guild.id)
     assert guild is not None
     with sim.env.time_context():
         for added in (True, False, True):
-            await sim.connected.greeter.welcome(guild, added)
+            await sim.app.greeter.greet_server(guild, added)
     assert len(told(owner)) == 1 and sim.journal.left() == []
 
 

@@ -17,14 +17,14 @@ from bot.core.events import Command, Press, Sent, Submit
 from bot.discord.interactions import (
     LARGEST_CODE,
     LARGEST_DOCUMENT,
+    ParsedInteraction,
     RawInteraction,
-    Read,
-    dumped,
-    loaded,
-    read_interaction,
+    dump_files,
+    load_files,
+    parse_interaction,
     with_files,
 )
-from bot.discord.render import opening, placed
+from bot.discord.render import id_in_server, opening_id
 
 NOW = datetime(2026, 3, 2, 8, tzinfo=UTC)
 FILE = {"filename": "a.py", "url": "https://cdn.example/a.py", "size": 7}
@@ -45,8 +45,8 @@ def heard(kind: int, data: dict[str, Any], **more: Any) -> RawInteraction:
     return RawInteraction(kind=kind, data=data, **{**known, **more})
 
 
-def read(kind: int, data: dict[str, Any], **more: Any) -> Read:
-    found = read_interaction(heard(kind, data, **more), NOW)
+def read(kind: int, data: dict[str, Any], **more: Any) -> ParsedInteraction:
+    found = parse_interaction(heard(kind, data, **more), NOW)
     assert found is not None
     return found
 
@@ -114,7 +114,7 @@ def test_a_name_is_never_empty() -> None:
 
 def test_a_button_of_a_direct_message_says_its_server() -> None:
     there = read(
-        3, {"custom_id": placed("a:r1", "123456789012345678", "42"), "component_type": 2}, guild="", channel=""
+        3, {"custom_id": id_in_server("a:r1", "123456789012345678", "42"), "component_type": 2}, guild="", channel=""
     )
     assert isinstance(there.event, Press)
     assert (there.event.who.workspace, there.event.where.channel) == ("123456789012345678", "42")
@@ -122,12 +122,12 @@ def test_a_button_of_a_direct_message_says_its_server() -> None:
     nowhere = read(3, {"custom_id": "a:r1", "component_type": 2}, guild="", channel="")
     assert nowhere.event.who.workspace == ""
     # In a server a button cannot say that it is of another.
-    forged = read(3, {"custom_id": placed("a:r1", "9"), "component_type": 2})
+    forged = read(3, {"custom_id": id_in_server("a:r1", "9"), "component_type": 2})
     assert forged.event.who.workspace == "77"
 
 
 def test_a_button_may_ask_for_the_window() -> None:
-    found = read(3, {"custom_id": opening("f:r1"), "component_type": 2})
+    found = read(3, {"custom_id": opening_id("f:r1"), "component_type": 2})
     assert found.opens and isinstance(found.event, Press) and found.event.action == "f:r1"
 
 
@@ -216,7 +216,7 @@ def test_a_picked_message_is_what_was_sent() -> None:
     found = read(2, {"type": 3, "name": "Answer with this", "target_id": "4", "resolved": {"messages": {"4": message}}})
     assert isinstance(found.event, Sent) and found.event.text == "```py\nx\n```"
     assert [one.name for one in found.files] == ["a.py"]
-    assert read_interaction(heard(2, {"type": 3, "name": "Answer with this", "target_id": "4"}), NOW) is None
+    assert parse_interaction(heard(2, {"type": 3, "name": "Answer with this", "target_id": "4"}), NOW) is None
 
 
 def test_a_program_is_run_from_its_file() -> None:
@@ -230,8 +230,8 @@ def test_a_program_is_run_from_its_file() -> None:
 def test_files_are_kept_as_they_were() -> None:
     data = modal({"type": 19, "custom_id": "code:file", "values": ["1"]}, attachments={"1": FILE})
     files = read(5, data).files
-    assert loaded(dumped(files)) == files
+    assert load_files(dump_files(files)) == files
 
 
 def test_what_is_none_of_ours_is_nothing() -> None:
-    assert read_interaction(heard(1, {}), NOW) is None
+    assert parse_interaction(heard(1, {}), NOW) is None

@@ -7,10 +7,18 @@ import pytest
 from bot.core.actions import Fill, Import, encode
 from bot.core.cards import Form, PickField, Text, TextField
 from bot.core.command_spec import COMMANDS, Argument, Spec, specs_of
+from bot.core.text.discord import (
+    file_not_text_card,
+    file_too_large_card,
+    file_unavailable_card,
+    note_card,
+    server_only_card,
+    stranger_card,
+)
 from bot.discord import bodies
-from bot.discord.commands import Suggester
-from bot.discord.handler import ClockSkew
-from bot.discord.render import file_card, form_card, home_card, instant_ms, note_card, read_custom_id, stranger_card
+from bot.discord.commands import Autocompleter
+from bot.discord.handler import ClockSkew, as_card
+from bot.discord.render import created_ms, parse_custom_id
 from service.client import ServiceClient
 from service.wire import Who
 from tests.bot.discord.limits import wrong_in_message
@@ -26,24 +34,32 @@ def snowflake(seconds: float) -> str:
 
 
 def test_an_id_says_when_it_was_made() -> None:
-    assert instant_ms(snowflake(0)) == MONDAY.timestamp() * 1000
+    assert created_ms(snowflake(0)) == MONDAY.timestamp() * 1000
 
 
 def test_lateness_is_told_whatever_the_clocks_say() -> None:
     """Our clock is an hour ahead; a late one is late by what it waited."""
     now = [MONDAY.timestamp() + 3600.1]
-    lateness = ClockSkew(lambda: now[0])
-    assert lateness.of(snowflake(0)) == 0
+    clock_skew = ClockSkew(lambda: now[0])
+    assert clock_skew.of(snowflake(0)) == 0
     now[0] += 1
-    assert lateness.of(snowflake(1)) == pytest.approx(0, abs=0.01)
+    assert clock_skew.of(snowflake(1)) == pytest.approx(0, abs=0.01)
     now[0] += 4
-    assert lateness.of(snowflake(1)) == pytest.approx(4, abs=0.01)
-    assert lateness.of(snowflake(5)) == pytest.approx(0, abs=0.01)
+    assert clock_skew.of(snowflake(1)) == pytest.approx(4, abs=0.01)
+    assert clock_skew.of(snowflake(5)) == pytest.approx(0, abs=0.01)
 
 
 @pytest.mark.parametrize(
     "card",
-    [home_card(), stranger_card(), file_card("a@everyone.py", "Why."), note_card("<@1>"), form_card(LONG)],
+    [
+        server_only_card(),
+        stranger_card(),
+        file_too_large_card("a@everyone.py", 2_000_000, 100_000),
+        file_unavailable_card("a@everyone.py"),
+        file_not_text_card("a@everyone.py"),
+        note_card("<@1>"),
+        as_card(LONG),
+    ],
     ids=lambda card: card.title,
 )
 def test_what_discord_has_to_say_keeps_its_limits(card: object) -> None:
@@ -54,19 +70,19 @@ def test_what_discord_has_to_say_keeps_its_limits(card: object) -> None:
 @pytest.mark.parametrize("name", FORMS)
 def test_every_form_can_be_a_message_with_the_way_to_it(name: str) -> None:
     form = FORMS[name]
-    card = form_card(form)
+    card = as_card(form)
     assert [wrong for body in bodies(card, private=True) for wrong in wrong_in_message(body)] == []
-    pressed = read_custom_id(card.buttons[-1].action)
+    pressed = parse_custom_id(card.buttons[-1].action)
     assert pressed.opens and pressed.action == form.action
 
 
 def test_the_ways_besides_a_window_are_named() -> None:
-    said = str(form_card(LONG).blocks)
+    said = str(as_card(LONG).blocks)
     assert "/quiz answer" in said and "Answer with this" in said
     document = Form("Import", encode(Import("apply")), (TextField("text", "The document", max_length=9000),))
-    assert "/quiz-admin bank import" in str(form_card(document).blocks)
+    assert "/quiz-admin bank import" in str(as_card(document).blocks)
     choice = Form("Choose", encode(Fill("r1")), (PickField("options", "Which?", (("a", "**A** one"),), (), True),))
-    assert "**A** one" in str(form_card(choice).blocks) and "/quiz answer" not in str(form_card(choice).blocks)
+    assert "**A** one" in str(as_card(choice).blocks) and "/quiz answer" not in str(as_card(choice).blocks)
 
 
 def argument_of(spec: Spec, name: str) -> Argument:
@@ -78,29 +94,31 @@ def spec_named(*path: str) -> Spec:
 
 
 async def test_offers_go_on_from_what_is_typed(client: ServiceClient, who: MakeWho) -> None:
-    suggester = Suggester(client, lambda: MONDAY)
+    autocompleter = Autocompleter(client, lambda: MONDAY)
     add = spec_named("schedule", "add")
-    zones = await suggester.offers(who(), add, argument_of(add, "zone"), "new_y")
+    zones = await autocompleter.suggest(who(), add, argument_of(add, "zone"), "new_y")
     assert zones == [("America/New_York", "America/New_York")]
-    everything = await suggester.offers(who(), add, argument_of(add, "zone"), "")
+    everything = await autocompleter.suggest(who(), add, argument_of(add, "zone"), "")
     assert len(everything) == 25 and everything[0][0] == "UTC"
-    commands = await suggester.offers(who(), specs_of("quiz")[-1], argument_of(specs_of("quiz")[-1], "command"), "pri")
+    commands = await autocompleter.suggest(
+        who(), specs_of("quiz")[-1], argument_of(specs_of("quiz")[-1], "command"), "pri"
+    )
     assert [value for _, value in commands] == ["privacy"]
 
 
 async def test_nothing_is_offered_where_the_service_is_away(who: MakeWho) -> None:
     async with ServiceClient.over_http("http://127.0.0.1:9", "no-service-is-there") as away:
-        suggester = Suggester(away, lambda: MONDAY)
+        autocompleter = Autocompleter(away, lambda: MONDAY)
         practice = spec_named("practice")
-        assert await suggester.offers(who(), practice, argument_of(practice, "topic"), "") == []
+        assert await autocompleter.suggest(who(), practice, argument_of(practice, "topic"), "") == []
 
 
 async def test_what_was_offered_is_kept_for_so_many_workspaces_only(client: ServiceClient) -> None:
-    suggester = Suggester(client, lambda: MONDAY)
+    autocompleter = Autocompleter(client, lambda: MONDAY)
     practice = spec_named("practice")
     for number in range(260):
         member = Who(platform="discord", workspace=f"{number}", member="1", name="Ada")
-        suggester._kept[(member.workspace, "topic")] = (MONDAY, [])
+        autocompleter._kept[(member.workspace, "topic")] = (MONDAY, [])
     member = Who(platform="discord", workspace="new", member="1", name="Ada")
-    await suggester.offers(member, practice, argument_of(practice, "topic"), "")
-    assert len(suggester._kept) == 256
+    await autocompleter.suggest(member, practice, argument_of(practice, "topic"), "")
+    assert len(autocompleter._kept) == 256

@@ -7,7 +7,7 @@ from typing import Any
 from bot.core.actions import Open, encode
 from bot.core.cards import Button, Card, Text
 from bot.core.dispatcher import Target
-from bot.discord.render import read_custom_id
+from bot.discord.render import parse_custom_id
 from service.wire import ScheduleSpec
 from tests.bot.discord.simulated import Simulated, labels, messages_of, said
 
@@ -34,7 +34,7 @@ async def test_a_question_longer_than_a_window_is_read_in_a_message(sim: Simulat
     shown = await sim.ada.slash(sim.channel, "quiz practice", topic="long")
     assert shown.modal is None and "Line 89 of" in said(shown) and labels(shown) == ["Write the answer"]
     window = await sim.click(sim.ada, shown, "Write the answer")
-    assert "stands in its message" in said(window)
+    assert "is in its message" in said(window)
     done = await sim.ada.submit_modal(window, {"text": "2"})
     assert "so-long" in said(done) or "Right" in said(done)
     # The window was opened from the last message of the question, so the verdict takes that one's place.
@@ -48,18 +48,16 @@ async def test_a_note_alone_leads_on_in_its_server(sim: Simulated) -> None:
         "Your verdict", "A verdict.", (Text("It is right."),), (Button("Change my answer", encode(Open("r1"))),)
     )
     with sim.env.time_context():
-        await sim.connected.platform.post(
-            Target(sim.workspace, str(sim.channel.id), str(sim.ada.id)), note, "verdict:1"
-        )
+        await sim.app.platform.post(Target(sim.workspace, str(sim.channel.id), str(sim.ada.id)), note, "verdict:1")
     alone = sim.ada.user.dm_channel.last_message
     assert alone is not None
     asked = await sim.ada.user.click(alone, label="Change my answer")
     assert "Your answer" in said(asked) and "`one-right`" in said(asked)
-    there = [read_custom_id(one["custom_id"]) for one in custom_ids(messages_of(asked)[-1].components)]
+    there = [parse_custom_id(one["custom_id"]) for one in custom_ids(messages_of(asked)[-1].components)]
     assert {one.guild for one in there} == {sim.workspace} and {one.channel for one in there} == {str(sim.channel.id)}
     sim.guild.remove_member(sim.ada)
     refused = await sim.ada.user.click(alone, label="Change my answer")
-    assert "not in that server" in said(refused)
+    assert "no longer in that server" in said(refused)
 
 
 def custom_ids(components: list[Any]) -> list[dict[str, Any]]:
@@ -72,19 +70,19 @@ def custom_ids(components: list[Any]) -> list[dict[str, Any]]:
 async def test_a_press_that_knows_no_server_is_told_where_the_quiz_lives(sim: Simulated) -> None:
     note = Card("Old", "An old note.", (Text("It says no server."),), (Button("Today", "t"),))
     with sim.env.time_context():
-        await sim.connected.platform.post(Target("", "", str(sim.ada.id)), note, "old:1")
+        await sim.app.platform.post(Target("", "", str(sim.ada.id)), note, "old:1")
     alone = sim.ada.user.dm_channel.last_message
     assert alone is not None
-    assert "The quiz lives in a server" in said(await sim.ada.user.click(alone, label="Today"))
+    assert "The quiz runs in a server" in said(await sim.ada.user.click(alone, label="Today"))
 
 
 async def test_an_admin_is_asked_anew_in_a_direct_message(sim: Simulated) -> None:
     who = sim.operator.model_copy(update={"member": str(sim.boss.id), "admin": False})
-    there = await sim.connected.bot.who_is(who)
+    there = await sim.app.bot.fetch_member(who)
     assert there is not None and there.admin and there.name == "Boss"
-    plain = await sim.connected.bot.who_is(who.model_copy(update={"member": str(sim.ada.id)}))
+    plain = await sim.app.bot.fetch_member(who.model_copy(update={"member": str(sim.ada.id)}))
     assert plain is not None and not plain.admin
-    assert await sim.connected.bot.who_is(who.model_copy(update={"member": "999"})) is None
+    assert await sim.app.bot.fetch_member(who.model_copy(update={"member": "999"})) is None
 
 
 async def test_several_messages_of_one_reply_are_all_private(sim: Simulated) -> None:

@@ -17,8 +17,8 @@ from bot.core.actions import Open, encode
 from bot.core.cards import Button, Card, Picture, Text
 from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused, Target
 from bot.discord import bodies
-from bot.discord.platform import DiscordPlatform, verdict_on
-from bot.discord.render import Marks, ids_of, keyed, nonce_of, part_keys
+from bot.discord.platform import DiscordPlatform, classify_error
+from bot.discord.render import KeyMatcher, component_ids, nonce_of, part_keys, with_key
 from tests.bot.discord.simulated import Simulated, said
 from tests.bot.samples import PNG
 
@@ -28,7 +28,7 @@ LONG = Card("Long", "Long.", tuple(Text(f"{n} " * 900) for n in "abcde"), (Butto
 
 def platform_of(sim: Simulated) -> DiscordPlatform:
     """One that knows nothing, as after a restart; its clock is Discord's."""
-    return DiscordPlatform(sim.connected.bot, sim.env.now)
+    return DiscordPlatform(sim.app.bot, sim.env.now)
 
 
 async def test_a_post_is_found_by_any_other_process(sim: Simulated) -> None:
@@ -46,7 +46,7 @@ async def test_what_is_older_than_a_day_is_not_looked_for(sim: Simulated) -> Non
     await platform_of(sim).post(target, CARD, "post:1")
     for number in range(100):
         await sim.ada.send(sim.channel, f"chatter {number}")
-    later = DiscordPlatform(sim.connected.bot, lambda: sim.env.now() + timedelta(hours=40))
+    later = DiscordPlatform(sim.app.bot, lambda: sim.env.now() + timedelta(hours=40))
     assert await later.find(target, "post:1") is None
 
 
@@ -61,7 +61,7 @@ async def test_of_a_card_partly_made_the_rest_is_made(sim: Simulated) -> None:
     assert await platform_of(sim).find(target, "long:1") == ref
 
     with sim.env.time_context():
-        await sim.connected.bot.http.delete_message(sim.channel.id, made[1].id)
+        await sim.app.bot.http.delete_message(sim.channel.id, made[1].id)
     second = platform_of(sim)
     assert await second.find(target, "long:1") is None, "one is missing"
     assert await second.post(target, LONG, "long:1") == ref
@@ -82,7 +82,7 @@ async def test_a_thread_is_started_once_and_found_by_the_second_start(sim: Simul
 
 async def test_where_no_thread_can_be_the_answer_quotes_its_question(sim: Simulated) -> None:
     post = await platform_of(sim).post(Target(sim.workspace, str(sim.channel.id)), CARD, "post:1")
-    await sim.connected.bot.http.delete_message(sim.channel.id, int(post.split("/")[1]))
+    await sim.app.bot.http.delete_message(sim.channel.id, int(post.split("/")[1]))
     beneath = Target(sim.workspace, str(sim.channel.id), reply_to=post)
     ref = await platform_of(sim).post(beneath, Card("The answer", "It."), "reveal:1")
     assert ref.startswith(f"{sim.channel.id}/") and not sim.channel.threads
@@ -112,7 +112,7 @@ async def test_a_channel_that_takes_nothing_gives_the_admins_a_cure(sim: Simulat
         "shut", overwrites={sim.guild.default_role: discord.PermissionOverwrite(send_messages=False)}
     )
     await sim.env.settle()
-    with pytest.raises(DeliveryRefused, match=r"may not write there: open Server Settings"):
+    with pytest.raises(DeliveryRefused, match=r"is not allowed to post there: open Server Settings"):
         await platform_of(sim).post(Target(sim.workspace, str(shut.id)), CARD, "post:1")
     notice = Card("The daily question could not be posted", "Why.", (Text("Cure."),))
     await platform_of(sim).post(Target(sim.workspace, str(shut.id), for_admins=True), notice, "gave-up:1")
@@ -131,7 +131,7 @@ async def test_a_question_that_cannot_be_posted_is_told_to_whoever_can_mend_it(s
 
 @pytest.mark.parametrize(
     ("channel", "said"),
-    [("999", "no such channel any more"), ("general", "is no channel of Discord")],
+    [("999", "the channel was deleted"), ("general", "is not a Discord channel id")],
 )
 async def test_a_channel_that_is_not_there_is_refused(sim: Simulated, channel: str, said: str) -> None:
     with pytest.raises(DeliveryRefused, match=said):
@@ -154,36 +154,36 @@ def error_of(status: int, code: int = 0, wait: str = "") -> discord.HTTPExceptio
 
 @pytest.mark.parametrize("code", [10003, 10004, 10008, 50001, 50007, 50013, 50278])
 def test_what_is_refused_for_good_has_a_cure(code: int) -> None:
-    verdict = verdict_on(error_of(403 if code >= 50000 else 404, code))
+    verdict = classify_error(error_of(403 if code >= 50000 else 404, code))
     assert isinstance(verdict, DeliveryRefused) and f"({code})" in str(verdict) and ": " in str(verdict)
     assert "doctor" not in str(verdict)
 
 
 def test_a_busy_chat_says_when() -> None:
-    verdict = verdict_on(error_of(429, wait="3.5"))
+    verdict = classify_error(error_of(429, wait="3.5"))
     assert isinstance(verdict, DeliveryDelayed) and verdict.seconds == 3.5
-    assert isinstance(verdict_on(error_of(400, 20028)), DeliveryDelayed), "slow mode"
-    assert isinstance(verdict_on(error_of(401)), DeliveryDelayed), "the token is being changed"
-    assert isinstance(verdict_on(error_of(403)), DeliveryDelayed), "something before Discord"
+    assert isinstance(classify_error(error_of(400, 20028)), DeliveryDelayed), "slow mode"
+    assert isinstance(classify_error(error_of(401)), DeliveryDelayed), "the token is being changed"
+    assert isinstance(classify_error(error_of(403)), DeliveryDelayed), "something before Discord"
 
 
 def test_what_may_have_arrived_is_left_open() -> None:
     for error in (error_of(500), TimeoutError(), OSError(104, "reset")):
-        assert verdict_on(error) is error
+        assert classify_error(error) is error
 
 
 @given(st.text(min_size=1, max_size=300))
 def test_a_key_is_short_and_its_own(key: str) -> None:
     assert len(nonce_of(key)) == 24 and nonce_of(key) != nonce_of(key + "x")
-    first, second = ids_of(key, 3)
+    first, second = component_ids(key, 3)
     assert 0 < first < 2**31 and 0 < second < 2**31 and first != second
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 40])
 def test_every_part_is_known_by_its_place(count: int) -> None:
-    marks = Marks("post:1")
+    marks = KeyMatcher("post:1")
     body = bodies(CARD)[0]
     for number, part in enumerate(part_keys("post:1", count), start=1):
-        assert marks.read(keyed(body, part, count)) == (number, count)
-    assert marks.read(keyed(body, "post:2")) is None
+        assert marks.read(with_key(body, part, count)) == (number, count)
+    assert marks.read(with_key(body, "post:2")) is None
     assert marks.read({"components": []}) is None and marks.read({}) is None

@@ -13,7 +13,7 @@ from discord.http import Route
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.discord.rate_limit import AT_FIRST, Pace, Places
+from bot.discord.rate_limit import INITIAL_SLOTS, RateLimiter, RequestSlots
 
 # Seconds until the next is wanted, from its start until it is counted, from there to its answer.
 requests = st.tuples(st.floats(0, 0.3), st.floats(0, 2), st.floats(0, 2))
@@ -21,15 +21,15 @@ requests = st.tuples(st.floats(0, 0.3), st.floats(0, 2), st.floats(0, 2))
 
 def counted_at(asked: list[tuple[float, float, float]], most: int, window_s: float) -> list[float]:
     """When Discord counts each of the requests, made by the rule of places as early as it allows."""
-    places, now, answers, counted = Places(0.0, most, window_s), 0.0, list[float](), list[float]()
+    slots, now, answers, counted = RequestSlots(0.0, most, window_s), 0.0, list[float](), list[float]()
     for pause, until_counted, until_answered in asked:
         now += pause
-        while (free := places.next) is None or free > now:
+        while (free := slots.next) is None or free > now:
             # Time goes on to whatever comes first: an answer, or a place that is free again.
             now = max(now, min([*([answers[0]] if answers else []), *([free] if free is not None else [])]))
             while answers and answers[0] <= now:
-                places.give_back(heappop(answers))
-        places.take()
+                slots.release(heappop(answers))
+        slots.take()
         counted.append(now + until_counted)
         heappush(answers, now + until_counted + until_answered)
     return sorted(counted)
@@ -47,16 +47,16 @@ def test_no_window_ever_counts_more_than_its_share(
 
 def test_a_bot_just_started_leaves_room_for_what_one_before_it_asked() -> None:
     counted = counted_at([(0, 0, 0)] * 60, 50, 1.0)
-    assert counted == [0.0] * AT_FIRST + [1.0] * 50 + [2.0] * 5
+    assert counted == [0.0] * INITIAL_SLOTS + [1.0] * 50 + [2.0] * 5
 
 
 async def test_turns_come_in_order_and_evenly() -> None:
-    loop, pace, starts = asyncio.get_running_loop(), Pace(200, 0.1), list[tuple[int, float]]()
+    loop, limiter, starts = asyncio.get_running_loop(), RateLimiter(200, 0.1), list[tuple[int, float]]()
 
     async def one(number: int) -> None:
-        await pace.turn()
+        await limiter.acquire()
         starts.append((number, loop.time()))
-        pace.back()
+        limiter.release()
 
     begun = loop.time()
     await asyncio.gather(*(one(number) for number in range(100)))
@@ -66,36 +66,36 @@ async def test_turns_come_in_order_and_evenly() -> None:
 
 
 async def test_a_turn_waits_for_an_answer() -> None:
-    pace = Pace(2, 0.01)
+    limiter = RateLimiter(2, 0.01)
     for _ in range(2):
-        await pace.turn()
-    third = asyncio.create_task(pace.turn())
+        await limiter.acquire()
+    third = asyncio.create_task(limiter.acquire())
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(asyncio.shield(third), 0.1)
-    pace.back()
+    limiter.release()
     await third
 
 
 async def test_who_waits_already_waits_through_a_rest() -> None:
-    loop, pace = asyncio.get_running_loop(), Pace(1, 0.05)
-    await pace.turn()
-    waiting = asyncio.create_task(pace.turn())
+    loop, limiter = asyncio.get_running_loop(), RateLimiter(1, 0.05)
+    await limiter.acquire()
+    waiting = asyncio.create_task(limiter.acquire())
     await asyncio.sleep(0)
     begun = loop.time()
-    pace.rest(0.3)
-    pace.back()
+    limiter.pause(0.3)
+    limiter.release()
     await waiting
     assert loop.time() - begun >= 0.3
 
 
 async def test_who_gives_up_waiting_takes_nobodys_place() -> None:
-    pace = Pace(1, 0.01)
-    await pace.turn()
-    waiting = [asyncio.create_task(pace.turn()) for _ in range(3)]
+    limiter = RateLimiter(1, 0.01)
+    await limiter.acquire()
+    waiting = [asyncio.create_task(limiter.acquire()) for _ in range(3)]
     await asyncio.sleep(0)
     for one in waiting[:2]:
         one.cancel()
-    pace.back()
+    limiter.release()
     await waiting[2]
     assert [one.cancelled() for one in waiting] == [True, True, False]
 
@@ -115,20 +115,20 @@ async def test_every_request_to_the_api_has_its_turn_and_gives_it_back() -> None
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     home, base = f"http://127.0.0.1:{runner.addresses[0][1]}", Route.BASE
     Route.BASE = f"{home}/api"
-    pace = Pace(2, 0.01)
+    limiter = RateLimiter(2, 0.01)
     try:
-        async with aiohttp.ClientSession(trace_configs=[pace.trace()]) as session:
+        async with aiohttp.ClientSession(trace_configs=[limiter.trace()]) as session:
             for _ in range(3):
                 assert (await session.get(f"{home}/api/well")).status == 200
                 assert (await session.get(f"{home}/api/broken")).status == 500
                 with pytest.raises(aiohttp.ClientError):
                     await session.get(f"{home}/api/cut")
             for _ in range(2):
-                await pace.turn()
+                await limiter.acquire()
             assert (await session.get(f"{home}/elsewhere")).status == 200
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(session.get(f"{home}/api/well"), 0.1)
-            pace.back()
+            limiter.release()
             assert (await session.get(f"{home}/api/well")).status == 200
     finally:
         Route.BASE = base

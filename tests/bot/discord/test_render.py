@@ -117,7 +117,7 @@ def test_a_question_too_long_for_a_modal_says_so() -> None:
     form = Form("Long", "f:r1", (TextField("text", "Answer"),), (Text("word " * 2000),))
     assert wrong_in_modal(modal(form)) == []
     assert not fits_modal(form)
-    assert "stands in its message" in texts_of(modal(form))[0]
+    assert "is in its message" in texts_of(modal(form))[0]
 
 
 def test_a_text_too_long_to_type_over_is_not_cut() -> None:

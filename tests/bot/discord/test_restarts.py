@@ -34,7 +34,7 @@ async def test_an_interaction_delivered_twice_is_answered_once(sim: Simulated) -
     post = await sim.opens("one-right")
     asked = await sim.ada.click(post, label="Answer")
     seen: list[Any] = []
-    parsers = sim.connected.bot._connection.parsers
+    parsers = sim.app.bot._connection.parsers
     parse = parsers["INTERACTION_CREATE"]
 
     def noted(data: Any) -> None:
@@ -59,7 +59,7 @@ async def test_what_a_crash_left_is_answered_after_it(sim: Simulated) -> None:
     sim.journal.take(event, {**sim.line(shown), "marks": "", "files": "[]"})
     await sim.restarts()
     with sim.env.time_context():
-        await sim.connected.desk.replay()
+        await sim.app.handler.replay()
     assert "board" in said(shown).lower() or "week" in said(shown).lower(), said(shown)
     assert sim.journal.left() == []
     assert said(sim.last("Question for ")) == said(post)
@@ -73,7 +73,7 @@ async def test_a_reply_that_comes_too_late_goes_to_the_member_alone(sim: Simulat
     line = {"id": "17", "application": str(sim.env.backend.application_id), "token": "long-gone"}
     sim.journal.take(event, {**line, "marks": "", "files": "[]"})
     with sim.env.time_context():
-        await sim.connected.desk.replay()
+        await sim.app.handler.replay()
     alone = sim.ada.user.dm_channel
     assert "Your answer" in said(alone.last_message) and sim.journal.left() == []
     pressed = await sim.ada.user.click(alone.last_message, label="B")
@@ -87,7 +87,7 @@ async def test_one_that_cannot_be_read_keeps_no_other_from_its_answer(sim: Simul
         event = Press(f"discord:left-{number}", sim.service.clock(), who, sim.where, "v:see")
         sim.journal.take(event, route)
     with sim.env.time_context():
-        await sim.connected.desk.replay()
+        await sim.app.handler.replay()
     assert "What is kept about you" in said(shown) and sim.journal.left() == []
 
 
@@ -104,7 +104,7 @@ async def test_dismissed_windows_and_many_posts_leave_nothing_behind(sim: Simula
         window = await sim.ada.click(post, label="Answer")
         assert window.modal
     button = Button("Answer", encode(Fill("r1")))
-    platform = sim.connected.platform
+    platform = sim.app.platform
     with sim.env.time_context():
         for number in range(POSTS):
             card = Card(f"Post {number}", "a post", (Text(str(number)),), (button,))

@@ -74,7 +74,7 @@ async def taken(sim: Simulated, cards: dict[str, Card], folder: Path) -> None:
                 card = await pictures.illustrated(said)
                 before = {one.id for one in sim.channel.history()}
                 with sim.env.time_context():
-                    await sim.connected.platform.post(Target(sim.workspace, str(sim.channel.id)), card, name)
+                    await sim.app.platform.post(Target(sim.workspace, str(sim.channel.id)), card, name)
                 new = [one for one in sim.channel.history() if one.id not in before]
                 for place, message in enumerate(new, start=1):
                     await preview.show(message)

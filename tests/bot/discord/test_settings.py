@@ -33,10 +33,10 @@ def test_the_token_may_be_in_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     ("name", "value", "said"),
     [
         ("DISCORD_TOKEN", "", "DISCORD_TOKEN is not set: copy the token"),
-        ("DISCORD_TOKEN", '"secret.b.c"', "DISCORD_TOKEN holds spaces or quotes"),
-        ("DISCORD_TOKEN", "Bot secret.b.c", "DISCORD_TOKEN holds spaces or quotes"),
+        ("DISCORD_TOKEN", '"secret.b.c"', "DISCORD_TOKEN contains spaces or quotes"),
+        ("DISCORD_TOKEN", "Bot secret.b.c", "DISCORD_TOKEN contains spaces or quotes"),
         ("DISCORD_TOKEN_FILE", "/nowhere/token", "DISCORD_TOKEN_FILE names /nowhere/token, which cannot be read"),
-        ("DISCORD_API_URL", "discord.com", "DISCORD_API_URL is 'discord.com'; give an address such as"),
+        ("DISCORD_API_URL", "discord.com", "DISCORD_API_URL is 'discord.com'; set it to a URL such as"),
         ("DISCORD_APPLICATION_ID", "abc", "DISCORD_APPLICATION_ID: "),
     ],
 )

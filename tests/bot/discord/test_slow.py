@@ -43,7 +43,7 @@ async def test_a_window_that_comes_too_late_leaves_the_way_to_it(sim: Simulated)
     event = Press("discord:late", sim.service.clock(), who, sim.where, "a:r1")
     sim.journal.take(event, {**sim.line(shown), "marks": "", "files": "[]"})
     with sim.env.time_context():
-        await sim.connected.desk.replay()
+        await sim.app.handler.replay()
     assert "What is `tuple(torch.ones(2, 3)" in said(shown) and labels(shown) == ["Write the answer"]
     window = await sim.click(sim.ada, shown, "Write the answer")
     done = await sim.ada.submit_modal(window, {"text": "(3,)"})

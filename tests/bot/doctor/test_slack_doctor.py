@@ -72,7 +72,7 @@ async def test_each_missing_scope_is_named_with_its_use(clinic: Clinic) -> None:
     found = await clinic.broken()
     assert [one.said for one in found] == [
         "scopes: files:write is missing in acme; needed for pictures of boards and formulas",
-        "scopes: users:read is missing in acme; needed for the names on the boards, and who is an admin",
+        "scopes: users:read is missing in acme; needed for names on the boards, and who is an admin",
     ]
     assert all("Reinstall to Workspace" in one.cure for one in found)
 

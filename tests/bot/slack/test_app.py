@@ -7,7 +7,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot.slack.app import listening, routes
+from bot.slack.app import http_routes, serve_http
 from tests.bot.slack.conftest import Workspace, free_port
 
 
@@ -17,7 +17,7 @@ async def test_health_is_shown(well: bool, status: int) -> None:
         return well, {"quiet_s": 1.5}
 
     async with (
-        listening(routes(None, None, health), "127.0.0.1", 0) as port,
+        serve_http(http_routes(None, None, health), "127.0.0.1", 0) as port,
         aiohttp.ClientSession(f"http://127.0.0.1:{port}") as browser,
     ):
         async with browser.get("/healthz") as answer:

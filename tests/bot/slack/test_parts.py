@@ -19,13 +19,13 @@ from bot.core.command_spec import COMMANDS
 from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused
 from bot.slack.auth import consent_url
 from bot.slack.manifest import BOT_SCOPES, WHY, app_manifest, main
-from bot.slack.people import of_slack
-from bot.slack.platform import in_words, part_keys, pictured_at_all
+from bot.slack.people import is_slack_url
+from bot.slack.platform import has_pictures, part_keys, with_alt_texts
 from bot.slack.render import bodies
-from bot.slack.replies import card_view, field_errors, form_view, home_view, refilled_view, said_view, waiting_view
+from bot.slack.replies import card_view, field_errors, form_view, home_view, refilled_view, reply_view, waiting_view
 from bot.slack.route import Route, read_metadata
 from bot.slack.settings import Mode, SlackSettings
-from bot.slack.web_api import NotInstalled, verdict_on
+from bot.slack.web_api import NotInstalled, classify_error
 from tests.bot.samples import GALLERY
 from tests.bot.slack.limits import wrong_in_message
 from tests.doubles.slack.manifest import wrong_in_manifest
@@ -79,9 +79,9 @@ def test_a_secret_may_lie_in_a_file(environment: Callable[[dict[str, str]], Slac
     ("names", "said"),
     [
         ({"SLACK_BOT_TOKEN": "xoxb-1"}, "neither SLACK_APP_TOKEN .* nor SLACK_SIGNING_SECRET"),
-        ({"SLACK_APP_TOKEN": "xapp-1"}, "no workspace can be reached"),
-        (SOCKET | {"SLACK_APP_TOKEN": "xoxb-1"}, "SLACK_APP_TOKEN does not begin with xapp-"),
-        (SOCKET | {"SLACK_BOT_TOKEN": "xoxp-1"}, "SLACK_BOT_TOKEN does not begin with xoxb-"),
+        ({"SLACK_APP_TOKEN": "xapp-1"}, "no workspace is configured"),
+        (SOCKET | {"SLACK_APP_TOKEN": "xoxb-1"}, "SLACK_APP_TOKEN does not start with xapp-"),
+        (SOCKET | {"SLACK_BOT_TOKEN": "xoxp-1"}, "SLACK_BOT_TOKEN does not start with xoxb-"),
         (SOCKET | {"SLACK_CLIENT_ID": "1"}, "only one of SLACK_CLIENT_ID and SLACK_CLIENT_SECRET"),
         (SOCKET | HTTP, "both SLACK_BOT_TOKEN .* and SLACK_CLIENT_ID"),
         (SOCKET | {"SLACK_API_URL": "slack.com"}, "SLACK_API_URL is 'slack.com'"),
@@ -148,40 +148,40 @@ def refused(code: str, status: int = 200, headers: dict[str, str] | None = None,
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        ("not_in_channel", "invite it"),
+        ("not_in_channel", "/invite @Dailygrad"),
         ("is_archived", "unarchive it"),
         ("account_inactive", "install the app again"),
         ("channel_not_found", "does not exist, or is private"),
     ],
 )
 def test_a_definite_no_names_cause_and_cure(code: str, said: str) -> None:
-    found = verdict_on(refused(code))
+    found = classify_error(refused(code))
     assert isinstance(found, DeliveryRefused)
     assert str(found).startswith(code)
     assert said in str(found)
 
 
 def test_a_missing_scope_is_named() -> None:
-    assert "the scope chat:write" in str(verdict_on(refused("missing_scope", needed="chat:write")))
+    assert "the scope chat:write" in str(classify_error(refused("missing_scope", needed="chat:write")))
 
 
 def test_a_limit_says_when() -> None:
-    found = verdict_on(refused("ratelimited", 429, {"Retry-After": "7"}))
+    found = classify_error(refused("ratelimited", 429, {"Retry-After": "7"}))
     assert isinstance(found, DeliveryDelayed)
     assert found.seconds == 7
-    odd = verdict_on(refused("ratelimited", 429, {"Retry-After": "soon"}))
+    odd = classify_error(refused("ratelimited", 429, {"Retry-After": "soon"}))
     assert isinstance(odd, DeliveryDelayed)
     assert odd.seconds == 1
 
 
 def test_what_nobody_knows_stays_open() -> None:
     for error in (refused("internal_error", 500), refused("fatal_error"), TimeoutError()):
-        assert verdict_on(error) is error
+        assert classify_error(error) is error
 
 
 def test_what_never_left_may_be_sent_later() -> None:
-    assert isinstance(verdict_on(ClientConnectorError(None, OSError("refused"))), DeliveryDelayed)  # type: ignore[arg-type]
-    assert isinstance(verdict_on(NotInstalled("T1")), DeliveryRefused)
+    assert isinstance(classify_error(ClientConnectorError(None, OSError("refused"))), DeliveryDelayed)  # type: ignore[arg-type]
+    assert isinstance(classify_error(NotInstalled("T1")), DeliveryRefused)
 
 
 def test_a_card_of_many_messages_has_a_key_for_each() -> None:
@@ -199,7 +199,7 @@ ROUTE = Route(team="T1", channel="C1", thread="1.1", response_url="https://r/1")
 @pytest.mark.parametrize("name", GALLERY)
 def test_whatever_is_said_fits_a_window_and_the_home_page(name: str) -> None:
     said = GALLERY[name]
-    window = said_view(said, ROUTE)
+    window = reply_view(said, ROUTE)
     assert wrong_in_view(window) == ("", [])
     assert read_metadata(window["private_metadata"])[1]["channel"] == "C1"
     if isinstance(said, Card):
@@ -242,9 +242,9 @@ def test_a_form_that_came_too_late_for_that_is_filled_in_as_it_was() -> None:
 
 def test_a_picture_that_cannot_be_shown_is_said() -> None:
     body = bodies(Card("Board", "In short.", (Picture(b"png", "Ann leads by two."), Table(("a",), (("b",),)))))[0]
-    assert pictured_at_all(body)
-    spoken = in_words(body)
-    assert not pictured_at_all(spoken)
+    assert has_pictures(body)
+    spoken = with_alt_texts(body)
+    assert not has_pictures(spoken)
     assert "Ann leads by two." in json.dumps(spoken["blocks"])
     assert wrong_in_message(spoken) == []
 
@@ -268,4 +268,4 @@ def test_a_picture_that_cannot_be_shown_is_said() -> None:
     ],
 )
 def test_a_token_goes_to_slack_alone(url: str, api: str, may: bool) -> None:
-    assert of_slack(url, api) is may
+    assert is_slack_url(url, api) is may

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from slack_bolt.async_app import AsyncBoltRequest
 
 from bot.core.events import Added, Command, Press, Sent, Submit, Visited
-from bot.slack.payloads import installed_in, read_payload, revoked, spoken_text, unescaped
-from bot.slack.route import Arrival, Route, read_files, read_metadata, route_from, write_metadata
+from bot.slack.payloads import installed_in, is_revocation, message_text, parse_payload, unescape
+from bot.slack.route import IncomingEvent, Route, read_files, read_metadata, route_from, write_metadata
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 STAMP = str((NOW - timedelta(seconds=2)).timestamp())
@@ -59,8 +59,8 @@ def request(body: dict[str, Any]) -> AsyncBoltRequest:
     return AsyncBoltRequest(body=body, mode="socket_mode")
 
 
-def read(body: dict[str, Any]) -> Arrival | None:
-    return read_payload(request(body), NOW)
+def read(body: dict[str, Any]) -> IncomingEvent | None:
+    return parse_payload(request(body), NOW)
 
 
 def happened(**event: Any) -> dict[str, Any]:
@@ -79,23 +79,23 @@ def message(**event: Any) -> dict[str, Any]:
 
 
 def test_a_command_is_what_was_typed_and_where() -> None:
-    arrival = read(SLASH)
-    assert arrival is not None
-    event = arrival.event
+    incoming = read(SLASH)
+    assert incoming is not None
+    event = incoming.event
     assert isinstance(event, Command)
     assert (event.id, event.name, event.text) == ("slack:13.37.abc", "quiz", "board week")
     assert (event.who.workspace, event.who.member, event.who.name, event.who.admin) == ("T1", "U1", "ann", False)
     assert (event.where.channel, event.where.name) == ("C1", "#daily")
-    assert arrival.route.response_url == SLASH["response_url"]
-    assert arrival.route.trigger == "13.37.abc"
-    assert route_from(arrival.route.as_dict()) == arrival.route
+    assert incoming.route.response_url == SLASH["response_url"]
+    assert incoming.route.trigger == "13.37.abc"
+    assert route_from(incoming.route.as_dict()) == incoming.route
 
 
 @pytest.mark.parametrize("name", ["privategroup", "directmessage", ""])
 def test_a_channel_slack_does_not_name_has_no_name(name: str) -> None:
-    arrival = read(SLASH | {"channel_name": name})
-    assert arrival is not None
-    assert arrival.event.where.name == ""
+    incoming = read(SLASH | {"channel_name": name})
+    assert incoming is not None
+    assert incoming.event.where.name == ""
 
 
 def test_a_conversation_with_the_bot_stands_for_the_whole_workspace_but_for_admins() -> None:
@@ -108,26 +108,26 @@ def test_a_conversation_with_the_bot_stands_for_the_whole_workspace_but_for_admi
 
 
 def test_a_press_bears_its_action_and_its_instant() -> None:
-    arrival = read(PRESS)
-    assert arrival is not None
-    assert isinstance(arrival.event, Press)
-    assert arrival.event.action == "a:r12"
-    assert arrival.event.at == NOW - timedelta(seconds=2)
-    assert arrival.route.own == ""
+    incoming = read(PRESS)
+    assert incoming is not None
+    assert isinstance(incoming.event, Press)
+    assert incoming.event.action == "a:r12"
+    assert incoming.event.at == NOW - timedelta(seconds=2)
+    assert incoming.route.own == ""
 
 
 @pytest.mark.parametrize("stamp", ["junk", "1.0", str((NOW + timedelta(days=1)).timestamp()), None])
 def test_an_instant_that_cannot_be_is_now(stamp: str | None) -> None:
     pressed = PRESS["actions"][0] | {"action_ts": stamp}  # type: ignore[index]
-    arrival = read(PRESS | {"actions": [pressed]})
-    assert arrival is not None
-    assert arrival.event.at == NOW
+    incoming = read(PRESS | {"actions": [pressed]})
+    assert incoming is not None
+    assert incoming.event.at == NOW
 
 
 def test_a_card_only_one_member_sees_may_be_replaced() -> None:
-    arrival = read(PRESS | {"container": {"is_ephemeral": True, "thread_ts": "1.1"}})
-    assert arrival is not None
-    assert (arrival.route.own, arrival.route.thread) == ("1", "1.1")
+    incoming = read(PRESS | {"container": {"is_ephemeral": True, "thread_ts": "1.1"}})
+    assert incoming is not None
+    assert (incoming.route.own, incoming.route.thread) == ("1", "1.1")
 
 
 def test_a_button_that_only_opens_a_page_says_nothing() -> None:
@@ -143,33 +143,33 @@ def test_a_submission_bears_its_values_and_the_way_back() -> None:
         "options": {"options": {"type": "multi_static_select", "selected_options": [{"value": "a"}]}},
         "options:2": {"options:2": {"type": "multi_static_select", "selected_options": [{"value": "z"}]}},
     }
-    arrival = read(SUBMISSION | {"view": VIEW | {"state": {"values": state}}})
-    assert arrival is not None
-    event = arrival.event
+    incoming = read(SUBMISSION | {"view": VIEW | {"state": {"values": state}}})
+    assert incoming is not None
+    event = incoming.event
     assert isinstance(event, Submit)
     assert event.action == "f:r12"
     assert event.values == {"text": ("(3,)",), "empty": (), "one": ("x",), "none": (), "options": ("a", "z")}
     assert (event.where.channel, event.where.name) == ("C1", "#daily")
-    assert (arrival.route.view, arrival.route.response_url) == ("V1", "https://r/1")
+    assert (incoming.route.view, incoming.route.response_url) == ("V1", "https://r/1")
 
 
 def test_a_button_of_a_form_submits_what_is_filled_in() -> None:
     state = {"values": {"code": {"code": {"type": "plain_text_input", "value": "x"}}}}
     body = PRESS | {"view": VIEW | {"state": state}, "container": {"type": "view", "view_id": "V1"}}
     pressed = {"action_id": "x:r12", "value": "x:r12", "action_ts": STAMP}
-    arrival = read(body | {"actions": [pressed]})
-    assert arrival is not None
-    assert isinstance(arrival.event, Submit)
-    assert (arrival.event.action, arrival.event.values) == ("x:r12", {"code": ("x",)})
-    assert arrival.route.window == "form"
+    incoming = read(body | {"actions": [pressed]})
+    assert incoming is not None
+    assert isinstance(incoming.event, Submit)
+    assert (incoming.event.action, incoming.event.values) == ("x:r12", {"code": ("x",)})
+    assert incoming.route.window == "form"
 
 
 def test_a_message_to_the_bot_is_sent() -> None:
-    arrival = read(message(text="hi &lt;there&gt;", channel_type="im", channel="D1"))
-    assert arrival is not None
-    assert isinstance(arrival.event, Sent)
-    assert (arrival.event.id, arrival.event.text) == ("slack:D1:5.5", "hi <there>")
-    assert (arrival.event.where.channel, arrival.route.direct) == ("", "1")
+    incoming = read(message(text="hi &lt;there&gt;", channel_type="im", channel="D1"))
+    assert incoming is not None
+    assert isinstance(incoming.event, Sent)
+    assert (incoming.event.id, incoming.event.text) == ("slack:D1:5.5", "hi <there>")
+    assert (incoming.event.where.channel, incoming.route.direct) == ("", "1")
 
 
 def test_one_message_that_comes_as_two_events_is_one() -> None:
@@ -205,9 +205,9 @@ def test_python_files_come_along_and_others_do_not() -> None:
         {"name": "snippet", "filetype": "python", "url_private_download": "https://files.slack.com/c"},
         {"name": "gone.py"},
     ]
-    arrival = read(message(channel_type="im", subtype="file_share", files=files))
-    assert arrival is not None
-    assert [(file.name, file.url, file.size) for file in read_files(arrival.route.files)] == [
+    incoming = read(message(channel_type="im", subtype="file_share", files=files))
+    assert incoming is not None
+    assert [(file.name, file.url, file.size) for file in read_files(incoming.route.files)] == [
         ("a.py", "https://files.slack.com/a", 12),
         ("snippet", "https://files.slack.com/c", 0),
     ]
@@ -215,17 +215,17 @@ def test_python_files_come_along_and_others_do_not() -> None:
 
 def test_the_bot_itself_joining_is_its_being_added() -> None:
     joined = {"type": "member_joined_channel", "channel": "C1", "inviter": "U1"}
-    arrival = read(happened(user="UBOT", **joined))
-    assert arrival is not None
-    assert isinstance(arrival.event, Added)
-    assert (arrival.event.who.member, arrival.event.where.channel) == ("U1", "C1")
+    incoming = read(happened(user="UBOT", **joined))
+    assert incoming is not None
+    assert isinstance(incoming.event, Added)
+    assert (incoming.event.who.member, incoming.event.where.channel) == ("U1", "C1")
     assert read(happened(user="U2", **joined)) is None
 
 
 def test_a_visit_of_the_home_page_alone_is_one() -> None:
-    arrival = read(happened(type="app_home_opened", user="U1", channel="D1", tab="home"))
-    assert arrival is not None
-    assert isinstance(arrival.event, Visited)
+    incoming = read(happened(type="app_home_opened", user="U1", channel="D1", tab="home"))
+    assert incoming is not None
+    assert isinstance(incoming.event, Visited)
     assert read(happened(type="app_home_opened", user="U1", channel="D1", tab="messages")) is None
 
 
@@ -243,9 +243,9 @@ def test_an_organization_wide_installation_is_known_by_the_workspace_and_the_ent
 
 
 def test_removal_is_told_from_a_revoked_user() -> None:
-    assert revoked(happened(type="app_uninstalled"))
-    assert revoked(happened(type="tokens_revoked", tokens={"bot": ["UBOT"]}))
-    assert not revoked(happened(type="tokens_revoked", tokens={"oauth": ["U1"], "bot": []}))
+    assert is_revocation(happened(type="app_uninstalled"))
+    assert is_revocation(happened(type="tokens_revoked", tokens={"bot": ["UBOT"]}))
+    assert not is_revocation(happened(type="tokens_revoked", tokens={"oauth": ["U1"], "bot": []}))
 
 
 def test_what_is_neither_is_left_alone() -> None:
@@ -265,29 +265,29 @@ def test_code_is_read_as_it_was_typed() -> None:
     code = 'x[:100:2] < "a" & b'
     preformatted = {"type": "rich_text_preformatted", "elements": [{"type": "text", "text": code}]}
     typed = rich(section({"type": "user", "user_id": "UBOT"}, {"type": "text", "text": " here:"}), preformatted)
-    assert spoken_text(typed, "UBOT") == f"here:\n```\n{code}\n```"
+    assert message_text(typed, "UBOT") == f"here:\n```\n{code}\n```"
     with_emoji = {"type": "rich_text_preformatted", "elements": [
         {"type": "text", "text": "x["}, {"type": "emoji", "name": "100"}, {"type": "link", "url": "http://a.b"},
     ]}  # fmt: skip
-    assert spoken_text(rich(with_emoji)) == "```\nx[:100:http://a.b\n```"
+    assert message_text(rich(with_emoji)) == "```\nx[:100:http://a.b\n```"
 
 
 def test_words_around_code_are_read_too() -> None:
     bulleted = {"type": "rich_text_list", "elements": [section({"type": "text", "text": "one"})]}
     quoted = {"type": "rich_text_quote", "elements": [{"type": "text", "text": "said"}]}
     inline = section({"type": "text", "text": "x", "style": {"code": True}}, {"type": "broadcast", "range": "here"})
-    assert spoken_text(rich(bulleted, quoted, inline)) == "- one\n> said\n`x`@here"
+    assert message_text(rich(bulleted, quoted, inline)) == "- one\n> said\n`x`@here"
 
 
 def test_a_message_without_blocks_is_read_by_its_text() -> None:
     text = "<@UBOT> see <https://a.b|the page> of <#C1|daily>, <@U2> <!here> &lt;T&gt; <https://c.d>"
-    said = spoken_text({"text": text}, "UBOT")
+    said = message_text({"text": text}, "UBOT")
     assert said == "see the page of #daily, @U2 @here <T> https://c.d"
 
 
 @given(st.text())
 def test_escapes_are_undone_exactly(text: str) -> None:
-    assert unescaped(text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")) == text
+    assert unescape(text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")) == text
 
 
 @given(st.text(max_size=100), st.text(max_size=50), st.text(max_size=20))

@@ -12,10 +12,10 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.cards import Card, Code, Picture, Text
 from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused, Target
-from bot.slack.auth import InstallationTokens, TokenWrong, the_only
-from bot.slack.people import CannotTell, People
+from bot.slack.auth import InstallationTokens, TokenRejected, single_installation
+from bot.slack.people import AdminUnknown, MemberDirectory
 from bot.slack.platform import PartlyPosted, SlackPlatform
-from bot.slack.rate_limit import Allowed, Pacer
+from bot.slack.rate_limit import RateLimit, RateLimiter
 from bot.slack.web_api import SlackWeb
 from service.client import ServiceClient
 from service.wire import Who
@@ -59,8 +59,10 @@ async def post(slack: SlackDouble, clock: Clock) -> AsyncIterator[Post]:
     daily = slack.channel(team, "daily", ann)
     slack.limits.on = False
     async with SlackWeb(slack.api_url) as web, ServiceClient.over_http("http://127.0.0.1:9", "nobody") as nobody:
-        tokens = InstallationTokens(nobody, clock, await the_only(web, SecretStr(slack.bot_token(team))))
-        platform = SlackPlatform(web, tokens, clock, Pacer(lambda: 0.0, Allowed(1000, 1000), Allowed(1000, 1000)))
+        tokens = InstallationTokens(nobody, clock, await single_installation(web, SecretStr(slack.bot_token(team))))
+        platform = SlackPlatform(
+            web, tokens, clock, RateLimiter(lambda: 0.0, RateLimit(1000, 1000), RateLimit(1000, 1000))
+        )
         yield Post(slack, team, ann, daily, web, tokens, platform, clock)
 
 
@@ -174,14 +176,14 @@ async def test_what_nobody_knows_is_left_open(post: Post) -> None:
 
 async def test_a_slack_that_is_away_is_tried_later(clock: Clock, post: Post) -> None:
     async with SlackWeb("http://127.0.0.1:9/api/") as away:
-        platform = SlackPlatform(away, post.tokens, clock, Pacer(lambda: 0.0))
+        platform = SlackPlatform(away, post.tokens, clock, RateLimiter(lambda: 0.0))
         with pytest.raises(DeliveryDelayed):
             await platform.post(post.target, CARD, "k")
 
 
 async def test_a_wrong_token_is_named_at_the_start(post: Post) -> None:
-    with pytest.raises(TokenWrong, match="SLACK_BOT_TOKEN"):
-        await the_only(post.web, SecretStr("xoxb-wrong"))
+    with pytest.raises(TokenRejected, match="SLACK_BOT_TOKEN"):
+        await single_installation(post.web, SecretStr("xoxb-wrong"))
 
 
 def who(user: User) -> Who:
@@ -189,30 +191,30 @@ def who(user: User) -> Who:
 
 
 async def test_people_are_asked_about_seldom(post: Post) -> None:
-    people = People(post.web, post.tokens, post.clock, managers=())
+    people = MemberDirectory(post.web, post.tokens, post.clock, managers=())
     bob = post.slack.user(post.team, "Bob")
     for _ in range(3):
-        assert (await people.known(who(post.ann))).admin
-        assert not (await people.known(who(bob), admin_matters=True)).admin
+        assert (await people.resolve(who(post.ann))).admin
+        assert not (await people.resolve(who(bob), admin_matters=True)).admin
     assert post.slack.log.count("call", method="users.info") == 2
     post.clock.advance(minutes=6)
-    assert (await people.known(who(post.ann))).name == "Ann"
+    assert (await people.resolve(who(post.ann))).name == "Ann"
     assert post.slack.log.count("call", method="users.info") == 3
 
 
 async def test_a_manager_is_an_admin_whatever_slack_says(post: Post) -> None:
     bob = post.slack.user(post.team, "Bob")
-    people = People(post.web, post.tokens, post.clock, managers={bob.id})
+    people = MemberDirectory(post.web, post.tokens, post.clock, managers={bob.id})
     post.slack.fail("users.info", "error", times=3, code="missing_scope")
-    assert (await people.known(who(bob), admin_matters=True)).admin
-    assert not (await people.known(who(post.ann))).admin
-    with pytest.raises(CannotTell, match="users:read"):
-        await people.known(who(post.ann), admin_matters=True)
+    assert (await people.resolve(who(bob), admin_matters=True)).admin
+    assert not (await people.resolve(who(post.ann))).admin
+    with pytest.raises(AdminUnknown, match="users:read"):
+        await people.resolve(who(post.ann), admin_matters=True)
 
 
 async def test_known_rights_outlive_a_moment_without_slack(post: Post) -> None:
-    people = People(post.web, post.tokens, post.clock, managers=())
-    await people.known(who(post.ann), admin_matters=True)
+    people = MemberDirectory(post.web, post.tokens, post.clock, managers=())
+    await people.resolve(who(post.ann), admin_matters=True)
     post.clock.advance(minutes=6)
     post.slack.fail("users.info", "500")
-    assert (await people.known(who(post.ann), admin_matters=True)).admin
+    assert (await people.resolve(who(post.ann), admin_matters=True)).admin

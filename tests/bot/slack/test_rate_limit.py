@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.slack.rate_limit import CHANNEL, TEAM, Allowed, Pacer
+from bot.slack.rate_limit import CHANNEL_LIMIT, TEAM_LIMIT, RateLimit, RateLimiter
 from tests.doubles.slack.limits import Bucket
 
 
@@ -24,69 +24,69 @@ class Ticking:
 def test_a_channel_has_a_burst_and_then_one_a_second() -> None:
     """A burst shorter than Slack's own: the room for calls that are late."""
     clock = Ticking()
-    pacer = Pacer(clock)
-    assert [pacer.book("T", "C", 9) for _ in range(5)] == [0, 0, 1, 2, 3]
-    assert pacer.book("T", "other", 9) == 0
+    limiter = RateLimiter(clock)
+    assert [limiter.reserve("T", "C", 9) for _ in range(5)] == [0, 0, 1, 2, 3]
+    assert limiter.reserve("T", "other", 9) == 0
     clock.now += 10
-    assert [pacer.book("T", "C", 9) for _ in range(4)] == [0, 0, 1, 2]
+    assert [limiter.reserve("T", "C", 9) for _ in range(4)] == [0, 0, 1, 2]
 
 
 def test_a_turn_too_far_away_is_not_taken() -> None:
-    pacer = Pacer(Ticking())
+    limiter = RateLimiter(Ticking())
     for _ in range(2):
-        pacer.book("T", "C", 0)
-    assert [pacer.book("T", "C", 0.5) for _ in range(3)] == [1, 1, 1]
+        limiter.reserve("T", "C", 0)
+    assert [limiter.reserve("T", "C", 0.5) for _ in range(3)] == [1, 1, 1]
 
 
 def test_a_workspace_rests_as_long_as_slack_says() -> None:
     """Also those whose turn was booked before."""
     clock = Ticking()
-    pacer = Pacer(clock)
-    pacer.rest("T", 5)
-    pacer.rest("T", 2)
-    assert pacer.book("T", "C", 9) == 5
-    assert pacer.start("T", "C") >= 5
-    assert pacer.book("U", "C", 9) == pacer.start("U", "C") == 0
+    limiter = RateLimiter(clock)
+    limiter.pause("T", 5)
+    limiter.pause("T", 2)
+    assert limiter.reserve("T", "C", 9) == 5
+    assert limiter.start("T", "C") >= 5
+    assert limiter.reserve("U", "C", 9) == limiter.start("U", "C") == 0
     clock.now += 5
-    assert pacer.book("T", "other", 9) == pacer.start("T", "C") == 0
+    assert limiter.reserve("T", "other", 9) == limiter.start("T", "C") == 0
 
 
 def test_a_workspace_has_a_pace_of_its_own() -> None:
     clock = Ticking()
-    pacer = Pacer(clock)
-    waits = [pacer.book("T", str(number), 9) for number in range(40)]
+    limiter = RateLimiter(clock)
+    waits = [limiter.reserve("T", str(number), 9) for number in range(40)]
     assert waits == pytest.approx([0.0] * 25 + [number / 5 for number in range(1, 16)], abs=1e-9)
-    assert pacer.book("U", "0", 9) == 0
+    assert limiter.reserve("U", "0", 9) == 0
 
 
 def test_a_bot_just_started_leaves_room_for_what_one_before_it_posted() -> None:
     clock = Ticking()
-    pacer = Pacer(clock)
-    assert pacer.start("T", "C") == 0
-    assert pacer.start("T", "C") >= 1
+    limiter = RateLimiter(clock)
+    assert limiter.start("T", "C") == 0
+    assert limiter.start("T", "C") >= 1
     clock.now += 9
-    pacer.end("T", "C")
-    assert [pacer.start("T", "C") for _ in range(2)] == [0, 0]
+    limiter.finish("T", "C")
+    assert [limiter.start("T", "C") for _ in range(2)] == [0, 0]
 
 
 def test_what_is_not_answered_is_counted_as_late_as_can_be() -> None:
     clock = Ticking()
-    pacer = Pacer(clock)
+    limiter = RateLimiter(clock)
     clock.now += 60
-    assert [pacer.start("T", "C") for _ in range(3)] == [0, 0, 0]
+    assert [limiter.start("T", "C") for _ in range(3)] == [0, 0, 0]
     clock.now += 60
-    assert pacer.start("T", "C") > 0, "three may be counted only now"
-    pacer.end("T", "C")
-    assert pacer.start("T", "C") > 0, "and one was"
+    assert limiter.start("T", "C") > 0, "three may be counted only now"
+    limiter.finish("T", "C")
+    assert limiter.start("T", "C") > 0, "and one was"
     clock.now += 1.1
-    assert pacer.start("T", "C") == 0
+    assert limiter.start("T", "C") == 0
 
 
 @dataclass
 class Played:
     """Calls played through in time, each counted and answered when it is said to be."""
 
-    pacer: Pacer
+    limiter: RateLimiter
     clock: Ticking
     events: list[tuple[float, int, str]] = field(default_factory=list)
     counted: list[tuple[float, str]] = field(default_factory=list)
@@ -101,8 +101,8 @@ class Played:
             self.clock.now = at
             channel, _, until_counted, until_answered = asked[number]
             if what == "end":
-                self.pacer.end("T", channel)
-            elif wait := self.pacer.start("T", channel):
+                self.limiter.finish("T", channel)
+            elif wait := self.limiter.start("T", channel):
                 heappush(self.events, (at + wait, number, "start"))
             else:
                 self.counted.append((at + until_counted, channel))
@@ -110,7 +110,7 @@ class Played:
 
     def _booked(self, at: float, channel: str) -> float:
         self.clock.now = at
-        return self.pacer.book("T", channel, 10_000)
+        return self.limiter.reserve("T", channel, 10_000)
 
 
 waits = st.floats(0, 2)
@@ -124,14 +124,14 @@ def test_slack_has_room_for_every_call_whenever_it_is_counted(
 ) -> None:
     """However long each takes, and though a bot before this one used all that there was."""
     clock = Ticking()
-    begun, channel, team = clock.now, Allowed(1.0, burst), Allowed(3.0, team_burst)
-    played = Played(Pacer(clock, channel, team), clock)
+    begun, channel, team = clock.now, RateLimit(1.0, burst), RateLimit(3.0, team_burst)
+    played = Played(RateLimiter(clock, channel, team), clock)
     played.play(asked)
     assert len(played.counted) == len(asked)
     buckets: dict[str, Bucket] = {}
     for at, name in sorted(played.counted):
-        for key, allowed in ((name, channel), ("", team)):
-            bucket = buckets.setdefault(key, Bucket(allowed.burst, allowed.rate, 0.0, begun - 1))
+        for key, limit in ((name, channel), ("", team)):
+            bucket = buckets.setdefault(key, Bucket(limit.burst, limit.rate, 0.0, begun - 1))
             assert bucket.wait(at) < 1e-6
             bucket.take()
 
@@ -140,20 +140,20 @@ def test_a_long_queue_is_sent_at_the_rate_allowed() -> None:
     """What is kept for late calls costs no rate, though each takes a fifth of a second."""
     clock = Ticking()
     begun = clock.now
-    played = Played(Pacer(clock), clock)
+    played = Played(RateLimiter(clock), clock)
     played.play([("abcdefgh"[number % 8], 0.0, 0.1, 0.1) for number in range(400)])
     seconds = max(at for at, _ in played.counted) - begun
-    assert seconds <= 400 / TEAM.rate + 2
-    assert CHANNEL.rate * 8 > TEAM.rate, "the workspace is what limits"
+    assert seconds <= 400 / TEAM_LIMIT.rate + 2
+    assert CHANNEL_LIMIT.rate * 8 > TEAM_LIMIT.rate, "the workspace is what limits"
 
 
 def test_who_posts_no_more_is_forgotten() -> None:
     clock = Ticking()
-    pacer = Pacer(clock)
+    limiter = RateLimiter(clock)
     for number in range(25_000):
         clock.now += 1
-        pacer.book("T", str(number), 0)
-        assert pacer.start("T", str(number)) == 0
-        pacer.end("T", str(number))
-    assert len(pacer._channels.turns._next) <= 10_001
-    assert len(pacer._channels._counts) <= 10_002
+        limiter.reserve("T", str(number), 0)
+        assert limiter.start("T", str(number)) == 0
+        limiter.finish("T", str(number))
+    assert len(limiter._channels.turns._next) <= 10_001
+    assert len(limiter._channels._counts) <= 10_002

@@ -13,7 +13,7 @@ from slack_sdk.http_retry.response import HttpResponse
 from slack_sdk.http_retry.state import RetryState
 
 from bot.core.cards import Card, Text
-from bot.slack.auth import InstallationTokens, the_only
+from bot.slack.auth import InstallationTokens, single_installation
 from bot.slack.replies import Replies, waiting_view
 from bot.slack.route import Route
 from bot.slack.web_api import RateLimitRetry, SlackWeb
@@ -43,20 +43,20 @@ async def scene(slack: SlackDouble, clock: Clock) -> AsyncIterator[Scene]:
     daily = slack.channel(team, "daily", ann)
     slack.limits.on = False
     async with SlackWeb(slack.api_url) as web, ServiceClient.over_http("http://127.0.0.1:9", "nobody") as nobody:
-        tokens = InstallationTokens(nobody, clock, await the_only(web, SecretStr(slack.bot_token(team))))
+        tokens = InstallationTokens(nobody, clock, await single_installation(web, SecretStr(slack.bot_token(team))))
         yield Scene(slack, Replies(web, tokens), Route(team=team.id, user=ann.id, channel=daily.id, trigger="1.2"))
 
 
 async def test_a_short_wait_is_waited_out(scene: Scene) -> None:
     fault = scene.slack.fail("chat.postEphemeral", "429", times=2, seconds=0)
-    await scene.replies.show(scene.route, CARD)
+    await scene.replies.send_card(scene.route, CARD)
     assert (fault.met, scene.told) == (2, 1)
 
 
 async def test_a_third_refusal_is_an_error(scene: Scene) -> None:
     fault = scene.slack.fail("chat.postEphemeral", "429", times=9, seconds=0)
     with pytest.raises(SlackApiError):
-        await scene.replies.show(scene.route, CARD)
+        await scene.replies.send_card(scene.route, CARD)
     assert (fault.met, scene.told) == (3, 0)
 
 
@@ -64,13 +64,13 @@ async def test_a_third_refusal_is_an_error(scene: Scene) -> None:
 async def test_a_long_wait_or_another_failure_is_an_error_at_once(scene: Scene, how: How, seconds: float) -> None:
     fault = scene.slack.fail("chat.postEphemeral", how, times=9, seconds=seconds)
     with pytest.raises(SlackApiError):
-        await scene.replies.show(scene.route, CARD)
+        await scene.replies.send_card(scene.route, CARD)
     assert (fault.met, scene.told) == (1, 0)
 
 
 async def test_a_view_is_not_opened_again_after_its_trigger_expired(scene: Scene) -> None:
     fault = scene.slack.fail("views.open", "429", times=9, seconds=0)
-    assert await scene.replies.open(scene.route, waiting_view()) is None
+    assert await scene.replies.open_view(scene.route, waiting_view()) is None
     assert fault.met == 1
 
 

@@ -6,7 +6,7 @@ import json
 
 from bot.core.cards import Card, Code, Form, Lettered, Link, Options, PickField, Picture, Small, Table, Text, TextField
 from bot.slack import bodies, fits_view, view
-from bot.slack.render import LINK, filed, pictured
+from bot.slack.render import LINK, picture_numbers, with_uploads
 from tests.bot.rendering import CARDS, FORMS, card_of
 from tests.bot.samples import PNG
 from tests.bot.slack.limits import walk, wrong_in_message, wrong_in_view
@@ -27,7 +27,7 @@ def test_a_reader_of_the_text_alone_gets_all_of_it() -> None:
 
 def test_a_long_text_says_that_it_is_cut() -> None:
     first = bodies(card_of(Text("word & " * 900)))[0]
-    assert first["text"].endswith("The rest stands in the message itself.")
+    assert first["text"].endswith("The rest is in the message itself.")
 
 
 def test_code_is_preformatted_with_its_language_and_split_between_lines() -> None:
@@ -87,9 +87,11 @@ def test_what_cannot_be_seen_is_left_out() -> None:
 
 def test_uploaded_files_take_the_place_of_the_pictures_numbers() -> None:
     first, second = bodies(card_of(Picture(PNG, "one"), Code("x = 1\n" * 1800), Picture(PNG, "two")))
-    assert (pictured(first), pictured(second)) == ([0], [1])
+    assert (picture_numbers(first), picture_numbers(second)) == ([0], [1])
     files = {0: "F0A", 1: "F0B"}
-    shown = [block for body in (first, second) for block in filed(body, files)["blocks"] if block["type"] == "image"]
+    shown = [
+        block for body in (first, second) for block in with_uploads(body, files)["blocks"] if block["type"] == "image"
+    ]
     assert [block["slack_file"] for block in shown] == [{"id": "F0A"}, {"id": "F0B"}]
     assert "[picture: one]" in first["text"]
 
