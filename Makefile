@@ -21,7 +21,7 @@ CODE := bot service questions sandbox tests dailygrad.py
 help:
 	@echo "make run             start Dailygrad on this machine: PostgreSQL, service, sandbox, web chat"
 	@echo "make run BANK=PATH   the same with the questions of a file or folder"
-	@echo "make run CHAT=NAME   the same, chatting on discord or slack (their settings: README) or in the console"
+	@echo "make run CHAT=NAME   the same, chatting on discord or slack (see docs/) or in the console"
 	@echo "make test            run every test that can run here"
 	@echo "make test-gpu        run the tests that need a GPU, and torch for CUDA (a plain install from PyPI has it)"
 	@echo "make chaos           break every part of a running team for some minutes; SEED=N ROUNDS=N repeats it"

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from questions import read_bank
+from questions import read_bank, shipped_bank
 from tests.docs.pages import README, ROOT, blocks_of, text_of
 
 MOST_LINES = 150
@@ -38,6 +38,15 @@ def test_it_states_what_it_needs() -> None:
     text = text_of(README)
     for word in ("Linux", "macOS", "Windows", "Python 3.11", "memory", "disk"):
         assert word in text, word
+
+
+def test_its_figures_are_those_of_the_shipped_bank() -> None:
+    questions = shipped_bank().questions
+    code = sum(question.kind == "code" for question in questions)
+    families = sum(bool(question.draw) for question in questions)
+    assert f"{len(questions)} questions ship with it, {code} of them coding challenges" in text_of(README)
+    added = " ".join(text_of(ROOT / "CHANGELOG.md").split())
+    assert f"{len(questions)} questions with proofs, {code} of them coding challenges, {families} of them fam" in added
 
 
 @pytest.mark.parametrize("target", ["run", "test"])
