@@ -62,9 +62,8 @@ docs: $(VENV)/.dev-ready
 	@echo "Open build/docs/index.html"
 
 pictures: $(VENV)/.dev-ready
-	@$(BIN)/pip install --quiet --constraint requirements.lock 'simcord[preview]'
 	@PYTHONPATH=. $(BIN)/python tests/docs/take_pictures.py
-	@DAILYGRAD_IMAGES=1 $(BIN)/python -m pytest -q -k pictures tests/bot/discord/test_screenshots.py tests/bot/preview/test_screenshots.py
+	@DAILYGRAD_IMAGES=1 $(BIN)/python -m pytest -q -k pictures tests/bot/preview/test_screenshots.py
 
 lock: $(VENV)/.dev-ready
 	@$(BIN)/pip install --quiet pip-tools

@@ -1,22 +1,20 @@
-"""A server on an offline Discord with the real bot, service and database in it: the only user of simcord.
-
-What simcord does not model is not tested on it: nonces, rate limits, 5xx, resuming, two processes.
-"""
+"""A server on the double of Discord with the real bot, service and database in it."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import time
+from datetime import UTC, datetime, time
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
-import discord
-import simcord
-from simcord.actors import MemberActor
-from simcord.builders import ChannelHandle, GuildHandle, UserHandle
-from simcord.results import InteractionResult, ResponseMessage
+import pytest
+import yarl
+from discord.gateway import DiscordWebSocket
+from discord.http import Route
 
 from bot.core.dispatcher import Dispatcher
 from bot.core.journal import Journal
@@ -27,26 +25,97 @@ from service.client import ServiceClient
 from service.wire import ScheduleSpec, Where, Who
 from tests.bot.conftest import BANK, QUESTIONS
 from tests.conftest import MONDAY, Clock
+from tests.doubles.discord import Discord
+from tests.doubles.discord.world import Channel, Guild, Interaction, Json, Member, Message, nested
 
-TEXT, CONTAINER = 10, 17
-Shown = InteractionResult | discord.Message
+JOINED = datetime(2026, 1, 1, tzinfo=UTC)
+"""When the bot was added to the server: long before the tests begin."""
+FASTER = 10_000.0
+"""How much faster the clock of Discord's rate limits runs here: they are tested elsewhere."""
+Shown = Interaction | Message
+
+
+@dataclass
+class Person:
+    """A member at their client. Every method returns once the bot has answered."""
+
+    sim: Simulated
+    member: Member
+
+    @property
+    def id(self) -> int:
+        return self.member.id
+
+    @property
+    def name(self) -> str:
+        return self.member.name
+
+    @property
+    def alone(self) -> list[Message]:
+        """The direct messages with the bot, oldest first."""
+        return self.sim.double.world.direct(self.member).seen(self.member)
+
+    async def click(self, shown: Shown | None, label: str) -> Interaction:
+        """Press a button of a message, or of the last message of an answer."""
+        assert shown is not None
+        message = shown if isinstance(shown, Message) else messages_of(shown)[-1]
+        assert label in message.buttons, f"no {label!r} among {sorted(message.buttons)}"
+        return await self.sim.settled(await self.sim.double.press(self.member, message, message.buttons[label]))
+
+    async def slash(self, channel: Channel, command: str, /, **options: Any) -> Interaction:
+        """Use a command: `slash(daily, "quiz board", period="week")`; a file is a name and its content."""
+        return await self.sim.settled(await self.sim.double.slash(self.member, channel, *command.split(), **options))
+
+    async def autocomplete(self, channel: Channel, command: str, name: str, typed: str) -> list[Json]:
+        """Type into an option of a command; returns the suggestions."""
+        typing = await self.sim.double.autocomplete(
+            self.member, channel, *command.split(), typing=name, **{name: typed}
+        )
+        return (await self.sim.settled(typing)).choices or []
+
+    async def submit_modal(self, window: Interaction, values: Mapping[str, Any]) -> Interaction:
+        """Send off the form that an interaction was answered with."""
+        return await self.sim.settled(await self.sim.double.submit_modal(window, values))
+
+    async def pick(self, message: Message, command: str) -> Interaction:
+        """Use a command from a message's menu."""
+        return await self.sim.settled(await self.sim.double.pick_command(self.member, message, command))
+
+    async def writes(self, channel: Channel, content: str) -> Message:
+        return await self.sim.double.says(self.member, channel, content)
+
+    def commands(self, channel: Channel) -> list[str]:
+        """The commands their client shows, with their groups."""
+        return [
+            " ".join(words) for command in self.sim.double.offered(self.member, channel) for words in _leaves(command)
+        ]
+
+
+def _leaves(command: Json) -> list[list[str]]:
+    inner = [option for option in command.get("options") or () if option["type"] in (1, 2)]
+    if not inner:
+        return [[command["name"]]]
+    return [[command["name"], *words] for option in inner for words in _leaves(option)]
 
 
 @dataclass
 class Simulated:
-    """A server with a channel, an admin and a member, and the bot in it."""
+    """A server with a channel, its owner, an admin and a member, and the bot in it."""
 
-    env: simcord.Env
-    app: DiscordApp
+    double: Discord
     journal: Journal
     service: Service
     client: ServiceClient
     moving: Clock
-    guild: GuildHandle
-    channel: ChannelHandle
-    boss: MemberActor
-    ada: MemberActor
-    told: list[str] = field(default_factory=list)
+    guild: Guild
+    channel: Channel
+    app: DiscordApp = field(init=False)
+    connecting: asyncio.Task[None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.boss, self.ada = self.joins("Boss", admin=True), self.joins("Ada")
+        self.owner = self.joins("Owner")
+        self.guild.owner = self.owner.member
 
     @property
     def workspace(self) -> str:
@@ -60,13 +129,23 @@ class Simulated:
     def operator(self) -> Who:
         return Who(platform="discord", workspace=self.workspace, member="1", name="Operator", admin=True)
 
-    def steady(self) -> float:
-        """Seconds, as Discord's own clock counts them here."""
-        return self.env.now().timestamp()
+    def joins(self, name: str, *, admin: bool = False) -> Person:
+        """One more member."""
+        return Person(self, self.guild.member(name, admin=admin))
 
-    def joins(self, name: str, **permissions: bool) -> MemberActor:
-        """One more member, with a role of those permissions."""
-        return joined(self.env, self.guild, name, **permissions)
+    async def opened_channel(self, name: str, allows: int) -> Channel:
+        """One more channel, in which the bot may do so much, and of which it has heard."""
+        channel = self.guild.channel(name, allows)
+        heard = self.app.bot.wait_for("guild_channel_create", timeout=10)
+        await self.double.opens(channel)
+        await heard
+        return channel
+
+    async def settled(self, interaction: Interaction) -> Interaction:
+        """Wait until the bot has said everything it says to an interaction."""
+        await self.double.settled(interaction)
+        await self.app.bot.finish(10)
+        return interaction
 
     async def imports(self) -> None:
         """Bring in the bank of one question of every kind."""
@@ -74,7 +153,7 @@ class Simulated:
         view = await self.client.bank_import(self.operator, "import", BANK.name, text, True)
         assert view.applied, view.findings
 
-    async def opens(self, question: str) -> discord.Message:
+    async def opens(self, question: str) -> Message:
         """Post that question at ten in Berlin, open until five; returns the post."""
         await self.starts(question)
         return self.last("Question for ")
@@ -89,10 +168,15 @@ class Simulated:
         await self.service.tick()
         await self.carries()
 
-    def last(self, title: str, channel: ChannelHandle | None = None) -> discord.Message:
+    @property
+    def threads(self) -> list[Channel]:
+        """The threads of the channel."""
+        return self.double.world.threads(self.channel)
+
+    def last(self, title: str, channel: Channel | None = None) -> Message:
         """The newest message of a channel with a title that begins so."""
-        found = [one for one in (channel or self.channel).history() if said(one).startswith(f"## {title}")]
-        assert found, [said(one).partition("\n")[0] for one in (channel or self.channel).history()]
+        found = [one for one in (channel or self.channel).seen() if said(one).startswith(f"## {title}")]
+        assert found, [said(one).partition("\n")[0] for one in (channel or self.channel).seen()]
         return found[-1]
 
     async def closes(self) -> None:
@@ -104,32 +188,35 @@ class Simulated:
     async def carries(self) -> int:
         """Do the jobs, then carry all that waits to Discord; returns how many messages those were."""
         await self.service.jobs.work_off()
-        courier, carried = Dispatcher(self.client, self.app.platform), 0
-        with self.env.time_context():
-            while count := await courier.once():
-                carried += count
+        dispatcher, carried = Dispatcher(self.client, self.app.platform), 0
+        while count := await dispatcher.once():
+            carried += count
         return carried
 
-    def line(self, shown: InteractionResult) -> dict[str, str]:
+    def line(self, shown: Interaction) -> dict[str, str]:
         """What the journal keeps to answer an interaction by."""
-        record, application = shown._interaction, str(self.env.backend.application_id)
-        return {"id": str(record.id), "application": application, "token": record.token}
+        return {"id": str(shown.id), "application": str(self.double.world.application), "token": shown.token}
 
-    def notes_addition(self, by: UserHandle) -> None:
-        """Put into the server's audit log who added the bot."""
-        kind, bot = discord.AuditLogAction.bot_add.value, self.env.backend.bot_user.id
-        self.env.backend.record_audit_log(self.guild.id, kind, target_id=bot, user_id=by.id)
+    async def starts_bot(self) -> None:
+        """Connect a bot that knows nothing."""
+        ready = len(self.double.log.of("ready"))
+        self.app = DiscordApp(self.client, self.journal, self.moving, monotonic, shard_count=1)
+        # discord.py waits so long for further servers before it is ready.
+        self.app.bot._connection.guild_ready_timeout = 0.01
+        await self.app.bot.login(self.double.world.token)
+        self.connecting = asyncio.create_task(self.app.bot.connect())
+        await self.double.until(lambda: len(self.double.log.of("ready")) > ready, "ready")
+        await self.app.bot.wait_until_ready()
+        await self.app.bot.finish(10)
+
+    async def stops_bot(self) -> None:
+        await self.app.close()
+        await self.connecting
 
     async def restarts(self) -> None:
         """Put a new bot, which knows nothing, in the place of the one there is."""
-        old = self.app
-        self.app = DiscordApp(self.client, self.journal, self.moving, self.steady, shard_count=1)
-        await self.env.restart_bot(self.app.bot)
-        await old.replies.close()
-
-    async def click(self, who: MemberActor, shown: Shown, label: str) -> InteractionResult:
-        """Press a button of a message, or of the last message of an answer."""
-        return await who.click(shown if isinstance(shown, discord.Message) else messages_of(shown)[-1], label=label)
+        await self.stops_bot()
+        await self.starts_bot()
 
     def grown(self) -> list[str]:
         """The stores of discord.py and ours that could grow with what people do, where anything is in them."""
@@ -141,7 +228,7 @@ class Simulated:
             "modals": views._modals,
             "dynamic": views._dynamic_items,
             "messages": state._messages or (),
-            "under way": self.app.bot.running,
+            "under way": self.app.bot.under_way,
             "partial": self.app.platform._partial,
         }
         return [f"{name}: {len(store)}" for name, store in kept.items() if len(store)]
@@ -149,62 +236,52 @@ class Simulated:
 
 @asynccontextmanager
 async def simulation(service: Service, client: ServiceClient, clock: Clock, folder: Path) -> AsyncIterator[Simulated]:
-    """The server, its commands synced."""
+    """The server, its commands synced. The bot keeps Discord's rules, or the test fails."""
     journal = Journal(folder / "discord.sqlite")
-    envs: list[simcord.Env] = []
-    app = DiscordApp(client, journal, clock, lambda: envs[0].now().timestamp(), shard_count=1)
-    envs.append(env := simcord.Env(app.bot))
-    await env.start()
-    try:
-        guild = env.create_guild("Team")
-        channel = guild.create_text_channel("daily")
-        await env.settle()
-        await register_commands(app.bot.http, str(env.backend.application_id))
-        boss = joined(env, guild, "Boss", manage_guild=True)
-        ada = joined(env, guild, "Ada")
-        await env.settle()
-        sim = Simulated(env, app, journal, service, client, clock, guild, channel, boss, ada)
-        yield sim
-        await sim.app.replies.close()
-    finally:
-        await env.shutdown()
-        journal.close()
-    # What failed in the bot fails the test.
-    assert not env.errors, env.errors
+    with pytest.MonkeyPatch.context() as patch:
+        async with Discord(pace=FASTER) as double:
+            patch.setattr(Route, "BASE", double.url)
+            patch.setattr(DiscordWebSocket, "DEFAULT_GATEWAY", yarl.URL(double.gateway.url))
+            guild = double.world.guild("Team")
+            guild.joined = JOINED.isoformat()
+            sim = Simulated(double, journal, service, client, clock, guild, guild.channel("daily"))
+            await sim.starts_bot()
+            try:
+                await register_commands(sim.app.bot.http, str(double.world.application))
+                yield sim
+            finally:
+                await sim.stops_bot()
+                journal.close()
+    assert double.violations == []
 
 
-def joined(env: simcord.Env, guild: GuildHandle, name: str, **permissions: bool) -> MemberActor:
-    """A member with a role of those permissions."""
-    roles = [guild.create_role(name, permissions=discord.Permissions(**permissions))] if permissions else []
-    return guild.add_member(env.create_user(name), roles=roles)
+def messages_of(shown: Interaction) -> list[Message]:
+    """The messages of an answer, in order: what it changed in its place, and what it added."""
+    changed = [shown.original] if shown.original is not None and shown.original not in shown.said else []
+    return [*changed, *shown.said]
 
 
-def messages_of(shown: InteractionResult) -> list[ResponseMessage]:
-    """The messages of an answer, in order."""
-    return [each for each in (shown.response, *shown.followups) if each is not None]
-
-
-def id_of(shown: InteractionResult) -> int:
+def id_of(shown: Interaction) -> int:
     """The first message of an answer."""
     return messages_of(shown)[0].id
 
 
-def alone(shown: InteractionResult) -> bool:
+def alone(shown: Interaction) -> bool:
     """Whether nobody else sees any message of an answer."""
-    return all(each.ephemeral for each in messages_of(shown))
+    return all(each.viewer is not None for each in messages_of(shown))
 
 
-def _components(shown: Shown) -> list[Any]:
-    if isinstance(shown, discord.Message):
-        return [part.to_dict() for part in shown.components]
-    return [part for each in messages_of(shown) for part in each.components]
+def _components(shown: Shown) -> list[Json]:
+    if isinstance(shown, Message):
+        return list(shown.body.get("components") or ())
+    return [part for each in messages_of(shown) for part in _components(each)]
 
 
 def said(shown: Shown | None) -> str:
     """All that a member reads of an answer, or of a message."""
     if shown is None:
         return ""
-    if isinstance(shown, InteractionResult) and shown.modal is not None:
+    if isinstance(shown, Interaction) and shown.modal is not None:
         return "\n".join([shown.modal["title"], *_texts(shown.modal["components"])])
     return "\n".join(_texts(_components(shown)))
 
@@ -214,13 +291,13 @@ def labels(shown: Shown) -> list[str]:
     return [str(part["label"]) for part in _walk(_components(shown)) if part.get("type") == 2]
 
 
-def fields(shown: InteractionResult) -> dict[str, dict[str, Any]]:
+def fields(shown: Interaction) -> dict[str, Json]:
     """The fields of a modal by their name."""
     assert shown.modal is not None, said(shown)
     return {part["custom_id"]: part for part in _walk(shown.modal["components"]) if "custom_id" in part}
 
 
-def _texts(components: list[Any]) -> list[str]:
+def _texts(components: list[Json]) -> list[str]:
     found = []
     for part in _walk(components):
         found += [str(part[key]) for key in ("content", "label") if part.get("type") != 2 and part.get(key)]
@@ -228,9 +305,5 @@ def _texts(components: list[Any]) -> list[str]:
     return found
 
 
-def _walk(components: list[Any]) -> list[dict[str, Any]]:
-    found = []
-    for part in components:
-        found.append(part)
-        found += _walk([*(part.get("components") or ()), *([part["component"]] if part.get("component") else ())])
-    return found
+def _walk(components: list[Json]) -> list[Json]:
+    return [part for component in components for part in nested(component)]

@@ -121,6 +121,7 @@ def as_discord_returns(commands: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 async def test_telling_twice_changes_nothing(sim: Simulated) -> None:
     """The simulation has been told once, and refuses any command it was not told of."""
-    asked = len(sim.env.http_requests)
-    assert await register_commands(sim.app.bot.http, str(sim.env.backend.application_id)) == []
-    assert [entry.method for entry in sim.env.http_requests[asked:]] == ["GET"]
+    asked = len(sim.double.log.of("request"))
+    assert await register_commands(sim.app.bot.http, str(sim.double.world.application)) == []
+    routes = [entry["route"] for entry in sim.double.log.of("request")[asked:]]
+    assert routes == ["GET /applications/{application_id}/commands"]

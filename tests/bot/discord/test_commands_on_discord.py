@@ -66,7 +66,7 @@ async def test_every_command_is_answered_privately(sim: Simulated) -> None:
     transcript.append(f"#daily\n{said(post)}\n")
     asked = await sim.ada.click(post, label="Answer")
     await note("Ada", "[Answer]", asked)
-    await note("Ada", "[A]", await sim.click(sim.ada, asked, "A"))
+    await note("Ada", "[A]", await sim.ada.click(asked, "A"))
     for spec in COMMANDS:
         who = sim.boss if spec.admin else sim.ada
         given = given_to(spec)
@@ -77,8 +77,8 @@ async def test_every_command_is_answered_privately(sim: Simulated) -> None:
         assert not any(slip in said(shown) for slip in NOT_UNDERSTOOD), (spec.words, said(shown))
         await sim.carries()
     await sim.closes()
-    for thread in sim.channel.threads:
-        transcript += [f"#daily, in the thread\n{said(one)}\n" for one in thread.history() if said(one)]
+    for thread in sim.threads:
+        transcript += [f"#daily, in the thread\n{said(one)}\n" for one in thread.seen() if said(one)]
     keep(transcript)
 
 
@@ -92,7 +92,7 @@ async def test_the_buttons_of_cards_lead_on(sim: Simulated) -> None:
         reach = 0
         while label := await _fresh_button(sim, command, pressed):
             shown = await sim.ada.slash(sim.channel, f"quiz {command}")
-            answer = await sim.click(sim.ada, shown, label)
+            answer = await sim.ada.click(shown, label)
             pressed.add(label)
             assert answer.modal or (said(answer) and alone(answer)), label
             transcript.append(f"/quiz {command} [{label}]\n{said(answer)}\n")

@@ -4,49 +4,44 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from simcord.builders import UserHandle
-
-from tests.bot.discord.simulated import Simulated, fields, labels, messages_of, said
+from tests.bot.discord.simulated import JOINED, Person, Simulated, fields, labels, messages_of, said
 
 
-def told(owner: UserHandle) -> list[str]:
+def told(person: Person) -> list[str]:
     """Titles of what somebody got alone."""
-    return [said(one).partition("\n")[0] for one in owner.dm_channel.history()]
+    return [said(one).partition("\n")[0] for one in person.alone]
 
 
 async def comes_back(sim: Simulated) -> None:
     """The bot was away while it was added, and is told of the server when it is back."""
-    sim.moving.now = sim.env.now() + timedelta(hours=1)
+    sim.moving.now = JOINED + timedelta(hours=1)
     await sim.restarts()
-    await sim.env.settle()
 
 
 async def test_the_owner_is_greeted_once_whatever_discord_says_again(sim: Simulated) -> None:
-    owner = sim.guild.owner
+    owner = sim.owner
     await comes_back(sim)
     assert told(owner) == ["## Hello, I am Dailygrad"]
     await sim.restarts()
     guild = sim.app.bot.get_guild(sim.guild.id)
     assert guild is not None
-    with sim.env.time_context():
-        for added in (True, False, True):
-            await sim.app.greeter.greet_server(guild, added)
+    for added in (True, False, True):
+        await sim.app.greeter.greet_server(guild, added)
     assert len(told(owner)) == 1 and sim.journal.left() == []
 
 
 async def test_a_server_joined_long_ago_is_not_greeted(sim: Simulated) -> None:
-    sim.moving.now = sim.env.now() + timedelta(days=3)
+    sim.moving.now = JOINED + timedelta(days=3)
     await sim.restarts()
-    await sim.env.settle()
-    assert told(sim.guild.owner) == []
+    assert told(sim.owner) == []
 
 
 async def test_three_clicks_make_a_schedule(sim: Simulated) -> None:
     """All of them in a direct message, whose buttons know their server and that its owner may."""
-    owner = sim.guild.owner
+    owner = sim.owner
     await comes_back(sim)
-    hello = owner.dm_channel.last_message
-    assert hello is not None and "Set it up in #daily" in labels(hello)
+    (hello,) = owner.alone
+    assert "Set it up in #daily" in labels(hello)
     times = await owner.click(hello, label="Set it up in #daily")
     window = await owner.click(messages_of(times)[-1], label="09:00")
     given = {name: _first_of(field) for name, field in fields(window).items() if field["type"] in (3, 21)}
@@ -64,13 +59,14 @@ def _first_of(field: dict[str, object]) -> object:
 
 async def test_whoever_added_it_is_greeted_and_not_the_owner(sim: Simulated) -> None:
     """The audit log says who, where the bot may read it."""
-    sim.notes_addition(sim.boss.user)
+    sim.guild.added_by = sim.boss.member
     await comes_back(sim)
-    assert told(sim.boss.user) == ["## Hello, I am Dailygrad"] and told(sim.guild.owner) == []
+    assert told(sim.boss) == ["## Hello, I am Dailygrad"] and told(sim.owner) == []
 
 
 async def test_who_takes_no_direct_messages_is_greeted_in_the_channel(sim: Simulated) -> None:
-    sim.notes_addition(sim.env.create_user("Robot", bot=True))
+    sim.guild.added_by = sim.boss.member
+    sim.boss.member.closed = True
     await comes_back(sim)
     assert "Set it up in #daily" in labels(sim.last("Hello"))
     refused = await sim.ada.click(sim.last("Hello"), label="Set it up in #daily")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bot.core.actions import Open, encode
 from bot.core.cards import Button, Card, Text
 from bot.core.dispatcher import Target
 from bot.discord.render import parse_custom_id
 from service.wire import ScheduleSpec
-from tests.bot.discord.simulated import Simulated, labels, messages_of, said
+from tests.bot.discord.simulated import Simulated, alone, labels, messages_of, said
 
 HEAD = "---\nbank: long\nlicence: MIT\n---\n\n# long\n\n"
 
@@ -17,7 +15,7 @@ HEAD = "---\nbank: long\nlicence: MIT\n---\n\n# long\n\n"
 async def test_a_command_in_the_rounds_thread_means_its_channel(sim: Simulated) -> None:
     await sim.opens("one-right")
     await sim.closes()
-    (thread,) = sim.channel.threads
+    (thread,) = sim.threads
     sim.moving.advance(days=1)
     sim.moving.now = sim.moving.now.replace(hour=9)
     await sim.service.tick()
@@ -33,7 +31,7 @@ async def test_a_question_longer_than_a_window_is_read_in_a_message(sim: Simulat
     assert view.applied, view.findings
     shown = await sim.ada.slash(sim.channel, "quiz practice", topic="long")
     assert shown.modal is None and "Line 89 of" in said(shown) and labels(shown) == ["Write the answer"]
-    window = await sim.click(sim.ada, shown, "Write the answer")
+    window = await sim.ada.click(shown, "Write the answer")
     assert "is in its message" in said(window)
     done = await sim.ada.submit_modal(window, {"text": "2"})
     assert "so-long" in said(done) or "Right" in said(done)
@@ -47,33 +45,22 @@ async def test_a_note_alone_leads_on_in_its_server(sim: Simulated) -> None:
     note = Card(
         "Your verdict", "A verdict.", (Text("It is right."),), (Button("Change my answer", encode(Open("r1"))),)
     )
-    with sim.env.time_context():
-        await sim.app.platform.post(Target(sim.workspace, str(sim.channel.id), str(sim.ada.id)), note, "verdict:1")
-    alone = sim.ada.user.dm_channel.last_message
-    assert alone is not None
-    asked = await sim.ada.user.click(alone, label="Change my answer")
+    await sim.app.platform.post(Target(sim.workspace, str(sim.channel.id), str(sim.ada.id)), note, "verdict:1")
+    alone = sim.ada.alone[-1]
+    asked = await sim.ada.click(alone, label="Change my answer")
     assert "Your answer" in said(asked) and "`one-right`" in said(asked)
-    there = [parse_custom_id(one["custom_id"]) for one in custom_ids(messages_of(asked)[-1].components)]
+    there = [parse_custom_id(part["custom_id"]) for part in messages_of(asked)[-1].parts if "custom_id" in part]
     assert {one.guild for one in there} == {sim.workspace} and {one.channel for one in there} == {str(sim.channel.id)}
-    sim.guild.remove_member(sim.ada)
-    refused = await sim.ada.user.click(alone, label="Change my answer")
+    del sim.guild.members[sim.ada.id]
+    refused = await sim.ada.click(alone, label="Change my answer")
     assert "no longer in that server" in said(refused)
-
-
-def custom_ids(components: list[Any]) -> list[dict[str, Any]]:
-    found = [part for part in components if "custom_id" in part]
-    for part in components:
-        found += custom_ids(part.get("components") or [])
-    return found
 
 
 async def test_a_press_that_knows_no_server_is_told_where_the_quiz_lives(sim: Simulated) -> None:
     note = Card("Old", "An old note.", (Text("It says no server."),), (Button("Today", "t"),))
-    with sim.env.time_context():
-        await sim.app.platform.post(Target("", "", str(sim.ada.id)), note, "old:1")
-    alone = sim.ada.user.dm_channel.last_message
-    assert alone is not None
-    assert "The quiz runs in a server" in said(await sim.ada.user.click(alone, label="Today"))
+    await sim.app.platform.post(Target("", "", str(sim.ada.id)), note, "old:1")
+    alone = sim.ada.alone[-1]
+    assert "The quiz runs in a server" in said(await sim.ada.click(alone, label="Today"))
 
 
 async def test_an_admin_is_asked_anew_in_a_direct_message(sim: Simulated) -> None:
@@ -91,5 +78,5 @@ async def test_several_messages_of_one_reply_are_all_private(sim: Simulated) -> 
         await sim.client.schedule_add(sim.operator, f"schedule-{number}", sim.where, spec)
     listed = await sim.boss.slash(sim.channel, "quiz-admin schedule list")
     assert len(messages_of(listed)) > 1
-    assert all(each.ephemeral for each in messages_of(listed))
+    assert alone(listed)
     assert "40 │" in said(listed)

@@ -1,11 +1,11 @@
 """Posting to Discord: found again by what only we put there, threads started once, and refusals with a cure.
 
-Nonces, 429 and 5xx are not simulated here; they are tested on the wire in `tests/faults`.
+How the bot's process bears 429, 5xx and cut connections is tested in `tests/faults`.
 """
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import discord
@@ -21,6 +21,7 @@ from bot.discord.platform import DiscordPlatform, classify_error
 from bot.discord.render import KeyMatcher, component_ids, nonce_of, part_keys, with_key
 from tests.bot.discord.simulated import Simulated, said
 from tests.bot.samples import PNG
+from tests.doubles.discord.world import BOT_NEEDS, SEND
 
 CARD = Card("Question for Monday", "A question.", (Text("What?"),), (Button("Answer", encode(Open("r1"))),))
 LONG = Card("Long", "Long.", tuple(Text(f"{n} " * 900) for n in "abcde"), (Button("Answer", encode(Open("r1"))),))
@@ -28,14 +29,14 @@ LONG = Card("Long", "Long.", tuple(Text(f"{n} " * 900) for n in "abcde"), (Butto
 
 def platform_of(sim: Simulated) -> DiscordPlatform:
     """One that knows nothing, as after a restart; its clock is Discord's."""
-    return DiscordPlatform(sim.app.bot, sim.env.now)
+    return DiscordPlatform(sim.app.bot, lambda: datetime.now(UTC))
 
 
 async def test_a_post_is_found_by_any_other_process(sim: Simulated) -> None:
     target = Target(sim.workspace, str(sim.channel.id))
     ref = await platform_of(sim).post(target, CARD, "post:1")
     for number in range(130):
-        await sim.ada.send(sim.channel, f"chatter {number}")
+        await sim.ada.writes(sim.channel, f"chatter {number}")
     assert ref == f"{sim.channel.id}/{sim.last('Question for Monday').id}"
     assert await platform_of(sim).find(target, "post:1") == ref
     assert await platform_of(sim).find(target, "post:2") is None
@@ -45,8 +46,8 @@ async def test_what_is_older_than_a_day_is_not_looked_for(sim: Simulated) -> Non
     target = Target(sim.workspace, str(sim.channel.id))
     await platform_of(sim).post(target, CARD, "post:1")
     for number in range(100):
-        await sim.ada.send(sim.channel, f"chatter {number}")
-    later = DiscordPlatform(sim.app.bot, lambda: sim.env.now() + timedelta(hours=40))
+        await sim.ada.writes(sim.channel, f"chatter {number}")
+    later = DiscordPlatform(sim.app.bot, lambda: datetime.now(UTC) + timedelta(hours=40))
     assert await later.find(target, "post:1") is None
 
 
@@ -56,16 +57,16 @@ async def test_of_a_card_partly_made_the_rest_is_made(sim: Simulated) -> None:
     assert count > 2
     first = platform_of(sim)
     ref = await first.post(target, LONG, "long:1")
-    made = [one for one in sim.channel.history() if said(one)]
+    made = [one for one in sim.channel.seen() if said(one)]
     assert len(made) == count and ref == f"{sim.channel.id}/{made[0].id}"
     assert await platform_of(sim).find(target, "long:1") == ref
 
-    with sim.env.time_context():
-        await sim.app.bot.http.delete_message(sim.channel.id, made[1].id)
+    await sim.app.bot.http.delete_message(sim.channel.id, made[1].id)
+    sim.double.forget_nonces()
     second = platform_of(sim)
     assert await second.find(target, "long:1") is None, "one is missing"
     assert await second.post(target, LONG, "long:1") == ref
-    assert len([one for one in sim.channel.history() if said(one)]) == count
+    assert len([one for one in sim.channel.seen() if said(one)]) == count
     assert await platform_of(sim).find(target, "long:1") == ref
     assert second._partial == {}
 
@@ -75,7 +76,7 @@ async def test_a_thread_is_started_once_and_found_by_the_second_start(sim: Simul
     beneath = Target(sim.workspace, str(sim.channel.id), reply_to=post)
     one = await platform_of(sim).post(beneath, Card("The answer", "It."), "reveal:1")
     other = await platform_of(sim).post(beneath, Card("More", "More."), "more:1")
-    (thread,) = sim.channel.threads
+    (thread,) = sim.threads
     assert one.split("/")[0] == other.split("/")[0] == str(thread.id) == post.split("/")[1]
     assert await platform_of(sim).find(beneath, "reveal:1") == one
 
@@ -85,15 +86,15 @@ async def test_where_no_thread_can_be_the_answer_quotes_its_question(sim: Simula
     await sim.app.bot.http.delete_message(sim.channel.id, int(post.split("/")[1]))
     beneath = Target(sim.workspace, str(sim.channel.id), reply_to=post)
     ref = await platform_of(sim).post(beneath, Card("The answer", "It."), "reveal:1")
-    assert ref.startswith(f"{sim.channel.id}/") and not sim.channel.threads
+    assert ref.startswith(f"{sim.channel.id}/") and not sim.threads
     assert await platform_of(sim).find(beneath, "reveal:1") == ref
 
 
 async def test_a_note_to_one_member_is_seen_by_them_alone(sim: Simulated) -> None:
     target = Target(sim.workspace, str(sim.channel.id), member=str(sim.ada.id))
     ref = await platform_of(sim).post(target, CARD, "note:1")
-    alone = sim.ada.user.dm_channel.last_message
-    assert alone is not None and ref == f"{sim.ada.user.dm_channel.id}/{alone.id}"
+    (alone,) = sim.ada.alone
+    assert ref == alone.ref
     assert await platform_of(sim).find(target, "note:1") == ref
 
 
@@ -101,31 +102,26 @@ async def test_pictures_are_sent_beside_their_message(sim: Simulated) -> None:
     card = Card("The board", "A board.", (Text("See:"), Picture(PNG, "Ada leads with 9 points")))
     await platform_of(sim).post(Target(sim.workspace, str(sim.channel.id)), card, "board:1")
     post = sim.last("The board")
-    (attachment,) = post.attachments
-    assert attachment.description == "Ada leads with 9 points"
-    assert await attachment.read() == PNG
+    (attachment,) = post.body["attachments"]
+    assert attachment["description"] == "Ada leads with 9 points"
+    assert sim.double.files[attachment["id"]] == PNG
 
 
 async def test_a_channel_that_takes_nothing_gives_the_admins_a_cure(sim: Simulated) -> None:
     """The notice cannot stand in that channel either: it goes to the server's owner."""
-    shut = sim.guild.create_text_channel(
-        "shut", overwrites={sim.guild.default_role: discord.PermissionOverwrite(send_messages=False)}
-    )
-    await sim.env.settle()
+    shut = await sim.opened_channel("shut", BOT_NEEDS & ~SEND)
     with pytest.raises(DeliveryRefused, match=r"is not allowed to post there: open Server Settings"):
         await platform_of(sim).post(Target(sim.workspace, str(shut.id)), CARD, "post:1")
     notice = Card("The daily question could not be posted", "Why.", (Text("Cure."),))
     await platform_of(sim).post(Target(sim.workspace, str(shut.id), for_admins=True), notice, "gave-up:1")
-    assert "could not be posted" in said(sim.guild.owner.dm_channel.last_message)
+    assert "could not be posted" in said(sim.owner.alone[-1])
 
 
 async def test_a_question_that_cannot_be_posted_is_told_to_whoever_can_mend_it(sim: Simulated) -> None:
     """From the service's outbox to the owner, for the admin who made the schedule has left the server."""
-    deny = discord.PermissionOverwrite(send_messages=False)
-    sim.channel = sim.guild.create_text_channel("quiet", overwrites={sim.guild.default_role: deny})
-    await sim.env.settle()
+    sim.channel = await sim.opened_channel("quiet", BOT_NEEDS & ~SEND)
     await sim.starts("one-right")
-    told = "\n".join(said(one) for one in sim.guild.owner.dm_channel.history())
+    told = "\n".join(map(said, sim.owner.alone))
     assert "The daily question could not be posted" in told and "Send Messages" in told
 
 

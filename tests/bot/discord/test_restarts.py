@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from os import environ
 from pathlib import Path
-from typing import Any
 
 from bot.core.actions import Fill, encode
 from bot.core.cards import Button, Card, Text
@@ -33,21 +32,12 @@ async def test_old_buttons_and_open_windows_work_after_a_restart(sim: Simulated)
 async def test_an_interaction_delivered_twice_is_answered_once(sim: Simulated) -> None:
     post = await sim.opens("one-right")
     asked = await sim.ada.click(post, label="Answer")
-    seen: list[Any] = []
-    parsers = sim.app.bot._connection.parsers
-    parse = parsers["INTERACTION_CREATE"]
-
-    def noted(data: Any) -> None:
-        seen.append(data)
-        parse(data)
-
-    parsers["INTERACTION_CREATE"] = noted
-    await sim.click(sim.ada, asked, "A")
-    (data,) = seen
-    before = len(sim.env.http_requests)
-    parse(data)
-    await sim.env.settle()
-    assert len(sim.env.http_requests) == before, "the second delivery says nothing"
+    pressed = await sim.ada.click(asked, "A")
+    before = len(sim.double.log.of("request"))
+    await sim.double.again(pressed)
+    await sim.boss.slash(sim.channel, "quiz rules")
+    paths = [entry["path"] for entry in sim.double.log.of("request")[before:]]
+    assert paths and not [path for path in paths if pressed.token in path], "the second delivery says nothing"
 
 
 async def test_what_a_crash_left_is_answered_after_it(sim: Simulated) -> None:
@@ -58,8 +48,7 @@ async def test_what_a_crash_left_is_answered_after_it(sim: Simulated) -> None:
     event = Press("discord:crashed", sim.service.clock(), who, sim.where, "l:week:channel:")
     sim.journal.take(event, {**sim.line(shown), "marks": "", "files": "[]"})
     await sim.restarts()
-    with sim.env.time_context():
-        await sim.app.handler.replay()
+    await sim.app.handler.replay()
     assert "board" in said(shown).lower() or "week" in said(shown).lower(), said(shown)
     assert sim.journal.left() == []
     assert said(sim.last("Question for ")) == said(post)
@@ -70,13 +59,11 @@ async def test_a_reply_that_comes_too_late_goes_to_the_member_alone(sim: Simulat
     await sim.opens("one-right")
     who = Who(platform="discord", workspace=sim.workspace, member=str(sim.ada.id), name="Ada")
     event = Press("discord:17", sim.service.clock(), who, sim.where, "a:r1")
-    line = {"id": "17", "application": str(sim.env.backend.application_id), "token": "long-gone"}
+    line = {"id": "17", "application": str(sim.double.world.application), "token": "long-gone"}
     sim.journal.take(event, {**line, "marks": "", "files": "[]"})
-    with sim.env.time_context():
-        await sim.app.handler.replay()
-    alone = sim.ada.user.dm_channel
-    assert "Your answer" in said(alone.last_message) and sim.journal.left() == []
-    pressed = await sim.ada.user.click(alone.last_message, label="B")
+    await sim.app.handler.replay()
+    assert "Your answer" in said(sim.ada.alone[-1]) and sim.journal.left() == []
+    pressed = await sim.ada.click(sim.ada.alone[-1], label="B")
     assert "Your answer is recorded" in said(pressed)
 
 
@@ -86,15 +73,14 @@ async def test_one_that_cannot_be_read_keeps_no_other_from_its_answer(sim: Simul
     for number, route in enumerate(({"token": "t"}, {**sim.line(shown), "marks": "", "files": "[]"})):
         event = Press(f"discord:left-{number}", sim.service.clock(), who, sim.where, "v:see")
         sim.journal.take(event, route)
-    with sim.env.time_context():
-        await sim.app.handler.replay()
+    await sim.app.handler.replay()
     assert "What is kept about you" in said(shown) and sim.journal.left() == []
 
 
 async def test_a_full_disk_keeps_nobody_from_an_answer(sim: Simulated) -> None:
     asked = await sim.ada.click(await sim.opens("one-right"), label="Answer")
     sim.journal.close()
-    assert "Your answer is recorded" in said(await sim.click(sim.ada, asked, "A"))
+    assert "Your answer is recorded" in said(await sim.ada.click(asked, "A"))
 
 
 async def test_dismissed_windows_and_many_posts_leave_nothing_behind(sim: Simulated) -> None:
@@ -105,11 +91,9 @@ async def test_dismissed_windows_and_many_posts_leave_nothing_behind(sim: Simula
         assert window.modal
     button = Button("Answer", encode(Fill("r1")))
     platform = sim.app.platform
-    with sim.env.time_context():
-        for number in range(POSTS):
-            card = Card(f"Post {number}", "a post", (Text(str(number)),), (button,))
-            await platform.post(Target(sim.workspace, str(sim.channel.id)), card, f"many:{number}")
-    await sim.env.settle()
+    for number in range(POSTS):
+        card = Card(f"Post {number}", "a post", (Text(str(number)),), (button,))
+        await platform.post(Target(sim.workspace, str(sim.channel.id)), card, f"many:{number}")
     assert sim.grown() == []
     assert sim.journal.left() == []
 

@@ -12,6 +12,7 @@ from bot.core.events import Press
 from service.store.session import libpq_url
 from service.wire import Who
 from tests.bot.discord.simulated import Simulated, labels, said
+from tests.doubles.discord.samples import RESPONSE as RESPOND
 
 
 @asynccontextmanager
@@ -26,10 +27,8 @@ async def locked(database_url: str) -> AsyncIterator[None]:
 async def test_a_choice_is_acknowledged_at_once_and_kept(sim: Simulated, database_url: str) -> None:
     asked = await sim.ada.click(await sim.opens("one-right"), label="Answer")
     async with locked(database_url):
-        pressing = asyncio.create_task(sim.click(sim.ada, asked, "A"))
-        await asyncio.sleep(0.3)
-        last = sim.env.http_requests[-1]
-        assert last.path.endswith("/callback") and last.json == {"type": 6}
+        pressing = asyncio.create_task(sim.ada.click(asked, "A"))
+        await sim.double.until(lambda: sim.double.bodies[-1] == (RESPOND, {"type": 6}), "acknowledged")
         assert [taken.event.id for taken in sim.journal.left()], "it is written down before it is answered"
     assert "Your answer is recorded" in said(await pressing)
     assert sim.journal.left() == []
@@ -42,9 +41,8 @@ async def test_a_window_that_comes_too_late_leaves_the_way_to_it(sim: Simulated)
     who = Who(platform="discord", workspace=sim.workspace, member=str(sim.ada.id), name="Ada")
     event = Press("discord:late", sim.service.clock(), who, sim.where, "a:r1")
     sim.journal.take(event, {**sim.line(shown), "marks": "", "files": "[]"})
-    with sim.env.time_context():
-        await sim.app.handler.replay()
+    await sim.app.handler.replay()
     assert "What is `tuple(torch.ones(2, 3)" in said(shown) and labels(shown) == ["Write the answer"]
-    window = await sim.click(sim.ada, shown, "Write the answer")
+    window = await sim.ada.click(shown, "Write the answer")
     done = await sim.ada.submit_modal(window, {"text": "(3,)"})
     assert "Your answer is recorded" in said(done)

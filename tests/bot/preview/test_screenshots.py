@@ -13,7 +13,7 @@ from bot.core.cards import Card, Form
 from bot.pictures import Pictures
 from bot.preview.scenes import Scene, page_html
 from tests.bot.samples import GALLERY
-from tests.bot.showcase import ANSWER, BOARD
+from tests.bot.showcase import ANSWER, BOARD, QUESTION, REVEAL
 from tests.bot.web.chromium import needs_chromium, opened_chromium
 
 FOLDER = os.environ.get("DAILYGRAD_SCREENSHOTS", "")
@@ -29,20 +29,20 @@ needs_folder = pytest.mark.skipif(
 @needs_folder
 @pytest.mark.parametrize("chat", ["slack", "discord"])
 async def test_every_card_and_form_has_its_picture_taken(chat: str) -> None:
-    # On Discord what the offline Discord does not show: its windows.
-    shown = {name: said for name, said in GALLERY.items() if chat == "slack" or not isinstance(said, Card)}
-    shown = {name: said for name, said in shown.items() if not name.endswith("drawn")}
+    shown = {name: said for name, said in GALLERY.items() if not name.endswith("drawn")}
     await taken(chat, shown, Path(FOLDER) / f"{chat}-preview")
 
 
 @pytest.mark.skipif("DAILYGRAD_IMAGES" not in os.environ, reason="`make pictures` takes those of the documentation")
 async def test_pictures_of_the_documentation_are_taken() -> None:
     await taken("slack", {"slack-answer": ANSWER, "slack-board": BOARD}, IMAGES)
+    await taken("discord", {"discord-question": QUESTION, "discord-reveal": REVEAL}, IMAGES)
 
 
 def test_pictures_of_the_documentation_exist_and_are_small() -> None:
-    files = sorted(IMAGES.glob("slack-*.png"))
-    assert [file.name for file in files] == ["slack-answer.png", "slack-board.png"]
+    files = [*sorted(IMAGES.glob("discord-*.png")), *sorted(IMAGES.glob("slack-*.png"))]
+    names = ["discord-question.png", "discord-reveal.png", "slack-answer.png", "slack-board.png"]
+    assert [file.name for file in files] == names
     assert all(file.stat().st_size < 150_000 for file in files)
 
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.doubles.discord import checking
-from tests.doubles.discord.endpoint import UNKNOWN_GUILD, UNKNOWN_MEMBER, UNKNOWN_USER, Call, Endpoint
+from tests.doubles.discord.endpoint import (
+    NO_PERMISSION,
+    UNKNOWN_GUILD,
+    UNKNOWN_MEMBER,
+    UNKNOWN_USER,
+    Call,
+    Endpoint,
+)
 from tests.doubles.discord.payloads import bot_member_json, channel_json, guild_json, member_json
 from tests.doubles.discord.world import Guild, Json, snowflake
 
@@ -102,10 +109,24 @@ async def member(server: Server, call: Call) -> Json:
     """A member of a server; the bot is one too."""
     guild, wanted = _guild(server, call), call.number("user_id")
     if wanted == server.world.application:
-        return bot_member_json(server.world)
+        return bot_member_json(server.world, guild)
     if wanted not in guild.members:
         raise UNKNOWN_MEMBER
-    return member_json(guild.members[wanted])
+    return member_json(guild, guild.members[wanted])
+
+
+async def audit_log(server: Server, call: Call) -> Json:
+    """Who added the bot, where that is known and the bot may read it."""
+    guild = _guild(server, call)
+    if guild.added_by is None:
+        raise NO_PERMISSION
+    entry = {
+        "id": str(snowflake()),
+        "action_type": int(call.query.get("action_type", 28)),
+        "target_id": str(server.world.application),
+        "user_id": str(guild.added_by.id),
+    }
+    return {"audit_log_entries": [entry], "users": [], "webhooks": [], "threads": [], "integrations": []}
 
 
 ENDPOINTS = (
@@ -122,4 +143,5 @@ ENDPOINTS = (
     Endpoint("GET", "/guilds/{guild_id}", guild),
     Endpoint("GET", "/guilds/{guild_id}/channels", channels),
     Endpoint("GET", "/guilds/{guild_id}/members/{user_id}", member),
+    Endpoint("GET", "/guilds/{guild_id}/audit-logs", audit_log),
 )

@@ -37,7 +37,6 @@ from tests.doubles.discord.world import (
     Json,
     Message,
     nested,
-    snowflake,
 )
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def made(
     kept = {name: body[name] for name in _KEPT if body.get(name)}
     kept["flags"] = int(body.get("flags") or 0) & ~EPHEMERAL
     kept["components"] = _numbered(body.get("components") or [])
-    kept["attachments"] = _attached(body, files)
+    kept["attachments"] = _attached(server, body, files)
     message = Message(channel, server.world.bot_user(), kept, nonce=_nonce(body), interaction=interaction)
     if not (kept["components"] or kept.get("content") or kept.get("embeds") or kept["attachments"] or message.loading):
         raise EMPTY
@@ -93,7 +92,7 @@ def edit(server: Server, message: Message, body: Json, files: dict[str, bytes]) 
     if "components" in body:
         message.body["components"] = _numbered(body["components"] or [])
     if "attachments" in body or files:
-        message.body["attachments"] = _attached(body, files)
+        message.body["attachments"] = _attached(server, body, files)
     message.body["flags"] = (message.flags | int(body.get("flags") or 0)) & ~LOADING & ~EPHEMERAL
     message.edited = True
     server.log.add(
@@ -133,20 +132,9 @@ def _copied(component: Json) -> Json:
     return {**component, **inner}
 
 
-def _attached(body: Json, files: dict[str, bytes]) -> list[Json]:
+def _attached(server: Server, body: Json, files: dict[str, bytes]) -> list[Json]:
     described = {str(item.get("filename")): item.get("description") for item in body.get("attachments") or ()}
-    return [
-        {
-            "id": str(snowflake()),
-            "filename": name,
-            "description": described.get(name),
-            "size": len(content),
-            "content_type": "image/png" if name.endswith(".png") else "text/plain",
-            "url": f"https://cdn.example/{name}",
-            "proxy_url": f"https://cdn.example/{name}",
-        }
-        for name, content in files.items()
-    ]
+    return [{**server.keep_file(name, content), "description": described.get(name)} for name, content in files.items()]
 
 
 def _channel(server: Server, call: Call, needs: int = VIEW) -> Channel:

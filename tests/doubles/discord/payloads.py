@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.doubles.discord.world import (
+    AUDIT_LOG,
     BOT_NEEDS,
     DM,
     EPHEMERAL,
@@ -86,13 +87,13 @@ def _thread(channel: Channel) -> Json:
     }
 
 
-def member_json(member: Member, *, permissions: bool = False) -> Json:
+def member_json(guild: Guild, member: Member, *, permissions: bool = False) -> Json:
     """A member of a server; `permissions` as interactions carry them."""
     found: Json = {
         "user": member.user(),
         "nick": None,
         "avatar": None,
-        "roles": [],
+        "roles": [str(guild.admins)] if member.permissions & MANAGE_GUILD else [],
         "joined_at": instant(member.id),
         "premium_since": None,
         "deaf": False,
@@ -104,14 +105,14 @@ def member_json(member: Member, *, permissions: bool = False) -> Json:
     return {**found, "permissions": str(member.permissions)} if permissions else found
 
 
-def bot_member_json(world: World) -> Json:
+def bot_member_json(world: World, guild: Guild) -> Json:
     """The bot as a member of a server."""
     return {
         "user": world.bot_user(),
         "nick": None,
         "avatar": None,
         "roles": [],
-        "joined_at": instant(world.application),
+        "joined_at": guild.joined_at,
         "premium_since": None,
         "deaf": False,
         "mute": False,
@@ -121,39 +122,43 @@ def bot_member_json(world: World) -> Json:
     }
 
 
-def guild_json(world: World, guild: Guild) -> Json:
-    """A server as GUILD_CREATE brings it."""
-    everyone = {
-        "id": str(guild.id),
-        "name": "@everyone",
+def _role(identifier: int, name: str, permissions: int) -> Json:
+    return {
+        "id": str(identifier),
+        "name": name,
         "color": 0,
         "colors": {"primary_color": 0, "secondary_color": None, "tertiary_color": None},
         "hoist": False,
         "icon": None,
         "unicode_emoji": None,
         "position": 0,
-        "permissions": str(BOT_NEEDS),
+        "permissions": str(permissions),
         "managed": False,
         "mentionable": False,
         "flags": 0,
     }
-    owner = next((member for member in guild.members.values() if member.permissions & MANAGE_GUILD), None)
+
+
+def guild_json(world: World, guild: Guild) -> Json:
+    """A server as GUILD_CREATE brings it."""
+    everyone = _role(guild.id, "@everyone", BOT_NEEDS | (AUDIT_LOG if guild.added_by else 0))
+    admins = _role(guild.admins, "Admins", MANAGE_GUILD)
     nothing = ("icon", "splash", "discovery_splash", "banner", "description", "vanity_url_code", "afk_channel_id")
     return {
         **dict.fromkeys(nothing),
         "id": str(guild.id),
         "name": guild.name,
-        "owner_id": str(owner.id if owner else 1),
+        "owner_id": str(guild.owner_id),
         "unavailable": False,
         "large": False,
         "member_count": len(guild.members) + 1,
-        "roles": [everyone],
+        "roles": [everyone, admins],
         "emojis": [],
         "stickers": [],
         "features": [],
         "channels": [channel_json(channel) for channel in guild.channels.values()],
         "threads": [],
-        "members": [bot_member_json(world)],
+        "members": [bot_member_json(world, guild)],
         "presences": [],
         "voice_states": [],
         "stage_instances": [],
@@ -170,7 +175,7 @@ def guild_json(world: World, guild: Guild) -> Json:
         "premium_progress_bar_enabled": False,
         "preferred_locale": "en-US",
         "system_channel_flags": 0,
-        "joined_at": instant(guild.id),
+        "joined_at": guild.joined_at,
     }
 
 
@@ -197,7 +202,7 @@ def interaction_json(world: World, interaction: Interaction) -> Json:
             "guild_id": str(guild.id),
             "guild": {"id": str(guild.id), "locale": "en-US", "features": []},
             "guild_locale": "en-US",
-            "member": member_json(interaction.member, permissions=True),
+            "member": member_json(guild, interaction.member, permissions=True),
             "authorizing_integration_owners": {"0": str(guild.id)},
         }
     else:

@@ -3,19 +3,21 @@ what is not there, types what does not fit or uses a command that was not regist
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from secrets import token_urlsafe
 from time import monotonic
 from typing import Any, TypeVar
 
 from tests.doubles.discord import checking
 from tests.doubles.discord.interactions import AUTOCOMPLETE, COMMAND, COMPONENT, SUBMIT
-from tests.doubles.discord.payloads import guild_json, interaction_json, message_json
+from tests.doubles.discord.payloads import channel_json, guild_json, interaction_json, message_json
 from tests.doubles.discord.server import Server
 from tests.doubles.discord.world import Channel, Guild, Interaction, Json, Member, Message, nested, snowflake
 
 T = TypeVar("T")
 _OPTION_TYPES = {bool: 5, int: 4, float: 10, str: 3}
+File = tuple[str, bytes]
+"""The name and content of a file that a member uploads."""
 
 
 class Impossible(AssertionError):
@@ -40,17 +42,22 @@ class Discord(Server):
         return await self._happens(Interaction(COMPONENT, member, message.channel, data, message), age_s)
 
     async def slash(
-        self, member: Member, channel: Channel, *words: str, age_s: float = 0.0, **options: Any
+        self, member: Member, channel: Channel, /, *words: str, age_s: float = 0.0, **options: Any
     ) -> Interaction:
         """Use a registered slash command: `slash(ann, daily, "quiz", "board", period="week")`."""
-        data = self._command_data(channel, words, options)
+        if words[0] not in {command["name"] for command in self.offered(member, channel)}:
+            raise Impossible(f"{member.name} is not offered /{words[0]}")
+        given, uploaded = self._upload(options)
+        data = self._command_data(channel, words, given, uploaded)
+        if uploaded:
+            data["resolved"] = {"attachments": uploaded}
         return await self._happens(Interaction(COMMAND, member, channel, data), age_s)
 
     async def autocomplete(
-        self, member: Member, channel: Channel, *words: str, typing: str, **options: Any
+        self, member: Member, channel: Channel, /, *words: str, typing: str, **options: Any
     ) -> Interaction:
         """Type into the option `typing` of a slash command."""
-        data = self._command_data(channel, words, options)
+        data = self._command_data(channel, words, options, partly=True)
         for option in _leaves(data):
             if option["name"] == typing:
                 option["focused"] = True
@@ -69,16 +76,19 @@ class Discord(Server):
         return await self._happens(Interaction(COMMAND, member, message.channel, data), 0.0)
 
     async def submit_modal(
-        self, opened: Interaction, values: Mapping[str, str | tuple[str, ...]], *, age_s: float = 0.0
+        self, opened: Interaction, values: Mapping[str, str | Sequence[str] | File], *, age_s: float = 0.0
     ) -> Interaction:
         """Send off the form that an interaction was answered with; what is not named keeps what it held."""
         if opened.modal is None:
             raise Impossible("no form was opened")
-        filled = [_filled(component, values) for component in opened.modal["components"]]
+        given, uploaded = self._upload(values)
+        filled = [_filled(component, given) for component in opened.modal["components"]]
         known = {part["custom_id"] for component in filled for part in nested(component) if "custom_id" in part}
         if set(values) - known:
             raise Impossible(f"no {set(values) - known} in the form: {known}")
         data = {"custom_id": opened.modal["custom_id"], "components": filled}
+        if uploaded:
+            data["resolved"] = {"attachments": uploaded}
         return await self._happens(Interaction(SUBMIT, opened.member, opened.channel, data, opened.message), age_s)
 
     async def says(self, member: Member, channel: Channel, content: str) -> Message:
@@ -90,6 +100,11 @@ class Discord(Server):
     async def joins(self, guild: Guild) -> None:
         """The bot is added to a server made meanwhile."""
         await self.gateway.dispatch("GUILD_CREATE", guild_json(self.world, guild), guild.id)
+
+    async def opens(self, channel: Channel) -> None:
+        """Tell the bot of a channel made meanwhile."""
+        assert channel.guild
+        await self.gateway.dispatch("CHANNEL_CREATE", channel_json(channel), channel.guild.id)
 
     async def _happens(self, interaction: Interaction, age_s: float) -> Interaction:
         interaction.id, interaction.token = snowflake(age_s), token_urlsafe(48)
@@ -158,29 +173,79 @@ class Discord(Server):
                     return command
         raise Impossible(f"/{name} is not registered")
 
-    def _command_data(self, channel: Channel, words: tuple[str, ...], options: dict[str, Any]) -> Json:
+    def offered(self, member: Member, channel: Channel, kind: int = 1) -> list[Json]:
+        """The commands that a member's client shows."""
+        places = [0, channel.guild.id] if channel.guild else [0]
+        commands = [command for place in places for command in self.world.commands.get(place, ())]
+        return [
+            command
+            for command in commands
+            if command.get("type", 1) == kind
+            and not int(command.get("default_member_permissions") or 0) & ~member.permissions
+        ]
+
+    def _upload(self, given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Json]]:
+        """Uploads the files among what is given; returns it with their ids instead, and the attachments by id."""
+        kept, uploaded = dict(given), dict[str, Json]()
+        for name, value in given.items():
+            if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], bytes):
+                attachment = self.keep_file(*value)
+                uploaded[attachment["id"]] = attachment
+                kept[name] = attachment["id"]
+        return kept, uploaded
+
+    def _command_data(
+        self,
+        channel: Channel,
+        words: tuple[str, ...],
+        options: Mapping[str, Any],
+        uploaded: Mapping[str, Json] | None = None,
+        *,
+        partly: bool = False,
+    ) -> Json:
         command = self._registered(channel, words[0], 1)
-        given = [{"name": name, "type": _OPTION_TYPES[type(value)], "value": value} for name, value in options.items()]
         level, chain = command, []
         for word in words[1:]:
             level = next((o for o in level.get("options", ()) if o["name"] == word and o["type"] in (1, 2)), {})
             if not level:
                 raise Impossible(f"/{' '.join(words)} is not registered")
             chain.append((word, level["type"]))
-        _fit(level, options, words)
+        _fit(level, options, words, partly=partly)
+        given = [
+            {"name": name, "type": 11 if value in (uploaded or {}) else _OPTION_TYPES[type(value)], "value": value}
+            for name, value in options.items()
+        ]
         for word, kind in reversed(chain):
             given = [{"name": word, "type": kind, "options": given}]
         return {"id": command["id"], "name": words[0], "type": 1, "options": given}
 
 
-def _fit(level: Json, options: dict[str, Any], words: tuple[str, ...]) -> None:
-    """The client takes only options that are registered, and all that are required."""
+def _fit(level: Json, options: Mapping[str, Any], words: tuple[str, ...], *, partly: bool) -> None:
+    """The client takes only values that fit the registered options, and, once sent, all that are required."""
     known = {option["name"]: option for option in level.get("options", ())}
+    if any(option["type"] in (1, 2) for option in known.values()):
+        raise Impossible(f"/{' '.join(words)} is a group: {sorted(known)}")
     if set(options) - set(known):
         raise Impossible(f"/{' '.join(words)} has no {set(options) - set(known)}")
     missing = {name for name, option in known.items() if option.get("required")} - set(options)
-    if missing:
+    if missing and not partly:
         raise Impossible(f"/{' '.join(words)} needs {missing}")
+    for name, value in options.items():
+        if not partly and not _suits(known[name], value):
+            raise Impossible(f"/{' '.join(words)} does not take {value!r} as {name}")
+
+
+def _suits(option: Json, value: Any) -> bool:
+    kind = option["type"]
+    if kind == 11 or kind in (6, 7, 8, 9):
+        return isinstance(value, str)
+    if _OPTION_TYPES[type(value)] != kind and not (kind == 10 and type(value) is int):
+        return False
+    if option.get("choices") and value not in [choice["value"] for choice in option["choices"]]:
+        return False
+    size = len(value) if kind == 3 else value
+    least, most = ("min_length", "max_length") if kind == 3 else ("min_value", "max_value")
+    return bool(kind == 5 or option.get(least, size) <= size <= option.get(most, size))
 
 
 def _leaves(data: Json) -> list[Json]:
@@ -190,7 +255,7 @@ def _leaves(data: Json) -> list[Json]:
     return found
 
 
-def _filled(component: Json, values: Mapping[str, str | tuple[str, ...]]) -> Json:
+def _filled(component: Json, values: Mapping[str, Any]) -> Json:
     """A component of a form as a client sends it back."""
     found: Json = {"type": component["type"], "id": component.get("id", 1)}
     if "component" in component:
@@ -203,11 +268,13 @@ def _filled(component: Json, values: Mapping[str, str | tuple[str, ...]]) -> Jso
     found["custom_id"] = name
     if component["type"] == 4:
         return {**found, "value": _typed(component, values.get(name, component.get("value", "")))}
+    if component["type"] == 19:
+        return {**found, "values": [value for value in (values.get(name),) if value]}
     picked = _picked(component, values.get(name))
     return {**found, "value": picked[0] if picked else None} if component["type"] == 21 else {**found, "values": picked}
 
 
-def _typed(component: Json, value: str | tuple[str, ...]) -> str:
+def _typed(component: Json, value: object) -> str:
     if not isinstance(value, str) or len(value) > component.get("max_length", 4000):
         raise Impossible(f"{component['custom_id']} does not take {value!r}")
     if component.get("required", True) and not value:
@@ -215,8 +282,11 @@ def _typed(component: Json, value: str | tuple[str, ...]) -> str:
     return value
 
 
-def _picked(component: Json, wanted: str | tuple[str, ...] | None) -> list[str]:
+def _picked(component: Json, wanted: str | Sequence[str] | None) -> list[str]:
     options = component.get("options") or []
+    if component["type"] in (5, 6, 7, 8):
+        preset = [one["id"] for one in component.get("default_values") or ()]
+        return preset if wanted is None else [wanted] if isinstance(wanted, str) else list(wanted)
     if wanted is None:
         return [option["value"] for option in options if option.get("default")]
     picked = [wanted] if isinstance(wanted, str) else list(wanted)

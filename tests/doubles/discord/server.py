@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from contextlib import suppress
 from functools import partial
 from time import monotonic
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import quote
 
 from aiohttp import BodyPartReader, web
 
@@ -17,7 +19,7 @@ from tests.doubles.discord.faults import Cut, Fault, Faults, Hold, Status
 from tests.doubles.discord.gateway import Gateway
 from tests.doubles.discord.limits import Limits
 from tests.doubles.discord.log import Log
-from tests.doubles.discord.world import Message, World
+from tests.doubles.discord.world import Json, Message, World, snowflake
 
 API = "/api/v10"
 ENDPOINTS = (*messages.ENDPOINTS, *interactions.ENDPOINTS, *about.ENDPOINTS)
@@ -42,6 +44,10 @@ class Server:
         self.gateway = Gateway(self, shards=shards, beat_s=beat_s)
         self.nonces: dict[str, Message] = {}
         self.violations: list[str] = []
+        self.bodies: deque[tuple[str, Any]] = deque(maxlen=1000)
+        """The last bodies the bot sent, each with its route."""
+        self.files: dict[str, bytes] = {}
+        """Everything uploaded, by its id."""
         self.url = ""
         self._check_every = check_every
         self._checked: dict[str, int] = {}
@@ -52,6 +58,7 @@ class Server:
         app.router.add_get("/", self.gateway.handle)
         for endpoint in ENDPOINTS:
             app.router.add_route(endpoint.method, API + endpoint.path, partial(self._serve, endpoint))
+        app.router.add_get("/attachments/{file_id}/{name}", self._file)
         app.router.add_route("*", "/{rest:.*}", self._unknown)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
         await self._runner.setup()
@@ -79,6 +86,19 @@ class Server:
             self.violate(what)
         if wrong:
             raise BAD_FORM
+
+    def keep_file(self, name: str, content: bytes) -> Json:
+        """Keep an uploaded file; returns the attachment that names it."""
+        identifier = str(snowflake())
+        self.files[identifier] = content
+        url = f"{self.url.removesuffix(API)}/attachments/{identifier}/{quote(name)}"
+        kind = "image/png" if name.endswith(".png") else "text/plain"
+        known = {"id": identifier, "filename": name, "size": len(content), "content_type": kind}
+        return {**known, "url": url, "proxy_url": url}
+
+    async def _file(self, request: web.Request) -> web.Response:
+        content = self.files.get(request.match_info["file_id"])
+        return web.Response(status=404) if content is None else web.Response(body=content)
 
     async def _unknown(self, request: web.Request) -> web.Response:
         self.violate(f"no such route: {request.method} {request.path}")
@@ -135,6 +155,7 @@ class Server:
     async def _read(self, endpoint: Endpoint, request: web.Request, match: dict[str, str]) -> Call:
         body, files = await _body(request)
         if body is not None:
+            self.bodies.append((endpoint.route, body))
             self._check_body(endpoint.route, body)
         return Call(match, dict(request.query), body, files)
 

@@ -12,7 +12,7 @@ Json = dict[str, Any]
 
 EPOCH_MS = 1420070400000
 VIEW, SEND, EMBED, ATTACH, HISTORY = 1 << 10, 1 << 11, 1 << 14, 1 << 15, 1 << 16
-MANAGE_GUILD, MAKE_THREADS, SEND_IN_THREADS = 1 << 5, 1 << 35, 1 << 38
+MANAGE_GUILD, AUDIT_LOG, MAKE_THREADS, SEND_IN_THREADS = 1 << 5, 1 << 7, 1 << 35, 1 << 38
 BOT_NEEDS = VIEW | SEND | EMBED | ATTACH | HISTORY | MAKE_THREADS | SEND_IN_THREADS
 EPHEMERAL, LOADING, HAS_THREAD, V2 = 1 << 6, 1 << 7, 1 << 5, 1 << 15
 TEXT, DM, THREAD = 0, 1, 11
@@ -130,6 +130,24 @@ class Guild:
     id: int = field(default_factory=snowflake)
     channels: dict[int, Channel] = field(default_factory=dict)
     members: dict[int, Member] = field(default_factory=dict)
+    admins: int = field(default_factory=snowflake)
+    """The role of those who may manage the server."""
+    owner: Member | None = None
+    """Without one, the first admin owns it."""
+    joined: str = ""
+    """When the bot was added; empty for the instant the server was made."""
+    added_by: Member | None = None
+    """Who added the bot, as the audit log tells; without one the bot may not read that log."""
+
+    @property
+    def owner_id(self) -> int:
+        admins = (member for member in self.members.values() if member.permissions & MANAGE_GUILD)
+        owner = self.owner or next(admins, None)
+        return owner.id if owner else 1
+
+    @property
+    def joined_at(self) -> str:
+        return self.joined or instant(self.id)
 
     def channel(self, name: str, allows: int = BOT_NEEDS) -> Channel:
         """Make a channel."""
@@ -214,6 +232,10 @@ class World:
     def member(self, identifier: int) -> Member | None:
         """Somebody of any server."""
         return next((guild.members[identifier] for guild in self.guilds.values() if identifier in guild.members), None)
+
+    def threads(self, channel: Channel) -> list[Channel]:
+        """The threads of a channel."""
+        return [thread for thread in self.channels.values() if thread.parent is channel]
 
     def direct(self, member: Member) -> Channel:
         """The direct channel with a member, made where there is none."""
