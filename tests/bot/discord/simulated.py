@@ -228,7 +228,7 @@ class Simulated:
             "modals": views._modals,
             "dynamic": views._dynamic_items,
             "messages": state._messages or (),
-            "under way": self.app.bot.under_way,
+            "under way": self.app.bot.running,
             "partial": self.app.platform._partial,
         }
         return [f"{name}: {len(store)}" for name, store in kept.items() if len(store)]
