@@ -15,6 +15,8 @@ import pytest
 import structlog
 
 if TYPE_CHECKING:
+    from sandbox.client import SandboxClient
+    from sandbox.embedded import EmbeddedSandbox
     from service.app import Service
     from service.client import ServiceClient
     from service.config import Settings
@@ -155,3 +157,20 @@ def where() -> Where:
     from service.wire import Where
 
     return Where(channel="daily", name="#daily")
+
+
+@pytest.fixture(scope="session")
+def started_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedSandbox]:
+    """One sandbox for all tests: a child serves one run and dies with it, so nothing passes from test to test."""
+    from sandbox import embedded
+
+    started = embedded.start(tmp_path_factory.mktemp("sandbox"))
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+async def sandbox(started_sandbox: EmbeddedSandbox) -> SandboxClient:
+    """The real sandbox, ready."""
+    await started_sandbox.client.until_ready()
+    return started_sandbox.client

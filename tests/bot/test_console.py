@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.console import ConsoleStore, run_console
-from sandbox import embedded
+from sandbox.client import SandboxClient
 from service.app import Service, build
 from service.client import ServiceClient
 from service.config import Settings
@@ -114,17 +114,13 @@ async def test_from_the_daily_question_to_the_board(client: ServiceClient, servi
 
 
 @pytest.mark.sandbox
-async def test_from_practice_to_a_judged_program(settings: Settings, clock: Clock, tmp_path: Path) -> None:
-    boxed = embedded.start(tmp_path)
-    try:
-        async with (
-            build(settings, clock, boxed.client).running() as service,
-            ServiceClient.inside(service.api, TOKEN) as client,
-        ):
-            with ConsoleStore() as store:
-                text = await talk(client, service, store, "/as Ann", *imported(), *practising(service))
-    finally:
-        boxed.stop()
+async def test_from_practice_to_a_judged_program(settings: Settings, clock: Clock, sandbox: SandboxClient) -> None:
+    async with (
+        build(settings, clock, sandbox).running() as service,
+        ServiceClient.inside(service.api, TOKEN) as client,
+    ):
+        with ConsoleStore() as store:
+            text = await talk(client, service, store, "/as Ann", *imported(), *practising(service))
     assert_told(
         text,
         "Your code\nWrite add_one;",

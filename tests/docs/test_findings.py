@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 import questions
 from questions import read_bank
 from questions.report import explained, explanations
-from sandbox import embedded
+from sandbox.client import SandboxClient
 from service.banks.proving import prove_all, proved_readings, proving_work
 
 PACKAGE = Path(questions.__file__).parent
@@ -90,24 +89,16 @@ def test_reading_the_example_leads_to_the_finding(code: str) -> None:
     assert (code in found) is (code not in SAFEGUARDS)
 
 
-@pytest.fixture(scope="module")
-def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.EmbeddedSandbox]:
-    started = embedded.start(tmp_path_factory.mktemp("sandbox"))
-    yield started
-    started.stop()
-
-
 @pytest.mark.sandbox
 @pytest.mark.timeout(300)
-async def test_proving_the_examples_leads_to_the_findings(sandbox: embedded.EmbeddedSandbox) -> None:
-    await sandbox.client.until_ready()
+async def test_proving_the_examples_leads_to_the_findings(sandbox: SandboxClient) -> None:
     readings = {}
     for code in explanations():
         if code.startswith("P") and code not in FRAGMENTS:
             language, text = example_of(code)
             document = text if language == "markdown" else f"```{language}\n{text}```\n"
             readings[code] = read_bank(document, name=f"{code}.md")
-    found = [one async for one in prove_all(proving_work([*readings.values()]), sandbox.client)]
+    found = [one async for one in prove_all(proving_work([*readings.values()]), sandbox)]
     proving = proved_readings([*readings.values()], found, {"torch": "2.13.0"}, 1.0)
     told = [{finding.code for finding in document.findings} for document in proving.documents]
     assert len(told) == len(readings) > 10

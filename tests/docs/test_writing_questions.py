@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 
@@ -13,7 +12,7 @@ from questions.export import FORMATS
 from questions.formats import FOREIGN
 from questions.model import KINDS
 from questions.report import explanations
-from sandbox import embedded
+from sandbox.client import SandboxClient
 from service.banks.proving import draw_questions, prove_all, proved_readings, proving_work
 from tests.docs.pages import DOCS, blocks_of, rows_of, section_of, text_of
 
@@ -26,13 +25,6 @@ def read(example: str) -> Reading:
 
 
 NAMED = {read(example).bank.questions[0].id: read(example) for example in EXAMPLES}
-
-
-@pytest.fixture(scope="module")
-def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.EmbeddedSandbox]:
-    started = embedded.start(tmp_path_factory.mktemp("sandbox"))
-    yield started
-    started.stop()
 
 
 def test_there_is_an_example_of_each_kind_of_a_driver_and_of_a_family() -> None:
@@ -54,10 +46,9 @@ def test_an_example_reads_without_a_finding(name: str) -> None:
 @pytest.mark.sandbox
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", NAMED)
-async def test_an_example_is_proved(sandbox: embedded.EmbeddedSandbox, name: str) -> None:
-    await sandbox.client.until_ready()
+async def test_an_example_is_proved(sandbox: SandboxClient, name: str) -> None:
     work = proving_work([NAMED[name]])
-    found = [one async for one in prove_all(work, sandbox.client)]
+    found = [one async for one in prove_all(work, sandbox)]
     proving = proved_readings([NAMED[name]], found, {"torch": "2.13.0"}, 1.0)
     assert len(work) >= 1
     assert [finding for document in proving.documents for finding in document.findings] == []
@@ -66,10 +57,9 @@ async def test_an_example_is_proved(sandbox: embedded.EmbeddedSandbox, name: str
 
 @pytest.mark.sandbox
 @pytest.mark.timeout(300)
-async def test_the_family_draws_as_many_questions_as_its_preview_shows(sandbox: embedded.EmbeddedSandbox) -> None:
-    await sandbox.client.until_ready()
+async def test_the_family_draws_as_many_questions_as_its_preview_shows(sandbox: SandboxClient) -> None:
     (family,) = NAMED["shape-of-a-product"].bank.questions
-    assert len(await draw_questions(family, sandbox.client, seed=1, count=5)) == 5
+    assert len(await draw_questions(family, sandbox, seed=1, count=5)) == 5
 
 
 def test_the_parts_it_lists_are_the_ones_that_are_read() -> None:

@@ -13,7 +13,7 @@ from playwright.async_api import expect
 from bot.core.links import Links
 from bot.core.quiz import Quiz
 from bot.web import LinkedEditor, build_linked
-from sandbox.embedded import embedded_sandbox
+from sandbox.client import SandboxClient
 from service.app import Service, build
 from service.client import ServiceClient
 from service.config import Settings
@@ -76,8 +76,10 @@ async def a_desk(settings: Settings, clock: Clock, sandbox: SandboxPort | None =
             assert windows.complaints() == []
 
 
-async def test_code_is_tried_and_handed_in_from_a_link(settings: Settings, clock: Clock, tmp_path: Path) -> None:
-    async with embedded_sandbox(tmp_path / "sandbox") as sandbox, a_desk(settings, clock, sandbox) as desk:
+async def test_code_is_tried_and_handed_in_from_a_link(
+    settings: Settings, clock: Clock, sandbox: SandboxClient
+) -> None:
+    async with a_desk(settings, clock, sandbox) as desk:
         ann = await desk.follows(width=1280)
         area = ann.page.get_by_role("textbox", name="Your code")
         await expect(area).to_have_value("def add_one(x: int) -> int:\n    ...")

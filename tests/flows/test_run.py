@@ -22,6 +22,7 @@ import psycopg
 import pytest
 
 from bot.web.store import ChatStore
+from tests.forked import Forked
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -86,8 +87,10 @@ class Started:
 
 
 @contextlib.contextmanager
-def running(data: Path, *words: str, stdin: int = subprocess.DEVNULL) -> Iterator[Started]:
-    process = subprocess.Popen(
+def running(
+    data: Path, *words: str, stdin: int = subprocess.DEVNULL, start: type[subprocess.Popen[str]] = Forked
+) -> Iterator[Started]:
+    process = start(
         [sys.executable, "-m", "dailygrad", "run", "--data", str(data), "--port", "18765", *words],
         cwd=ROOT,
         stdin=stdin,
@@ -129,7 +132,7 @@ def database(data: Path) -> psycopg.Connection:
 
 
 def test_a_question_is_posted_all_stops_and_the_next_start_keeps_it(data: Path) -> None:
-    with running(data) as first:
+    with running(data, start=subprocess.Popen) as first:
         first.wait_for(r"ready after [\d.]+ s: http://127\.0\.0\.1:\d+")
         once = first.until(lambda: posts(data) or None, "a question was posted")
         first.wait_for("Sandbox ready: torch")

@@ -15,7 +15,7 @@ from bot.core.command_parser import suggest
 from bot.core.dispatcher import Dispatcher
 from bot.core.quiz import Quiz
 from bot.web import ChatStore, WebChat, build
-from sandbox.embedded import embedded_sandbox
+from sandbox.client import SandboxClient
 from service.app import Service
 from service.app import build as build_service
 from service.client import ServiceClient
@@ -223,9 +223,10 @@ async def walk_to(window: Window, label: str) -> None:
 
 
 @pytest.mark.sandbox
-async def test_code_is_tried_handed_in_judged_and_mended(settings: Settings, clock: Clock, tmp_path: Path) -> None:
+async def test_code_is_tried_handed_in_judged_and_mended(
+    settings: Settings, clock: Clock, tmp_path: Path, sandbox: SandboxClient
+) -> None:
     async with (
-        embedded_sandbox(tmp_path / "sandbox") as sandbox,
         a_team(settings, clock, tmp_path, sandbox) as team,
         team.open() as windows,
     ):

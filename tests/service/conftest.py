@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import pytest
 
-from sandbox import embedded
-from sandbox.client import SandboxClient
 from service.app import Service
 from service.client import ServiceClient
 from service.store.session import Sessions, make_engine, make_sessions
 from tests.service.roads import Road
 from tests.service.staging import Stage
-
-
-@pytest.fixture(scope="session")
-def started_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.EmbeddedSandbox]:
-    """One sandbox for all tests: a child serves one run and dies with it, so nothing passes from test to test."""
-    started = embedded.start(tmp_path_factory.mktemp("sandbox"))
-    yield started
-    started.stop()
-
-
-@pytest.fixture
-async def sandbox(started_sandbox: embedded.EmbeddedSandbox) -> SandboxClient:
-    """The real sandbox, ready."""
-    await started_sandbox.client.until_ready()
-    return started_sandbox.client
 
 
 @pytest.fixture

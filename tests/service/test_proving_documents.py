@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from questions import Finding, read_bank, read_path
 from questions.proofs import Proving, proving_github, proving_json, proving_text
-from sandbox import embedded
+from sandbox.client import SandboxClient
 from sandbox.wire import Outcome, Run
 from service.banks.proving import prove_all, proved_readings, proving_work
 from tests.external import SEEDS, needs_seeds
@@ -19,22 +18,14 @@ from tests.external import SEEDS, needs_seeds
 pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(300)]
 
 
-@pytest.fixture(scope="module")
-def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.EmbeddedSandbox]:
-    started = embedded.start(tmp_path_factory.mktemp("sandbox"))
-    yield started
-    started.stop()
-
-
-async def proved(sandbox: embedded.EmbeddedSandbox, text: str) -> Proving:
+async def proved(sandbox: SandboxClient, text: str) -> Proving:
     """What came of one document."""
-    await sandbox.client.until_ready()
     reading = read_bank(text, name="d.md")
-    found = [one async for one in prove_all(proving_work([reading]), sandbox.client)]
+    found = [one async for one in prove_all(proving_work([reading]), sandbox)]
     return proved_readings([reading], found, {"torch": "2.13.0"}, 1.0)
 
 
-async def told(sandbox: embedded.EmbeddedSandbox, text: str) -> list[tuple[str, str, int]]:
+async def told(sandbox: SandboxClient, text: str) -> list[tuple[str, str, int]]:
     """Code, severity and line of each finding."""
     (document,) = (await proved(sandbox, text)).documents
     return [(found.code, found.severity, found.span.line) for found in document.findings]
@@ -136,7 +127,7 @@ TOLD = {
 
 
 @pytest.mark.parametrize("name", TOLD)
-async def test_a_program_is_run_as_it_stands(sandbox: embedded.EmbeddedSandbox, name: str) -> None:
+async def test_a_program_is_run_as_it_stands(sandbox: SandboxClient, name: str) -> None:
     program, expected = TOLD[name]
     assert await told(sandbox, fence(program)) == expected
 
@@ -159,13 +150,13 @@ tensor(1)
 """
 
 
-async def test_a_session_is_answered_prompt_by_prompt(sandbox: embedded.EmbeddedSandbox) -> None:
+async def test_a_session_is_answered_prompt_by_prompt(sandbox: SandboxClient) -> None:
     assert await told(sandbox, fence(SESSION)) == [("P102", "error", 13), ("P102", "warning", 17)]
     assert (await proved(sandbox, fence(SESSION))).documents[0].held == 2
 
 
 @pytest.mark.parametrize("between", ["", "\nOutput:\n", "\n**This prints:**\n"])
-async def test_a_block_of_output_is_what_is_printed(sandbox: embedded.EmbeddedSandbox, between: str) -> None:
+async def test_a_block_of_output_is_what_is_printed(sandbox: SandboxClient, between: str) -> None:
     program = fence("print(1)\nprint(2)\nprint(3)")
     right = f"{program}{between}\n```text\n1\n2\n3\n```\n"
     wrong = f"{program}{between}\n```text\n1\n5\n3\n```\n"
@@ -174,15 +165,15 @@ async def test_a_block_of_output_is_what_is_printed(sandbox: embedded.EmbeddedSa
     assert await told(sandbox, wrong) == [("P102", "error", line)]
 
 
-async def test_the_value_of_the_last_line_may_be_shown(sandbox: embedded.EmbeddedSandbox) -> None:
+async def test_the_value_of_the_last_line_may_be_shown(sandbox: SandboxClient) -> None:
     assert await told(sandbox, fence("x = [1, 2]\nx") + "\n```output\n[1, 2]\n```\n") == []
 
 
-async def test_a_line_of_output_is_a_claim(sandbox: embedded.EmbeddedSandbox) -> None:
+async def test_a_line_of_output_is_a_claim(sandbox: SandboxClient) -> None:
     assert await told(sandbox, fence("print(2 + 2)") + "\n**Output:** `5`\n") == [("P102", "error", 7)]
 
 
-async def test_a_program_in_a_list_is_found_at_its_line_and_column(sandbox: embedded.EmbeddedSandbox) -> None:
+async def test_a_program_in_a_list_is_found_at_its_line_and_column(sandbox: SandboxClient) -> None:
     document = "1. **What is it?**\n   * *Answer*: this\n\n     ```python\n     print(1)  # 2.5\n     ```\n"
     ((found,),) = [one.findings for one in (await proved(sandbox, document)).documents]
     assert (found.code, found.span.line, found.span.column, found.label) == ("P102", 5, 18, "it prints `1`")
@@ -212,7 +203,7 @@ print(x.sum())  # tensor(3.)
 """
 
 
-async def test_a_program_goes_on_from_an_earlier_one(sandbox: embedded.EmbeddedSandbox) -> None:
+async def test_a_program_goes_on_from_an_earlier_one(sandbox: SandboxClient) -> None:
     # Of the second question it is only warned: it may not have meant the first one's `x`.
     assert await told(sandbox, TWO) == [
         ("P104", "note", 12),
@@ -233,7 +224,7 @@ async def test_a_program_goes_on_from_an_earlier_one(sandbox: embedded.EmbeddedS
         fence("x = f(y)", ""),
     ],
 )
-async def test_what_is_shown_in_order_to_fail_or_not_to_run(sandbox: embedded.EmbeddedSandbox, document: str) -> None:
+async def test_what_is_shown_in_order_to_fail_or_not_to_run(sandbox: SandboxClient, document: str) -> None:
     assert await told(sandbox, document) == []
 
 
@@ -285,7 +276,7 @@ print(torch.ones(2).sum())
 """
 
 
-async def test_false_keys_are_found_at_the_line_that_says_them(sandbox: embedded.EmbeddedSandbox) -> None:
+async def test_false_keys_are_found_at_the_line_that_says_them(sandbox: SandboxClient) -> None:
     (document,) = (await proved(sandbox, NATIVE)).documents
     assert [(one.code, one.span.line, one.label) for one in document.findings] == [
         ("P102", 15, "it gives `(3, 4)`"),
@@ -316,7 +307,7 @@ print(x.grad) # 4.0 (dy/dx = 2x)
 """
 
 
-async def test_it_is_printed_as_a_good_compiler_does(sandbox: embedded.EmbeddedSandbox) -> None:
+async def test_it_is_printed_as_a_good_compiler_does(sandbox: SandboxClient) -> None:
     proving = await proved(sandbox, fence(GRAD))
     assert proving.has_errors
     assert proving_text(proving).plain == PRINTED
@@ -349,11 +340,10 @@ def named(findings: tuple[Finding, ...]) -> list[tuple[str, str, int]]:
 
 @needs_seeds
 async def test_the_five_documents_are_told_what_fails_and_what_is_not_printed(
-    sandbox: embedded.EmbeddedSandbox,
+    sandbox: SandboxClient,
 ) -> None:
-    await sandbox.client.until_ready()
     readings = [reading for file in sorted(SEEDS.glob("00*.txt")) for reading in read_path(file)]
-    found = [one async for one in prove_all(proving_work(readings), sandbox.client)]
+    found = [one async for one in prove_all(proving_work(readings), sandbox)]
     documents = {Path(one.source.name).name[:3]: one for one in proved_readings(readings, found, {}, 1.0).documents}
     assert {name: one.programs for name, one in documents.items()} == {
         "000": 0,
