@@ -28,7 +28,7 @@ def check_main(paths: Sequence[Path], format: Format = "text") -> int:
             readings += read_path(path)
         except OSError as error:
             missing = True
-            sys.stderr.write(f"{path}: {error.strerror or error}: give a Markdown file or a folder of them\n")
+            sys.stderr.write(f"{path}: {error.strerror or error}: pass a Markdown file or a folder\n")
     _show(readings, format)
     if missing:
         return 2
@@ -51,8 +51,8 @@ def _show(readings: Sequence[Reading], format: Format) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m questions", description="Check banks of questions.")
-    parser.add_argument("paths", nargs="+", type=Path, metavar="FILE", help="a document, or a folder of them")
-    parser.add_argument("--format", choices=FORMATS, default="text", help="how to print what is found")
+    parser.add_argument("paths", nargs="+", type=Path, metavar="FILE", help="document or folder")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="output format")
     options = parser.parse_args(arguments)
     return check_main(options.paths, options.format)
 

@@ -33,7 +33,7 @@ def check_question(question: Question, bank: Bank, source: Source) -> Iterator[F
     """Yields the findings about a single question."""
     report = _Report(question, source, ours="native" in bank.dialects)
     if not question.prompt.strip():
-        yield report.say("Q200", "the question asks nothing", "write the prompt below the heading")
+        yield report.say("Q200", "the question has no prompt", "write the prompt below the heading")
     check = _OF_KIND.get(question.kind)
     if check is not None:
         yield from check(question, report)
@@ -64,7 +64,7 @@ class _Report:
         lines = program.split("\n")
         bad = lines[error.lineno - 1] if error.lineno and error.lineno <= len(lines) else ""
         return self.say(
-            "Q220", f"the {what} is not Python", "make it run by itself first", at=bad, label=error.msg or ""
+            "Q220", f"the {what} is not valid Python", "fix the syntax error", at=bad, label=error.msg or ""
         )
 
 
@@ -76,24 +76,26 @@ def _choice(question: Question, report: _Report) -> Iterator[Finding]:
     if len(options) < 2:
         yield report.say(
             "Q201",
-            f"a `choice` needs two options or more, it has {len(options)}",
-            "write each as `- [ ] text — reason`, the right one with `[x]`",
+            f"a `choice` needs at least two options, it has {len(options)}",
+            "write each as `- [ ] text — reason`, the correct one with `[x]`",
         )
     if options and report.ours and not any(option.right for option in options):
-        yield report.say("Q202", "no option is marked as right", "mark it with `[x]`")
+        yield report.say("Q202", "no option is marked as correct", "mark it with `[x]`")
     ids: set[str] = set()
     texts: set[str] = set()
     for option in options:
         text = plain(option.text)
         if option.id in ids:
-            yield report.say("Q204", f"two options have the id `{option.id}`", "give each its own", at=option.text)
+            yield report.say(
+                "Q204", f"two options have the id `{option.id}`", "use a different id for each", at=option.text
+            )
         if text in texts:
             severity: Severity = "error" if report.ours else "warning"
             yield report.say(
-                "Q205", "two options say the same", "change or remove one", at=option.text, severity=severity
+                "Q205", "two options are the same", "change or remove one", at=option.text, severity=severity
             )
         if not option.text:
-            yield report.say("Q206", f"option `{option.id}` is empty", "write its text behind the box")
+            yield report.say("Q206", f"option `{option.id}` is empty", "write its text after the check box")
         ids.add(option.id)
         texts.add(text)
 
@@ -103,7 +105,7 @@ def _family(question: Question, report: _Report) -> Iterator[Finding]:
     for part, written in (("options", question.options), ("Answer", question.answer), ("Program", question.program)):
         if written:
             yield report.say(
-                "Q240", f"a family draws its own {part}", f"leave out {part}: `draw(rng)` gives it", at=f"### {part}"
+                "Q240", f"a family generates its {part}", f"remove {part}: `draw(rng)` returns it", at=f"### {part}"
             )
 
 
@@ -148,11 +150,11 @@ def _wrongs(task: CodeTask, report: _Report) -> Iterator[Finding]:
         yield report.say(
             "Q223",
             f"a `code` question needs {_WRONG_SOLUTIONS} wrong solutions, it has {len(task.wrong)}",
-            "write plausible ones under `### Wrong: name of the mistake`",
+            "add plausible ones under `### Wrong: name of the mistake`",
         )
     for index, wrong in enumerate(task.wrong):
         if not wrong.name or any(wrong.name == other.name for other in task.wrong[:index]):
-            yield report.say("Q224", f"a wrong solution needs a name of its own, not `{wrong.name}`", "name it")
+            yield report.say("Q224", f"a wrong solution needs a unique name, not `{wrong.name}`", "name it")
         yield from _defines(f"wrong solution `{wrong.name}`", wrong.code, (task.entry,), report)
 
 
@@ -181,8 +183,8 @@ def _native(question: Question, report: _Report) -> Iterator[Finding]:
         if not option.right and not option.reason:
             yield report.say(
                 "Q203",
-                f"wrong option `{option.id}` names no misconception",
-                "add ` — ` and why somebody would choose it",
+                f"wrong option `{option.id}` has no reason",
+                "add ` — ` and the misconception behind it",
                 at=option.text,
             )
     if question.kind == "open" and not question.key_points:
@@ -225,9 +227,9 @@ def _duplicate_prompts(bank: Bank, source: Source) -> Iterator[Finding]:
         if line == question.place.line:
             continue
         if first.answered and question.answered and _key_of(first) != _key_of(question):
-            yield _double(source, question, "warning", "Q306", "the same question is answered differently", line)
+            yield _double(source, question, "warning", "Q306", "the same question has a different answer", line)
         else:
-            yield _double(source, question, "warning", "Q302", "the same question is asked twice", line)
+            yield _double(source, question, "warning", "Q302", "duplicate question", line)
 
 
 def _key_of(question: Question) -> tuple[str, ...]:
@@ -260,7 +262,7 @@ def _missing_numbers(bank: Bank, source: Source) -> Iterator[Finding]:
                 "note",
                 f"{missing} missing before this question",
                 source.span(question.place.line),
-                help="if it is in the document, write it as the others are written",
+                help="if it is in the document, write it like the others",
             )
         before[question.section] = number
 
@@ -284,9 +286,9 @@ def _promised_count(bank: Bank, source: Source) -> Iterator[Finding]:
     yield Finding(
         "Q304",
         "warning",
-        f"the title promises {found['count']} questions, the document holds {len(bank.questions)}",
+        f"the title says {found['count']} questions, the document has {len(bank.questions)}",
         source.span_of(line, line, found[0]) if source.line(line) else Span(1, 1, 1, 2),
-        help="correct the title, or look for questions that were not recognised",
+        help="correct the title, or look for questions that were not recognized",
     )
 
 

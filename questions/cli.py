@@ -26,14 +26,14 @@ from questions.overview import Differences, Overview, Wish, differences, overvie
 from questions.reader import read_path, shipped_bank
 from questions.report import FORMATS, explained, explanations
 
-bank_command = typer.Typer(help="Read, check, prove, import and export banks of questions.", no_args_is_help=True)
+bank_command = typer.Typer(help="Read, check, prove, import and export question banks.", no_args_is_help=True)
 
 out = Console(highlight=False)
 _BRIEF = 80
 """Maximum length of a prompt in a list, characters."""
 
-Paths = Annotated[list[Path] | None, typer.Argument(help="Documents, or folders of them; none: the bank we ship.")]
-Form = Annotated[str, typer.Option("--format", help="text, or json for programs.")]
+Paths = Annotated[list[Path] | None, typer.Argument(help="Documents or folders; default: the shipped bank.")]
+Form = Annotated[str, typer.Option("--format", help="text or json.")]
 
 
 def refuse(message: str) -> NoReturn:
@@ -59,7 +59,7 @@ def bank_at(paths: list[Path] | None) -> Bank:
         try:
             banks += [reading.bank for reading in read_path(path)]
         except OSError as error:
-            refuse(f"{path}: {error.strerror or error}: give a document or a folder of them")
+            refuse(f"{path}: {error.strerror or error}: pass a document or a folder")
     if len(banks) == 1:
         return banks[0]
     questions = tuple(question for bank in banks for question in bank.questions)
@@ -68,8 +68,8 @@ def bank_at(paths: list[Path] | None) -> Bank:
 
 @bank_command.command("check")
 def bank_check(
-    paths: Annotated[list[Path], typer.Argument(help="Documents, or folders of them.")],
-    format: Annotated[str, typer.Option(help="text, json, or github for annotations.")] = "text",
+    paths: Annotated[list[Path], typer.Argument(help="Documents or folders.")],
+    format: Annotated[str, typer.Option(help="text, json or github (workflow annotations).")] = "text",
 ) -> None:
     """Check banks and show each problem with line and caret. Exits with status 1 on errors."""
     if format not in FORMATS:
@@ -78,12 +78,12 @@ def bank_check(
 
 
 @bank_command.command("explain")
-def bank_explain(code: Annotated[str, typer.Argument(help="The code of a finding, such as P102.")]) -> None:
+def bank_explain(code: Annotated[str, typer.Argument(help="Code of a finding, such as P102.")]) -> None:
     """Explain a finding, with an example and the fix."""
     try:
         out.print(Markdown(explained(code)))
     except KeyError:
-        refuse(f"there is no finding {code}; there are {', '.join(sorted(explanations()))}")
+        refuse(f"unknown finding {code}; choose one of {', '.join(sorted(explanations()))}")
 
 
 @bank_command.command("list")
@@ -91,8 +91,10 @@ def bank_list(
     paths: Paths = None,
     kind: Annotated[str, typer.Option(help=f"Only this kind: {', '.join(KINDS)}.")] = "",
     level: Annotated[str, typer.Option(help=f"Only this level: {', '.join(LEVELS)}.")] = "",
-    topic: Annotated[str, typer.Option(help="Only this topic and what lies below it.")] = "",
-    words: Annotated[str, typer.Option("--match", help="Only where id, prompt, title or tags hold this.")] = "",
+    topic: Annotated[str, typer.Option(help="Only this topic and its subtopics.")] = "",
+    words: Annotated[
+        str, typer.Option("--match", help="Only questions whose id, prompt, title or tags contain this.")
+    ] = "",
     format: Form = "text",
 ) -> None:
     """List the questions of banks, one per line."""
@@ -109,7 +111,7 @@ def bank_list(
         out.print(f"{start}  {_brief(question.prompt)}", markup=False, soft_wrap=True)
     families = sum(bool(question.draw) for question in found)
     said = _questions(len(found))
-    out.print(f"{said}, {families} of them families (*)" if families else said)
+    out.print(f"{said}, including {families} families (*)" if families else said)
 
 
 def _questions(count: int) -> str:
@@ -123,9 +125,9 @@ def _brief(prompt: str) -> str:
 
 @bank_command.command("show")
 def bank_show(
-    id: Annotated[str, typer.Argument(metavar="ID", help="The id of a question.")],
+    id: Annotated[str, typer.Argument(metavar="ID", help="Id of a question.")],
     paths: Paths = None,
-    raw: Annotated[bool, typer.Option("--raw", help="As the Markdown that our own banks are written in.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Print the Markdown source.")] = False,
 ) -> None:
     """Show a complete question with its key, explanation and proof."""
     bank = bank_at(paths)
@@ -165,8 +167,8 @@ _TABLES = ("kinds", "levels", "topics")
 
 def _print_overview(overview: Overview) -> None:
     out.print(
-        f"{_questions(overview.questions)}, {overview.families} of them families; "
-        f"{overview.proved} carry a proof, {overview.unanswered} have no answer"
+        f"{_questions(overview.questions)}, including {overview.families} families; "
+        f"{overview.proved} with a proof, {overview.unanswered} without an answer"
     )
     for name in _TABLES:
         table = Table(box=None, show_header=False, pad_edge=False, title=name, title_justify="left")
@@ -178,8 +180,8 @@ def _print_overview(overview: Overview) -> None:
 
 @bank_command.command("diff")
 def bank_diff(
-    before: Annotated[Path, typer.Argument(help="A document or a folder: the older edition.")],
-    after: Annotated[Path, typer.Argument(help="The newer edition.")],
+    before: Annotated[Path, typer.Argument(help="The older version: a document or a folder.")],
+    after: Annotated[Path, typer.Argument(help="The newer version.")],
     format: Form = "text",
 ) -> None:
     """Compare two versions of a bank by question id. Exits with status 1 if they differ."""
@@ -199,7 +201,7 @@ def _print_differences(found: Differences) -> None:
     for difference in found.changed:
         out.print(f"~ {difference.id}: {', '.join(difference.fields)}", markup=False, soft_wrap=True)
     out.print(
-        f"{len(found.added)} added, {len(found.removed)} removed, {len(found.changed)} changed, {found.same} the same"
+        f"{len(found.added)} added, {len(found.removed)} removed, {len(found.changed)} changed, {found.same} unchanged"
     )
 
 
@@ -207,7 +209,9 @@ def _print_differences(found: Differences) -> None:
 def bank_export(
     format: Annotated[str, typer.Argument(help=f"One of {', '.join(EXPORTS)}.")],
     paths: Paths = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="The file to write; none: by bank.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Output file; default: the bank's name.")
+    ] = None,
 ) -> None:
     """Export banks for other tools: Markdown, JSON, CSV, GIFT (Moodle) or an Anki package."""
     chosen = next((name for name in EXPORTS if name == format), None)
@@ -219,11 +223,11 @@ def bank_export(
     try:
         file.write_bytes(exported(bank, chosen))
     except OSError as error:
-        refuse(f"{file}: {error.strerror or error}: name another file with --output")
+        refuse(f"{file}: {error.strerror or error}: choose another file with --output")
     out.print(f"{file}: {_questions(len(kept))}", markup=False, soft_wrap=True)
     without = left_out(bank, chosen)
     if without:
-        out.print(f"{len(without)} left out, as {chosen} has no place for a family: {without[0].id} …", soft_wrap=True)
+        out.print(f"{len(without)} left out, because {chosen} cannot store families: {without[0].id} …", soft_wrap=True)
 
 
 def _write_json(data: object) -> None:

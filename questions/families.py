@@ -94,7 +94,7 @@ def drawn_question(family: Question, drawing: Mapping[str, Any]) -> Question | N
     """Returns the question of one variant, or None if the variant has to be skipped. Raises DrawingWrong."""
     program, ask, key = _text(drawing, "program"), str(drawing.get("ask", "ans")), drawing.get("key")
     if not _is_plain(key):
-        raise DrawingWrong(f"the key of `{ask}` is a {type(key).__name__}: ask for a number, a text, a tuple or a list")
+        raise DrawingWrong(f"the key of `{ask}` has type {type(key).__name__}: use a number, a string, a tuple or a list")
     prompt = str(drawing.get("prompt") or family.prompt)
     question = dataclasses.replace(
         family,
@@ -107,7 +107,7 @@ def drawn_question(family: Question, drawing: Mapping[str, Any]) -> Question | N
     )
     if family.kind == "value":
         if not is_literal(repr(key)):
-            raise DrawingWrong(f"the key {key!r} cannot be typed as a Python literal")
+            raise DrawingWrong(f"the key {key!r} is not a Python literal")
         return dataclasses.replace(question, answer=repr(key))
     options = _options(key, drawing.get("wrong", ()))
     fewest = _FEWEST if drawing.get("few") else _FEWEST + 1
@@ -124,7 +124,7 @@ def _options(key: object, wrong: Iterable[Any]) -> tuple[Option, ...]:
     options = {shown(key): Option("a", shown(key), right=True)}
     for pair in wrong:
         if not isinstance(pair, tuple | list) or len(pair) != 2 or not isinstance(pair[1], str) or not pair[1]:
-            raise DrawingWrong(f"`wrong` holds pairs of a value and the misconception, not {pair!r}")
+            raise DrawingWrong(f"`wrong` must contain pairs of a value and a misconception, not {pair!r}")
         text = shown(pair[0])
         if text not in options and len(options) <= _MOST:
             options[text] = Option("abcde"[len(options)], text, right=False, reason=pair[1])
@@ -144,7 +144,7 @@ def _proof(program: str, ask: str, key: object) -> str:
 def _text(drawing: Mapping[str, Any], name: str) -> str:
     text = drawing.get(name)
     if not isinstance(text, str) or not text.strip():
-        raise DrawingWrong(f"`draw(rng)` gave no `{name}`")
+        raise DrawingWrong(f"`draw(rng)` returned no `{name}`")
     return text
 
 

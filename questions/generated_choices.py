@@ -191,14 +191,14 @@ class _Making:
     def choice(self) -> Question | str:
         """Returns the choice, or the reason for a refusal."""
         if not self._one.sentences:
-            return "no sentence of its answer can stand alone"
+            return "no sentence of its answer can be understood alone"
         others = [other for alike, other in self._around.neighbours(self._one) if not self._is_near(other, alike)]
         if len(others) < _WRONG:
-            return "fewer than three other questions are about something else"
+            return "fewer than three questions are about something else"
         reason = ""
         for right in sorted(self._one.sentences, key=lambda sentence: -sentence.weight):
             if not self._is_central(right):
-                reason = reason or "only sentences beside the point can stand alone"
+                reason = reason or "only minor sentences of its answer can be understood alone"
                 continue
             wrong, reason = self._wrong(right, others)
             if wrong:
@@ -238,7 +238,7 @@ class _Making:
         """Returns the wrong options for a right option, or an empty list and the reason."""
         shared = right.words & self._one.prompt
         if (self._one.subjects or right.form == "said") and right.form != "plain" and shared & self._names(self._one):
-            return [], "its sentences name what the question asks about, which would give the right one away"
+            return [], "its sentences name the subject of the question, which would give the right option away"
         found: list[tuple[_ComparedQuestion, Sentence]] = []
         for other in others:
             for sentence in sorted(other.sentences, key=lambda sentence: -sentence.weight):
@@ -249,8 +249,8 @@ class _Making:
         if chosen:
             return chosen, ""
         if len(found) < _WRONG:
-            return [], "too few other answers have a sentence of the same form and length that cannot answer it too"
-        return [], "only its right option would share words with the question"
+            return [], "too few other answers have a sentence of similar form and length that does not answer it too"
+        return [], "only the right option would share words with the question"
 
     def _fits(self, sentence: Sentence, right: Sentence, other: _ComparedQuestion, chosen: Sequence[Sentence]) -> bool:
         one = self._one

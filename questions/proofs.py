@@ -59,17 +59,17 @@ def proofs_of(question: Question) -> list[Proof]:
 _CODES: dict[Part, str] = {"proof": "P120", "output": "P121", "reference": "P122", "wrong": "P123", "family": "P124"}
 _MESSAGES: dict[Part, str] = {
     "proof": "the proof of `{id}` fails",
-    "output": "the program of `{id}` does not print this",
-    "reference": "the reference of `{id}` is not accepted by its own cases",
+    "output": "the program of `{id}` prints something else",
+    "reference": "the reference of `{id}` fails its own cases",
     "wrong": "no case of `{id}` rejects this wrong solution",
-    "family": "the family `{id}` cannot be drawn as it must",
+    "family": "the family `{id}` does not generate valid questions",
 }
 _HELP: dict[Part, str] = {
-    "proof": "correct the key, or the program that proves it",
-    "output": "copy what it prints",
-    "reference": "run the reference on the cases by itself",
-    "wrong": "add a case on which it differs from the reference",
-    "family": "correct its `draw`, which the sandbox calls with a generator of random numbers",
+    "proof": "correct the key or the proof",
+    "output": "copy the actual output",
+    "reference": "run the reference on the cases",
+    "wrong": "add a case where it differs from the reference",
+    "family": "correct its `draw(rng)`",
 }
 _LINE = re.compile(r'File "<answer>", line (\d+)')
 
@@ -106,9 +106,9 @@ def _output_line(question: Question, source: Source, printed: str) -> tuple[Span
     wanted, got = (question.answer or "").split("\n"), printed.removesuffix("\n").split("\n")
     at = next((n for n, line in enumerate(wanted) if n >= len(got) or got[n] != line), len(wanted) - 1)
     first = _first_line(question, source, question.answer or "")
-    label = f"it prints `{got[at]}`" if at < len(got) else "it prints no more"
+    label = f"it prints `{got[at]}`" if at < len(got) else "no more output"
     if len(got) > len(wanted) and got[: len(wanted)] == wanted:
-        label = f"behind this it prints `{got[len(wanted)]}`"
+        label = f"after this it prints `{got[len(wanted)]}`"
     return source.span(first + at if first else question.place.line), label
 
 
@@ -162,12 +162,12 @@ def proving_text(proving: Proving) -> Text:
         text.append(f"{document.source.name}: ", "bold")
         text.append(_sums([document])).append("\n")
     for trouble in proving.troubles:
-        text.append("could not be run: ", "bold").append(f"{trouble}\n")
+        text.append("could not run: ", "bold").append(f"{trouble}\n")
     text.append("\ntotal: ", "bold")
     text.append(f"{_count(len(proving.documents), 'document')}, {_sums(proving.documents)}")
     text.append(f", with {_versions(proving)} in {proving.seconds:.1f} s\n")
     if proving.codes:
-        text.append(f"`dailygrad bank explain {proving.codes[0]}` says more; there is a page on each of ")
+        text.append(f"`dailygrad bank explain {proving.codes[0]}` explains it; all codes found: ")
         text.append(f"{', '.join(proving.codes)}\n")
     return text
 
@@ -217,6 +217,6 @@ def proving_json(proving: Proving) -> str:
 def proving_github(proving: Proving) -> str:
     """Returns the findings as workflow commands, with the torch version as a notice."""
     lines = [finding_github(found, one.source) for one in proving.documents for found in one.findings]
-    lines += [f"::warning title=could not be run::{' '.join(trouble.split())}" for trouble in proving.troubles]
+    lines += [f"::warning title=could not run::{' '.join(trouble.split())}" for trouble in proving.troubles]
     lines.append(f"::notice title=proved::{_sums(proving.documents)}, with {_versions(proving)}")
     return "\n".join(lines)

@@ -143,7 +143,7 @@ def shipped_bank() -> Bank:
     questions = tuple(question for reading in readings for question in reading.bank.questions)
     twice = [id for id, count in Counter(question.id for question in questions).items() if count > 1]
     if twice:
-        raise ValueError(f"shipped bank: these ids are used twice: {', '.join(sorted(twice))}")
+        raise ValueError(f"shipped bank: duplicate ids: {', '.join(sorted(twice))}")
     return Bank(SHIPPED, "PyTorch", questions, licence="MIT", dialects=("native",))
 
 
@@ -207,10 +207,10 @@ def _nothing(source: Source) -> Finding:
     return Finding(
         "Q005",
         "note",
-        "no question was recognised",
+        "no questions recognized",
         Span(1, 1, max(len(source.lines), 1), 1),
-        note="the whole document was taken as study text",
-        help="begin each question with `### 1. Question?` and its answer with `**Answer:**`",
+        note="the whole document was read as study text",
+        help="start each question with `### 1. Question?` and its answer with `**Answer:**`",
     )
 
 
@@ -240,10 +240,10 @@ def _front_matter(document: Document, block: Block) -> Finding:
     return Finding(
         "Q007",
         "warning",
-        "the front matter cannot be read as YAML",
+        "the front matter is not valid YAML",
         document.source.span(block.first, block.last),
-        note="nothing of it was used",
-        help="quote values that hold a colon, and indent with spaces",
+        note="it was ignored",
+        help="quote values that contain a colon, and indent with spaces",
     )
 
 
@@ -254,8 +254,8 @@ def _open_fence(document: Document, fence: Block) -> Finding:
         "the fence is never closed",
         document.source.span(fence.first),
         label="opened here",
-        note=f"everything down to line {fence.last} was taken as code",
-        help="close it with the same marks on a line of their own",
+        note=f"everything to line {fence.last} was read as code",
+        help="add a line with the same marks to close it",
     )
 
 
@@ -265,7 +265,7 @@ def _open_marks(document: Document, block: Block) -> Iterator[Finding]:
     text = "\n".join(document.source.lines[block.first - 1 : block.last])
     at = _open_tick(text)
     if at is not None:
-        yield _open_mark(document, block, text, at, "Q004", "the backtick is never closed", "add its partner")
+        yield _open_mark(document, block, text, at, "Q004", "the backtick is never closed", "add the closing backtick")
     for found in _TEXT.finditer(text):
         if not _closed_brace(text, found.end()):
             message = f"the brace of `{found[0]}` is never closed"
@@ -356,9 +356,9 @@ def _unread(document: Document, block: Block) -> Finding:
     return Finding(
         "Q006",
         "warning",
-        "this looks like a question and was not read as one",
+        "this looks like a question but was not read as one",
         document.source.span(block.first, block.last),
-        note="it was taken as study text",
-        help="write it as the other questions of the document are written",
+        note="it was read as study text",
+        help="write it like the other questions of the document",
         skipped=True,
     )

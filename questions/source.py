@@ -90,7 +90,7 @@ def _decoded(data: bytes, findings: list[Finding]) -> str:
             Finding(
                 "Q001",
                 "warning",
-                "the document is not UTF-8, it was read as Windows-1252",
+                "the document is not UTF-8 and was read as Windows-1252",
                 Span(line, column, line, column + 1),
                 label=f"byte 0x{data[error.start]:02x}",
                 help="save the document as UTF-8",
@@ -111,10 +111,10 @@ def _garbled(source: Source) -> Iterator[Finding]:
         yield Finding(
             "Q002",
             "warning",
-            "characters were garbled by a wrong encoding",
+            "these characters were decoded with the wrong encoding",
             Span(number, start + 1, number, end + 1),
             label=f"this was probably `{good}`",
-            note="the text is kept as it stands",
+            note="the text is kept as it is",
             help="save the document as UTF-8 and type the characters again",
         )
 

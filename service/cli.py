@@ -246,7 +246,7 @@ def bank_import(
     if generated not in get_args(Generated):
         raise typer.BadParameter("use, hold or none", param_hint="--generated")
     if path is not None and not path.exists():
-        raise CommandFailed(f"there is no {path}: give a document or a folder of them")
+        raise CommandFailed(f"there is no {path}: pass a document or a folder")
     how = cast(Generated, generated)
     views = asyncio.run(_in_database(lambda service: _bank_import(service, path, dry_run, how)))
     if format == "json":
@@ -324,7 +324,7 @@ def bank_prove(
     torch: Annotated[
         str, typer.Option(metavar="VERSION", help="The torch that must be the one that runs, such as 2.13.")
     ] = "",
-    format: Annotated[str, typer.Option(help="text, json, or github for annotations.")] = "text",
+    format: Annotated[str, typer.Option(help="text, json or github (workflow annotations).")] = "text",
 ) -> None:
     """Run every proof, challenge, shown program and claimed output of documents in the sandbox.
 
@@ -334,7 +334,7 @@ def bank_prove(
         raise typer.BadParameter("text, json or github", param_hint="--format")
     missing = next((path for path in paths or () if not path.exists()), None)
     if missing is not None:
-        raise CommandFailed(f"there is no {missing}: give a Markdown file or a folder of them")
+        raise CommandFailed(f"there is no {missing}: pass a Markdown file or a folder")
     shipped = SHIPPED.relative_to(Path.cwd()) if SHIPPED.is_relative_to(Path.cwd()) else SHIPPED
     proving = asyncio.run(_bank_prove([reading for path in paths or [shipped] for reading in read_path(path)], torch))
     if format == "text":

@@ -27,13 +27,13 @@ def test_a_finding_is_explained() -> None:
 def test_a_finding_there_is_none_of() -> None:
     done = bank("explain", "P999")
     assert done.returncode == 2
-    assert done.stderr.startswith("dailygrad: there is no finding P999; there are P101, P102, ")
+    assert done.stderr.startswith("dailygrad: unknown finding P999; choose one of P101, P102, ")
 
 
 def test_a_document_that_is_not_there() -> None:
     done = bank("prove", "no-such.md")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "dailygrad: there is no no-such.md: give a Markdown file or a folder of them\n"
+    assert done.stderr == "dailygrad: there is no no-such.md: pass a Markdown file or a folder\n"
 
 
 @pytest.mark.sandbox

@@ -228,7 +228,7 @@ def _problem(document: Document, problem: KeyProblem, first: int, last: int) -> 
         "note" if problem.assumed else "warning",
         problem.message,
         _span_of_key(document.source, first, last, problem.at),
-        note="" if problem.assumed else "the question is kept and never put to anyone",
+        note="" if problem.assumed else "the question is kept but never asked",
         help=problem.cure,
     )
 
@@ -294,6 +294,6 @@ def no_answer(document: Document, first: int, last: int) -> Finding:
         "the question has no answer",
         document.source.span(first, last),
         label="asked here",
-        note="it is kept and never put to anyone",
+        note="it is kept but never asked",
         help="write the answer below the question",
     )

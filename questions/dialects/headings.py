@@ -173,10 +173,10 @@ def _unsure(document: Document, draft: Draft) -> Finding:
     return Finding(
         "Q104",
         "note",
-        "these headings were taken for questions, though none ends in a question mark",
+        "these headings were read as questions, although none ends with a question mark",
         document.source.span(place.line),
-        note=f"there are {len(draft.questions)} of them, this is the first",
-        help="end the questions in question marks, or take the numbers from headings that are none",
+        note=f"{len(draft.questions)} headings; this is the first",
+        help="add question marks, or remove the numbers from headings that are not questions",
     )
 
 
@@ -235,8 +235,8 @@ def _unlabelled(document: Document, section: Section) -> Finding:
     return Finding(
         "Q102",
         "warning",
-        "the answer is not labelled as the others are",
+        "the answer has no label, unlike the others",
         document.source.span(section.heading.first, section.heading.last),
-        note="everything below the heading was taken as the answer",
+        note="everything below the heading was read as the answer",
         help="write `**Answer:**` before it",
     )

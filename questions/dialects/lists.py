@@ -142,7 +142,7 @@ def _skipped(document: Document, item: Block) -> Finding:
     return Finding(
         "Q103",
         "warning",
-        "this item stands among questions and does not ask anything",
+        "this item is in a list of questions but asks nothing",
         document.source.span(item.first),
         note="it was left out",
         help="make the question bold, or move the item out of the list",

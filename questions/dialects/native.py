@@ -76,10 +76,10 @@ def program(document: Document, draft: Draft, part: Part | None) -> str:
                 "error",
                 f"`{part.name}` needs exactly one fenced block, it has {len(fences)}",
                 document.source.span(part.heading.first),
-                help="put the program between ```python and ``` below the heading",
+                help="put the program in a ```python fence below the heading",
             )
         )
-    draft.findings += [_stray(document, block, f"a fence is all that belongs in `{part.name}`") for block in others]
+    draft.findings += [_stray(document, block, f"only a fence is allowed in `{part.name}`") for block in others]
     return fences[0].text if fences else ""
 
 
@@ -96,9 +96,9 @@ def literal(document: Document, draft: Draft, part: Part | None) -> str | None:
         Finding(
             "Q116",
             "error",
-            "the answer of a `value` question is one Python literal",
+            "the answer of a `value` question must be a Python literal",
             document.source.span(part.heading.first, part.last),
-            help="write it in backticks, such as `(1, 4)`, and the reason under `### Why`",
+            help="write it in backticks, such as `(1, 4)`, and the explanation under `### Why`",
         )
     )
     return ""
@@ -110,7 +110,7 @@ def bullets(document: Document, draft: Draft, part: Part | None) -> tuple[tuple[
         return ()
     lists = [block for block in part.body if block.kind == "list"]
     others = [block for block in part.body if block.kind != "list"]
-    draft.findings += [_stray(document, block, f"a list is all that belongs in `{part.name}`") for block in others]
+    draft.findings += [_stray(document, block, f"only a list is allowed in `{part.name}`") for block in others]
     return tuple((item_text(document, item), item.first) for block in lists for item in block.children)
 
 
@@ -129,9 +129,9 @@ def _links(document: Document, draft: Draft, part: Part | None) -> Iterator[str]
                 Finding(
                     "Q120",
                     "error",
-                    "this link has no address",
+                    "this link has no URL",
                     document.source.span(line),
-                    help="write the address in full, beginning with https://",
+                    help="write the full URL, starting with https://",
                 )
             )
 
@@ -180,7 +180,7 @@ def _bad_limit(document: Document, line: int, names: tuple[str, ...]) -> Finding
     return Finding(
         "Q117",
         "error",
-        "this is no limit",
+        "this is not a limit",
         document.source.span(line),
         help=f"write a name and a number, such as `rtol: 1e-4`; the names are {', '.join(names)}; "
         f"or `device:` and one of {', '.join(DEVICES)}",
@@ -233,7 +233,7 @@ def _stray(document: Document, block: Block, why: str) -> Finding:
     return Finding(
         "Q118",
         "error",
-        "this text belongs to nothing",
+        "this text does not belong to any part",
         document.source.span(block.first, block.last),
         note=why,
         help="move it under `### Why`, or into the prompt",
@@ -301,16 +301,16 @@ def read(document: Document) -> Draft:
         heading = section.heading
         if heading.level == 1:
             if not _TOPIC.fullmatch(plain(heading.text)):
-                _complain(document, draft, heading, "Q114", "this is no topic", _TOPIC_HELP, "warning")
+                _complain(document, draft, heading, "Q114", "this is not a topic", _TOPIC_HELP, "warning")
         elif heading.level == 2:
             _read_question(document, draft, section)
         elif not section.above or section.above[-1].level < 2:
-            _complain(document, draft, heading, "Q113", "this heading stands outside a question", _OUTSIDE_HELP)
+            _complain(document, draft, heading, "Q113", "this heading is outside a question", _OUTSIDE_HELP)
     return draft
 
 
 _TOPIC_HELP = "write a path of lower-case words, such as `# tensors/memory`"
-_OUTSIDE_HELP = "begin a question with `## id · kind · level` first"
+_OUTSIDE_HELP = "start a question with `## id · kind · level` first"
 
 
 def _read_question(document: Document, draft: Draft, section: Section) -> None:
@@ -344,13 +344,13 @@ def _header(document: Document, draft: Draft, section: Section) -> _Header | Non
 
 def _header_problem(words: list[str]) -> tuple[str, str, str] | None:
     if len(words) not in (2, 3):
-        return "Q110", "this heading does not read `id · kind · level`", "write `## transpose-strides · choice · mid`"
+        return "Q110", "this heading is not `id · kind · level`", "write `## transpose-strides · choice · mid`"
     if not _SLUG.fullmatch(words[0]):
         return "Q110", f"`{words[0]}` cannot be an id", "use lower-case words and numbers joined by hyphens"
     if words[1] not in KINDS:
-        return "Q111", f"`{words[1]}` is no kind of question", f"the kinds are {', '.join(KINDS)}"
+        return "Q111", f"`{words[1]}` is not a kind of question", f"the kinds are {', '.join(KINDS)}"
     if len(words) == 3 and words[2] not in LEVELS:
-        return "Q112", f"`{words[2]}` is no level", f"the levels are {', '.join(LEVELS)}"
+        return "Q112", f"`{words[2]}` is not a level", f"the levels are {', '.join(LEVELS)}"
     return None
 
 
@@ -362,7 +362,7 @@ def _body(document: Document, draft: Draft, section: Section, kind: Kind) -> _Bo
         if is_options(block) and not options:
             options = read_options(document, block)
         elif options:
-            _complain(document, draft, block, "Q118", "this text stands behind the options", _BEHIND_HELP)
+            _complain(document, draft, block, "Q118", "this text is after the options", _BEHIND_HELP)
         else:
             end = block.last
     if options and kind != "choice":
@@ -372,7 +372,7 @@ def _body(document: Document, draft: Draft, section: Section, kind: Kind) -> _Bo
 
 
 _BEHIND_HELP = "put it before the first option, or under `### Why`"
-_KIND_HELP = "make it a `choice`, or write the list without boxes"
+_KIND_HELP = "make it a `choice`, or remove the check boxes"
 
 
 def _is_part(block: Block) -> bool:
@@ -406,12 +406,12 @@ def _split(body: tuple[Block, ...]) -> Iterator[Part]:
 
 def _part_problem(name: str, kind: Kind, named: dict[str, Part]) -> tuple[str, str] | None:
     if name not in _PARTS:
-        return f"`{name}` is no part of a question", f"the parts are {', '.join(_PARTS)} name"
+        return f"`{name}` is not a part of a question", f"the parts are {', '.join(_PARTS)} name"
     if kind not in _PARTS[name]:
         fitting = ", ".join(sorted(_PARTS[name]))
         return f"{_a(kind)} question has no `{name}`", f"`{name}` belongs to questions of the kind {fitting}"
     if name in named:
-        return f"`{name}` stands here a second time", "join the two, or remove one"
+        return f"`{name}` appears twice", "merge them, or remove one"
     return None
 
 
@@ -483,8 +483,8 @@ def _entry(document: Document, draft: Draft, part: Part | None, starter: str) ->
     if len(names) == 1:
         return names[0]
     if part is not None and not isinstance(tree, SyntaxError):
-        message = f"the starter defines {len(names)} functions or classes at its top, it must define one"
-        _complain(document, draft, part.heading, "Q121", message, "leave only the one the member is to write")
+        message = f"the starter defines {len(names)} functions or classes at module level, it must define one"
+        _complain(document, draft, part.heading, "Q121", message, "keep only the one to be written")
     return ""
 
 

@@ -344,16 +344,16 @@ def _judged(run: OptionRun, key: _Key | None, marked: frozenset[str]) -> tuple[f
     none: frozenset[str] = frozenset()
     ids = [option.id for option in run.options]
     if len(set(ids)) != len(ids):
-        return none, (KeyProblem("Q108", "two options have the same letter", "", "letter them a, b, c and so on"),)
+        return none, (KeyProblem("Q108", "two options have the same letter", "", "use the letters a, b, c, …"),)
     if key and (unknown := sorted(key.ids - set(ids))):
-        message = f"the key names option {unknown[0]}, and there is none"
-        return none, (KeyProblem("Q105", message, key.at, "name one of the options, or add the one that is missing"),)
+        message = f"the key names option {unknown[0]}, which does not exist"
+        return none, (KeyProblem("Q105", message, key.at, "name an existing option, or add the missing one"),)
     if key and marked and marked != key.ids:
         message = f"the key says {_listed(key.ids)}, the mark says {_listed(marked)}"
-        return none, (KeyProblem("Q106", message, key.at, "decide which is right and correct the other"),)
+        return none, (KeyProblem("Q106", message, key.at, "correct one of them"),)
     if not key and run.by_bold:
-        message = "the option in bold was taken for the right one"
-        return marked, (KeyProblem("Q107", message, run.by_bold, "say so below: `Answer: b`", assumed=True),)
+        message = "the bold option was read as the correct one"
+        return marked, (KeyProblem("Q107", message, run.by_bold, "add the key below: `Answer: b`", assumed=True),)
     return (key.ids if key else marked), ()
 
 

@@ -69,12 +69,14 @@ def add_note(sheet: Sheet, note: Note) -> None:
     if not sheet.takes(*note.lines, sum(map(len, texts))):
         return
     if any(_MEDIA.search(text) for text in texts):
-        cure = "describe what is to be seen or heard"
-        sheet.say("Q609", "pictures and sounds are not kept", cure, note.lines, note="their names stay in the text")
+        cure = "describe the picture or sound"
+        sheet.say(
+            "Q609", "pictures and sounds are not imported", cure, note.lines, note="their names are kept in the text"
+        )
     if texts and _GAP.search(texts[0]):
         _add_gaps(sheet, note)
     elif sum(bool(text.strip()) for text in texts) < 2:
-        sheet.left_out("this note has fewer than two fields", "write what is asked and what is right", note.lines)
+        sheet.left_out("this note has fewer than two fields", "add a question and an answer", note.lines)
     else:
         _add_fields(sheet, note)
 
@@ -116,7 +118,7 @@ def _add_fields(sheet: Sheet, note: Note) -> None:
             unused.append(name or "a field without a name")
     if unused:
         shown = ", ".join(unused[:10])
-        sheet.say("Q610", f"fields were not kept: {shown}", "join them with others", note.lines, severity="note")
+        sheet.say("Q610", f"fields not imported: {shown}", "merge them into other fields", note.lines, severity="note")
     row.cells["tags"] = ",".join([*_tags(note), row.cells.get("tags", "")])
     row.cells.setdefault("topic", note.deck)
     add_row(sheet, row)
@@ -191,7 +193,7 @@ class UnreadableCollection(Exception):
 def read_notes(data: bytes) -> list[Note]:
     """Returns the notes of a collection in order; the line of each is its number. Raises Unreadable."""
     if not data.startswith(b"SQLite format 3\0"):
-        raise UnreadableCollection("the collection is no SQLite file")
+        raise UnreadableCollection("the collection is not an SQLite file")
     with tempfile.TemporaryDirectory(prefix="dailygrad-anki-") as folder:
         path = Path(folder) / "collection"
         path.write_bytes(data)
@@ -246,7 +248,7 @@ def _notes(connection: sqlite3.Connection) -> list[Note]:
     rows = connection.execute("SELECT id, mid, tags, flds FROM notes LIMIT ?", (_MOST_NOTES + 1,))
     for number, (key, kind, tags, fields) in enumerate(rows, 1):
         if number > _MOST_NOTES:
-            raise UnreadableCollection(f"the collection holds more than {_MOST_NOTES:,} notes")
+            raise UnreadableCollection(f"the collection has more than {_MOST_NOTES:,} notes")
         texts = str(fields or "").split("\x1f")[:100]
         known = names.get(_key(kind), [])
         note = Note(number, number, tags=str(tags or "").split()[:100], deck=decks.get(_key(key), ""))
@@ -333,7 +335,7 @@ def read_anki_package(data: bytes, name: str) -> Sheet:
         collection = _collection(data)
         notes = read_notes(collection)
     except _PackageTooLarge as error:
-        return empty.refused(str(error), "export the deck again, without media; split it where it is large")
+        return empty.refused(str(error), "export the deck again without media, or in smaller parts")
     except UnreadableCollection as error:
         return empty.unreadable(str(error), "export the deck again as .apkg")
     sheet = Sheet(Source(name, tuple(_line(note.fields) for note in notes) or ("",)), ANKI_PACKAGE)
@@ -341,7 +343,7 @@ def read_anki_package(data: bytes, name: str) -> Sheet:
     for note in notes:
         add_note(sheet, note)
     if not sheet.questions and not sheet.findings:
-        sheet.unreadable("the package holds no notes", "export a deck with notes in it")
+        sheet.unreadable("the package has no notes", "export a deck that contains notes")
     return sheet
 
 
@@ -367,11 +369,11 @@ def _collection(data: bytes) -> bytes:
 def _member(package: zipfile.ZipFile) -> bytes:
     entries = package.infolist()
     if len(entries) > _MOST_ENTRIES:
-        raise _PackageTooLarge(f"the package holds more than {_MOST_ENTRIES:,} files")
+        raise _PackageTooLarge(f"the package has more than {_MOST_ENTRIES:,} files")
     named = {entry.filename: entry for entry in entries}
     name = next((name for name in _COLLECTIONS if name in named), None)
     if name is None:
-        raise UnreadableCollection("the package holds no collection")
+        raise UnreadableCollection("the package has no collection")
     entry = named[name]
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise _PackageTooLarge("the collection is compressed in a way Anki does not use")
@@ -460,7 +462,7 @@ def read_anki_text(source: Source) -> Sheet:
                 note.fields.append((label, cell))
         add_note(sheet, note)
     if not sheet.questions and not sheet.findings:
-        sheet.unreadable("the file holds no notes", "export notes with at least two fields")
+        sheet.unreadable("the file has no notes", "export notes with at least two fields")
     return sheet
 
 
@@ -484,7 +486,7 @@ def _rows(sheet: Sheet, headers: _Headers) -> Iterator[tuple[list[str], tuple[in
     try:
         reader = csv.reader((f"{line}\n" for line in lines[headers.end :]), delimiter=headers.separator)
     except (TypeError, ValueError):
-        sheet.unreadable("the separator cannot part fields", "write `#separator:tab`")
+        sheet.unreadable("this separator is not allowed", "write `#separator:tab`")
         return
     start = headers.end + 1
     while True:
@@ -492,7 +494,7 @@ def _rows(sheet: Sheet, headers: _Headers) -> Iterator[tuple[list[str], tuple[in
             cells = next(reader, None)
         except csv.Error as error:
             last = headers.end + reader.line_num
-            sheet.left_out(f"this note cannot be read: {error}", "close its quotes, and shorten it", (start, last))
+            sheet.left_out(f"this note cannot be read: {error}", "close its quotes, or shorten it", (start, last))
             start = last + 1
             continue
         if cells is None:

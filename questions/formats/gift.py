@@ -73,7 +73,7 @@ def read(source: Source) -> Sheet:
             _question(sheet, chunk, text, category)
     if not sheet.questions and not sheet.findings:
         cure = "write `::name:: Question? { =right ~wrong }`, with a blank line between questions"
-        sheet.unreadable("no question was found", cure)
+        sheet.unreadable("no questions found", cure)
     return sheet
 
 
@@ -122,12 +122,12 @@ def _question(sheet: Sheet, chunk: _Chunk, text: str, category: str) -> None:
         return
     opens = unescaped_at(text, "{")
     if opens < 0:
-        note = "Moodle shows such a text between questions; here it is study text"
+        note = "it was read as study text"
         sheet.say("Q608", "this text has no answer in braces", _EMPTY, lines, severity="note", note=note)
         return
     closes = unescaped_at(text, "}", opens)
     if closes < 0:
-        sheet.left_out("the brace of the answer is never closed", "add `}` behind the last answer", lines)
+        sheet.left_out("the brace of the answer is never closed", "add `}` after the last answer", lines)
         return
     title, style, before = _head(text[:opens])
     read_words = words_reader(style)
@@ -139,7 +139,7 @@ def _question(sheet: Sheet, chunk: _Chunk, text: str, category: str) -> None:
     add_answers(sheet, item, text[opens + 1 : closes], style)
 
 
-_EMPTY = "write `{}` behind it to ask for an essay"
+_EMPTY = "add `{}` after it to ask for an essay"
 
 
 def _head(text: str) -> tuple[str, str, str]:
@@ -225,9 +225,9 @@ def _essay(sheet: Sheet, item: Item) -> None:
     if not item.why:
         add_unanswered(sheet, item)
         return
-    note = "an essay has no other key"
-    cure = "check that it answers the question"
-    sheet.say("Q614", "the general feedback was taken for the answer", cure, item.lines, severity="note", note=note)
+    note = "an essay has no other answer"
+    cure = "check that it is an answer"
+    sheet.say("Q614", "the general feedback was used as the answer", cure, item.lines, severity="note", note=note)
     answer, item.why = item.why, ""
     add_open(sheet, item, answer)
 
@@ -285,7 +285,7 @@ def _listed(sheet: Sheet, item: Item, text: str, read_words: Callable[[str], str
     answers = _answers(text)
     if not answers:
         sheet.left_out(
-            "the braces hold no answer", "write `=` before a right answer, `~` before a wrong one", item.lines
+            "there is no answer in the braces", "write `=` before a right answer, `~` before a wrong one", item.lines
         )
     elif any(not answer.marked for answer in answers):
         _choice(sheet, item, answers, read_words)
@@ -299,9 +299,9 @@ def _choice(sheet: Sheet, item: Item, answers: list[_GiftAnswer], read_words: Ca
     single = any(answer.marked for answer in answers)
     partial = [answer for answer in answers if _is_partial(answer, single)]
     if partial:
-        note = "an option is right or wrong here; those were taken as wrong"
-        cure = "write `=` before it where it is right"
-        sheet.say("Q606", "some options give part of the points", cure, item.lines, note=note)
+        note = "partial credit is not supported; these options count as wrong"
+        cure = "write `=` before it if it is right"
+        sheet.say("Q606", "some options give partial credit", cure, item.lines, note=note)
     offers: list[Offer] = []
     for answer in answers:
         right = answer.marked if single else (answer.weight or 0) > 0
@@ -328,7 +328,7 @@ def _short(sheet: Sheet, item: Item, answers: list[_GiftAnswer], read_words: Cal
     if partial:
         said = "; ".join(_words(answer, read_words) for answer in partial)[:200]
         cure = "remove them, or make them right"
-        sheet.say("Q606", "some answers give part of the points", cure, item.lines, note=f"not kept: {said}")
+        sheet.say("Q606", "some answers give partial credit", cure, item.lines, note=f"not imported: {said}")
     feedback = "\n\n".join(text for answer in full if (text := read_words(unescape(answer.feedback))))
     item.why = "\n\n".join(text for text in (feedback, item.why) if text)
     add_short(sheet, item, [_words(answer, read_words) for answer in full])
@@ -342,8 +342,8 @@ def _numbers(sheet: Sheet, item: Item, text: str, read_words: Callable[[str], st
         answers = [_GiftAnswer(body.strip(), None, True, feedback.strip())]
     full = [answer for answer in answers if answer.marked and (answer.weight is None or answer.weight >= 100)]
     if len(full) < len(answers):
-        note = "only answers of full weight were kept"
-        sheet.say("Q606", "some answers give part of the points", "remove them", item.lines, note=note)
+        note = "only answers with full credit were imported"
+        sheet.say("Q606", "some answers give partial credit", "remove them", item.lines, note=note)
     feedback = "\n\n".join(text for answer in answers if (text := read_words(unescape(answer.feedback))))
     item.why = "\n\n".join(text for text in (feedback, item.why) if text)
     add_number(sheet, item, [unescape(answer.text) for answer in full])

@@ -38,11 +38,11 @@ def read(source: Source) -> Sheet:
         found = outline("\n".join(source.lines), "questions")
     except ValueError as error:
         said = str(error).partition(": line ")[0]
-        return sheet.unreadable(f"this JSON cannot be read: {said}", "export the bank again", line_of(error))
+        return sheet.unreadable(f"invalid JSON: {said}", "export the bank again", line_of(error))
     version = found.values.get("version")
     if version != VERSION or isinstance(version, bool):
         return sheet.unreadable(
-            f"this bank was written in version {str(version)[:20]} of the format",
+            f"unsupported format version {str(version)[:20]}",
             f"export it as version {VERSION}, or update Dailygrad",
         )
     bank = found.values.get("bank")
@@ -52,7 +52,7 @@ def read(source: Source) -> Sheet:
     for element in found.elements or ():
         _question(sheet, element)
     if not found.elements:
-        sheet.unreadable("this bank holds no questions", "export it again")
+        sheet.unreadable("this bank has no questions", "export it again")
     return sheet
 
 
@@ -63,7 +63,7 @@ def _question(sheet: Sheet, element: JsonElement) -> None:
     try:
         question = question_of(element.value)
     except ValueError as error:
-        sheet.left_out(f"this is no question: {error}", "export the bank again", lines)
+        sheet.left_out(f"this is not a question: {error}", "export the bank again", lines)
         return
     place = sheet.place(*lines)
     blocks = tuple(dataclasses.replace(block, line=place.line) for block in question.code_blocks)
@@ -113,7 +113,7 @@ def outline(text: str, wanted: str) -> Outline:
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if _skip(text, position) != len(text):
-        raise json.JSONDecodeError("more text behind the end", text, position)
+        raise json.JSONDecodeError("extra text after the end", text, position)
     return found
 
 
@@ -203,7 +203,7 @@ def question_of(data: Any) -> Question:
         raise ValueError(f"`{missing[0]}` is missing")
     unknown = sorted(set(data) - _FIELDS)
     if unknown:
-        raise ValueError(f"`{unknown[0][:40]}` is no field")
+        raise ValueError(f"`{unknown[0][:40]}` is not a field")
     wrong = next((name for name, value in data.items() if not _acceptable(name, value)), "")
     if not wrong:
         try:
@@ -213,7 +213,7 @@ def question_of(data: Any) -> Question:
             if not path:
                 raise ValueError("its text is not valid Unicode") from None
             wrong = str(path[0])
-    raise ValueError(f"`{wrong}` is not what it must be")
+    raise ValueError(f"`{wrong}` has an invalid value")
 
 
 def _acceptable(name: str, value: Any) -> bool:

@@ -83,7 +83,7 @@ class Sheet:
 
     def refused(self, message: str, cure: str, line: int = 1) -> Sheet:
         """Adds an error that the document is refused for safety, and returns the sheet."""
-        self.say("Q602", message, cure, (line, line), severity="error", note="nothing of it was read")
+        self.say("Q602", message, cure, (line, line), severity="error", note="nothing was imported")
         return self
 
     def left_out(self, message: str, cure: str, lines: tuple[int, int]) -> None:
@@ -99,7 +99,7 @@ class Sheet:
             return True
         if not self._overflowed:
             self._overflowed = True
-            message = f"the document holds more than {MOST_QUESTIONS:,} questions"
+            message = f"the document has more than {MOST_QUESTIONS:,} questions"
             self.left_out(message, "split it into several documents", (first, len(self.source.lines)))
         return False
 
@@ -203,7 +203,13 @@ def add_choice(sheet: Sheet, item: Item, offers: Sequence[Offer]) -> None:
     if not right:
         add_unanswered(sheet, item, [offer.text for offer in kept])
     elif len(kept) == 1:
-        sheet.say("Q606", "a choice of one option is no choice", "add wrong options", item.lines, note="it became open")
+        sheet.say(
+            "Q606",
+            "a choice needs more than one option",
+            "add wrong options",
+            item.lines,
+            note="it was imported as an open question",
+        )
         add_open(sheet, item, right[0].text)
     else:
         options = tuple(
@@ -215,7 +221,7 @@ def add_choice(sheet: Sheet, item: Item, offers: Sequence[Offer]) -> None:
 def _distinct(sheet: Sheet, item: Item, offers: Sequence[Offer]) -> Iterator[Offer]:
     """Yields options with different texts; a finding names each repeated one."""
     if len(offers) > _MOST_OFFERS:
-        note = f"those behind the first {_MOST_OFFERS} were left out"
+        note = f"only the first {_MOST_OFFERS} were imported"
         sheet.say("Q607", "there are too many options", f"keep {MOST_OPTIONS} or fewer", item.lines, note=note)
         offers = offers[:_MOST_OFFERS]
     right_texts = {plain(offer.text) for offer in offers if offer.right and len(offer.text) <= LONGEST_TEXT}
@@ -226,7 +232,7 @@ def _distinct(sheet: Sheet, item: Item, offers: Sequence[Offer]) -> Iterator[Off
             sheet.say("Q607", "an option is empty or too long", "write its text", item.lines, note="it was left out")
         elif shown in seen or (not offer.right and shown in right_texts):
             cure = "change or remove one"
-            sheet.say("Q607", "two options say the same", cure, item.lines, note=f"`{shown[:60]}` was kept once")
+            sheet.say("Q607", "two options are the same", cure, item.lines, note=f"`{shown[:60]}` was imported once")
         elif len(seen) >= MOST_OPTIONS:
             cure = f"keep {MOST_OPTIONS} or fewer"
             sheet.say("Q607", "there are too many options", cure, item.lines, note=f"`{shown[:60]}` was left out")
@@ -280,8 +286,8 @@ def add_exact(sheet: Sheet, item: Item, kind: Literal["value", "output"], answer
 
 def add_unanswered(sheet: Sheet, item: Item, options: Sequence[str] = ()) -> None:
     """Adds a question without a key, with its options in the prompt. It is never asked."""
-    cure = "mark what is right" if options else "write the answer"
-    note = "it is kept and never put to anyone"
+    cure = "mark the right option" if options else "write the answer"
+    note = "it is kept but never asked"
     sheet.say("Q604", "the question has no answer", cure, item.lines, note=note)
     if options:
         listed = "\n".join(f"- {' '.join(text.split())}" for text in options)
@@ -299,15 +305,15 @@ def _add(
     key_points: tuple[str, ...] = (),
 ) -> None:
     if not item.prompt.strip():
-        sheet.left_out("the question asks nothing", "write what is asked", item.lines)
+        sheet.left_out("the question has no prompt", "write the question", item.lines)
         return
     if max(len(item.prompt), len(answer or ""), len(item.why)) > LONGEST_TEXT:
         sheet.left_out(f"a text is longer than {LONGEST_TEXT:,} characters", "shorten it", item.lines)
         return
     if item.id and not _fits(item.id):
-        note = f"it says `{item.id[:60]}`; one was made of the prompt"
+        note = f"`{item.id[:60]}` was replaced by an id made from the prompt"
         cure = "use lower-case words and numbers joined by hyphens"
-        sheet.say("Q612", "this cannot be an id", cure, item.lines, severity="note", note=note)
+        sheet.say("Q612", "this is not a valid id", cure, item.lines, severity="note", note=note)
     question = Question(
         id=item.id if _fits(item.id) else "",
         kind=kind,
@@ -361,13 +367,13 @@ def add_pairs(sheet: Sheet, item: Item, pairs: Sequence[tuple[str, str]]) -> Non
         return
     sheet.say(
         "Q608",
-        f"a matching question was read as {len(asked)} of one choice each",
-        "leave it so, or ask for the whole assignment in a question of its own",
+        f"a matching question was split into {len(asked)} choices",
+        "nothing to do; or ask for the whole assignment in one question",
         item.lines,
         severity="note",
     )
     if len(pairs) > _MOST:
-        note = f"the first {_MOST} were kept"
+        note = f"only the first {_MOST} were imported"
         sheet.say("Q606", "there are too many pairs", "split the question", item.lines, note=note)
     for index, (left, right) in enumerate(asked, 1):
         part = dataclasses.replace(item, prompt=f"{item.prompt}\n\n{left}".strip(), number=f"{index}")
@@ -389,15 +395,15 @@ def add_number(sheet: Sheet, item: Item, answers: Sequence[str]) -> None:
     if not read:
         if any(answer.strip() for answer in answers):
             note = f"it says `{'; '.join(answers)[:100]}`"
-            sheet.say("Q606", "the answer is no number", "write `#5`, `#5:0.1` or `#1..5`", item.lines, note=note)
+            sheet.say("Q606", "the answer is not a number", "write `#5`, `#5:0.1` or `#1..5`", item.lines, note=note)
         add_unanswered(sheet, item)
         return
     shown, low, high = read[0]
     if low != high:
         accepted = f"Accepted: {_shown(low)} to {_shown(high)}."
-        note = f"the key became {shown} alone"
-        cure = "ask for a result that is exact"
-        sheet.say("Q606", "a tolerance cannot be kept", cure, item.lines, note=f"{accepted} {note}")
+        note = f"only {shown} is accepted"
+        cure = "ask for an exact result"
+        sheet.say("Q606", "tolerances are not supported", cure, item.lines, note=f"{accepted} {note}")
         item.why = "\n\n".join(text for text in (accepted, item.why) if text)
     add_short(sheet, item, [one[0] for one in read])
 

@@ -102,7 +102,7 @@ def parse_xml(text: str) -> XmlElement:
     except expat.ExpatError as error:
         raise BrokenXml(expat.ErrorString(error.code), error.lineno) from None
     if builder.root is None:
-        raise BrokenXml("it holds no element", 1)
+        raise BrokenXml("it has no elements", 1)
     return builder.root
 
 
@@ -162,9 +162,9 @@ def read(source: Source) -> Sheet:
     try:
         root = parse_xml("\n".join(source.lines))
     except RefusedXml as error:
-        return sheet.refused(str(error), "export the quiz from Moodle again, and change nothing by hand", error.line)
+        return sheet.refused(str(error), "export the quiz from Moodle again, without manual changes", error.line)
     except BrokenXml as error:
-        return sheet.unreadable(f"the XML cannot be read: {error}", "export the quiz again", error.line)
+        return sheet.unreadable(f"invalid XML: {error}", "export the quiz again", error.line)
     if root.name != "quiz":
         return sheet.unreadable(f"this is `{root.name[:40]}`, not a Moodle quiz", "export questions as Moodle XML")
     category = ""
@@ -175,7 +175,7 @@ def read(source: Source) -> Sheet:
         else:
             _question(sheet, element, kind, category)
     if not sheet.questions and not sheet.findings:
-        sheet.unreadable("the quiz holds no question", "export a category with questions in it")
+        sheet.unreadable("the quiz has no questions", "export a category that contains questions")
     return sheet
 
 
@@ -192,10 +192,17 @@ def _question(sheet: Sheet, element: XmlElement, kind: str, category: str) -> No
     if not sheet.takes(*lines, element.size):
         return
     if kind == "description":
-        sheet.say("Q608", "a description asks nothing", "leave it so", lines, severity="note", note="it is study text")
+        sheet.say(
+            "Q608",
+            "descriptions are not questions",
+            "nothing to do",
+            lines,
+            severity="note",
+            note="it was read as study text",
+        )
         return
     if add is None:
-        sheet.left_out(f"there is no form here for the kind `{kind[:40]}`", _CURE, lines)
+        sheet.left_out(f"unsupported question type `{kind[:40]}`", _CURE, lines)
         return
     item = Item(*lines, _words(element.child("questiontext")), _words(element.child("generalfeedback")))
     item.title = " ".join(element.text_of("name").split())
@@ -205,11 +212,11 @@ def _question(sheet: Sheet, element: XmlElement, kind: str, category: str) -> No
     tags = element.child("tags")
     item.tag([tag.text_of() for tag in tags.all("tag")] if tags else [])
     if _PICTURE.search(element.text_of("questiontext")):
-        sheet.say("Q609", "pictures and files are not kept", "describe what is to be seen", lines)
+        sheet.say("Q609", "pictures and files are not imported", "describe the picture", lines)
     add(sheet, item, element)
 
 
-_CURE = "ask it as a choice, a number, a short answer or an essay"
+_CURE = "use a multiple-choice, numeric, short-answer or essay question"
 
 
 def _fraction(answer: XmlElement) -> float:
@@ -224,8 +231,8 @@ def _choice(sheet: Sheet, item: Item, element: XmlElement) -> None:
     single = element.text_of("single").strip().lower() in ("", "true", "1")
     least = 99.0 if single else 0.01
     if single and any(0 < _fraction(answer) < least for answer in answers):
-        note = "an option is right or wrong here; those were taken as wrong"
-        sheet.say("Q606", "some options give part of the points", "decide which are right", item.lines, note=note)
+        note = "partial credit is not supported; these options count as wrong"
+        sheet.say("Q606", "some options give partial credit", "mark each as right or wrong", item.lines, note=note)
     offers = [Offer(_words(one), _fraction(one) >= least, _words(one.child("feedback"))) for one in answers]
     add_choice(sheet, item, offers)
 
@@ -247,8 +254,8 @@ def _full(sheet: Sheet, item: Item, element: XmlElement) -> list[XmlElement]:
     full = [answer for answer in answers if _fraction(answer) >= 99]
     partial = [answer.text_of().strip() for answer in answers if 0 < _fraction(answer) < 99]
     if partial:
-        note = f"not kept: {'; '.join(partial)[:200]}"
-        sheet.say("Q606", "some answers give part of the points", "remove them", item.lines, note=note)
+        note = f"not imported: {'; '.join(partial)[:200]}"
+        sheet.say("Q606", "some answers give partial credit", "remove them", item.lines, note=note)
     said = [_words(answer.child("feedback")) for answer in full]
     item.why = "\n\n".join(text for text in (*said, item.why) if text)
     return full
@@ -257,8 +264,8 @@ def _full(sheet: Sheet, item: Item, element: XmlElement) -> list[XmlElement]:
 def _short(sheet: Sheet, item: Item, element: XmlElement) -> None:
     full = _full(sheet, item, element)
     if any("*" in answer.text_of() for answer in full):
-        cure = "write out the answers that count"
-        sheet.say("Q606", "a `*` stands for any letters in Moodle", cure, item.lines, note="here it is a star")
+        cure = "write out the accepted answers"
+        sheet.say("Q606", "`*` is a wildcard in Moodle", cure, item.lines, note="here it is a literal star")
     add_short(sheet, item, [_words(answer) for answer in full])
 
 
@@ -266,7 +273,7 @@ def _number(sheet: Sheet, item: Item, element: XmlElement) -> None:
     units = element.child("units")
     if units is not None and units.all("unit"):
         names = ", ".join(unit.text_of("unit_name") for unit in units.all("unit"))[:100]
-        sheet.say("Q606", "units are not kept", "name the unit in the question", item.lines, note=f"they are {names}")
+        sheet.say("Q606", "units are not imported", "name the unit in the question", item.lines, note=f"units: {names}")
     full = _full(sheet, item, element)
     add_number(sheet, item, [f"{one.text_of()}:{one.text_of('tolerance').strip() or '0'}" for one in full])
 
@@ -280,8 +287,8 @@ def _matching(sheet: Sheet, item: Item, element: XmlElement) -> None:
 def _essay(sheet: Sheet, item: Item, element: XmlElement) -> None:
     answer = _words(element.child("graderinfo"))
     if not answer and item.why:
-        cure = "write the answer as information for graders"
-        sheet.say("Q614", "the general feedback was taken for the answer", cure, item.lines, severity="note")
+        cure = "add the answer as information for graders"
+        sheet.say("Q614", "the general feedback was used as the answer", cure, item.lines, severity="note")
         answer, item.why = item.why, ""
     add_open(sheet, item, answer)
 

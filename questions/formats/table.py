@@ -47,24 +47,26 @@ def read(source: Source) -> Sheet:
     first = _first(source)
     delimiter = _delimiter(source, first)
     if delimiter is None:
-        return sheet.unreadable(f"the first line is no header: {_NEEDED} are needed", "name the columns", first)
+        return sheet.unreadable(f"the first line is not a header: it needs {_NEEDED}", "add a header", first)
     rows = _rows(sheet, delimiter, first)
     names, lines = next(rows)
     roles = columns(names)
     unknown = unknown_columns(names, roles)
     if unknown:
         shown = ", ".join(f"`{name[:40]}`" for name in unknown[:10])
-        sheet.say("Q610", f"columns were not kept: {shown}", "rename or remove them", lines, severity="note")
+        sheet.say("Q610", f"columns not imported: {shown}", "rename or remove them", lines, severity="note")
     for cells, lines in rows:
         if len(cells) > len(roles):
-            note = f"the header names {len(roles)} columns, the row has {len(cells)} cells"
-            sheet.say("Q606", "a row has more cells than columns", "put quotes around it", lines, note=note)
+            note = f"the header has {len(roles)} columns, the row has {len(cells)} cells"
+            sheet.say(
+                "Q606", "a row has more cells than columns", "quote cells that contain the delimiter", lines, note=note
+            )
         row = Row(*lines)
         for column, cell in zip(roles, cells, strict=False):
             row.put(column, cell.strip("\n"))
         add_row(sheet, row)
     if not sheet.questions and not sheet.findings:
-        sheet.unreadable("the table holds no row below its header", "write a row for each question", first)
+        sheet.unreadable("the table has no rows", "add a row for each question", first)
     return sheet
 
 
@@ -106,12 +108,12 @@ def _rows(sheet: Sheet, delimiter: str, first: int) -> Iterator[tuple[Sequence[s
             return
         except csv.Error as error:
             last = first + reader.line_num - 1
-            sheet.left_out(f"this row cannot be read: {error}", "close its quotes, and shorten it", (start, last))
+            sheet.left_out(f"this row cannot be read: {error}", "close its quotes, or shorten it", (start, last))
             start = last + 1
             continue
         last = first + reader.line_num - 1
         if last == len(lines) and last > start and not lines[-1].strip() and _swallowed(cells):
-            sheet.say("Q601", "a quote is opened here and never closed", 'close it with `"`', (start, last))
+            sheet.say("Q601", "this quote is never closed", 'close it with `"`', (start, last))
         if any(cell.strip() for cell in cells):
             yield cells, (start, sheet.source.last_filled(start, last))
         start = last + 1
@@ -245,7 +247,7 @@ def _offers(sheet: Sheet, item: Item, row: Row, options: list[tuple[int, str]]) 
     if right is None:
         said = (row.cells.get("correct") or row.cells.get("answer", ""))[:60]
         cure = "write its letter or its text"
-        sheet.say("Q606", "no option is the one said to be right", cure, item.lines, note=f"it says `{said}`")
+        sheet.say("Q606", "the right answer is not among the options", cure, item.lines, note=f"`{said}`")
     return [Offer(text, index in (right or ()), row.reasons.get(index, "").strip()) for index, text in options]
 
 
@@ -281,9 +283,9 @@ def _exact(sheet: Sheet, item: Item, kind: str, answer: str) -> None:
     elif kind == "value" and is_literal(answer.strip()):
         add_exact(sheet, item, "value", answer.strip())
     elif answer.strip():
-        cure = "give it a program" if kind == "output" else "write a Python literal"
+        cure = "add a program" if kind == "output" else "write a Python literal"
         sheet.say(
-            "Q606", f"this cannot be asked as `{kind}`", cure, item.lines, note="its answer was taken as a plain one"
+            "Q606", f"this cannot be a `{kind}` question", cure, item.lines, note="it was imported as an open question"
         )
         add_short(sheet, item, [answer])
     else:
@@ -294,9 +296,9 @@ def _worded(sheet: Sheet, item: Item, cells: dict[str, str], kind: str) -> None:
     answer = cells.get("answer") or cells.get("correct") or ""
     points = _listed(cells.get("key_points", ""), "\n")
     if kind == "code":
-        note = "it became open, with the program as its answer"
-        cure = "write the cases in our own Markdown"
-        sheet.say("Q608", "a row cannot hold a code question", cure, item.lines, severity="note", note=note)
+        note = "it was imported as an open question with the program as its answer"
+        cure = "write the cases in Markdown"
+        sheet.say("Q608", "tables cannot contain code questions", cure, item.lines, severity="note", note=note)
     if points or kind in ("open", "code") or len(answer) > _SHORT or "\n" in answer.strip():
         add_open(sheet, item, answer, points or None)
     else:

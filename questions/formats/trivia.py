@@ -76,8 +76,8 @@ def read_trivia(source: Source) -> Sheet:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it is broken"
         sheet.unreadable(
-            f"the YAML cannot be read: {problem}",
-            "quote keys and values that hold a colon or begin with a mark",
+            f"invalid YAML: {problem}",
+            "quote keys and values that contain a colon or start with a special character",
             mark.line + 1 if mark else 1,
         )
         return sheet
@@ -87,7 +87,7 @@ def read_trivia(source: Source) -> Sheet:
         if entry.key.text not in _SETTINGS:
             _question(sheet, entry, seen, author)
     if not sheet.questions and not sheet.findings:
-        sheet.unreadable("this is no trivia list", "write `Question?:` and its answers below it as `- answer`")
+        sheet.unreadable("this is not a trivia list", "write `Question?:` and its answers below it as `- answer`")
     return sheet
 
 
@@ -152,8 +152,8 @@ def _settings(sheet: Sheet, entries: list[_Entry]) -> str:
         if entry.key.text == "AUTHOR":
             author = ", ".join(word.text for word in entry.values)
         elif entry.key.text in _SETTINGS:
-            message = f"`{entry.key.text}` was not kept"
-            sheet.say("Q610", message, "set points and times for the schedule instead", lines, severity="note")
+            message = f"`{entry.key.text}` was not imported"
+            sheet.say("Q610", message, "set points and times in the schedule instead", lines, severity="note")
     return " ".join(author.split())
 
 
@@ -162,17 +162,17 @@ def _question(sheet: Sheet, entry: _Entry, seen: dict[str, int], author: str) ->
     if not sheet.takes(*lines, sum(len(word.text) for word in (entry.key, *entry.values))):
         return
     if entry.nested:
-        sheet.left_out("the answers are no list of words", "write each as `- answer`", lines)
+        sheet.left_out("the answers are not a list of words", "write each as `- answer`", lines)
         return
     first = seen.setdefault(entry.key.text, entry.key.line)
     if first != entry.key.line:
-        note = f"the first is on line {first}; YAML loaders keep the last alone, here both are kept"
-        sheet.say("Q605", "the same question stands here again", "join the answers of the two", lines, note=note)
+        note = f"the first is on line {first}; YAML loaders keep only the last, here both are kept"
+        sheet.say("Q605", "duplicate question", "merge their answers", lines, note=note)
     for word in entry.values:
         if word.bare and _WORDS.fullmatch(word.text):
             cure = f'write it in quotes: "{word.text}"'
-            message = f"YAML loaders do not take `{word.text}` for a word"
-            sheet.say("Q611", message, cure, (word.line, word.line), severity="note", note="it was read as written")
+            message = f"YAML loaders do not read `{word.text}` as text"
+            sheet.say("Q611", message, cure, (word.line, word.line), severity="note", note="it was read as text")
     item = Item(*lines, from_plain(entry.key.text), section=(sheet.stem,), topic="")
     item.tag([f"author: {author}"] if author else [])
     add_short(sheet, item, [from_plain(word.text) for word in entry.values])
@@ -203,12 +203,12 @@ def read_opentdb(source: Source) -> Sheet:
         found = outline("\n".join(source.lines), "results")
     except ValueError as error:
         said = str(error).partition(": line ")[0]
-        return sheet.unreadable(f"this JSON cannot be read: {said}", "save the response again, whole", line_of(error))
+        return sheet.unreadable(f"invalid JSON: {said}", "save the complete response again", line_of(error))
     code = found.values.get("response_code", 0)
     if code != 0:
-        sheet.unreadable(f"the API answered with code {str(code)[:20]} instead of questions", "ask it again")
+        sheet.unreadable(f"the API returned code {str(code)[:20]} instead of questions", "repeat the request")
     elif found.elements is None:
-        sheet.unreadable("this JSON holds no list `results`", "save an OpenTDB response, or a bank exported as JSON")
+        sheet.unreadable("this JSON has no list `results`", "save an OpenTDB response, or a bank exported as JSON")
     decode = _decoder(found.elements or [])
     for element in found.elements or ():
         _opentdb_question(sheet, element, decode)
@@ -245,7 +245,7 @@ def _opentdb_question(sheet: Sheet, element: JsonElement, decode: Callable[[str]
     if not sheet.takes(*lines, sum(map(len, _strings(data)))):
         return
     if not isinstance(data, dict) or not isinstance(data.get("question"), str):
-        sheet.left_out("this entry is no question", 'give it a text under "question"', lines)
+        sheet.left_out("this entry is not a question", 'add a text under "question"', lines)
         return
     texts = {key: " ".join(decode(value).split()) for key, value in data.items() if isinstance(value, str)}
     item = Item(*lines, from_plain(texts["question"]))
@@ -254,7 +254,7 @@ def _opentdb_question(sheet: Sheet, element: JsonElement, decode: Callable[[str]
     item.tag([texts.get("difficulty", "")])
     unknown = sorted(str(key)[:40] for key in data.keys() - _FIELDS)
     if unknown:
-        sheet.say("Q610", f"{', '.join(unknown)} was not kept", "remove it", lines, severity="note")
+        sheet.say("Q610", f"not imported: {', '.join(unknown)}", "remove it", lines, severity="note")
     add_choice(sheet, item, _offers(data, texts, decode))
 
 
@@ -322,13 +322,13 @@ def read_aiken(source: Source) -> Sheet:
     if current.options:
         _close(sheet, current, len(source.lines), "")
     elif current.prompt:
-        sheet.left_out("this is no question: no option follows", _CURE, (current.first, len(source.lines)))
+        sheet.left_out("this is not a question: no options follow", _CURE, (current.first, len(source.lines)))
     elif not sheet.questions and not sheet.findings:
-        sheet.unreadable("this is no Aiken text", _CURE)
+        sheet.unreadable("this is not Aiken text", _CURE)
     return sheet
 
 
-_CURE = "write options as `A. text` below the question and `ANSWER: A` behind them"
+_CURE = "write options as `A. text` below the question and `ANSWER: A` after them"
 
 
 def _close(sheet: Sheet, current: _Open, last: int, letters: str) -> None:
@@ -337,12 +337,12 @@ def _close(sheet: Sheet, current: _Open, last: int, letters: str) -> None:
     if not sheet.takes(*lines, size):
         return
     if not current.options:
-        sheet.left_out("this answer belongs to no options", _CURE, lines)
+        sheet.left_out("there are no options before this answer", _CURE, lines)
         return
     right = set(re.findall("[A-Z]", letters))
     unknown = right - {letter for letter, _ in current.options}
     if unknown:
         message = f"there is no option {', '.join(sorted(unknown))}"
-        sheet.say("Q604", message, "name a letter that stands before an option", (last, last))
+        sheet.say("Q604", message, "use the letter of an option", (last, last))
     offers = [Offer(from_plain(text), letter in right) for letter, text in current.options]
     add_choice(sheet, Item(*lines, from_plain("\n".join(current.prompt))), offers)

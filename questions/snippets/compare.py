@@ -227,10 +227,10 @@ def _once(said: Said, probe: Probe, seen: Seen) -> Truth:
 
 def _raises(said: Said, seen: Seen) -> Truth:
     if seen.raised is None:
-        return Truth("differs", "it raises nothing")
+        return Truth("differs", "no exception")
     if not said.error or said.error in seen.raised.kinds:
         return Truth("same", seen.raised.kind)
-    return Truth("differs", f"it raises {seen.raised.kind}")
+    return Truth("differs", f"raises {seen.raised.kind}")
 
 
 def _printed(said: Said, printed: str) -> Truth:

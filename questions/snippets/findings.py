@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Positions and severities of findings about a snippet
 
-LENT = "what it takes stands in another section, so what goes wrong is only warned of"
+LENT = "it uses a program of another section, so errors are only warnings"
 UNSET = re.compile(r"\b(?:new_)?empty(?:_like|_strided)?\(|\bTensor\(\d")
 """Uninitialized memory: no two runs need to agree on it."""
 
@@ -71,14 +71,19 @@ class Marking:
         """Returns the finding for a false claim; a warning if only the form differs, or if the snippet may not be at
         fault."""
         severity: Severity = "warning" if form or self.lent else "error"
-        note = "the number is right, what is printed looks different" if form else ""
+        note = "the number is right, but it is printed differently" if form else ""
         return Finding("P102", severity, message, span, label=label, note=note, help=cure)
 
 
 def not_repeatable(span: Span, message: str, note: str) -> Finding:
     """Returns the finding for a claim about random values."""
     return Finding(
-        "P108", "note", message, span, note=note, help="seed it, such as `torch.manual_seed(0)`, or claim no number"
+        "P108",
+        "note",
+        message,
+        span,
+        note=note,
+        help="set a seed, such as `torch.manual_seed(0)`, or remove the number",
     )
 
 
@@ -101,11 +106,11 @@ def not_python(by: Marking, error: SyntaxError) -> Finding:
     return Finding(
         "P106",
         "error",
-        "this program is not Python",
+        "this program is not valid Python",
         by.span(line),
         label=error.msg or "",
         note="it is written for Python 2" if old else "",
-        help="correct it, or give its fence another language: `text` for what is only shown",
+        help="correct it, or give its fence another language, such as `text`",
     )
 
 
@@ -119,11 +124,11 @@ def lacks(by: Marking) -> Iterator[Finding]:
         yield Finding(
             "P104",
             "warning",
-            f"{words} {'is' if len(lacking) == 1 else 'are'} used and not imported",
+            f"{words} {'is' if len(lacking) == 1 else 'are'} used but not imported",
             by.span(_first_use(by.snippet, lacking[0]), lacking[0]),
-            label="NameError, as the program stands",
-            note="what it claims was checked with the import",
-            help=f"write `{'`, `'.join(IMPORTS[name] for name in lacking)}` at its top",
+            label="NameError without the import",
+            note="its claims were checked with the import",
+            help=f"write `{'`, `'.join(IMPORTS[name] for name in lacking)}` at the top",
         )
     names = [name for name in by.attempt.borrowed if re.search(rf"\b{re.escape(name)}\b", by.snippet.program)]
     if names:
@@ -133,10 +138,10 @@ def lacks(by: Marking) -> Iterator[Finding]:
         yield Finding(
             "P104",
             "note",
-            f"the program goes on from an earlier one: it takes {words} from line {lines}",
+            f"the program continues an earlier one: it uses {words} from line {lines}",
             by.span(_first_use(by.snippet, names[0]), names[0]),
             note="" if by.attempt.near else LENT,
-            help="nothing, if it is read in that order; otherwise repeat what it needs",
+            help="nothing to do if they are read in order; otherwise repeat what it needs",
         )
 
 
@@ -160,19 +165,19 @@ def ending(by: Marking) -> Iterator[Finding]:
         yield Finding(
             "P107",
             "note",
-            f"this program cannot be run here: it needs {needed}",
+            f"this program cannot run in the sandbox: it needs {needed}",
             span,
             note=said or ran.said.splitlines()[-1] if said or ran.said else "",
-            help="what stands above this line was run; what stands below it was not",
+            help="lines above this one ran, lines below did not",
         )
     elif (failure is not None and failure.kind == "TimeUp") or ran.status == "time":
         yield Finding(
             "P105",
             "warning",
-            "this program runs out of time",
+            "this program exceeds the time limit",
             span,
-            label="still here after 9 s" if lines else "",
-            help="make it smaller, or write `no-run` behind the language of its fence",
+            label="still running after 9 s" if lines else "",
+            help="make it smaller, or write `no-run` after the language of its fence",
         )
     elif failure is not None:
         yield from _failed(by, failure, span)
@@ -197,7 +202,7 @@ def _failed(by: Marking, failure: RaisedException, span: Span) -> Iterator[Findi
         span,
         label="raised here",
         note=LENT if by.lent else f"called from line {outer}" if outer and outer != span.line else "",
-        help="correct it; where it is meant to fail, say so on the line: `# RuntimeError`",
+        help="correct it; if it is meant to fail, add a comment: `# RuntimeError`",
     )
 
 
@@ -210,24 +215,24 @@ def _unbound(by: Marking, failure: RaisedException, span: Span) -> Finding:
     return Finding(
         "P104",
         "error" if whole else "warning",
-        f"the name `{failure.name}` is never bound",
+        f"the name `{failure.name}` is not defined",
         span,
         label="NameError",
-        note="neither this program nor an earlier one of the document binds it",
-        help=f"bind `{failure.name}` before this line",
+        note="neither this program nor an earlier one defines it",
+        help=f"define `{failure.name}` before this line",
     )
 
 
 def _silent(by: Marking, first: int) -> Finding:
     """Returns the finding for a program that ended without a report: os._exit, a crash, endless output."""
-    said = by.ran.said.splitlines()[-1] if by.ran.said else f"the sandbox says: {by.ran.status}"
+    said = by.ran.said.splitlines()[-1] if by.ran.said else f"sandbox status: {by.ran.status}"
     return Finding(
         "P101",
         "error",
-        "this program ends before it is through",
+        "this program ends early",
         by.span(first),
         note=said,
-        help="run it by itself and see where it stops",
+        help="run it separately to see where it stops",
     )
 
 
@@ -244,13 +249,13 @@ def warned_of(by: Marking) -> Iterator[Finding]:
         yield Finding(
             "P103" if old else "P109",
             "warning" if old else "note",
-            "this uses what is deprecated" if old else "this warns when it runs",
+            "this uses a deprecated feature" if old else "this raises a warning",
             by.span(warned.line),
             label=warned.kind,
             note=text,
-            help="write what the warning names instead"
+            help="use the replacement that the warning names"
             if old
-            else "see whether the document should say so, or avoid it",
+            else "mention the warning in the document, or avoid it",
         )
 
 
@@ -269,12 +274,12 @@ def session_findings(by: Marking, others: Sequence[Ran]) -> Iterator[tuple[bool,
         real = f"{seen[0].raised.kind}: {seen[0].raised.text}" if seen[0].raised else seen[0].printed
         again = [(other.seen or {}).get(number) for other in others]
         if UNSET.search(by.snippet.text) or any(one and one[0].printed != seen[0].printed for one in again):
-            note = f"here it is `{one_line(real)}`"
-            yield False, [not_repeatable(span, "what this prompt answers is not repeatable", note)]
+            note = f"actual result: `{one_line(real)}`"
+            yield False, [not_repeatable(span, "the result of this prompt is not reproducible", note)]
         elif not hangs_on_machine(one.source, one.want):
-            message = f"`>>> {short(one_line(one.source))}` does not answer this"
-            label = f"it answers `{one_line(real)}`" if real.strip() else "it answers nothing"
-            yield False, [by.drift(span, message, label, "copy what it answers", form=agreement == "form")]
+            message = f"`>>> {short(one_line(one.source))}` has a different result"
+            label = f"actual result: `{one_line(real)}`" if real.strip() else "no result"
+            yield False, [by.drift(span, message, label, "copy the actual result", form=agreement == "form")]
 
 
 def answer_holds(one: Example, ran: Ran, number: int) -> Agreement:
@@ -320,21 +325,21 @@ def output_findings(by: Marking, others: Sequence[Ran]) -> Iterator[tuple[bool, 
             [
                 not_repeatable(
                     span,
-                    "what this program prints is not repeatable",
-                    "its numbers are drawn, or are what lay in memory",
+                    "the output of this program is not reproducible",
+                    "its numbers are random or uninitialized",
                 )
             ],
         )
     elif not hangs_on_machine(by.snippet.program, shown.text):
-        label = f"it prints `{one_line(real)}`" if real else "it prints no more"
+        label = f"it prints `{one_line(real)}`" if real else "no more output"
         yield (
             False,
             [
                 by.drift(
                     span,
-                    f"the program on line {by.snippet.first} does not print this",
+                    f"the program on line {by.snippet.first} prints something else",
                     label,
-                    "copy what it prints",
+                    "copy the actual output",
                 )
             ],
         )
@@ -383,7 +388,7 @@ def _random_once(findings: list[Finding]) -> list[Finding]:
     if len(drawn) < 2:
         return findings
     lines = ", ".join(str(finding.span.line) for finding in drawn[1:20])
-    first = replace(drawn[0], note=f"the same holds of what lines {lines} claim")
+    first = replace(drawn[0], note=f"the same is true of lines {lines}")
     return [first if finding is drawn[0] else finding for finding in findings if finding not in drawn[1:]]
 
 
@@ -423,21 +428,21 @@ def _claim_findings(by: Marking, probe: Probe, claim: Claim, truth: Truth, *, ra
     said = one_line(claim.said.text)
     shown = f"`{short(probe.shown)}`"
     if random:
-        yield not_repeatable(span, f"what {shown} gives is not repeatable", f"here it is `{truth.real}`")
+        yield not_repeatable(span, f"the result of {shown} is not reproducible", f"actual value: `{truth.real}`")
     elif hangs_on_machine(probe.shown, claim.said.text):
         yield Finding(
             "P107",
             "note",
-            f"whether {shown} gives `{said}` cannot be told here: it depends on the machine",
+            f"cannot check that {shown} gives `{said}`: it depends on the machine",
             span,
-            note=f"here it is `{truth.real}`",
+            note=f"actual value: `{truth.real}`",
         )
     elif claim.said.kind == "raises":
         yield by.drift(
             span,
             f"{shown} does not raise {claim.said.error or 'an error'}",
             truth.real,
-            "remove the remark, or correct the line",
+            "correct the comment or the line",
         )
     else:
         does = "print" if probe.prints else "give"

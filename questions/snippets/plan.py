@@ -132,7 +132,7 @@ def read_run(status: str, stdout: str, stderr: str, mark: str) -> Ran:
             last=data["last"],
         )
     except (KeyError, TypeError, ValueError, AttributeError):
-        return Ran(status, told=False, said="what the program told about itself cannot be read")
+        return Ran(status, told=False, said="the program's report is not readable")
 
 
 def _seen(data: dict[str, Any]) -> Seen:
@@ -189,31 +189,31 @@ def _near(one: Snippet, other: Snippet) -> bool:
 
 _MESSAGES = (
     (r"cuda|nvidia|nccl|cudnn|no gpu", "a CUDA device"),
-    (r"\bmps\b|\bxpu\b|\bhpu\b|\bxla\b", "a device that is not here"),
+    (r"\bmps\b|\bxpu\b|\bhpu\b|\bxla\b", "a device that is not available"),
     (
         r"RANK expected|process group has not been init|MASTER_ADDR|torchelastic|DataLoader worker|gloo|new process",
         "several processes",
     ),
     (r"c\+\+ compiler|inductor|cxxcompiler|triton|ninja|g\+\+", "a C++ compiler"),
     (r"name resolution|network is unreachable|urlopen|connection refused|max retries", "the network"),
-    (r"read-only file system|/dev/shm|semaphore", "what the sandbox denies"),
-    (r"can't allocate memory|cannot allocate memory|out of memory", "more memory than the sandbox gives"),
+    (r"read-only file system|/dev/shm|semaphore", "something the sandbox does not allow"),
+    (r"can't allocate memory|cannot allocate memory|out of memory", "more memory than the sandbox has"),
 )
 _KINDS = {
-    "FileNotFoundError": "a file that is not here",
-    "NotADirectoryError": "a file that is not here",
+    "FileNotFoundError": "a file that does not exist",
+    "NotADirectoryError": "a file that does not exist",
     "URLError": "the network",
     "HTTPError": "the network",
     "ConnectionError": "the network",
     "gaierror": "the network",
-    "PermissionError": "what the sandbox denies",
+    "PermissionError": "something the sandbox does not allow",
     "BlockingIOError": "more processes than the sandbox allows",
     "EOFError": "input from the keyboard",
-    "MemoryError": "more memory than the sandbox gives",
+    "MemoryError": "more memory than the sandbox has",
     "DistStoreError": "several processes",
     "DistNetworkError": "several processes",
 }
-_STATUSES = {"memory": "more memory than the sandbox gives", "denied": "what the sandbox denies"}
+_STATUSES = {"memory": "more memory than the sandbox has", "denied": "something the sandbox does not allow"}
 _HERE = frozenset(("torch", "numpy"))
 _SEVERAL = re.compile(r"\bmultiprocessing\b|\bmp\.spawn\b|\bnum_workers\b|\binit_process_group\b|\bProcess\(")
 _MACHINE = re.compile(

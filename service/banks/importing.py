@@ -350,7 +350,7 @@ def _needs_gpu(question: Question) -> bool:
 def _faults(bank: Bank) -> list[str]:
     """What keeps a bank out of the database though it could be read."""
     if not bank.questions:
-        return [f"error: bank {bank.name}: no question was recognised in it, so nothing is imported"]
+        return [f"error: bank {bank.name}: no questions recognized in it, so nothing is imported"]
     return [
         f"error: {place}: it holds a NUL character, which the database cannot keep; save the document as plain text"
         for place, data in (

@@ -77,7 +77,7 @@ def test_look_import_edit_undo_and_read_the_record(database_url: str, tmp_path: 
 
 def test_what_cannot_be_done_is_refused_in_a_sentence(database_url: str, tmp_path: Path) -> None:
     for words, said in (
-        (("import", str(tmp_path / "none.md")), "none.md: give a document or a folder of them"),
+        (("import", str(tmp_path / "none.md")), "none.md: pass a document or a folder"),
         (("undo", "nowhere"), "There is no bank 'nowhere' here."),
         (("log", "nowhere"), "There is no bank 'nowhere' here."),
     ):
@@ -94,4 +94,4 @@ def test_a_document_that_stays_out_fails_the_command(database_url: str, tmp_path
     file.write_text("Only words.\n", encoding="utf-8")
     ended = bank("import", str(file), url=database_url)
     assert ended.returncode == 1
-    assert "study: kept out\n    error: bank study: no question was recognised in it" in ended.stdout
+    assert "study: kept out\n    error: bank study: no questions recognized in it" in ended.stdout

@@ -85,7 +85,7 @@ def test_an_unknown_id_is_refused_with_those_that_are_near(bank: Path) -> None:
 
 
 def test_counts_are_printed_for_people_and_programs(bank: Path) -> None:
-    assert "1 question, 0 of them families; 1 carry a proof" in run("stats", bank).stdout
+    assert "1 question, including 0 families; 1 with a proof" in run("stats", bank).stdout
     assert json.loads(run("stats", bank, "--format", "json").stdout)["topics"] == {"tensors/memory": 1}
 
 
@@ -97,7 +97,7 @@ def test_two_editions_are_compared(bank: Path, tmp_path: Path) -> None:
     assert result.stdout.splitlines() == [
         "+ other",
         "~ strides: answer",
-        "1 added, 0 removed, 1 changed, 0 the same",
+        "1 added, 0 removed, 1 changed, 0 unchanged",
     ]
     assert run("diff", bank, bank).exit_code == 0
 
@@ -119,7 +119,7 @@ def test_every_export_is_written_where_it_was_wished(bank: Path, tmp_path: Path,
         (["list", "--kind", "riddle"], "one of"),
         (["list", "no-such-file.md"], "no-such-file.md"),
         (["export", "pdf"], "one of"),
-        (["explain", "Q999"], "there is no finding Q999"),
+        (["explain", "Q999"], "unknown finding Q999"),
         (["check", "--format", "xml", "x.md"], "text, json or github"),
     ],
 )
@@ -131,4 +131,4 @@ def test_what_cannot_be_done_says_why(words: list[str], said: str) -> None:
 
 
 def test_a_code_is_explained() -> None:
-    assert "a number used twice" in run("explain", "q303").stdout
+    assert "a duplicate number" in run("explain", "q303").stdout

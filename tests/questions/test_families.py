@@ -123,10 +123,10 @@ def test_every_sort_of_key_has_a_proof_that_python_can_read(key: object) -> None
     [
         ({"program": ""}, "no `program`"),
         ({"program": 5}, "no `program`"),
-        ({"key": object()}, "ask for a number"),
-        ({"key": (1, {2})}, "ask for a number"),
-        ({"wrong": [(1, "")]}, "pairs of a value and the misconception"),
-        ({"wrong": [5]}, "pairs of a value and the misconception"),
+        ({"key": object()}, "use a number"),
+        ({"key": (1, {2})}, "use a number"),
+        ({"wrong": [(1, "")]}, "pairs of a value and a misconception"),
+        ({"wrong": [5]}, "pairs of a value and a misconception"),
     ],
 )
 def test_a_drawing_that_makes_no_question_says_why(changes: dict[str, object], said: str) -> None:

@@ -100,14 +100,14 @@ def test_a_reason_stands_alone_among_reasons() -> None:
 @pytest.mark.parametrize(
     ("prompt", "answer", "reason"),
     [
-        ("What is a mutex made of?", "```c\nint lock;\n```", "no sentence of its answer can stand alone"),
-        ("What is a pointer?", "It depends.", "no sentence of its answer can stand alone"),
+        ("What is a mutex made of?", "```c\nint lock;\n```", "no sentence of its answer can be understood alone"),
+        ("What is a pointer?", "It depends.", "no sentence of its answer can be understood alone"),
         (
             "What is a heap?",
             "A heap is a heap-shaped tree whose every heap node is ordered.",
-            "name what the question asks",
+            "name the subject of the question",
         ),
-        ("Explain why a queue blocks.", "Every consumer has to take one element out first.", "beside the point"),
+        ("Explain why a queue blocks.", "Every consumer has to take one element out first.", "only minor sentences"),
     ],
 )
 def test_a_doubtful_sentence_is_refused(prompt: str, answer: str, reason: str) -> None:

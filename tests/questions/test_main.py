@@ -31,14 +31,14 @@ def test_an_error_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str
     file = tmp_path / "bad.md"
     file.write_text("---\nbank: bad\n---\n\n## ab · riddle\n", "utf-8")
     assert main([str(file)]) == 1
-    assert "error[Q111]: `riddle` is no kind of question" in capsys.readouterr().out
+    assert "error[Q111]: `riddle` is not a kind of question" in capsys.readouterr().out
 
 
 def test_a_missing_file_is_named_and_the_others_are_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     missing = folder / "none.md"
     assert check_main([missing, folder / "good.md"]) == 2
     printed = capsys.readouterr()
-    assert printed.err == f"{missing}: No such file or directory: give a Markdown file or a folder of them\n"
+    assert printed.err == f"{missing}: No such file or directory: pass a Markdown file or a folder\n"
     assert "good.md: 1 question" in printed.out
 
 

@@ -17,7 +17,7 @@ SOURCE, _ = open_source("# Title\n\n- [ ] `(4, 1)`\n\tA\t値 bad\n" + "word " * 
 
 def finding(line: int, column: int, end: int, **more: str) -> Finding:
     span = Span(line, column, line, end)
-    return Finding("Q203", "error", "wrong option `a` names no misconception", span, **more)  # type: ignore[arg-type]
+    return Finding("Q203", "error", "wrong option `a` has no reason", span, **more)  # type: ignore[arg-type]
 
 
 WHOLE = finding(3, 7, 15, label="this one", note="it was kept", help="add ` — ` and a reason")
@@ -26,7 +26,7 @@ CASES = {
     "everything": (
         WHOLE,
         """\
-error[Q203]: wrong option `a` names no misconception
+error[Q203]: wrong option `a` has no reason
  --> bank.md:3:7
   |
 3 | - [ ] `(4, 1)`
@@ -38,7 +38,7 @@ error[Q203]: wrong option `a` names no misconception
     "only a message": (
         finding(1, 1, 8),
         """\
-error[Q203]: wrong option `a` names no misconception
+error[Q203]: wrong option `a` has no reason
  --> bank.md:1:1
   |
 1 | # Title
@@ -48,7 +48,7 @@ error[Q203]: wrong option `a` names no misconception
     "tabs and wide characters": (
         finding(4, 4, 5),
         """\
-error[Q203]: wrong option `a` names no misconception
+error[Q203]: wrong option `a` has no reason
  --> bank.md:4:4
   |
 4 |     A   値 bad
@@ -58,7 +58,7 @@ error[Q203]: wrong option `a` names no misconception
     "a long line": (
         finding(5, 201, 204),
         """\
-error[Q203]: wrong option `a` names no misconception
+error[Q203]: wrong option `a` has no reason
  --> bank.md:5:201
   |
 5 | …word word word word word word end
@@ -68,7 +68,7 @@ error[Q203]: wrong option `a` names no misconception
     "an empty line": (
         finding(6, 1, 1, help="write something"),
         """\
-error[Q203]: wrong option `a` names no misconception
+error[Q203]: wrong option `a` has no reason
  --> bank.md:6:1
   = help: write something
 """,
@@ -87,7 +87,7 @@ def test_a_finding_in_colour_says_the_same() -> None:
     console = Console(file=out, force_terminal=True, color_system="standard", soft_wrap=True, highlight=False)
     console.print(finding_text(WHOLE, SOURCE), end="")
     assert out.getvalue() == (
-        "\x1b[1;31merror[Q203]\x1b[0m\x1b[1m: wrong option `a` names no misconception\x1b[0m\n"
+        "\x1b[1;31merror[Q203]\x1b[0m\x1b[1m: wrong option `a` has no reason\x1b[0m\n"
         "\x1b[34m --> \x1b[0mbank.md:3:7\n"
         "\x1b[34m  |\x1b[0m\n"
         "\x1b[34m3 | \x1b[0m- [ ] `(4, 1)`\n"
@@ -107,9 +107,9 @@ def test_a_finding_for_github() -> None:
     source, _ = open_source("# a", "a,b.md")
     assert finding_github(finding(1, 3, 4, note="10 %", help="do it"), source) == (
         "::error file=a%2Cb.md,line=1,endLine=1,col=3,title=Q203::"
-        "wrong option `a` names no misconception%0A10 %25%0Ado it"
+        "wrong option `a` has no reason%0A10 %25%0Ado it"
     )
-    note = Finding("Q005", "note", "no question was recognised", Span(1, 1, 1, 2))
+    note = Finding("Q005", "note", "no questions recognized", Span(1, 1, 1, 2))
     assert finding_github(note, source).startswith("::notice ")
 
 
@@ -131,16 +131,16 @@ warning[Q101]: the question has no answer
   |
 4 | ### 2. What is a copy?
   | ^^^^^^^^^^^^^^^^^^^^^^ asked here
-  = note: it is kept and never put to anyone
+  = note: it is kept but never asked
   = help: write the answer below the question
 
-warning[Q006]: this looks like a question and was not read as one
+warning[Q006]: this looks like a question but was not read as one
  --> d.md:9:1
   |
 9 | - What is a leaf?
   | ^^^^^^^^^^^^^^^^^
-  = note: it was taken as study text
-  = help: write it as the other questions of the document are written
+  = note: it was read as study text
+  = help: write it like the other questions of the document
 
 d.md: 2 questions, 1 skipped: line 9 · 1 answered, 1 unanswered · labelled-heading
 """

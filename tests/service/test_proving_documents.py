@@ -297,7 +297,7 @@ error[P102]: `print(x.grad)` does not print `4.0`
 d.md: 0 proved, 1 shown program run, 1 error
 
 total: 1 document, 0 proved, 1 shown program run, 1 error, with torch 2.13.0 in 1.0 s
-`dailygrad bank explain P102` says more; there is a page on each of P102
+`dailygrad bank explain P102` explains it; all codes found: P102
 """
 GRAD = """
 import torch

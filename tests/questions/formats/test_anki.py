@@ -136,8 +136,8 @@ def test_a_size_that_lies_is_found_out() -> None:
     ("data", "message"),
     [
         (b"", "Q601 the package cannot be opened: File is not a zip file"),
-        (package(b"not a database"), "Q601 the collection is no SQLite file"),
-        (package(b"x", "other"), "Q601 the package holds no collection"),
+        (package(b"not a database"), "Q601 the collection is not an SQLite file"),
+        (package(b"x", "other"), "Q601 the package has no collection"),
         (package(collection("CREATE TABLE a (b)")), "Q601 the collection has no notes"),
         (package(b"x", "collection.anki21b"), "Q601 the collection cannot be unpacked"),
         (
@@ -146,7 +146,7 @@ def test_a_size_that_lies_is_found_out() -> None:
         ),
         (package(collection("CREATE VIEW notes AS SELECT 1 AS id")), "Q601 the collection has no notes"),
         (package(collection("CREATE TABLE notes (x)")), "Q601 the collection cannot be read: no such column: id"),
-        (package(collection(SCHEMA + "DELETE FROM notes")), "Q601 the package holds no notes"),
+        (package(collection(SCHEMA + "DELETE FROM notes")), "Q601 the package has no notes"),
     ],
     ids=["empty", "text", "other", "tables", "zstd", "lzma", "view", "columns", "no-notes"],
 )

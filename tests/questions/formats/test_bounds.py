@@ -81,7 +81,7 @@ def test_a_name_in_a_package_leads_nowhere(name: str, tmp_path: Path, monkeypatc
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     reading = read_bank(package(collection(), name), name="a.apkg")
-    assert [finding.message for finding in reading.findings] == ["the package holds no collection"]
+    assert [finding.message for finding in reading.findings] == ["the package has no collection"]
     assert [path.name for path in tmp_path.rglob("*")] == ["here"]
 
 
@@ -92,7 +92,7 @@ def test_a_link_in_a_package_is_not_followed() -> None:
     with zipfile.ZipFile(data, "w") as made:
         made.writestr(entry, "/etc/passwd")
     reading = read_bank(data.getvalue(), name="a.apkg")
-    assert [finding.message for finding in reading.findings] == ["the collection is no SQLite file"]
+    assert [finding.message for finding in reading.findings] == ["the collection is not an SQLite file"]
 
 
 def test_a_link_out_of_a_folder_is_left_alone(tmp_path: Path) -> None:

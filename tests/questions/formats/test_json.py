@@ -40,22 +40,22 @@ def test_a_bank_is_read_with_the_lines_its_questions_stand_on() -> None:
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ({"kind": "riddle"}, "`kind` is not what it must be"),
-        ({"kind": ["open"]}, "`kind` is not what it must be"),
-        ({"level": 3}, "`level` is not what it must be"),
-        ({"prompt": None}, "`prompt` is not what it must be"),
-        ({"id": "a b"}, "`id` is not what it must be"),
-        ({"tags": "abc"}, "`tags` is not what it must be"),
-        ({"options": [{"id": "a", "text": "b", "right": "yes"}]}, "`options` is not what it must be"),
-        ({"options": [{"id": "a", "text": "b", "right": True, "more": ""}]}, "`options` is not what it must be"),
-        ({"task": {"entry": "f"}}, "`task` is not what it must be"),
+        ({"kind": "riddle"}, "`kind` has an invalid value"),
+        ({"kind": ["open"]}, "`kind` has an invalid value"),
+        ({"level": 3}, "`level` has an invalid value"),
+        ({"prompt": None}, "`prompt` has an invalid value"),
+        ({"id": "a b"}, "`id` has an invalid value"),
+        ({"tags": "abc"}, "`tags` has an invalid value"),
+        ({"options": [{"id": "a", "text": "b", "right": "yes"}]}, "`options` has an invalid value"),
+        ({"options": [{"id": "a", "text": "b", "right": True, "more": ""}]}, "`options` has an invalid value"),
+        ({"task": {"entry": "f"}}, "`task` has an invalid value"),
         (
             {"task": {"entry": "f", "starter": "", "reference": "", "cases": "", "wall_ms": 1}},
-            "`task` is not what it must be",
+            "`task` has an invalid value",
         ),
-        ({"prompt": "a" * 300_000}, "`prompt` is not what it must be"),
-        ({"code_blocks": [{"text": "a", "line": -1}]}, "`code_blocks` is not what it must be"),
-        ({"more": 1}, "`more` is no field"),
+        ({"prompt": "a" * 300_000}, "`prompt` has an invalid value"),
+        ({"code_blocks": [{"text": "a", "line": -1}]}, "`code_blocks` has an invalid value"),
+        ({"more": 1}, "`more` is not a field"),
     ],
 )
 def test_a_question_of_another_shape_is_left_out(change: dict[str, Any], fault: str) -> None:
@@ -63,7 +63,7 @@ def test_a_question_of_another_shape_is_left_out(change: dict[str, Any], fault: 
     assert [question.id for question in reading.bank.questions] == ["what-is-it"]
     (finding,) = reading.findings
     assert (finding.code, finding.skipped) == ("Q603", True)
-    assert finding.message == f"this is no question: {fault}"
+    assert finding.message == f"this is not a question: {fault}"
 
 
 @pytest.mark.parametrize("name", ["id", "kind", "prompt", "options", "task"])
@@ -87,7 +87,7 @@ def test_numbers_that_are_none_are_refused() -> None:
     task = {"entry": "f", "starter": "", "reference": "", "cases": "", "wrong": []}
     for tolerance in ({"rtol": float("nan"), "atol": 0}, {"rtol": float("inf"), "atol": 0}, {"rtol": True, "atol": 0}):
         text = written({**QUESTION, "task": {**task, "tolerance": tolerance}})
-        assert "`task` is not what it must be" in read(text).findings[0].message
+        assert "`task` has an invalid value" in read(text).findings[0].message
 
 
 def test_text_behind_the_end_is_an_error() -> None:

@@ -20,9 +20,9 @@ def failure(kind: str, text: str, name: str = "", *bases: str) -> RaisedExceptio
             failure("ModuleNotFoundError", "No module named 'torchvision.ops'", "torchvision.ops"),
             "the package `torchvision`",
         ),
-        (failure("FileNotFoundError", "model.pt", "", "OSError"), "a file that is not here"),
+        (failure("FileNotFoundError", "model.pt", "", "OSError"), "a file that does not exist"),
         (failure("URLError", "<urlopen error>", "", "OSError"), "the network"),
-        (failure("OSError", "[Errno 30] Read-only file system"), "what the sandbox denies"),
+        (failure("OSError", "[Errno 30] Read-only file system"), "something the sandbox does not allow"),
         (failure("ValueError", "Default process group has not been initialized"), "several processes"),
         (failure("EOFError", "EOF when reading a line"), "input from the keyboard"),
         (failure("RuntimeError", "shape '[7]' is invalid for input of size 2"), ""),
@@ -35,7 +35,7 @@ def test_what_a_program_needs(raised: RaisedException, needed: str) -> None:
 
 
 def test_what_the_sandbox_stopped() -> None:
-    assert needs_of(None, "memory", "") == "more memory than the sandbox gives"
+    assert needs_of(None, "memory", "") == "more memory than the sandbox has"
     assert needs_of(None, "time", "DataLoader(d, num_workers=2)") == "several processes"
     assert needs_of(None, "time", "while True: pass") == ""
 

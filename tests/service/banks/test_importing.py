@@ -62,11 +62,11 @@ async def test_a_preview_says_the_same_and_writes_nothing(stage: Stage) -> None:
 
 
 async def test_an_error_keeps_all_of_it_out(stage: Stage) -> None:
-    fault = Finding("Q202", "error", "no option is marked as right", Span(3, 1, 3, 9), help="mark it with `[x]`")
+    fault = Finding("Q202", "error", "no option is marked as correct", Span(3, 1, 3, 9), help="mark it with `[x]`")
     broken = dataclasses.replace(reading(question("a")), findings=(fault,))
     view = await import_bank(stage.session, broken, None, stage.now, True)
     assert (view.applied, view.errors) == (False, 1)
-    assert "error[Q202]: no option is marked as right" in view.findings
+    assert "error[Q202]: no option is marked as correct" in view.findings
     assert "mark it with `[x]`" in view.findings
     assert await count(stage, BankRow) == 0
 
@@ -132,8 +132,8 @@ async def test_banks_of_one_name_live_side_by_side_in_two_workspaces(stage: Stag
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no question was recognised"),
-        ("Just a text.\n", "no question was recognised"),
+        ("", "no questions recognized"),
+        ("Just a text.\n", "no questions recognized"),
         (DOCUMENT.replace("It copies.", "It \0 copies."), "line 7: it holds a NUL character"),
         ('---\nlicence: "M\\0T"\n---\n' + DOCUMENT, "the title or front matter: it holds a NUL character"),
     ],
