@@ -99,7 +99,8 @@ async def test_a_trigger_that_expired_leaves_another_way_to_answer(scene: SlackS
     scene.slack.fail("views.open", "slow", seconds=3.2)
     assert (await scene.slack.click(scene.bob, question, "Answer")).acked
     told = await scene.slack.until(lambda: scene.slack.private(scene.bob))
-    assert [entry["error"] for entry in oracle.violations(scene.slack.log)] == ["expired_trigger_id"]
+    # A form that takes the service half a second or more is tried twice: as a waiting view, and when it is ready.
+    assert {entry["error"] for entry in oracle.violations(scene.slack.log)} == {"expired_trigger_id"}
     assert (await scene.slack.click(scene.bob, told[-1], told[-1].labels[0])).acked
     await scene.slack.until(lambda: scene.slack.world.stack(scene.bob))
     assert scene.slack.modal(scene.bob).fields
