@@ -141,7 +141,7 @@ async def import_bank(service: Service, bank: Path | None) -> None:
 async def first_schedule(client: ServiceClient, chat: Chat, *, shipped: bool) -> None:
     """The first start posts a question at once, and from then on one a day at the same local time.
 
-    Of the shipped bank it asks what takes a minute: its code is practised on purpose, `/quiz practice kind:code`.
+    Of the shipped bank it asks what takes a minute: its code is practiced on purpose, `/quiz practice kind:code`.
     """
     operator = Who(platform=chat.value, workspace="local", member="operator", name="Dailygrad", admin=True)
     if await client.schedule_list(operator):

@@ -230,7 +230,7 @@ class ServiceClient:
 
     @call("rate")
     async def rate(self, who: Who, event_id: str, ref: str, rating: Rating) -> datetime:
-        """Rate one's own recall of a practised card; returns when it is due again."""
+        """Rate one's own recall of a practiced card; returns when it is due again."""
 
     @call("explain", repeatable=True)
     async def explain(self, who: Who, question: str) -> AnswerKey:

@@ -23,7 +23,7 @@ class NotFound(Refused):
 
 
 class AdminsOnly(Refused):
-    """Only admins of this workspace may do that. Ask one of them, or have the platform make you one."""
+    """Only quiz admins can do that. Ask one of them for help."""
 
     code = "admins-only"
 
@@ -41,7 +41,7 @@ class WrongKindOfAnswer(Refused):
 
 
 class StillOpen(Refused):
-    """This question is open in a round right now: answer it there, and practise it once the round has closed."""
+    """This question is open in a round right now. Answer it there, and practice it after the round closes."""
 
     code = "still-open"
 

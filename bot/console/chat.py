@@ -316,7 +316,7 @@ class _ConsoleSession:
         try:
             await self.client.join(self.who, CHANNEL)
         except (ServiceUnavailable, ServiceRefused) as error:
-            self._aside(f"The quiz could not be joined just now: {error}")
+            self._aside(f"The quiz could not be joined right now: {error}")
         self._aside(f"You are {name}{', an admin' if admin else ''}.")
 
     async def _act(self, who: Who, typed: str) -> None:

@@ -53,7 +53,7 @@ class Try:
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """Practise the next card, of any level and topic where these are empty."""
+    """Practice the next card, of any level and topic where these are empty."""
 
     level: str = ""
     topic: str = ""
@@ -61,7 +61,7 @@ class Next:
 
 @dataclass(frozen=True, slots=True)
 class NextOf:
-    """Practise the next card of one kind of question, of any level and topic where these are empty."""
+    """Practice the next card of one kind of question, of any level and topic where these are empty."""
 
     kind: str
     level: str = ""
@@ -213,7 +213,7 @@ _CLOCK = "([01][0-9]|2[0-3])[0-5][0-9]"
 _PERIOD = "day|week|month|season|all"
 _LEVEL = "(mid|senior|principal)?"
 _KIND = "(choice|value|output|code|open)"
-# A practised question's ref may be followed by what practice is kept to, see `trailing`.
+# A practiced question's ref may be followed by what practice is kept to, see `trailing`.
 _REF = rf"[rp][0-9]{{1,18}}|p[0-9]{{1,18}},{_KIND}?,{_LEVEL},[^\x00-\x1f:]*"
 _TRAILING_LENGTH = 60
 """Characters of a ref with its trail: an option's id must fit beside it."""
@@ -286,7 +286,7 @@ class PracticeFilter:
 
     @property
     def next(self) -> Next | NextOf:
-        """Practise the next such card."""
+        """Practice the next such card."""
         return NextOf(self.kind, self.level, self.topic) if self.kind else Next(self.level, self.topic)
 
 
@@ -294,7 +294,7 @@ ANYTHING = PracticeFilter()
 
 
 def trailing(ref: str, wanted: PracticeFilter) -> str:
-    """A practised question's `ref` with what practice is kept to, so that answering it leads on to the like.
+    """A practiced question's `ref` with what practice is kept to, so that answering it leads on to the like.
 
     `ref` alone where nothing is wanted, or where no id could hold it.
     """

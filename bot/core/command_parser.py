@@ -19,8 +19,15 @@ _NAMED = re.compile(r"([A-Za-z][A-Za-z-]*):(.*)", re.DOTALL)
 _ALONE = {("review",): "list", ("schedule",): "list", ("bank",): "list", ("season",): "list"}
 
 
+UNKNOWN = "Unknown command"
+
+
 class CommandError(Exception):
-    """What was typed cannot be done as it stands; the message (Markdown) says why and what to type instead."""
+    """What was typed cannot be done. The message (Markdown) says why and what to type instead."""
+
+    def __init__(self, message: str, title: str = "Check what you typed") -> None:
+        super().__init__(message)
+        self.title = title
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +66,7 @@ def _find(name: str, text: str) -> tuple[Spec, str]:
     name = name.lower()
     specs = {spec.path: spec for spec in specs_of(name)}
     if not specs:
-        raise CommandError("The commands are `/quiz` and `/quiz-admin`.")
+        raise CommandError("The commands are `/quiz` and `/quiz-admin`.", UNKNOWN)
     words = [(match[0].lower(), match.end()) for match in re.finditer(r"\S+", text)][:2]
     typed = tuple(word for word, _ in words)
     if not typed:
@@ -69,7 +76,7 @@ def _find(name: str, text: str) -> tuple[Spec, str]:
             return specs[typed[:length]], text[words[length - 1][1] :].strip()
     if typed in _ALONE and (*typed, _ALONE[typed]) in specs:
         return specs[(*typed, _ALONE[typed])], ""
-    raise CommandError(_no_such(name, typed, tuple(specs)))
+    raise CommandError(_no_such(name, typed, tuple(specs)), UNKNOWN)
 
 
 def _no_such(name: str, typed: tuple[str, ...], paths: tuple[tuple[str, ...], ...]) -> str:

@@ -271,7 +271,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _quiz("answer", "Answer today's question, or change your answer."),
     _quiz(
         "practice",
-        "Practise: cards that are due, then new ones.",
+        "Practice: cards that are due, then new ones.",
         Argument("topic", WORD, "Only this topic."),
         Argument("level", LEVEL, "Only this level."),
         Argument("kind", KIND, "Only this kind of question.", named=True),
@@ -298,7 +298,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _quiz("rules", "How points and streaks are counted."),
     _quiz(
         "privacy",
-        "What is kept about you.",
+        "See, export, hide or delete your data.",
         Argument("action", PRIVACY, "see, export, csv, hide, show or forget; else see."),
     ),
     _quiz("help", "This list, or more on one command.", Argument("command", REST, "A command.")),

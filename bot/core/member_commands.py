@@ -60,7 +60,7 @@ class MemberCommands:
         return await self.next_card(event, PracticeFilter(typed.text("topic"), typed.text("level"), typed.text("kind")))
 
     async def next_card(self, event: Event, wanted: PracticeFilter) -> Said:
-        """The next card to practise, whose buttons go on to more of what is wanted."""
+        """The next card to practice, whose buttons go on to more of what is wanted."""
         ask = await self._client.practice(event.who, event.where, wanted.topic, wanted.level, wanted.kind)
         if ask is None:
             return members.no_card_left_card(wanted)

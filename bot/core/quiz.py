@@ -97,7 +97,7 @@ class ButtonHandler:
             case actions.PostNow(schedule):
                 return await self._hello.post_now(event, int(schedule))
             case _:
-                raise actions.BadAction("This button does nothing here. Type `/quiz today` for a fresh one.")
+                raise actions.BadAction("This button no longer works. Type `/quiz today` for today's question.")
 
     async def submit(self, event: Submit) -> Said:
         """Do what the form asks for. Raises as `press` does."""
@@ -117,13 +117,13 @@ class ButtonHandler:
             case actions.Import(how):
                 return await self._admins.take_document(event, _one(event, "name"), _raw(event, "text"), how == "apply")
             case _:
-                raise actions.BadAction("This form is not one of ours. Type `/quiz help` for what there is.")
+                raise actions.BadAction("This form no longer works. Type `/quiz help` for all commands.")
 
     async def _answer(self, event: Press | Submit, ref: str, given: AnswerInput) -> Said:
         bare, wanted = actions.parted(ref)
         receipt = await self._client.answer(event.who, event.where, event.id, bare, given, event.at)
         if receipt.status in ("judged", "late"):
-            return results.practised_card(receipt, event.at, wanted)
+            return results.practiced_card(receipt, event.at, wanted)
         ask = await self._ask_again(event, bare) if given.options is not None else None
         return questions.recorded_card(receipt, ask, event.at, wanted)
 
@@ -192,7 +192,7 @@ class MessageHandler:
         self._client = client
 
     async def sent(self, event: Sent) -> Card:
-        """Hand in the program that came, or say what to do. Raises what the client raises."""
+        """Submit the program that came, or say what to do. Raises what the client raises."""
         if len(event.files) > 1:
             return admin.too_many_files_card(tuple(name for name, _ in event.files))
         programs = tuple(code for _, code in event.files if code.strip()) or programs_of(event.text)
@@ -214,7 +214,7 @@ class MessageHandler:
             return admin.no_place_for_code_card(len(today.forms))
         receipt = await self._client.answer(event.who, event.where, event.id, ask.ref, AnswerInput(code=code), event.at)
         if receipt.status == "late":
-            return results.practised_card(receipt, event.at)
+            return results.practiced_card(receipt, event.at)
         return admin.handed_in_card(questions.recorded_card(receipt, None, event.at), ask)
 
 
@@ -285,16 +285,19 @@ class Quiz:
 def _trouble(event: Event, error: Exception) -> Card:
     """What is said when an event could not be answered as wished."""
     match error:
-        case CommandError() | BadAction():
-            return members.refused_card(str(error), _question_of(event))
+        case CommandError():
+            return members.refused_card(str(error), _question_of(event), error.title)
+        case BadAction():
+            return members.refused_card(str(error), title="Button out of date")
         case ServiceRefused():
-            return members.refused_card(escape(error.failure.message), _question_of(event))
+            title = members.REFUSALS.get(error.failure.code, "Not possible")
+            return members.refused_card(escape(error.failure.message), _question_of(event), title)
         case ServiceUnavailable():
             _LOG.warning("%s %s: %s", type(event).__name__, event.id, error)
             return members.unavailable_card()
         case ValidationError():
             # The wire's own limits: what was typed is more than the service takes.
-            return members.refused_card(escape(limit_words(error.errors())), _question_of(event))
+            return members.refused_card(escape(limit_words(error.errors())), _question_of(event), "Not accepted")
         case _:
             _LOG.error("%s %s could not be answered", type(event).__name__, event.id, exc_info=error)
             return members.fault_card()

@@ -43,7 +43,7 @@ _NUMBERS = (command_spec.NUMBER, command_spec.DAYS_BEFORE)
 _COMPLETED = ("topic", "command", "schedule")
 """Names of arguments that are autocompleted although their kind lists no values."""
 _FILE: Final[Body] = {"type": _ATTACHMENT, "name": "file"}
-_CHECK: Final[Body] = {"type": _BOOLEAN, "name": "check", "description": "Only check the document and change nothing."}
+_CHECK: Final[Body] = {"type": _BOOLEAN, "name": "check", "description": "Check only the document and change nothing."}
 _FILES: Final[Mapping[tuple[str, ...], Sequence[Body]]] = {
     ("answer",): [{**_FILE, "description": "Your answer as a .py file."}],
     ("run",): [{**_FILE, "description": "The program as a .py file."}],

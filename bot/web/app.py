@@ -305,7 +305,7 @@ async def _say_nothing_here(request: Request) -> Response:
 
 async def _tell_problem(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
-    title, text = getattr(problem, "title", "That did not work"), problem.detail
+    title, text = getattr(problem, "title", "Not possible"), problem.detail
     if problem.status_code == 404 and not isinstance(problem, RequestProblem):
         title, text = "Nothing here", "There is no such page."
     return HTMLResponse(page("problem.html", title=title, text=text), problem.status_code, problem.headers)

@@ -48,7 +48,7 @@ class LinkedEditor:
         return self._page(request, editing, await self._form(editing))
 
     async def submit(self, request: Request) -> Response:
-        """Hand in, or run the examples; the reply stands beneath, and a script gets it alone."""
+        """Submit, or run the examples; the reply stands beneath, and a script gets it alone."""
         editing = self._editing(request)
         fields = await self._posted(request)
         action = _allowed(text_of(fields, "action"), editing)
@@ -86,7 +86,7 @@ class LinkedEditor:
             raise RequestProblem(404, "This question is gone", refused.failure.message) from None
         except ServiceUnavailable:
             raise RequestProblem(
-                503, "Please try again", "The quiz is not answering just now. Nothing is lost."
+                503, "Please try again", "The quiz is not answering right now. Nothing is lost."
             ) from None
         now = self._clock()
         if ask.closes_at is not None and now >= ask.closes_at:

@@ -100,11 +100,11 @@ async def answer(
     asked = await _found(session, caller, submitted.ref, hold=True)
     given = _readable(asked.version.question, submitted.given)
     if asked.round is None or asked.schedule is None:
-        return await _practised(session, caller, asked, submitted.event_id, given, now, jobs)
+        return await _practiced(session, caller, asked, submitted.event_id, given, now, jobs)
     # A platform's clock may be ahead of ours, and nobody answers before they are asked.
     at = max(asked.round.opens_at, min(submitted.at, now))
     if asked.round.closed_at is not None or at >= asked.round.closes_at:
-        receipt = await _practised(session, caller, asked, submitted.event_id, given, now, jobs)
+        receipt = await _practiced(session, caller, asked, submitted.event_id, given, now, jobs)
         return receipt.model_copy(update={"status": "late", "closes_at": asked.round.closes_at, "zone": asked.zone})
     return await _counted(session, caller, asked, asked.round, submitted.event_id, given, at, jobs)
 
@@ -139,7 +139,7 @@ async def _counted(
     )
 
 
-async def _practised(
+async def _practiced(
     session: AsyncSession,
     caller: Caller,
     asked: _AskedQuestion,

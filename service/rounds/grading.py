@@ -243,7 +243,7 @@ async def _tell(
     if member.forgotten_at is not None:
         return  # while their code ran; nobody is left to tell, and the channel must not hear it
     ref = f"r{answer.round_id}" if found else f"p{answer.version_id}"
-    # A question that some round of the workspace asks right now keeps its key, practised or not.
+    # A question that some round of the workspace asks right now keeps its key, practiced or not.
     hidden = found is not None or await questions.open_in(session, member.workspace_id, version.question_id)
     note = VerdictNote(
         ref=ref,

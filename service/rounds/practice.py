@@ -76,7 +76,7 @@ def _read(card: dict[str, Any]) -> fsrs.Card:
 async def next_card(
     session: AsyncSession, caller: Caller, now: datetime, topic: str = "", level: str = "", kind: str = ""
 ) -> tuple[int, int] | None:
-    """The question version to practise now and how many more cards are due; None where nothing is left to ask.
+    """The question version to practice now and how many more cards are due; None where nothing is left to ask.
 
     The longest due card first, then a question the caller has not met. Never one that is open in a round.
     Refused for a topic, level or kind that is not there.
@@ -84,10 +84,10 @@ async def next_card(
     await _check(session, caller, topic, level, kind)
     due = await cards.due(session, caller, now, topic, level, kind)
     if due:
-        return await variants.to_practise(session, caller.member_id, due[0].id), len(due) - 1
+        return await variants.to_practice(session, caller.member_id, due[0].id), len(due) - 1
     unseen = await cards.unseen(session, caller, topic, level, kind)
     known = await banks.candidates(session, workspace_id=caller.workspace_id, schedule_id=None)
-    latest = await cards.practised(session, caller.member_id)
+    latest = await cards.practiced(session, caller.member_id)
     chosen = choose(
         [candidate for candidate in known if candidate.id in unseen],
         latest,
@@ -95,13 +95,13 @@ async def next_card(
         f"practice {caller.member_id}",
         now.date(),
     )
-    return None if chosen is None else (await variants.to_practise(session, caller.member_id, int(chosen.id)), 0)
+    return None if chosen is None else (await variants.to_practice(session, caller.member_id, int(chosen.id)), 0)
 
 
 async def reviewed(
     session: AsyncSession, *, member_id: int, question_id: int, credit: float, now: datetime
 ) -> datetime:
-    """Book a practised answer worth `credit` on its card, made where there is none; returns when it is due again."""
+    """Book a practiced answer worth `credit` on its card, made where there is none; returns when it is due again."""
     return await _review(session, member_id, question_id, rating_for(credit), now)
 
 
@@ -111,13 +111,13 @@ async def missed(session: AsyncSession, member_ids: Collection[int], question_id
 
 
 async def rate(session: AsyncSession, caller: Caller, ref: str, rating: Rating, now: datetime) -> datetime:
-    """Replace the rating of the latest review of a practised question by the member's own; returns when it is due.
+    """Replace the rating of the latest review of a practiced question by the member's own; returns when it is due.
 
-    Refused for a question of a round, one nobody here knows, and one the member has not practised.
+    Refused for a question of a round, one nobody here knows, and one the member has not practiced.
     """
     version = await version_for(session, caller.workspace_id, int(ref[1:])) if ref.startswith("p") else None
     if version is None:
-        raise NotFound(what=f"practised question {ref}", cure="Ask for a new one with /quiz practice.")
+        raise NotFound(what=f"practiced question {ref}", cure="Ask for a new one with /quiz practice.")
     card = await cards.held(session, caller.member_id, version.question_id)
     if card is None or card.state["reviewed_at"] is None:
         raise NotPossible(cause="Answer the question first: a rating says how well you recalled it.")

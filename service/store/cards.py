@@ -18,7 +18,7 @@ from service.store.members import Caller, all_of
 from service.store.tables import AnswerRow, CardRow, QuestionRow, QuestionVersion
 
 LATEST = 12
-"""How many practised questions the next one is balanced against."""
+"""How many practiced questions the next one is balanced against."""
 
 
 def narrowed(query: Select[*tuple[Any, ...]], topic: str, level: str, kind: str) -> Select[*tuple[Any, ...]]:
@@ -58,8 +58,8 @@ async def unseen(session: AsyncSession, caller: Caller, topic: str = "", level: 
     return {str(id_) for id_ in found}
 
 
-async def practised(session: AsyncSession, member_id: int) -> list[PastRound]:
-    """What the member practised last, oldest first."""
+async def practiced(session: AsyncSession, member_id: int) -> list[PastRound]:
+    """What the member practiced last, oldest first."""
     rows = await session.execute(
         select(AnswerRow.at, QuestionVersion.id, QuestionVersion.topic, QuestionVersion.level)
         .join(QuestionVersion, QuestionVersion.id == AnswerRow.version_id)

@@ -459,7 +459,7 @@ class InboxRow(Base):
 
 
 class CardRow(Base):
-    """A question a member practises, in FSRS's terms."""
+    """A question a member practices, in FSRS's terms."""
 
     __tablename__ = "card"
     member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True)

@@ -73,8 +73,8 @@ async def to_ask(session: AsyncSession, workspace_id: int, version_id: int) -> i
     return await _first(session, version_id, asked.asc().nulls_first(), Drawn.drawing)
 
 
-async def to_practise(session: AsyncSession, member_id: int, version_id: int) -> int:
-    """The version to practise: of a family a drawing new to the member, or the one answered longest ago.
+async def to_practice(session: AsyncSession, member_id: int, version_id: int) -> int:
+    """The version to practice: of a family a drawing new to the member, or the one answered longest ago.
 
     The last drawings come first, as rounds begin with the first.
     """

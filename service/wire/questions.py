@@ -58,7 +58,7 @@ class CaseView(Model):
 
 
 class VerdictView(Model):
-    """How a code answer, or any practised answer, was judged."""
+    """How a code answer, or any practiced answer, was judged."""
 
     verdict: Verdict
     credit: float

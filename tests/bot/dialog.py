@@ -60,7 +60,7 @@ class Dialog:
         return await self.does(Submit(self.event_id(), self.clock(), who, self.where, action, given))
 
     async def does(self, event: Event) -> str:
-        """Hand in any event; returns what is told, as text."""
+        """Submit any event; returns what is told, as text."""
         reply = await self.quiz.handle(event)
         self.told[event.who.member] = reply.said
         return text_of(reply)

@@ -310,11 +310,11 @@ GALLERY: dict[str, Card | Form] = {
         _receipt("changed", given=AnswerInput(text="(3,)"), closes_at=CLOSE), None, NOW
     ),
     "judging": questions.recorded_card(_receipt("judging", given=AnswerInput(code="x"), closes_at=CLOSE), None, NOW),
-    "judged": results.practised_card(JUDGED, NOW),
-    "judged open": results.practised_card(
+    "judged": results.practiced_card(JUDGED, NOW),
+    "judged open": results.practiced_card(
         _receipt("judged", ref="p9", given=AnswerInput(text="because"), key=OPEN_KEY, rate=True), NOW
     ),
-    "late": results.practised_card(JUDGED.model_copy(update={"status": "late"}), NOW),
+    "late": results.practiced_card(JUDGED.model_copy(update={"status": "late"}), NOW),
     "rated": results.rated_card(NOW + timedelta(days=1), NOW),
     "tried": results.tried_card(FAILED, "r13"),
     "explain": results.explain_card(CHOICE_KEY),
@@ -364,7 +364,7 @@ GALLERY: dict[str, Card | Form] = {
     "run error": members.run_card(
         RunResult(status="error", stderr="NameError: name 'x' is not defined", truncated=True)
     ),
-    "nothing to practise": members.no_card_left_card(PracticeFilter("autograd", "senior")),
+    "nothing to practice": members.no_card_left_card(PracticeFilter("autograd", "senior")),
     "import": members.import_form(),
     "imported": admin.imported_card(IMPORTED),
     "import undone": admin.undone_card(IMPORTED.model_copy(update={"exact": 0, "near": 0, "twins": ()})),

@@ -98,7 +98,7 @@ async def test_from_the_daily_question_to_the_board(client: ServiceClient, servi
         "Ann> B\n── (only you, Ann) ──\nYour answer is changed\n\nYou chose B.",
         "[A]   [B] (your answer)   [C]",
         "You are Bob.",
-        "Only admins of this workspace may do that.",
+        "Only quiz admins can do that.",
         "Bob> C\n── (only you, Bob) ──\nYour answer is recorded",
         "No button here is called 'Z'.",
         "── (#daily, in the thread) ──\nThe answer\n\nRight: (3, 2)\n\nWrong:",
@@ -120,25 +120,25 @@ async def test_from_practice_to_a_judged_program(settings: Settings, clock: Cloc
         ServiceClient.inside(service.api, TOKEN) as client,
     ):
         with ConsoleStore() as store:
-            text = await talk(client, service, store, "/as Ann", *imported(), *practising(service))
+            text = await talk(client, service, store, "/as Ann", *imported(), *practicing(service))
     assert_told(
         text,
         "Your code\nWrite add_one;",
         "    def add_one(x: int) -> int:",
-        "[1] Hand in   [2] Run the examples   [0] Cancel",
+        "[1] Submit   [2] Run the examples   [0] Cancel",
         "The examples: wrong\n\nYour code is not right yet. 0 of 2 cases passed.",
         "Case 1 gave a wrong result:\n\n    add_one(1)\n\nexpected 2, got 3",
         "It holds:\n    def add_one(x):\n        return x + 2",
         "Your code is being judged…",
         "── (only you, Ann) ──\nYour code: accepted\n\nYour code is right. 7 of 7 cases passed.",
         "   3 │ hidden  │ passed",
-        "It ran in ",
+        "Finished in ",
         "    tensor(3.)",
     )
 
 
-def practising(service: Service) -> tuple[Line, ...]:
-    """A code question practised: the examples run, then handed in; at last a free snippet."""
+def practicing(service: Service) -> tuple[Line, ...]:
+    """A code question practiced: the examples run, then handed in; at last a free snippet."""
     others = tuple(f"/quiz-admin bank retire {name}" for name in ("one-right",))
     wrong = ("def add_one(x):", "    return x + 2", ".", "2")
     right = ("def add_one(x):", "    return x + 1", ".", "1")
@@ -235,4 +235,4 @@ async def test_a_second_start_posts_nothing_twice(
         second = await talk(client, service, store, "/as Bob", "/quiz today", "1", "/as Ann", "/quiz today")
     assert first.count("Question for Monday") == 1
     assert "Question for Monday" not in second
-    assert_told(second, "You are Bob.", "You have not answered it yet.", "[A]   [B]   [C]", "You are Ann, an admin.")
+    assert_told(second, "You are Bob.", "Not answered yet.", "[A]   [B]   [C]", "You are Ann, an admin.")

@@ -99,8 +99,8 @@ What does x.t().view(-1) do for a 2×3 tensor x?
 
 3 options; one is right.
 
-Open until Thursday 5 March, 17:00 (Europe/Berlin). Nobody sees your answer
-before then; the last one counts.
+Open until Thursday 5 March, 17:00 (Europe/Berlin). Answers stay private until
+then; your last one counts.
 
 senior · tensors · question stride-view
 
@@ -158,17 +158,17 @@ Name                             │ Points │ Streak
 Ann                              │    +15 │ 7 rounds
 Bob *[x](http://evil)* @everyone │    +15 │ 1 round
 
-The board's top
+Top of the board
 Rank │ Name │ Points │ Answers │ Right │ Streak
 ─────┼──────┼────────┼─────────┼───────┼───────
    1 │ Ann  │   1240 │      12 │ 100 % │      7
 
-Proof, a program that fails if the key is false:
+Proof (this program fails if the answer is wrong):
 
     import torch
     torch.ones(2, 3).t().view(-1)
 
-Read on: https://pytorch.org/docs/stable/tensor_view.html
+Further reading: https://pytorch.org/docs/stable/tensor_view.html
 
 From pytorch-core · tensors.md, line 12 · licence MIT
 
@@ -176,7 +176,7 @@ senior · tensors · question stride-view
 
 Next question: Friday 6 March, 09:00 (Europe/Berlin).
 
-[1] Practise   [2] More on tensors   [3] The board   [4] Report a mistake"""
+[1] Practice   [2] More on tensors   [3] The board   [4] Report a mistake"""
     )
 
 
@@ -205,13 +205,13 @@ It printed:
 
     hello
 
-What was judged:
+Your code:
 
     def softmax(x):
         return x.exp() / x.exp().sum()
 
-You can hand in again until Thursday 5 March, 17:00 (Europe/Berlin); the last
-one counts.
+You can submit again until Thursday 5 March, 17:00 (Europe/Berlin); the last one
+counts.
 
 senior · tensors · question write-softmax
 

@@ -64,15 +64,15 @@ events: st.SearchStrategy[Event] = st.one_of(
 async def test_every_event_is_answered_whatever_it_holds(alone: Quiz, event: Event) -> None:
     reply = await alone.handle(event)
     assert text_of(reply)
-    assert "Our fault" not in reply.said.title
+    assert "Something went wrong" not in reply.said.title
 
 
 async def test_a_service_that_is_away_is_our_fault(alone: Quiz) -> None:
     dialog = Dialog(alone, lambda: NOW, DAILY)
     said = await dialog.types(ANN, "/quiz today")
     assert said == (
-        "Please try again\n\nThe quiz is not answering just now. That is our fault, and nothing you did is\n"
-        "lost: please try again."
+        "Please try again\n\nThe quiz is not responding right now. This is our fault, and nothing is lost.\n"
+        "Please try again."
     )
 
 

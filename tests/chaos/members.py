@@ -19,10 +19,13 @@ SEEN_S: Final = 6.0
 """How long they look at what they pressed before they press again."""
 UNREADABLE: Final = "(1, 2"
 _READ: Final[tuple[tuple[str, Outcome], ...]] = (
-    ("Too late for the round", "late"),
-    ("That did not work", "refused"),
+    ("Too late for this round", "late"),
+    *(
+        (title, "refused")
+        for title in ("Not possible", "Answer not readable", "Wrong kind of answer", "Check what you typed")
+    ),
     ("Please try again", "unknown"),
-    ("Our fault", "unknown"),
+    ("Something went wrong", "unknown"),
     ("is recorded", "acknowledged"),
     ("Your answer is changed", "acknowledged"),
     ("Your code is being judged", "acknowledged"),

@@ -119,7 +119,7 @@ async def test_on_a_phone_one_tab_is_shown_at_a_time(settings: Settings, clock: 
         await area.fill(RIGHT)
         assert await ann.audit() == []
         await ann.shoot("linked-phone-code")
-        await ann.page.get_by_role("button", name="Hand in").click()
+        await ann.page.get_by_role("button", name="Submit").click()
         await expect(ann.page.get_by_role("heading", name="Your code is being judged…")).to_be_visible()
         await expect(area).to_be_hidden()
         assert await ann.audit() == []
@@ -151,7 +151,7 @@ async def test_without_scripts_it_works_one_page_at_a_time(settings: Settings, c
         ann = await desk.follows(scripts=False, width=390)
         await ann.page.get_by_role("radio", name="Code").check()
         await ann.page.get_by_role("textbox", name="Your code").fill(RIGHT)
-        await ann.page.get_by_role("button", name="Hand in").click()
+        await ann.page.get_by_role("button", name="Submit").click()
         await expect(ann.page.get_by_role("heading", name="Your code is being judged…")).to_be_visible()
         await ann.page.get_by_role("radio", name="Code").check()
         await expect(ann.page.get_by_role("textbox", name="Your code")).to_have_value(RIGHT)
@@ -164,7 +164,7 @@ async def test_a_link_whose_round_closed_says_so_and_takes_nothing(settings: Set
         ann = await desk.follows(width=1280)
         clock.now += timedelta(hours=8)
         await ann.page.get_by_role("textbox", name="Your code").fill(RIGHT)
-        await ann.page.get_by_role("button", name="Hand in").click()
+        await ann.page.get_by_role("button", name="Submit").click()
         await expect(ann.page.locator("#live")).to_contain_text("did not get through")
         ann.complaints.clear()  # the browser itself notes the refused post
         await ann.page.reload()

@@ -154,7 +154,7 @@ async def test_a_day_in_the_channel(team: Team) -> None:
 
 async def answers_and_changes_her_mind(ann: Window) -> None:
     await ann.page.get_by_role("button", name="Answer", exact=True).click()
-    await ann.said("Nobody sees your answer")
+    await ann.said("Answers stay private")
     await choose(ann, "(6,)")
     await ann.said("Your answer is recorded", private=True)
     assert await ann.focused() == "Your answer is recorded"
@@ -239,7 +239,7 @@ async def test_code_is_tried_handed_in_judged_and_mended(
         await card(ann, "The examples: wrong").wait_for()
         await ann.shoot("code-light")
 
-        await ann.page.get_by_role("button", name="Hand in").click()
+        await ann.page.get_by_role("button", name="Submit").click()
         await ann.said("Your code is being judged", private=True)
         await team.settle()
         await card(ann, "Your code: wrong").wait_for()

@@ -42,7 +42,7 @@ async def fill(chats: TwoChats) -> str:
     await chats.join_chats()
     await road.client.schedule_share(chats.boss("slack"), "share", TEAM, 1)
     await chats.link("Ada")
-    await _practise(chats)
+    await _practice(chats)
     await _administer(chats)
     await _install(chats)
     spec = ScheduleSpec(at=(clock.now + timedelta(hours=1)).time().replace(second=0), kinds=("code",), open_minutes=480)
@@ -79,7 +79,7 @@ async def _answer_rounds(chats: TwoChats) -> None:
     await chats.road.client.privacy(chats.who("Dee", "discord"), "gone", "forget")
 
 
-async def _practise(chats: TwoChats) -> None:
+async def _practice(chats: TwoChats) -> None:
     client, ada = chats.road.client, chats.who("Ada", "slack")
     for kind, given in (("choice", AnswerInput(options=("a",))), ("open", AnswerInput(text="They share storage."))):
         form = await client.practice(ada, TEAM, kind=kind)

@@ -117,7 +117,7 @@ class Stage:
         await self._judge(row, credit)
         return row
 
-    async def practised(self, caller: Caller, key: str, credit: float = 1.0) -> AnswerRow:
+    async def practiced(self, caller: Caller, key: str, credit: float = 1.0) -> AnswerRow:
         """An answer given in practice, judged."""
         row = await self._answer(caller, (await self.version(key)).id, None, None)
         await self._judge(row, credit)

@@ -1,4 +1,4 @@
-"""A family on its road: drawn after its import, asked by its drawings, practised by others, explained, corrected."""
+"""A family on its road: drawn after its import, asked by its drawings, practiced by others, explained, corrected."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def _only(what: str, wanted: Sequence[str]) -> str:
 def _next_words(view: ScheduleView, most: int = 3) -> str:
     if view.paused:
         return "paused"
-    return "; ".join(instant_words(slot, view.spec.zone) for slot in view.next[:most]) or "nothing to come"
+    return "; ".join(instant_words(slot, view.spec.zone) for slot in view.next[:most]) or "no further date"
 
 
 def schedule_card(view: ScheduleView, head: str) -> Card:
@@ -84,7 +84,7 @@ def schedule_card(view: ScheduleView, head: str) -> Card:
         *_shared(view),
         Text(f"Next: {_next_words(view)}."),
         Small(
-            f"A question may come again after {plural(view.spec.memory_days, 'day')}; a missed one is posted up to "
+            f"A question can repeat after {plural(view.spec.memory_days, 'day')}; a missed one is posted up to "
             f"{minutes_words(view.spec.catch_up_minutes)} late."
         ),
     )
@@ -95,7 +95,7 @@ def _shared(view: ScheduleView) -> tuple[Block, ...]:
     if not view.shared:
         return ()
     further = and_list([f"{escape(one.name)} ({chat_words(one.platform)})" for one in view.shared])
-    return (Text(f"It posts to {further} too; answers from everywhere count in one round."),)
+    return (Text(f"It posts to {further} too. All answers count in one round."),)
 
 
 def _channels(view: ScheduleView) -> str:
@@ -105,7 +105,7 @@ def _channels(view: ScheduleView) -> str:
 def schedules_card(views: tuple[ScheduleView, ...]) -> Card:
     """All schedules of the workspace."""
     if not views:
-        text = "There is no schedule. `/quiz-admin schedule add 09:00 mon-fri Europe/Berlin` makes one here."
+        text = "There are no schedules yet. Add one here with `/quiz-admin schedule add 09:00 mon-fri Europe/Berlin`."
         return Card("Schedules", "There is no schedule.", (Text(text),))
     rows = tuple(
         (str(view.id), _channels(view), in_brief(plan_words(view.spec), 200), _next_words(view, 1)) for view in views
@@ -149,8 +149,8 @@ def _winners(view: SeasonView) -> tuple[Block, ...]:
 def seasons_card(views: tuple[SeasonView, ...]) -> Card:
     """All seasons, the running one first said so."""
     if not views:
-        text = "There has been no season yet. `/quiz-admin season start NAME` starts one."
-        return Card("Seasons", "There has been no season yet.", (Text(text),))
+        text = "There is no season yet. Start one with `/quiz-admin season start NAME`."
+        return Card("Seasons", "There is no season yet.", (Text(text),))
     rows = tuple(
         (
             view.name,
@@ -165,7 +165,7 @@ def seasons_card(views: tuple[SeasonView, ...]) -> Card:
 def banks_card(views: tuple[BankView, ...]) -> Card:
     """The banks questions come from."""
     if not views:
-        text = "There is no bank yet. `/quiz-admin bank import` brings questions."
+        text = "There is no bank yet. Import one with `/quiz-admin bank import`."
         return Card("Banks", "There is no bank yet.", (Text(text),))
     rows = tuple(
         (view.name, view.title, str(view.questions), str(view.unanswered), str(view.retired), str(view.waiting))
@@ -179,7 +179,7 @@ def banks_card(views: tuple[BankView, ...]) -> Card:
 
 def approved_card(count: int) -> Card:
     """Generated questions are asked from now on."""
-    return done_card("Approved", f"{plural(count, 'question')} may be chosen from now on.")
+    return done_card("Approved", f"{plural(count, 'question')} can be asked from now on.")
 
 
 def generated_card(how: Generated) -> Card:
@@ -189,12 +189,12 @@ def generated_card(how: Generated) -> Card:
         "hold": "Choices made of a document's prose wait for `/quiz-admin bank approve`.",
         "none": "No choices are made of a document's prose.",
     }
-    return done_card("Set", f"{said[how]} That holds for the next imports.")
+    return done_card("Set", f"{said[how]} This applies to future imports.")
 
 
 def retired_card(question: str, retired: bool) -> Card:
     """A question left, or came back."""
-    said = "will not be chosen again" if retired else "may be chosen again"
+    said = "will not be asked again" if retired else "can be asked again"
     return done_card("Retired" if retired else "Restored", f"Question `{question}` {said}.")
 
 
@@ -215,7 +215,7 @@ def reports_card(views: tuple[ReportView, ...]) -> Card:
     """The queue of reported questions, with buttons for the first few."""
     waiting = [view for view in views if view.state == "open"]
     if not waiting:
-        return Card("Reports", "No report is waiting.", (Text("No report is waiting."),))
+        return Card("Reports", "No reports are waiting.", (Text("No reports are waiting."),))
     blocks: list[Block] = []
     for view in waiting[:10]:
         who = f"{escape(view.by)} on question `{view.question}`"
@@ -237,14 +237,15 @@ def settled_card(view: ReportView) -> Card:
 def restored_card(member: str, day: date) -> Card:
     """A streak was mended."""
     return done_card(
-        "Streak restored", f"{day_words(day)} breaks no streak of **{escape(member)}**. It is in the audit."
+        "Streak restored",
+        f"{day_words(day)} no longer breaks the streak of **{escape(member)}**. The audit log records this.",
     )
 
 
 def adjusted_card(member: str, points: int, reason: str) -> Card:
     """Points were booked."""
     said = f"**{escape(member)}** {'gets' if points >= 0 else 'loses'} {plural(abs(points), 'point')}: {escape(reason)}"
-    return done_card("Points booked", f"{said}. It is in the audit.")
+    return done_card("Points adjusted", f"{said}. The audit log records this.")
 
 
 def audit_card(views: tuple[AuditView, ...]) -> Card:
@@ -262,7 +263,7 @@ def _stamp(at: datetime) -> str:
 def doctor_card(checks: tuple[Check, ...]) -> Card:
     """Whether everything works, and the cure of what does not."""
     failing = [check for check in checks if not check.ok]
-    rows = tuple((check.name, "well" if check.ok else "NOT well", check.said) for check in checks)
+    rows = tuple((check.name, "ok" if check.ok else "FAILED", check.said) for check in checks)
     cures = tuple(Text(f"**{escape(check.name)}:** {escape(check.cure or check.said)}") for check in failing)
     summary = f"{plural(len(failing), 'check')} failed." if failing else "Everything works."
     return Card("Doctor", summary, (Text(summary), Table(("Check", "State", "Found"), rows), *cures))
@@ -293,13 +294,15 @@ def imported_card(view: ImportView) -> Card:
     """What an import did or would do: counts, the first few questions, duplicates, every finding."""
     if view.errors:
         head = "Nothing was imported"
-        said = f"{plural(view.errors, 'error')} in the document, so nothing of it was taken. Mend and try again."
+        said = (
+            f"{plural(view.errors, 'error')} in the document, so nothing was imported. Fix the document and try again."
+        )
     elif view.applied:
         head, said = "Imported", f"{_counts(view)}."
     else:
-        head, said = "Checked, not imported", f"It would be: {_counts(view)}."
+        head, said = "Checked, not imported", f"Importing would give: {_counts(view)}."
     made = (*_made(view), *_for_gpu(view))
-    undo = f"`/quiz-admin bank undo {view.name}` takes it back."
+    undo = f"`/quiz-admin bank undo {view.name}` undoes this import."
     blocks: list[Block] = [Text(f"**{escape(view.name)}:** {said}"), *made, *_changes(view), *_twins(view)]
     blocks += (Code(view.findings, ""),) if view.findings else ()
     blocks += (Small(undo),) if view.applied and view.changes else ()
@@ -320,20 +323,20 @@ def _for_gpu(view: ImportView) -> tuple[Block, ...]:
     if not view.for_gpu or view.errors:
         return ()
     are = plural(view.for_gpu, "of them is", "of them are")
-    return (Text(f"{are} judged on a GPU, which no sandbox has: not asked before one does."),)
+    return (Text(f"{are} judged on a GPU, and no sandbox has one: not asked until one does."),)
 
 
 def undone_card(view: ImportView) -> Card:
     """An import was taken back."""
-    said = f"The latest import of **{escape(view.name)}** is taken back: {_counts(view)}."
-    more = "What rounds asked stays as it was asked. Undo once more to have the import again."
+    said = f"The latest import of **{escape(view.name)}** was undone: {_counts(view)}."
+    more = "Past rounds keep their questions. Undo again to restore the import."
     return Card("Undone", f"Undone: {_counts(view)}.", (Text(said), *_changes(view), Small(more)))
 
 
 def log_card(log: BankLog) -> Card:
     """What was imported into a bank, in UTC."""
     rows = tuple(_entry(entry) for entry in log.imports)
-    whose = "Everybody's: its operator imports it." if log.shared else "This workspace's own."
+    whose = "Shared by all workspaces; the operator imports it." if log.shared else "Only for this workspace."
     table = Table(("Number", "When (UTC)", "What", "Came to", "Digest"), rows, "", (0,))
     summary = f"{plural(len(rows), 'import')} into {escape(log.name)}."
     return Card(f"Imports of {log.name}", summary, (table, Small(whose)))
@@ -383,7 +386,7 @@ def _twins(view: ImportView) -> tuple[Block, ...]:
     lines = "\n".join(f"- {_twin(twin)}" for twin in view.twins[:FEW])
     rest = view.exact + view.near - min(len(view.twins), FEW)
     more = f"\n- and {rest} more" if rest > 0 else ""
-    return (Text(f"**{and_list(found)}.** They are taken all the same; retire one of two.\n\n{lines}{more}"),)
+    return (Text(f"**{and_list(found)}.** All are imported; retire one of each pair.\n\n{lines}{more}"),)
 
 
 def _twin(twin: Twin) -> str:
@@ -396,12 +399,12 @@ def _twin(twin: Twin) -> str:
 
 def member_code_card(made: LinkCode) -> Card:
     """A member's code, for their account in the other chat."""
-    return _code_card(made, "Link your accounts", "quiz", "Your points, streak and cards then are those of one member.")
+    return _code_card(made, "Link your accounts", "quiz", "Your points, streak and cards then belong to one member.")
 
 
 def chat_code_card(made: LinkCode) -> Card:
     """An admin's code, for the other chat."""
-    after = "Both chats then share one board, and a schedule may post to channels of either."
+    after = "Both chats then share one board, and a schedule can post to channels in either."
     return _code_card(made, "Link another chat", "quiz-admin", after)
 
 
@@ -411,7 +414,7 @@ def _code_card(made: LinkCode, title: str, name: str, after: str) -> Card:
         Text("Type this in the other chat:"),
         Code(f"/{name} link {made.code}", ""),
         Text(after),
-        Small(f"The code is good once, until {until}. Show it to nobody: whoever types it is taken for you."),
+        Small(f"The code works once, until {until}. Keep it secret: anyone who types it is treated as you."),
     )
     return Card(title, f"Your code is {made.code}, good until {until}.", blocks)
 
@@ -424,9 +427,7 @@ def member_linked_card(view: MemberLinked) -> Card:
     if view.points or view.cards:
         blocks.append(Text(f"Moved: {plural(view.points, 'point')} and {plural(view.cards, 'practice card')}."))
     if view.twice:
-        blocks.append(
-            Text(f"{plural(view.twice, 'round')} had an answer from each account: of each the better one counts.")
-        )
+        blocks.append(Text(f"{plural(view.twice, 'round')} had an answer from both accounts: the better one counts."))
     if view.hidden:
         blocks.append(Small("You are hidden from the boards. `/quiz privacy show` changes that."))
     return Card("Linked", in_brief(said, 250), tuple(blocks))
@@ -437,11 +438,11 @@ def chat_linked_card(view: ChatLinked, code: str) -> Card:
     chats = _chats(view.platforms)
     if view.done:
         said = f"Linked: {chats} share one board, its banks and its schedules now."
-        more = "`/quiz-admin schedule share NUMBER` has a schedule post to a further channel. Each member types "
+        more = "`/quiz-admin schedule share NUMBER` makes a schedule post to another channel too. Each member types "
         return Card("Linked", said, (Text(said), Text(f"{more}`/quiz link` once to be one member in both.")))
     return Card(
         "Link this chat?",
-        f"Linking {chats} brings along what this chat has.",
+        f"Linking {chats} brings everything in this chat along.",
         (Text(_what_comes(view)), Text("\n".join(f"- {line}" for line in _what_becomes(view)))),
         (Button("Link this chat", encode(Join(code)), "primary"),),
     )
@@ -455,15 +456,15 @@ def _what_comes(view: ChatLinked) -> str:
         (view.seasons, "season"),
     ]
     there = [plural(count, what) for count, what in counts if count]
-    return f"This chat has {and_list([*there, plural(view.points, 'point')])}. All of it comes along:"
+    return f"This chat has {and_list([*there, plural(view.points, 'point')])}. All of it is kept:"
 
 
 def _what_becomes(view: ChatLinked) -> tuple[str, ...]:
     ending = f"The season **{escape(view.ending)}** ends now and its board is kept." if view.ending else ""
     lines = (
         "Schedules go on in their channels; rounds, streaks and cards stay as they are.",
-        "Points stay on the days they were won, and count on the shared board of those days.",
-        "Its own banks are asked from in both chats, and what either retired stays retired.",
+        "Points stay on the days they were earned, and count on the shared board of those days.",
+        "Its own banks are used in both chats, and retired questions stay retired.",
         ending,
         "Admins of either chat are admins of both. Linking cannot be undone.",
     )
@@ -509,11 +510,11 @@ def _brief(where: Where) -> str:
 def hello_card(where: Where) -> Card:
     """Said once, to whoever added the bot."""
     does = (
-        "I post a question on machine learning on the days you say. Everybody answers privately, with a button, a few "
-        "words or code. When the round closes I reveal the answer, why it is right, and how the team did."
+        "I post a machine-learning question on the days you choose. Everyone answers privately, with a button, a few "
+        "words or code. When the round closes, I reveal the answer, why it is right, and how the team did."
     )
     next_step = "Three clicks set it up: the channel, the time, the days."
-    elsewhere = "Or type `/quiz-admin setup` in the channel that shall have it."
+    elsewhere = "Or type `/quiz-admin setup` in the quiz channel."
     setup: tuple[Button, ...] = ()
     if where.channel:
         label = f"Set it up in #{where.name.removeprefix('#')}"[:75] if where.name else "Set it up in this channel"
@@ -521,7 +522,7 @@ def hello_card(where: Where) -> Card:
     return Card(
         "Hello, I am Dailygrad",
         "The daily quiz of your team. Three clicks set it up.",
-        (Text(does), Text(f"{next_step} {elsewhere}"), Small("`/quiz help` lists all there is.")),
+        (Text(does), Text(f"{next_step} {elsewhere}"), Small("`/quiz help` lists every command.")),
         (*setup, Button("Try a question first", encode(Next()))),
     )
 
@@ -529,8 +530,8 @@ def hello_card(where: Where) -> Card:
 def time_card(where: Where, known: tuple[ScheduleView, ...]) -> Card:
     """The second click: the time of day. `known` are the channel's schedules, if it has any."""
     there = tuple(Text(f"{_named(where)} has schedule {one.id}: {plan_words(one.spec)}.") for one in known)
-    another = " A further one is added beside it." if known else ""
-    asked = f"At what time shall the question come to {_named(where)}? Days and time zone come next.{another}"
+    another = " This adds another schedule." if known else ""
+    asked = f"What time should {_named(where)} get its question? Days and time zone come next.{another}"
     other = "Another time: `/quiz-admin schedule add 09:30 mon-fri Europe/Berlin`."
     buttons = tuple(
         Button(
@@ -540,7 +541,7 @@ def time_card(where: Where, known: tuple[ScheduleView, ...]) -> Card:
         )
         for at in TIMES
     )
-    return Card("The time", in_brief(asked, 200), (*there, Text(asked), Small(other)), buttons)
+    return Card("Choose a time", in_brief(asked, 200), (*there, Text(asked), Small(other)), buttons)
 
 
 def plan_form(at: str, where: Where, now: datetime) -> Form:
@@ -552,9 +553,9 @@ def plan_form(at: str, where: Where, now: datetime) -> Form:
         fields=(
             PickField("days", "Days", DAYS, (DAYS[0][0],)),
             PickField("zone", "Time zone", zones, ("UTC",)),
-            TextField("other", "Another time zone", "", "Such as `Asia/Kathmandu`.", max_length=60, required=False),
+            TextField("other", "Another time zone", "", "For example `Asia/Kathmandu`.", max_length=60, required=False),
         ),
-        submit="Begin",
+        submit="Start",
     )
 
 
@@ -565,10 +566,10 @@ def begun_card(view: ScheduleView, first: RoundView | str, head: str = "Schedule
         return Card(head, card.summary, (*card.blocks, Text(f"There is no first question yet: {first}")))
     blocks: tuple[Block, ...] = (
         *card.blocks,
-        Text(f"It begins with: {in_brief_markdown(first.question.prompt)}"),
+        Text(f"First question: {in_brief_markdown(first.question.prompt)}"),
         Small(about(first.question)),
     )
-    return Card(head, card.summary, blocks, (Button("Post the first one now", encode(PostNow(str(view.id)))),))
+    return Card(head, card.summary, blocks, (Button("Post it now", encode(PostNow(str(view.id)))),))
 
 
 def in_brief_markdown(markdown: str) -> str:
@@ -585,8 +586,8 @@ def home_card(today: TodayView, me: Me, now: datetime) -> Card:
         blocks += (Text(_open_line(ask, now)), Small(about(ask.question)))
         buttons.append(answer_button(ask, alone=len(shown) == 1))
     if not shown:
-        coming = f" The next one comes {instant_words(today.next_at, today.zone)}." if today.next_at else ""
-        blocks.append(Text(f"No question is open just now.{coming}"))
+        coming = f" Next question: {instant_words(today.next_at, today.zone)}." if today.next_at else ""
+        blocks.append(Text(f"No question is open right now.{coming}"))
     blocks.append(Table(("What", "How much"), _standing(me)))
     state = f"{plural(len(shown), 'question')} open" if shown else "No question is open"
     summary = f"{state}, streak {me.streak}, {plural(me.cards_due, 'card')} due."
@@ -595,7 +596,7 @@ def home_card(today: TodayView, me: Me, now: datetime) -> Card:
 
 def _open_line(ask: AskForm, now: datetime) -> str:
     until = f" Open until {until_words(ask.closes_at, ask.zone, now)}." if ask.closes_at else ""
-    state = "You have answered it." if ask.given else how(ask.question)
+    state = "Answered." if ask.given else how(ask.question)
     return f"{in_brief_markdown(ask.question.prompt)} {state}{until}"
 
 
@@ -611,28 +612,28 @@ def _standing(me: Me) -> tuple[tuple[str, str], ...]:
 def _ways() -> tuple[Button, ...]:
     return (
         Button("Today", encode(ShowToday())),
-        Button("Practise", encode(Next())),
-        Button("Board of the week", encode(ShowBoard("week", "workspace"))),
-        Button("Board of all time", encode(ShowBoard("all", "workspace"))),
+        Button("Practice", encode(Next())),
+        Button("Weekly board", encode(ShowBoard("week", "workspace"))),
+        Button("All-time board", encode(ShowBoard("all", "workspace"))),
         Button("Run a snippet", encode(Snippet())),
     )
 
 
 def handed_in_card(card: Card, ask: AskForm) -> Card:
     """The receipt of a program that came as a message: it names the question, for nobody pressed it."""
-    named = Text(f"Handed in as your answer to: {in_brief_markdown(ask.question.prompt)}")
+    named = Text(f"Submitted as your answer to: {in_brief_markdown(ask.question.prompt)}")
     return dataclasses.replace(card, blocks=(named, *card.blocks, Small(about(ask.question))))
 
 
 def no_place_for_code_card(others: int) -> Card:
     """Code came, and no open question asks for any."""
     if others:
-        said = f"{plural(others, 'question')} open here, and none asks for code. `/quiz today` shows what is asked."
+        said = f"{plural(others, 'question')} open here, and none asks for code. `/quiz today` shows them."
     else:
-        said = "No question that asks for code is open here, so this was not handed in."
+        said = "No code question is open here, so nothing was submitted."
     more = "Send it where the question was posted, or try it with **Run a snippet**."
     buttons = (Button("Today", encode(ShowToday())), Button("Run a snippet", encode(Snippet())))
-    return Card("Not handed in", in_brief(f"{said} {more}", 250), (Text(said), Text(more)), buttons)
+    return Card("Not submitted", in_brief(f"{said} {more}", 250), (Text(said), Text(more)), buttons)
 
 
 def too_many_files_card(names: tuple[str, ...]) -> Card:

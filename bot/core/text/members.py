@@ -74,10 +74,8 @@ def _merit(row: BoardRow) -> str:
 def _nobody(board: Board) -> str:
     about = f" on {escape(board.topic)}" if board.topic else ""
     if board.contest == "improved":
-        return (
-            f"Nobody gets more right{about} than in the period before, of those who gave three answers or more in each."
-        )
-    who = "Nobody who began in this period" if board.contest == "rookies" else "Nobody"
+        return f"Nobody has improved{about} yet. It takes three answers in this period and three in the one before."
+    who = "Nobody who joined in this period" if board.contest == "rookies" else "Nobody"
     return f"{who} has points{about} here yet. The next answer may be the first."
 
 
@@ -136,13 +134,13 @@ def me_card(me: Me) -> Card:
     )
     blocks: list[Block] = [Table(("What", "How much"), rows)]
     if weak:
-        blocks.append(Table(("Topic", "Answers", "Right"), weak, "Topics, the weakest first", (1, 2)))
+        blocks.append(Table(("Topic", "Answers", "Right"), weak, "Topics, weakest first", (1, 2)))
     if me.weeks:
         blocks.append(_weeks_table(me))
     if me.hidden:
         blocks.append(Small("You are hidden from the boards. `/quiz privacy show` changes that."))
     summary = f"{plural(me.points, 'point')}, streak {me.streak}, {plural(me.cards_due, 'card')} due."
-    return Card(me.name, summary, tuple(blocks), (Button("Practise", encode(Next()), "primary"),))
+    return Card(me.name, summary, tuple(blocks), (Button("Practice", encode(Next()), "primary"),))
 
 
 def _weeks_table(me: Me) -> Table:
@@ -161,19 +159,19 @@ def _short_day(day: date) -> str:
 def topics_card(topics: tuple[TopicCount, ...]) -> Card:
     """What there are questions about."""
     if not topics:
-        text = "There are no questions yet. An admin brings them with `/quiz-admin bank import`."
+        text = "There are no questions yet. An admin can import some with `/quiz-admin bank import`."
         return Card("Topics", "There are no questions yet.", (Text(text),))
     rows = tuple((one.topic or "without a topic", str(one.questions)) for one in topics)
     total = sum(one.questions for one in topics)
     summary = f"{plural(total, 'question')} on {plural(len(topics), 'topic')}."
     table = Table(("Topic", "Questions"), rows, "", (1,))
-    return Card("Topics", summary, (Text(summary), table, Small("Practise one with `/quiz practice TOPIC`.")))
+    return Card("Topics", summary, (Text(summary), table, Small("Practice one with `/quiz practice TOPIC`.")))
 
 
 def privacy_card(view: PrivacyView) -> Card:
     """What is kept about a member and what they can do about it."""
     if view.forgotten:
-        said = "You are forgotten: your answers stay in the totals without your name, everything else is gone."
+        said = "You have been forgotten: your answers stay in the totals without your name, and everything else is deleted."
         return Card("Forgotten", said, (Text(said),))
     kept = joined(
         plural(view.answers, "answer"),
@@ -181,9 +179,9 @@ def privacy_card(view: PrivacyView) -> Card:
         plural(view.cards, "practice card"),
     )
     seen = "You are **hidden** from the boards." if view.hidden else "You are **shown** on the boards."
-    blocks: tuple[Block, ...] = (Text(f"Kept about you: {kept}, and the name you go by here."), Text(seen))
+    blocks: tuple[Block, ...] = (Text(f"Stored about you: {kept}, and your display name."), Text(seen))
     if view.export:
-        said = "Everything, as JSON:" if view.format == "json" else "A line for each thing, as CSV for a spreadsheet:"
+        said = "Everything, as JSON:" if view.format == "json" else "Everything, as CSV for a spreadsheet:"
         blocks = (*blocks, Small(said), Code(view.export, view.format))
     turn = ("Show me on the boards", "show") if view.hidden else ("Hide me from the boards", "hide")
     buttons = (
@@ -192,33 +190,33 @@ def privacy_card(view: PrivacyView) -> Card:
         Button("As CSV", encode(Privacy("csv"))),
         Button("Forget me…", encode(Privacy("forget")), "danger"),
     )
-    return Card(
-        "What is kept about you", f"{kept}. {'Hidden from' if view.hidden else 'Shown on'} the boards.", blocks, buttons
-    )
+    return Card("Your data", f"{kept}. {'Hidden from' if view.hidden else 'Shown on'} the boards.", blocks, buttons)
 
 
 def forget_card() -> Card:
     """Forgetting cannot be undone, so it is asked once more."""
-    said = "This cannot be undone: your points, streak and cards go, and your name leaves every answer."
-    buttons = (
-        Button("Forget me for good", encode(Privacy("erase")), "danger"),
-        Button("Keep everything", encode(Privacy("see"))),
+    said = (
+        "This cannot be undone. Your points, streak and cards are deleted, and your name is removed from every answer."
     )
-    return Card("Forget you?", said, (Text(said),), buttons)
+    buttons = (
+        Button("Delete my data", encode(Privacy("erase")), "danger"),
+        Button("Cancel", encode(Privacy("see"))),
+    )
+    return Card("Delete your data?", said, (Text(said),), buttons)
 
 
 # Rules, help, snippets and troubles: texts that belong to no question.
 
 
 _RUN_WORDS = {
-    "ok": "It ran",
-    "error": "It stopped with an error",
-    "time": "It took too long and was stopped",
-    "memory": "It took too much memory and was stopped",
-    "output": "It printed too much and was stopped",
-    "crash": "It crashed",
-    "denied": "It tried something that is not allowed here",
-    "internal": "It could not be run, which is our fault",
+    "ok": "Finished",
+    "error": "Stopped with an error",
+    "time": "Stopped: time limit",
+    "memory": "Stopped: memory limit",
+    "output": "Stopped: output limit",
+    "crash": "Crashed",
+    "denied": "Stopped: not allowed in the sandbox",
+    "internal": "Could not run (our fault)",
 }
 _WORTH_TELLING_MS = 1000
 """A wait for one's turn that a member has noticed."""
@@ -228,23 +226,23 @@ def rules_card(rules: Rules) -> Card:
     """How points and streaks are counted, with the numbers used."""
     base = and_list([f"{points} for {level}" for level, points in rules.base.items()])
     lines = [
-        f"A right answer earns {base}; questions few get right earn more, and part of an answer earns its share.",
+        f"A right answer earns {base}. Hard questions earn more, and a partly right answer earns its share.",
         _speed_sentence(rules),
-        "The last answer before the close counts. What fails by our fault costs you nothing.",
-        f"A streak counts the rounds you answered one after another. Every {plural(rules.freeze_every, 'round')} "
+        "Your last answer before the round closes counts. Our failures never cost you anything.",
+        f"A streak counts the rounds you answered in a row. Every {plural(rules.freeze_every, 'round')} "
         f"earn a freeze, at most {rules.freeze_cap}; a freeze saves the streak when you miss a round.",
-        "Days off, skipped and late rounds break no streak: a question missed by us is posted up to "
+        "Days off, skipped rounds and late posts never break a streak. A question we miss is posted up to "
         f"{minutes_words(rules.catch_up_minutes)} late, or not at all.",
-        "On a board, equal points are told apart by the share right, then by time taken; else the rank is shared.",
+        "Ties on a board are broken by accuracy, then by time; otherwise the rank is shared.",
     ]
     return Card("Rules", f"A right answer earns {base}.", (Text("\n".join(f"- {line}" for line in lines)),))
 
 
 def _speed_sentence(rules: Rules) -> str:
     if not rules.speed_bonus:
-        return "There is no bonus for speed: take your time."
+        return "There is no speed bonus, so take your time."
     window = minutes_words(round(rules.speed_window_s / 60))
-    return f"A fast answer earns up to {percent(rules.speed_share)} more, falling to nothing after {window}."
+    return f"A fast answer earns up to {percent(rules.speed_share)} more, falling to zero after {window}."
 
 
 def help_card(specs: tuple[Spec, ...]) -> Card:
@@ -252,7 +250,7 @@ def help_card(specs: tuple[Spec, ...]) -> Card:
     name = specs[0].name
     groups = {spec.path[0]: [one for one in specs if one.path[0] == spec.path[0]] for spec in specs}
     rows = tuple(_help_row(group) for group in groups.values())
-    more = f"`/{name} help COMMAND` says more of one."
+    more = f"`/{name} help COMMAND` explains a command."
     return Card(
         f"/{name}", f"{plural(len(specs), 'command')}.", (Table(("Command", "What it does"), rows), Small(more))
     )
@@ -272,13 +270,13 @@ def spec_card(spec: Spec) -> Card:
     blocks: list[Block] = [Text(f"{spec.help} {'Admins only.' if spec.admin else ''}".strip()), Code(spec.usage, "")]
     if rows:
         blocks.append(Table(("Argument", "Meaning", "Such as"), rows))
-        blocks.append(Small("Any argument may be given as `name:value`; put quotes around spaces."))
+        blocks.append(Small("Any argument can be written as `name:value`. Quote values with spaces."))
     return Card(spec.words, spec.help, tuple(blocks))
 
 
 def snippet_form(code: str = "") -> Form:
     """An editor for a free run."""
-    field = TextField("code", "Your program", code, "Python with torch; nothing is kept.", 12, True, CODE_LENGTH)
+    field = TextField("code", "Your program", code, "Python with torch. Nothing is saved.", 12, True, CODE_LENGTH)
     return Form("Run a snippet", encode(Snippet()), (field,), submit="Run")
 
 
@@ -290,16 +288,16 @@ def run_card(result: RunResult) -> Card:
     if result.stdout:
         blocks.append(Code(result.stdout, ""))
     elif result.status == "ok":
-        blocks.append(Text("It printed nothing. `print(…)` what you want to see."))
+        blocks.append(Text("It printed nothing. Use `print(…)` to see a value."))
     if result.stderr:
-        blocks += (Small("On the error stream:"), Code(result.stderr, ""))
+        blocks += (Small("Standard error:"), Code(result.stderr, ""))
     blocks.append(Small(_run_facts(result)))
     if result.truncated:
-        blocks.append(Small("The output was cut; print less to see its end."))
+        blocks.append(Small("The output was cut. Print less to see the end."))
     if result.queue_ms >= _WORTH_TELLING_MS:
         blocks.append(Small(f"It waited {result.queue_ms / 1000:.0f} s for its turn{_before(result.before)}."))
     if result.isolation == "weaker":
-        blocks.append(Small("Run with weaker isolation than usual; `/quiz-admin doctor` says why."))
+        blocks.append(Small("This ran with weaker isolation than usual. `/quiz-admin doctor` shows why."))
     return Card(head, f"{head}{took}. {in_brief(escape(result.stdout), 100)}".strip(), tuple(blocks))
 
 
@@ -315,12 +313,12 @@ def _before(runs: int) -> str:
 
 
 def no_card_left_card(wanted: PracticeFilter) -> Card:
-    """Nothing to practise."""
+    """Nothing to practice."""
     kind = f"{wanted.kind} questions" if wanted.kind else ""
     named = " ".join(part for part in (wanted.level, escape(wanted.topic), kind) if part)
     about = f" for {named}" if named else ""
-    text = f"Nothing is due{about}, and there is no new question either. Well done; come back tomorrow."
-    everything = (Button("Practise everything", encode(Next())),) if named else ()
+    text = f"Nothing is due{about}, and there are no new questions. Well done; come back tomorrow."
+    everything = (Button("Practice everything", encode(Next())),) if named else ()
     return Card("All done", in_brief(text), (Text(text),), everything)
 
 
@@ -336,29 +334,42 @@ def import_form(name: str = "", text: str = "") -> Form:
         title="Import questions",
         action=encode(Import("apply")),
         fields=(
-            TextField("name", "Name of the document", name, "Such as `tensors.md`.", max_length=200),
+            TextField("name", "Name of the document", name, "For example `tensors.md`.", max_length=200),
             TextField("text", "The document", text, "Markdown.", 16, max_length=1_000_000),
         ),
-        blocks=(Text("An error keeps the whole document out, so check it first."),),
+        blocks=(Text("A document with an error is not imported, so check it first."),),
         submit="Import",
-        extras=(Button("Only check", encode(Import("check"))),),
+        extras=(Button("Check only", encode(Import("check"))),),
     )
 
 
-def refused_card(message: str, ref: str = "") -> Card:
-    """No, and why; with `ref` the way back to the question. `message` is Markdown of our own."""
+REFUSALS = {
+    "admins-only": "Not allowed",
+    "busy": "Please wait",
+    "event-reused": "Already answered",
+    "no-sandbox": "Code cannot run right now",
+    "not-found": "Not found",
+    "not-readable": "Answer not readable",
+    "still-open": "Question still open",
+    "wrong-kind": "Wrong kind of answer",
+}
+"""Titles of the service's refusals by their codes."""
+
+
+def refused_card(message: str, ref: str = "", title: str = "Not possible") -> Card:
+    """Explains a refusal; with `ref` it links back to the question. `message` is Markdown that the bot made."""
     said = sentence(message)
     back = (Button("Back to the question", encode(Open(ref))),) if ref else ()
-    return Card("That did not work", in_brief(said, 300), (Text(said),), back)
+    return Card(title, in_brief(said, 300), (Text(said),), back)
 
 
 def unavailable_card() -> Card:
     """The service is away: ours, never the member's fault."""
-    said = "The quiz is not answering just now. That is our fault, and nothing you did is lost: please try again."
+    said = "The quiz is not responding right now. This is our fault, and nothing is lost. Please try again."
     return Card("Please try again", said, (Text(said),))
 
 
 def fault_card() -> Card:
     """Something we did not foresee."""
-    said = "Something went wrong on our side. It is our fault and has been noted; please try again."
-    return Card("Our fault", said, (Text(said),))
+    said = "Something went wrong. This is our fault, and it has been logged. Please try again."
+    return Card("Something went wrong", said, (Text(said),))

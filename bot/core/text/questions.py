@@ -62,14 +62,14 @@ def how(question: QuestionView) -> str:
 def question_card(post: QuestionPost) -> Card:
     """The day's question, for the channel."""
     until = until_words(post.closes_at, post.zone, None)
-    late = f"Posted {minutes_words(post.late_minutes)} late, for which we are sorry. " if post.late_minutes else ""
+    late = f"Posted {minutes_words(post.late_minutes)} late. Sorry about that. " if post.late_minutes else ""
     return Card(
         title=f"Question for {day_words(post.day)}",
         summary=f"{in_brief(post.question.prompt, 120)} Open until {until}.",
         blocks=(
             *question_blocks(post.question),
             Text(how(post.question)),
-            Small(f"{late}Open until {until}. Nobody sees your answer before then; the last one counts."),
+            Small(f"{late}Open until {until}. Answers stay private until then; your last one counts."),
             Small(about(post.question)),
         ),
         buttons=(Button("Answer", encode(opening(post.ref, post.question)), "primary"),),
@@ -95,7 +95,7 @@ def ask_said(ask: AskForm, now: datetime) -> Card | Form:
 
 
 def carrying(ask: AskForm, wanted: PracticeFilter) -> AskForm:
-    """A practised question whose buttons go on to more of what is wanted; as it is where they have no room for that."""
+    """A practiced question whose buttons go on to more of what is wanted; as it is where they have no room for that."""
     more = ask.model_copy(update={"ref": trailing(ask.ref, wanted)})
     return more if by_button(more.ref, more.question) == by_button(ask.ref, ask.question) else ask
 
@@ -129,7 +129,7 @@ def _choice_card(ask: AskForm, now: datetime) -> Card:
 
 
 def _chosen_line(ask: AskForm) -> tuple[Block, ...]:
-    return (Text(f"Your answer so far: {given_words(ask)}."),) if ask.given else ()
+    return (Text(f"Your current answer: {given_words(ask)}."),) if ask.given else ()
 
 
 def option_buttons(ask: AskForm) -> tuple[Button, ...]:
@@ -153,7 +153,7 @@ def given_words(ask: AskForm) -> str:
 
 def _rules_line(ask: AskForm, now: datetime) -> str:
     if ask.closes_at is None:
-        return f"{plural(ask.due, 'more card')} due today." if ask.due else "No further card is due today."
+        return f"{plural(ask.due, 'more card')} due today." if ask.due else "No more cards are due today."
     return f"Open until {until_words(ask.closes_at, ask.zone, now)}. The last answer before then counts."
 
 
@@ -164,7 +164,7 @@ def _form(ask: AskForm, now: datetime) -> Form:
         action=encode(Fill(ask.ref)),
         fields=(_field(ask),),
         blocks=(*question_blocks(ask.question), Small(_rules_line(ask, now)), Small(about(ask.question))),
-        submit="Hand in" if code else "Answer",
+        submit="Submit" if code else "Answer",
         extras=(Button("Run the examples", encode(Try(ask.ref))),) if code else (),
     )
 
@@ -172,12 +172,12 @@ def _form(ask: AskForm, now: datetime) -> Form:
 def _field(ask: AskForm) -> Field:
     question, given = ask.question, ask.given
     if question.kind == "choice":
-        label = "Which are right? There may be more than one." if question.several else "Which one is right?"
+        label = "Select all that are right." if question.several else "Which one is right?"
         options = tuple((id, f"**{letter}** {text}") for letter, id, text in lettered(ask))
         return PickField("options", label, options, (given.options or ()) if given else (), question.several)
     if question.kind == "code":
         before = given.code if given else None
-        hint = f"Write `{question.entry}`; the examples and further hidden cases call it." if question.entry else ""
+        hint = f"Write `{question.entry}`. The examples and hidden cases call it." if question.entry else ""
         return TextField("code", "Your code", before or question.starter, hint, 16, True, CODE_LENGTH)
     text = (given.text if given else None) or ""
     return TextField("text", "Your answer", text, _HINTS[question.kind], _LINES[question.kind])
@@ -209,10 +209,10 @@ def recorded_card(receipt: AnswerResult, ask: AskForm | None, now: datetime, wan
 def _follow_sentence(receipt: AnswerResult) -> str:
     """When the verdict comes; of others only where this one has to wait for them."""
     if not receipt.before:
-        return "The verdict follows in a private message, usually within seconds."
+        return "You get the verdict in a private message, usually within seconds."
     many = plural(receipt.before, "answer is", "answers are")
     long = f", which takes about {seconds_words(receipt.wait_s)}" if receipt.wait_s >= 1 else ""
-    return f"{many} judged before yours{long}; the verdict follows in a private message."
+    return f"{many} judged before yours{long}; you get the verdict in a private message."
 
 
 def joined_summary(head: str, *sentences: str) -> str:
@@ -225,7 +225,7 @@ def _given_sentence(receipt: AnswerResult, ask: AskForm | None) -> str:
     if receipt.given.options is None:
         return ""
     if ask is None:
-        return "Your choice is kept."
+        return "Your choice is saved."
     chosen = ask.model_copy(update={"given": receipt.given})
     return f"You chose {given_words(chosen)}."
 
@@ -243,7 +243,7 @@ def today_card(today: TodayView, now: datetime) -> Card:
     blocks: list[Block] = []
     buttons: list[Button] = []
     for ask in today.forms:
-        state = "You have answered it and may change your answer." if ask.given else "You have not answered it yet."
+        state = "You answered it and can still change your answer." if ask.given else "Not answered yet."
         until = f" Open until {until_words(ask.closes_at, ask.zone, now)}." if ask.closes_at else ""
         blocks += (*question_blocks(ask.question), Text(f"{how(ask.question)} {state}{until}"))
         blocks.append(Small(about(ask.question)))
@@ -264,21 +264,21 @@ def nothing_open_card(today: TodayView) -> Card:
     """No question is open here."""
     text = "No question is open in this channel."
     if today.next_at:
-        text += f" The next one comes {instant_words(today.next_at, today.zone)}."
+        text += f" Next question: {instant_words(today.next_at, today.zone)}."
     else:
-        text += " An admin sets a schedule with `/quiz-admin schedule add`."
-    return Card("Today's question", in_brief(text, 200), (Text(text), Text("Until then: `/quiz practice`.")))
+        text += " An admin can add a schedule with `/quiz-admin schedule add`."
+    return Card("Today's question", in_brief(text, 200), (Text(text), Text("Meanwhile, try `/quiz practice`.")))
 
 
 def report_form(question: str, text: str = "") -> Form:
     """Say what is wrong with a question; the member names it where `question` is empty or no button can carry it."""
     carried = bool(question) and fits(Report(question))
-    naming = TextField("question", "Id of the question", question, "As its card shows it.", max_length=200)
+    naming = TextField("question", "Id of the question", question, "Shown on the question's card.", max_length=200)
     wrong = TextField("text", "What is wrong with it?", text[:2000], lines=4, max_length=2000)
     return Form(
         title="Report a question",
         action=encode(Report(question if carried else "")),
         fields=(*(() if carried else (naming,)), wrong),
-        blocks=(Small("The moderators see it with your name."),),
+        blocks=(Small("Moderators see your report with your name."),),
         submit="Report",
     )

@@ -65,7 +65,7 @@ def answer_blocks(key: AnswerKey, chosen: tuple[str, ...] = ()) -> tuple[Block, 
     if key.why:
         blocks.append(Text(led("**Why:**", key.why)))
     if key.key_points:
-        blocks.append(Text("**A full answer mentions:**\n\n" + "\n".join(f"- {point}" for point in key.key_points)))
+        blocks.append(Text("**A complete answer covers:**\n\n" + "\n".join(f"- {point}" for point in key.key_points)))
     return tuple(blocks)
 
 
@@ -75,8 +75,8 @@ def _right_first(key: AnswerKey) -> list[OptionKey]:
 
 def proof_blocks(key: AnswerKey) -> tuple[Block, ...]:
     """The program that proves the key, and where to read on."""
-    proof = (Text("**Proof**, a program that fails if the key is false:"), Code(key.proof)) if key.proof else ()
-    links = (Small("Read on: " + joined(*(f"<{link}>" for link in key.links))),) if key.links else ()
+    proof = (Text("**Proof** (this program fails if the answer is wrong):"), Code(key.proof)) if key.proof else ()
+    links = (Small("Further reading: " + joined(*(f"<{link}>" for link in key.links))),) if key.links else ()
     source = joined(
         f"From {escape(key.question.source)}" if key.question.source else "",
         f"`{key.place.replace('`', chr(39))}`" if key.place else "",
@@ -133,8 +133,8 @@ def _provisional(key: AnswerKey) -> tuple[Block, ...]:
     if key.question.kind != "open":
         return ()
     said = (
-        "These points are provisional: an answer in one's own words is scored by the key points it mentions. "
-        "**Report a mistake** puts yours before the moderators."
+        "These points are provisional: a written answer is scored by the key points it mentions. "
+        "**Report a mistake** asks the moderators to check yours."
     )
     return (Small(said),)
 
@@ -168,7 +168,7 @@ def _points(post: RevealPost) -> tuple[Block, ...]:
 
 
 def _top(post: RevealPost) -> tuple[Block, ...]:
-    return (board_table(post.board, "The board's top"),) if post.board else ()
+    return (board_table(post.board, "Top of the board"),) if post.board else ()
 
 
 def _next(post: RevealPost) -> tuple[Block, ...]:
@@ -179,7 +179,7 @@ def _after_buttons(
     question: QuestionView, *, board: bool = False, wanted: PracticeFilter = ANYTHING
 ) -> tuple[Button, ...]:
     more = Next(topic=question.topic)
-    buttons = [Button("Practise", encode(Next()))] if board else [Button("Next card", encode(wanted.next), "primary")]
+    buttons = [Button("Practice", encode(Next()))] if board else [Button("Next card", encode(wanted.next), "primary")]
     if question.kind == "code" and not board:
         # A verdict comes by itself and knows no more of the practice it belongs to.
         buttons.append(Button("More code", encode(NextOf("code"))))
@@ -195,7 +195,7 @@ def _after_buttons(
 def explain_card(key: AnswerKey) -> Card:
     """The key of a past question."""
     return Card(
-        title="The answer and why",
+        title="Answer and explanation",
         summary=_answer_in_brief(key),
         blocks=(
             *question_blocks(key.question),
@@ -209,14 +209,14 @@ def explain_card(key: AnswerKey) -> Card:
 
 def verdict_card(note: VerdictNote) -> Card:
     """How a code answer was judged, privately to its author."""
-    practised = note.ref.startswith("p")
+    practiced = note.ref.startswith("p")
     closes = note.closes_at
     change = (
-        f"You can hand in again until {until_words(closes, note.zone, None)}; the last one counts." if closes else ""
+        f"You can submit again until {until_words(closes, note.zone, None)}; the last one counts." if closes else ""
     )
     back = f"This card comes back {instant_words(note.next_due, note.zone)}." if note.next_due else ""
     key = (*answer_blocks(note.key), *proof_blocks(note.key)) if note.key else ()
-    retry = (Button("Change my answer", encode(Open(note.ref)), "primary"),) if closes or not practised else ()
+    retry = (Button("Change my answer", encode(Open(note.ref)), "primary"),) if closes or not practiced else ()
     return Card(
         title=f"Your code: {VERDICTS[note.verdict.verdict]}",
         summary=_verdict_sentence(note.verdict),
@@ -233,16 +233,23 @@ def verdict_card(note: VerdictNote) -> Card:
 def tried_card(verdict: VerdictView, ref: str) -> Card:
     """The visible examples were run; nothing is kept."""
     return Card(
-        title=f"The examples: {VERDICTS[verdict.verdict]}",
+        title=_examples_title(verdict),
         summary=_verdict_sentence(verdict),
-        blocks=(*verdict_blocks(verdict), Small("Only the examples were run, and nothing was handed in.")),
+        blocks=(*verdict_blocks(verdict), Small("Only the examples were run. Nothing was submitted.")),
         buttons=(Button("Back to the question", encode(Open(ref))),),
     )
 
 
+def _examples_title(verdict: VerdictView) -> str:
+    if not verdict.cases:
+        return f"Examples: {VERDICTS[verdict.verdict]}"
+    passed = sum(case.verdict == "accepted" for case in verdict.cases)
+    return f"Examples: {passed} of {len(verdict.cases)} passed"
+
+
 def _verdict_sentence(verdict: VerdictView) -> str:
     if verdict.verdict == "system error":
-        return "We could not judge it. That is our fault and costs you nothing; hand it in again."
+        return "We could not judge your code. This is our fault and costs you nothing. Please submit it again."
     passed = sum(case.verdict == "accepted" for case in verdict.cases)
     cases = f"{passed} of {plural(len(verdict.cases), 'case')} passed." if verdict.cases else ""
     return f"Your code {_was(verdict)}. {cases}".strip()
@@ -267,11 +274,11 @@ def verdict_blocks(verdict: VerdictView) -> tuple[Block, ...]:
     if verdict.stdout:
         blocks += (Small("It printed:"), Code(verdict.stdout, ""))
     if verdict.judged:
-        blocks += (Small("What was judged:"), Code(verdict.judged))
+        blocks += (Small("Your code:"), Code(verdict.judged))
     if verdict.note:
         blocks.append(Small(escape(verdict.note)))
     if verdict.isolation == "weaker":
-        blocks.append(Small("Run with weaker isolation than usual; `/quiz-admin doctor` says why."))
+        blocks.append(Small("This ran with weaker isolation than usual. `/quiz-admin doctor` shows why."))
     return tuple(blocks)
 
 
@@ -283,7 +290,7 @@ def _failing(cases: tuple[CaseView, ...]) -> tuple[Block, ...]:
         message = (Text(escape(visible.message)),) if visible.message else ()
         return (Text(said), Code(visible.shown), *message)
     if failing:
-        return (Text("A hidden case failed. Its inputs stay hidden, or it would tell the answer."),)
+        return (Text("A hidden case failed. Its inputs are not shown, because they would give the answer away."),)
     return ()
 
 
@@ -304,15 +311,15 @@ def _case_table(cases: tuple[CaseView, ...]) -> Table:
     return Table(("Case", "Kind", "Verdict"), rows, caption, (0,))
 
 
-def practised_card(receipt: AnswerResult, now: datetime, wanted: PracticeFilter = ANYTHING) -> Card:
-    """A practised answer judged at once, or a late one that became practice; the next card is of what is wanted."""
+def practiced_card(receipt: AnswerResult, now: datetime, wanted: PracticeFilter = ANYTHING) -> Card:
+    """A practiced answer judged at once, or a late one that became practice; the next card is of what is wanted."""
     late = receipt.status == "late"
-    head = "Too late for the round" if late else practised_title(receipt)
+    head = "Too late for this round" if late else practiced_title(receipt)
     blocks: list[Block] = []
     if late:
-        blocks.append(Text("The round had closed, so your answer became practice: it changes no points."))
+        blocks.append(Text("This round is closed, so your answer counts as practice and earns no points."))
         if receipt.verdict is None:
-            blocks.append(Text("It is being judged; the verdict follows in a private message."))
+            blocks.append(Text("It is being judged; you get the verdict in a private message."))
     if receipt.verdict and (late or receipt.verdict.message):
         blocks.append(
             Text(" ".join(part for part in (_late_result(receipt, late), escape(receipt.verdict.message)) if part))
@@ -329,29 +336,29 @@ def practised_card(receipt: AnswerResult, now: datetime, wanted: PracticeFilter 
     if receipt.next_due:
         blocks.append(Small(f"This card comes back {wait_words(now, receipt.next_due)}."))
     if receipt.rate:
-        blocks.append(Text("How well did you know it? Compare with the key, then choose."))
+        blocks.append(Text("How well did you know it? Compare with the answer, then choose."))
         buttons = rating_buttons(trailing(receipt.ref, wanted))
     if receipt.key:
         blocks.append(Small(about(receipt.key.question)))
     return Card(head, f"{head}. {_answer_in_brief(receipt.key) if receipt.key else ''}".strip(), tuple(blocks), buttons)
 
 
-def practised_title(receipt: AnswerResult) -> str:
+def practiced_title(receipt: AnswerResult) -> str:
     """`Right`, `Wrong` or how much of it was right."""
     if receipt.verdict is None:
-        return "Compare with the key" if receipt.key else "Your answer is kept as practice"
+        return "Compare with the answer" if receipt.key else "Saved as practice"
     if receipt.verdict.verdict == "system error":
-        return "Not judged, which is our fault"
+        return "Not judged (our fault)"
     if receipt.verdict.credit >= 1:
         return "Right"
     return f"Partly right: {percent(receipt.verdict.credit)}" if receipt.verdict.credit > 0 else "Wrong"
 
 
 def _late_result(receipt: AnswerResult, late: bool) -> str:
-    return f"**{practised_title(receipt)}.**" if late else ""
+    return f"**{practiced_title(receipt)}.**" if late else ""
 
 
-_RATINGS = (("again", "Not at all"), ("hard", "With effort"), ("good", "Well"), ("easy", "At once"))
+_RATINGS = (("again", "Again"), ("hard", "Hard"), ("good", "Good"), ("easy", "Easy"))
 
 
 def rating_buttons(ref: str) -> tuple[Button, ...]:
@@ -370,17 +377,17 @@ def rated_card(due: datetime, now: datetime, wanted: PracticeFilter = ANYTHING) 
 
 def reopen_card(form: Form) -> Card:
     """The form by a button: its action, pressed, shows it."""
-    said = "It took a moment too long to open by itself. Press the button to open it."
+    said = "This form took too long to open. Press the button to open it."
     return Card(form.title, said, (Text(said),), (Button("Open", form.action, "primary"),))
 
 
 def file_too_long_card(name: str, most: int) -> Card:
     """A file beyond what is judged."""
-    said = f"The file `{escape(name)}` is longer than {most // 1000} kB, which is all that is read. Send a shorter one."
-    return Card("That file is too long", in_brief(said), (Text(said),))
+    said = f"The file `{escape(name)}` is longer than {most // 1000} kB, the limit. Send a shorter file."
+    return Card("File too long", in_brief(said), (Text(said),))
 
 
 def file_unread_card(name: str, why: str) -> Card:
     """A file that could not be fetched. `why` is a sentence of ours."""
     said = f"The file `{escape(name)}` could not be read. {why}"
-    return Card("The file could not be read", in_brief(said), (Text(said),))
+    return Card("File not readable", in_brief(said), (Text(said),))

@@ -26,7 +26,7 @@ VERDICTS: Final[dict[Verdict, str]] = {
     "memory limit": "took too much memory",
     "output limit": "printed too much",
     "invalid": "could not be run",
-    "system error": "could not be judged, which is our fault",
+    "system error": "could not be judged (our fault)",
 }
 
 

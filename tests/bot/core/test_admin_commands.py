@@ -33,15 +33,15 @@ async def test_three_clicks_from_hello_to_the_first_question(room: Room) -> None
     hello = await room.does(Added(room.event_id(), room.clock(), boss, NEW))
     assert hello.startswith("Hello, I am Dailygrad")
     asked = await room.presses(boss, "Set it up in #general")
-    assert "At what time shall the question come to #general?" in asked
+    assert "What time should #general get its question?" in asked
     assert "Every question at 09:00" in await room.presses(boss, "09:00")
     assert ("Europe/Berlin", "Europe/Berlin: 09:00 now") in zones_of(room)
     begun = await room.fills(boss, days="0,1,2,3,4", zone="Europe/Berlin", other="")
     assert "Schedule 1 in general: 09:00 (Europe/Berlin), Monday to Friday" in begun
-    assert "It begins with: " in begun
+    assert "First question: " in begun
     (schedule,) = await room.client.schedule_list(boss)
     assert (schedule.channel, schedule.spec.weekdays, schedule.spec.zone) == ("C1", (0, 1, 2, 3, 4), "Europe/Berlin")
-    assert "Posted" in await room.presses(boss, "Post the first one now")
+    assert "Posted" in await room.presses(boss, "Post it now")
     await room.carries()
     assert room.wall.questions == ["C1"]
 
@@ -60,7 +60,7 @@ async def test_hello_without_a_channel_says_where_to_go(room: Room) -> None:
 
 
 async def test_setup_typed_in_a_channel_begins_there(room: Room) -> None:
-    assert "come to #daily?" in await room.types(room.boss, "/quiz-admin setup")
+    assert "What time should #daily get its question?" in await room.types(room.boss, "/quiz-admin setup")
 
 
 async def test_a_second_press_of_begin_makes_no_second_schedule(room: Room) -> None:
@@ -81,7 +81,7 @@ async def test_a_zone_that_was_typed_counts_and_one_that_is_none_is_refused(room
     await room.presses(room.boss, "10:00")
     form = room.told[room.boss.member]
     refused = await room.fills(room.boss, days="0,1,2,3,4", zone="UTC", other="Europe/Atlantis")
-    assert refused.startswith("That did not work")
+    assert refused.startswith("Not possible")
     assert "Europe/Atlantis" in refused
     room.told[room.boss.member] = form
     assert "10:00 (Asia/Kathmandu)" in await room.fills(room.boss, days="0", zone="UTC", other=" Asia/Kathmandu ")
@@ -91,7 +91,7 @@ async def test_who_is_no_admin_is_told_so_at_the_first_click(room: Room, ann: Wh
     await room.does(Added(room.event_id(), room.clock(), room.boss, NEW))
     action = room.button(room.boss, "Set it up in #general").action
     said = await room.does(Press(room.event_id(), room.clock(), ann, NEW, action))
-    assert said.startswith("That did not work")
+    assert said.startswith("Not allowed")
     assert "admin" in said
 
 
@@ -117,7 +117,7 @@ async def test_a_schedule_that_has_no_question_left_is_kept_and_says_what_is_mis
 
 async def test_a_members_page_leads_everywhere(room: Room, ann: Who) -> None:
     empty = await room.does(Visited(room.event_id(), room.clock(), ann, PAGE))
-    assert "No question is open just now." in empty
+    assert "No question is open right now." in empty
     await room.opens("one-right")
     page = await room.does(Visited(room.event_id(), room.clock(), ann, PAGE))
     assert "What does torch.zeros(2, 3).t().shape give? 3 options; one is right." in page.replace("\n", " ")
@@ -125,12 +125,12 @@ async def test_a_members_page_leads_everywhere(room: Room, ann: Who) -> None:
     await room.presses(ann, "Answer")
     await room.chooses(ann, "`(3, 2)`")
     page = await room.does(Visited(room.event_id(), room.clock(), ann, PAGE))
-    assert "You have answered it." in page
+    assert "Answered." in page
     assert "Change my answer" in page
     ways = {
-        "Practise": "All done",
-        "Board of the week": "[2] Week (shown)",
-        "Board of all time": "[5] All time (shown)",
+        "Practice": "All done",
+        "Weekly board": "[2] Week (shown)",
+        "All-time board": "[5] All time (shown)",
         "Run a snippet": "Your program",
         "Today": "Today's question",
     }

@@ -69,7 +69,7 @@ async def test_a_program_answers_the_open_code_question(
     post = await room.opens("add-one")
     said = await room.does(sent(room, ann, text, *files))
     assert "Your code is being judged…" in said
-    assert "Handed in as your answer to: " in said
+    assert "Submitted as your answer to: " in said
     assert "question add-one" in said
     room.sees(ann, post)
     assert "return x + 1" in await room.presses(ann, "Answer")
@@ -91,7 +91,7 @@ async def test_another_workspace_is_answered_for_itself(room: Room, ann: Who) ->
     await room.opens("add-one")
     stranger = replace_workspace(ann)
     said = await room.does(sent(room, stranger, CODE, where=PRIVATE))
-    assert "No question that asks for code is open here" in said
+    assert "No code question is open here" in said
 
 
 def replace_workspace(who: Who) -> Who:
@@ -101,7 +101,7 @@ def replace_workspace(who: Who) -> Who:
 async def test_code_for_a_question_that_wants_none_is_not_handed_in(room: Room, ann: Who) -> None:
     await room.opens("one-right")
     said = await room.does(sent(room, ann, CODE))
-    assert said.startswith("Not handed in")
+    assert said.startswith("Not submitted")
     assert "1 question open here, and none asks for code." in said
     assert "Today's question" in await room.presses(ann, "Today")
 
@@ -123,7 +123,7 @@ async def test_which_of_several_is_not_guessed(room: Room, ann: Who) -> None:
 async def test_a_program_too_long_is_refused_in_words(room: Room, ann: Who) -> None:
     await room.opens("add-one")
     said = await room.does(sent(room, ann, "", ("long.py", "x = 1\n" * 20_000)))
-    assert said.startswith("That did not work")
+    assert said.startswith("Not accepted")
     assert "too long" in said
 
 

@@ -74,7 +74,7 @@ async def test_one_that_cannot_be_read_keeps_no_other_from_its_answer(sim: Simul
         event = Press(f"discord:left-{number}", sim.service.clock(), who, sim.where, "v:see")
         sim.journal.take(event, route)
     await sim.app.handler.replay()
-    assert "What is kept about you" in said(shown) and sim.journal.left() == []
+    assert "Your data" in said(shown) and sim.journal.left() == []
 
 
 async def test_a_full_disk_keeps_nobody_from_an_answer(sim: Simulated) -> None:

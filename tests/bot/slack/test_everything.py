@@ -22,15 +22,15 @@ MEMBERS = (
     ("/quiz board week rookies", "rookies"),
     ("/quiz board improved all", "most improved"),
     ("/quiz me", "How much"),
-    ("/quiz privacy", "What is kept about you"),
-    ("/quiz privacy export", "What is kept about you"),
+    ("/quiz privacy", "Your data"),
+    ("/quiz privacy export", "Your data"),
     ("/quiz link", "Type this in the other chat"),
     ("/quiz explain one-right", "You have not met the question"),
     ("/quiz run", "Your program"),
     ("/quiz run print(1)", "no sandbox is connected"),
     ("/quiz report one-right The key is wrong.", "Report 1"),
     ("/quiz answer", "No question is open"),
-    ("/quiz practice", "further card is due"),
+    ("/quiz practice", "No more cards are due"),
 )
 ADMINS = (
     ("/quiz-admin help", "/quiz-admin schedule"),
@@ -105,7 +105,7 @@ async def test_every_button(workspace: Workspace) -> None:
     await hands.presses(boss, hello, "10:00", "Time zone")
     begun = await hands.fills(boss, "Schedule added", zone="Europe/Berlin")
     await workspace.only("the-shape")
-    await hands.presses(boss, begun, "Post the first one now", "Posted")
+    await hands.presses(boss, begun, "Post it now", "Posted")
     # An answer, changed; the board.
     post = await workspace.sees(ann, "Question for")
     await hands.presses(ann, post, "Answer", "A Python literal")
@@ -127,7 +127,7 @@ async def test_every_button(workspace: Workspace) -> None:
     await workspace.only("why-scale")
     await hands.presses(ann, judged, "Next card", "Why is the loss scaled")
     revealed = await hands.fills(ann, "underflow", text="Because.")
-    await hands.presses(ann, revealed, "Well", "Noted")
+    await hands.presses(ann, revealed, "Good", "Noted")
     await workspace.only("two-lines")
     await workspace.types(ann, "/quiz practice kind:output", "What does it print?")
     judged = await hands.fills(ann, "Next card", text="1\n2")
@@ -151,7 +151,7 @@ async def test_every_button(workspace: Workspace) -> None:
         "---\nbank: more\nlicence: MIT\n---\n\n# nn\n\n## eye · value · mid\n\nWhat is `1 + 1`?\n\n### Answer\n\n`2`\n"
     )
     view = workspace.slack.modal(boss)
-    await hands.presses(boss, view, "Only check", "", name="more.md", text=text)
+    await hands.presses(boss, view, "Check only", "", name="more.md", text=text)
     await workspace.slack.close_view(boss)
     await hands.fills(boss, "more.md", name="more.md", text=text)
     await workspace.types(ann, "/quiz help", "/quiz practice")

@@ -75,7 +75,7 @@ def test_lists_keep_their_nesting_and_their_numbers() -> None:
 
 
 def test_a_quiet_line_is_a_context_and_one_with_a_link_can_be_followed() -> None:
-    (body,) = bodies(card_of(Small("quiet `x`"), Small("Read on: <https://pytorch.org>")))
+    (body,) = bodies(card_of(Small("quiet `x`"), Small("Further reading: <https://pytorch.org>")))
     assert [block["type"] for block in body["blocks"]] == ["header", "context", "rich_text"]
     assert {"type": "link", "url": "https://pytorch.org"} in list(walk(body["blocks"]))
 

@@ -27,14 +27,14 @@ async def test_a_choice_is_answered_by_buttons_and_revealed_in_its_thread(worksp
 async def test_several_are_picked_in_a_view(workspace: Workspace) -> None:
     ann = workspace.ann
     post = await workspace.opens("two-right")
-    view = await workspace.presses(ann, post, "Answer", "Which are right?")
+    view = await workspace.presses(ann, post, "Answer", "Select all that are right.")
     assert isinstance(view, View)
     options = view.fields["options"].element["options"]
     right = [one["value"] for one in options if "clone" not in one["text"]["text"]]
     recorded = await workspace.fills(ann, {"options": right}, "Your answer is recorded")
     assert isinstance(recorded, Ephemeral)
     assert workspace.slack.world.stack(ann) == []
-    again = await workspace.presses(ann, recorded, "Change my answer", "Which are right?")
+    again = await workspace.presses(ann, recorded, "Change my answer", "Select all that are right.")
     assert isinstance(again, View)
     picked = again.fields["options"].element["initial_options"]
     assert [one["value"] for one in picked] == right
@@ -108,7 +108,7 @@ async def test_a_file_that_is_too_long_or_no_text_is_told(workspace: Workspace) 
 async def test_the_home_page_shows_what_is_open_and_answers_in_a_window(workspace: Workspace) -> None:
     ann = workspace.ann
     workspace.slack.open_home(ann)
-    await workspace.sees(ann, "No question is open just now")
+    await workspace.sees(ann, "No question is open right now")
     await workspace.opens("one-right")
     before = workspace.looks(ann)
     workspace.slack.open_home(ann)

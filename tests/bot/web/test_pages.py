@@ -257,7 +257,7 @@ async def test_the_keyboard_indents_breaks_lines_undoes_and_leaves(windows: Wind
 
     await keys.press("Escape")
     await keys.press("Tab")
-    await expect(ann.page.get_by_role("button", name="Hand in")).to_be_focused()
+    await expect(ann.page.get_by_role("button", name="Submit")).to_be_focused()
     await keys.press("Shift+Tab")
     await expect(area).to_be_focused()
 
@@ -317,7 +317,7 @@ async def test_what_was_not_yet_sent_survives_a_reload(windows: Windows, chat: W
 
 
 async def test_a_flood_of_output_leaves_the_rest_in_reach(windows: Windows, chat: WebChat) -> None:
-    ann = await shown(windows, chat, Card("It ran", "", (Code("x\n" * 1000, ""),)))
+    ann = await shown(windows, chat, Card("Finished", "", (Code("x\n" * 1000, ""),)))
     output = ann.page.get_by_role("group", name="Output")
     box = await output.bounding_box()
     assert box is not None

@@ -76,7 +76,7 @@ class Theirs:
     async def retire(self, event: str) -> None:
         await self.client.bank_retire(self.who, event, "grad", True)
 
-    async def practise(self, event: str) -> None:
+    async def practice(self, event: str) -> None:
         if form := await self.client.practice(self.who, THEIRS, "tensors"):
             await self.client.answer(self.who, THEIRS, event, form.ref, AnswerInput(options=("a",)), MONDAY)
 
@@ -85,7 +85,7 @@ class Theirs:
         await self.client.schedule_share(self.who, event, aside, self.schedule)
 
 
-DOINGS = ("import_", "post", "answer", "close", "season", "adjust", "complain", "retire", "practise", "share")
+DOINGS = ("import_", "post", "answer", "close", "season", "adjust", "complain", "retire", "practice", "share")
 
 LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "today": lambda they, who: they.client.today(who, OURS),

@@ -21,7 +21,7 @@ SAYINGS: dict[str, Say] = {
     "an event": lambda road, text: road.client.privacy(road.who(), f"!{text}"[:200], "show"),
     "a question's id": lambda road, text: road.client.explain(road.who(), f"!{text}"[:200]),
     "a topic": lambda road, text: road.client.board(road.who(), None, topic=text[:200]),
-    "a practised topic": lambda road, text: road.client.practice(road.who(), DAILY, text[:200], text[:200]),
+    "a practiced topic": lambda road, text: road.client.practice(road.who(), DAILY, text[:200], text[:200]),
     "a season": lambda road, text: road.client.season_start(BOSS, f"{len(text)}", f"!{text}"[:200]),
     "a reason": lambda road, text: road.client.member_adjust(BOSS, f"{len(text)}", "Boss", 1, f"!{text}"[:200]),
     "a document": lambda road, text: road.client.bank_import(BOSS, f"{len(text)}", f"!{text}"[:200], text, True),

@@ -63,7 +63,7 @@ class TestKeys:
     async def test_who_practised_it_may_see_it_as_it_is_asked_now(self, stage: Stage) -> None:
         ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
         await stage.bank(question("views"))
-        await stage.practised(ada, "views")
+        await stage.practiced(ada, "views")
         await stage.bank(question("views", prompt="Put better?"))
         assert (await moderation.may_see(stage.session, ada, "VIEWS")).question.prompt == "Put better?"
         with pytest.raises(NotPossible, match="You have not met the question views yet"):
@@ -88,7 +88,7 @@ class TestKeys:
     async def test_who_practised_it_waits_while_a_later_round_asks_it(self, stage: Stage) -> None:
         ada = await stage.caller()
         await stage.bank(question("views"))
-        await stage.practised(ada, "views")
+        await stage.practiced(ada, "views")
         schedule = await stage.schedule(ada)
         await stage.round(schedule, DAY)
         await stage.round(schedule, DAY + timedelta(days=2), closed=False)

@@ -168,8 +168,8 @@ async def test_who_hid_under_either_account_is_hidden(stage: Stage, hidden: str)
 async def test_an_export_and_forgetting_cover_both(stage: Stage) -> None:
     await stage.bank(question("a"), question("b"))
     people = await two(stage)
-    await stage.practised(people.kept, "a")
-    await stage.practised(people.gone, "b")
+    await stage.practiced(people.kept, "a")
+    await stage.practiced(people.gone, "b")
     await linking.merge(stage.session, people.kept.member_id, people.gone.member_id)
     data = json.loads((await members.privacy(stage.session, people.kept, "export", stage.now)).export)
     assert [each["name"] for each in data["member"]["identities"]] == ["Ada", "ada.l"]

@@ -105,7 +105,7 @@ class TestPrivacy:
     async def test_an_export_holds_all_of_it_and_nobody_elses(self, stage: Stage) -> None:
         ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
         await played(stage, ada)
-        await stage.practised(bo, "views")
+        await stage.practiced(bo, "views")
         view = await members.privacy(stage.session, ada, "export", stage.now)
         data: dict[str, Any] = json.loads(view.export)
         assert data["member"]["identities"] == [{"platform": "web", "workspace": "home", "id": "ada", "name": "Ada"}]
@@ -188,8 +188,8 @@ class TestForgetting:
     async def test_others_keep_all_of_theirs(self, stage: Stage) -> None:
         ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
         await stage.bank(question())
-        await stage.practised(bo, "views")
-        await stage.practised(ada, "views")
+        await stage.practiced(bo, "views")
+        await stage.practiced(ada, "views")
         await members.privacy(stage.session, ada, "forget", stage.now)
         member = await stage.session.get(Member, bo.member_id)
         assert member is not None

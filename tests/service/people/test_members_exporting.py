@@ -51,7 +51,7 @@ def test_any_text_comes_back_and_none_is_a_formula(text: str) -> None:
 async def test_a_member_gets_theirs_in_either_form(stage: Stage) -> None:
     ada = await stage.caller()
     await stage.bank(question())
-    await stage.practised(ada, "views")
+    await stage.practiced(ada, "views")
     await stage.points(ada, 5)
     view = await members.privacy(stage.session, ada, "csv", stage.now)
     assert view.format == "csv"

@@ -26,7 +26,7 @@ async def next_id(stage: Stage, caller: Caller, topic: str = "", level: str = ""
 
 
 async def reviewed(stage: Stage, caller: Caller, key: str, credit: float) -> timedelta:
-    """Practise a question; for how long it rests then."""
+    """Practice a question; for how long it rests then."""
     question_id = (await stage.version(key)).question_id
     due = await practice.reviewed(
         stage.session, member_id=caller.member_id, question_id=question_id, credit=credit, now=stage.now
@@ -50,7 +50,7 @@ async def test_then_comes_what_was_never_met_and_at_last_nothing(stage: Stage) -
     met = []
     while (key := await next_id(stage, ada)) is not None:
         met.append(key)
-        await stage.practised(ada, key)
+        await stage.practiced(ada, key)
         await reviewed(stage, ada, key, 1.0)
     assert sorted(met) == ["b", "c"]
 
@@ -167,12 +167,12 @@ class TestRating:
         with pytest.raises(NotPossible, match="Answer the question first"):
             await practice.rate(stage.session, ada, f"p{version.id}", "easy", stage.now)
 
-    async def test_the_question_must_be_one_of_ours_and_practised(self, stage: Stage) -> None:
+    async def test_the_question_must_be_one_of_ours_and_practiced(self, stage: Stage) -> None:
         ada, eve = await stage.caller(), await stage.caller("Eve", workspace="away")
         await stage.bank(question("a"), workspace_id=eve.workspace_id)
         theirs = (await stage.version("a")).id
         for ref in (f"p{theirs}", "p999", f"r{theirs}"):
-            with pytest.raises(NotFound, match=f"no practised question {ref} here"):
+            with pytest.raises(NotFound, match=f"no practiced question {ref} here"):
                 await practice.rate(stage.session, ada, ref, "easy", stage.now)
 
 

@@ -20,7 +20,7 @@ RATINGS: tuple[CardRating, ...] = ("again", "hard", "good", "easy")
 reviews = st.lists(st.tuples(st.sampled_from(RATINGS), st.integers(0, 5000)), min_size=1, max_size=12)
 
 
-def practised(*ratings: CardRating) -> tuple[dict[str, Any], datetime]:
+def practiced(*ratings: CardRating) -> tuple[dict[str, Any], datetime]:
     """A card reviewed each time it fell due."""
     card, due = new_card(NOW), NOW
     for rating in ratings:
@@ -34,7 +34,7 @@ def test_a_new_card_is_due_at_once() -> None:
 
 
 def test_a_better_rating_is_due_later() -> None:
-    learnt, at = practised("good", "good")
+    learnt, at = practiced("good", "good")
     dues = [review(learnt, rating, at)[1] for rating in RATINGS]
     assert dues == sorted(set(dues))
     assert dues[0] - at < timedelta(hours=1)
@@ -43,10 +43,10 @@ def test_a_better_rating_is_due_later() -> None:
 
 def test_intervals_grow_while_it_is_known_and_fall_when_it_is_not() -> None:
     known: list[CardRating] = ["good"] * 5
-    moments = [practised(*known[:n])[1] for n in range(2, 6)]
+    moments = [practiced(*known[:n])[1] for n in range(2, 6)]
     gaps = [later - earlier for earlier, later in pairwise(moments)]
     assert gaps == sorted(set(gaps))
-    card, due = practised(*known)
+    card, due = practiced(*known)
     assert review(card, "again", due)[1] - due < timedelta(days=1)
 
 

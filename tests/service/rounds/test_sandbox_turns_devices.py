@@ -120,7 +120,7 @@ async def test_doctor_and_import_say_it(road: Road) -> None:
     async with road.service.sessions.begin() as session:
         view = await import_bank(session, reading(*questions), None, road.now, True)
     assert view.for_gpu == 1
-    assert "    1 judged on a GPU, which no sandbox has: not asked before one does" in import_text(view, dry_run=False)
+    assert "    1 judged on a GPU, and no sandbox has one: not asked until one does" in import_text(view, dry_run=False)
     said = {check.name: (check.ok, check.said) for check in await road.client.doctor(BOSS)}
     assert said["bank"] == (True, "1 question may be asked; 1 more once a sandbox has a GPU")
     await seen(road, BOTH)

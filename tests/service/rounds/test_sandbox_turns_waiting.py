@@ -84,12 +84,12 @@ def test_it_is_told_in_every_chat_s_card_and_only_where_there_is_a_wait() -> Non
         receipt = AnswerResult(status="judging", ref="r1", given=CODE, before=before, wait_s=wait_s)
         return recorded_card(receipt, None, MONDAY).summary
 
-    assert told() == "Your code is being judged… The verdict follows in a private message, usually within seconds."
+    assert told() == "Your code is being judged… You get the verdict in a private message, usually within seconds."
     assert told(before=1, wait_s=0.4).endswith(
-        "… 1 answer is judged before yours; the verdict follows in a private message."
+        "… 1 answer is judged before yours; you get the verdict in a private message."
     )
     assert told(before=12, wait_s=21.9).endswith(
-        "… 12 answers are judged before yours, which takes about 20 seconds; the verdict follows in a private message."
+        "… 12 answers are judged before yours, which takes about 20 seconds; you get the verdict in a private message."
     )
 
 

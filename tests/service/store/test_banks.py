@@ -76,7 +76,7 @@ async def test_difficulty_is_what_this_workspaces_rounds_came_to(stage: Stage) -
     await stage.answer(ada, round_, credit=1.0)
     await stage.answer(bo, round_, credit=0.5)
     await stage.answer(eve, await stage.round(await stage.schedule(eve), DAY), credit=0.0)
-    await stage.practised(ada, "views", credit=0.0)
+    await stage.practiced(ada, "views", credit=0.0)
     assert (await candidates(stage, ada.workspace_id))["views"].difficulty == 0.75
     assert (await candidates(stage, eve.workspace_id))["views"].difficulty == 0.0
 

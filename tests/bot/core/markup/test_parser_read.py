@@ -224,7 +224,7 @@ def test_blocks_nested_beyond_the_limit_are_shown_as_written() -> None:
 
 
 def test_marks_nested_beyond_the_limit_keep_their_words() -> None:
-    assert "Text(text='deep')" in repr(parse("*" * 5000 + "deep" + "*" * 5000))
+    assert "TextNode(text='deep')" in repr(parse("*" * 5000 + "deep" + "*" * 5000))
 
 
 def test_a_text_too_long_says_so() -> None:

@@ -48,7 +48,7 @@ def test_a_document_with_an_error_lists_its_findings_alone() -> None:
 
 def test_an_undo_says_what_went_back_and_that_it_can_be_undone() -> None:
     card = undone_card(IMPORTED)
-    assert "Undo once more" in "".join(block.markdown for block in card.blocks if isinstance(block, Small))
+    assert "Undo again" in "".join(block.markdown for block in card.blocks if isinstance(block, Small))
 
 
 def test_the_record_is_a_table_with_what_each_import_came_to() -> None:

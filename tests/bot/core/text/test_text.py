@@ -131,7 +131,7 @@ def test_a_traceback_keeps_its_columns_and_a_program_that_does_not_start_is_said
     message = 'File "<answer>", line 1\n    def f(:\n          ^\nSyntaxError: invalid syntax'
     card = results.tried_card(VerdictView(verdict="invalid", credit=0, message=message), "p1")
     assert Code(message, "") in card.blocks
-    assert (card.title, card.summary) == ("The examples: could not be run", "Your code could not be run.")
+    assert (card.title, card.summary) == ("Examples: could not be run", "Your code could not be run.")
 
 
 def test_a_member_hears_of_no_season_that_may_not_run_and_no_topic_without_a_name() -> None:
