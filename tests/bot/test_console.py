@@ -126,7 +126,7 @@ async def test_from_practice_to_a_judged_program(settings: Settings, clock: Cloc
         "Your code\nWrite add_one;",
         "    def add_one(x: int) -> int:",
         "[1] Submit   [2] Run the examples   [0] Cancel",
-        "The examples: wrong\n\nYour code is not right yet. 0 of 2 cases passed.",
+        "Examples: 0 of 2 passed\n\nYour code is not right yet. 0 of 2 cases passed.",
         "Case 1 gave a wrong result:\n\n    add_one(1)\n\nexpected 2, got 3",
         "It holds:\n    def add_one(x):\n        return x + 2",
         "Your code is being judged…",
