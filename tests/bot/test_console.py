@@ -123,7 +123,7 @@ async def test_from_practice_to_a_judged_program(settings: Settings, clock: Cloc
             text = await talk(client, service, store, "/as Ann", *imported(), *practicing(service))
     assert_told(
         text,
-        "Your code\nWrite add_one;",
+        "Your code\nWrite add_one.",
         "    def add_one(x: int) -> int:",
         "[1] Submit   [2] Run the examples   [0] Cancel",
         "Examples: 0 of 2 passed\n\nYour code is not right yet. 0 of 2 cases passed.",
