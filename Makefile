@@ -13,6 +13,7 @@ ROUNDS ?= 3
 # Processes that `make test` runs in. Many tests start processes of their own and watch the clock: not more than cores.
 WORKERS ?= 2
 CHAOS ?=
+COMMA := ,
 # The first Python on the path that is new enough; PYTHON=... names another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -82,19 +83,29 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 		echo "This Python cannot make an environment. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
 
+# Installs this project with the extras given, and shows one line of progress in place of pip's log.
+define install
+	@log=$(VENV)/install.log; \
+	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off \
+		--constraint requirements.lock --editable '.[$(1)]' > $$log 2>&1 & pip=$$!; \
+	while kill -0 $$pip 2>/dev/null; do \
+		[ ! -t 1 ] || printf '\r  %s packages' "$$(grep -cE '^(Collecting|Requirement already)' $$log)"; sleep 1; \
+	done; \
+	[ ! -t 1 ] || printf '\r'; \
+	wait $$pip || { tail -n 20 $$log; echo "The installation failed; the whole log is in $$log"; exit 1; }; \
+	echo "  installed"
+endef
+
 $(VENV)/.run-ready: $(VENV)/bin/python pyproject.toml requirements.lock
-	@echo "Installing what Dailygrad needs (the first time takes a minute or two: PyTorch is large)"
-	@$(BIN)/python -m pip install --disable-pip-version-check \
-		--constraint requirements.lock --editable '.[run]'
+	@echo "Installing Dailygrad (the first time takes a minute or two, because PyTorch is large)"
+	$(call install,run)
 	@touch $@
 
 $(VENV)/.discord-ready $(VENV)/.slack-ready: $(VENV)/.%-ready: $(VENV)/.run-ready
-	@$(BIN)/python -m pip install --disable-pip-version-check --quiet \
-		--constraint requirements.lock --editable '.[$*]'
+	$(call install,$*)
 	@touch $@
 
 $(VENV)/.dev-ready: $(VENV)/bin/python pyproject.toml requirements.lock
-	@echo "Installing what Dailygrad and its tests need (the first time takes a minute or two: PyTorch is large)"
-	@$(BIN)/python -m pip install --disable-pip-version-check \
-		--constraint requirements.lock --editable '.[dev,discord,slack]'
+	@echo "Installing Dailygrad and its test tools (the first time takes a minute or two, because PyTorch is large)"
+	$(call install,dev$(COMMA)discord$(COMMA)slack)
 	@touch $@ $(VENV)/.run-ready $(VENV)/.discord-ready $(VENV)/.slack-ready
