@@ -23,9 +23,7 @@ from service.wire import (
 _OPENS = datetime(2026, 3, 5, 8, tzinfo=UTC)
 _CLOSES = datetime(2026, 3, 5, 16, tzinfo=UTC)
 _ZONE = "Europe/Berlin"
-_WHY = (
-    "A transposed tensor is not contiguous, and a view of it needs strides that walk it in the order of its elements."
-)
+_WHY = "A transposed tensor is not contiguous, and a view needs strides that visit its elements in order."
 
 _QUESTION = QuestionView(
     id="view-of-a-transpose",
@@ -37,8 +35,8 @@ _QUESTION = QuestionView(
     topic="tensors",
     options=(
         OptionView(id="raises", text="It raises a `RuntimeError`."),
-        OptionView(id="flat", text="It gives a view of shape `(6,)`."),
-        OptionView(id="copy", text="It copies, and gives shape `(6,)`."),
+        OptionView(id="flat", text="It returns a view of shape `(6,)`."),
+        OptionView(id="copy", text="It copies, and returns shape `(6,)`."),
     ),
     source="pytorch-core",
     licence="MIT",
@@ -49,9 +47,9 @@ _KEY = AnswerKey(
     why=_WHY,
     options=(
         OptionKey(id="raises", text="It raises a `RuntimeError`.", right=True, chosen_by=7),
-        OptionKey(id="flat", text="It gives a view of shape `(6,)`.", right=False, chosen_by=3,
-                  reason="No single stride walks the six numbers."),
-        OptionKey(id="copy", text="It copies, and gives shape `(6,)`.", right=False, chosen_by=2,
+        OptionKey(id="flat", text="It returns a view of shape `(6,)`.", right=False, chosen_by=3,
+                  reason="No single stride visits the six elements in order."),
+        OptionKey(id="copy", text="It copies, and returns shape `(6,)`.", right=False, chosen_by=2,
                   reason="`reshape` would; `view` never copies."),
     ),
 )  # fmt: skip
