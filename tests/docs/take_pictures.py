@@ -73,7 +73,7 @@ def take(page: Page, message: Locator) -> Image.Image:
     """The window, scrolled so that the message is seen from its start."""
     message.evaluate("element => element.scrollIntoView({block: 'start'})")
     page.evaluate("() => document.activeElement?.blur()")
-    page.wait_for_timeout(300)
+    page.wait_for_timeout(1000)
     return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
 
 
@@ -87,16 +87,16 @@ def play(browser: Browser, address: str) -> dict[str, Image.Image]:
     messages.nth(1).evaluate("element => element.remove()")
     shown = {"question": take(ada, messages.last)}
     answer(ada, "It raises")
-    ada.wait_for_timeout(1500)
+    ada.wait_for_timeout(5000)
     shown["answer"] = take(ada, ada.locator(".message.private").last)
     for name, page in others.items():
         answer(page, ANSWERS[name])
-        page.wait_for_timeout(1000)
+        page.wait_for_timeout(3000)
     say(ada, "/quiz-admin close-now")
-    ada.wait_for_timeout(4000)
+    ada.wait_for_timeout(10_000)
     shown["reveal"] = take(ada, messages.last)
     say(ada, "/quiz board")
-    ada.wait_for_timeout(2000)
+    ada.wait_for_timeout(5000)
     shown["board"] = take(ada, messages.last)
     return shown
 
