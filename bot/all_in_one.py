@@ -21,8 +21,8 @@ import typer
 import tzlocal
 from pydantic import SecretStr
 
-from bot.cli import console_until_end, editor_ready, presence, web_ready
-from bot.settings import WEB_PORT, LinkSettings, settings_read
+from bot.cli import bot_of, run_terminal_chat, serve_web_chat, serve_web_editor
+from bot.settings import WEB_PORT, LinkSettings, load_settings
 from sandbox import embedded as sandboxes
 from sandbox.client import SandboxClient, SandboxUnreachable
 from service.app import Service, build
@@ -67,7 +67,7 @@ def run_everything(
         raise CommandFailed(f"there is no {bank}: give a Markdown file or a folder of them to --bank")
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     with only_one(data):
-        links = settings_read(LinkSettings)
+        links = load_settings(LinkSettings)
         hide_settings(links)
         log_to(data / "dailygrad.log", links.log_level)
         asyncio.run(everything(data.resolve(), bank, chat, port, links))
@@ -77,7 +77,7 @@ async def everything(data: Path, bank: Path | None, chat: Chat, port: int, links
     """Start, serve until asked to stop, and stop in the reverse order."""
     stop = stop_signal()
     # What its settings lack is said before anything is started.
-    elsewhere = presence(chat.value) if chat in (Chat.discord, Chat.slack) else None
+    elsewhere = bot_of(chat.value) if chat in (Chat.discord, Chat.slack) else None
     started = clockwork.monotonic()
     async with contextlib.AsyncExitStack() as stack:
         # The sandbox needs some seconds to import torch; everything else starts meanwhile.
@@ -98,18 +98,18 @@ async def everything(data: Path, bank: Path | None, chat: Chat, port: int, links
         stack.callback(tell_about_sandbox.cancel)
         if chat is Chat.web:
             listener = stack.enter_context(listening("127.0.0.1", port))
-            address = await stack.enter_async_context(web_ready(data, client, listener, links))
+            address = await stack.enter_async_context(serve_web_chat(data, client, listener, links))
         elif elsewhere is not None:
             address = f"on {chat.value.capitalize()}; /quiz-admin setup in a channel makes the first schedule"
             if links.links is not None:
                 listener = stack.enter_context(listening("127.0.0.1", port, tries=1))
-                await stack.enter_async_context(editor_ready(client, listener, links))
+                await stack.enter_async_context(serve_web_editor(client, listener, links))
         else:
             address = "chat below, /as NAME switches the member, /quit leaves"
         seconds = clockwork.monotonic() - started
         out.print(f"\nDailygrad is ready after {seconds:.1f} s: [bold]{address}[/bold]   (Ctrl-C stops it)\n")
         if chat is Chat.console:
-            await until(stop, console_until_end(data, client))
+            await until(stop, run_terminal_chat(data, client))
         elif elsewhere is not None:
             await elsewhere(client, stop, links.links, data)
         else:

@@ -1,4 +1,4 @@
-"""The commands that start a chat in front of a service: `dailygrad bot web`, `console`, `discord`, `slack`."""
+"""The commands `dailygrad bot web`, `console`, `discord` and `slack`, which run a bot for a service."""
 
 from __future__ import annotations
 
@@ -22,40 +22,40 @@ from bot.core.dispatcher import Dispatcher
 from bot.core.links import Links, hosts_of
 from bot.core.quiz import Quiz
 from bot.doctor.checks import CheckResult, examine_links, examine_service
-from bot.settings import BotSettings, LinkSettings, settings_read
+from bot.settings import BotSettings, LinkSettings, load_settings
 from service.client import ServiceClient
 from service.heartbeat import send_heartbeats
 from service.logs import hide_settings, log_to
 from service.metrics import built, exposed
 from service.process import CommandFailed, listening, now, out, served, stop_signal, until
 
-Presence = Callable[[ServiceClient, asyncio.Event, Links | None, Path], Awaitable[None]]
-"""Is in a chat until the event is set, and keeps what it must in the folder."""
+RunBot = Callable[[ServiceClient, asyncio.Event, Links | None, Path], Awaitable[None]]
+"""Runs a chat bot until the event is set; its data is in the folder."""
 
-bot_command = typer.Typer(help="Start a chat in front of a service.", no_args_is_help=True)
+bot_command = typer.Typer(help="Run a bot for a service.", no_args_is_help=True)
 
 
 @contextlib.asynccontextmanager
-async def web_ready(
+async def serve_web_chat(
     data: Path, client: ServiceClient, listener: socket.socket, links: LinkSettings, hosts: Collection[str] = ()
 ) -> AsyncIterator[str]:
-    """The web chat, and with it the editor of links where there are any, serving on the listener; its address."""
+    """Serves the web chat on the listener, with the web editor if links are configured. Yields its URL."""
     with contextlib.closing(web_chat.ChatStore(data / "webchat.sqlite")) as store:
         chat = web_chat.WebChat(store, now)
         answer = Quiz(client).handle
         linked = web_chat.LinkedEditor(links.links, client, answer, now) if links.links is not None else None
         app = web_chat.build(chat, answer, suggest, (*hosts, *hosts_of(links.link_url)), linked, client.operations)
-        async with carried(Dispatcher(client, chat)), served(app, listener, chat.close):
+        async with dispatching(Dispatcher(client, chat)), served(app, listener, chat.close):
             yield _address(listener)
 
 
 @contextlib.asynccontextmanager
-async def editor_ready(
+async def serve_web_editor(
     client: ServiceClient, listener: socket.socket, settings: LinkSettings, hosts: Collection[str] = ()
 ) -> AsyncIterator[str]:
-    """The editor of links alone, serving on the listener; its address. Raises Refused where there are no links."""
+    """Serves only the web editor on the listener. Yields its URL. Raises CommandFailed if no links are configured."""
     if settings.links is None:
-        raise CommandFailed("there are no links to serve: set DAILYGRAD_LINK_URL and DAILYGRAD_LINK_SECRET")
+        raise CommandFailed("links are not configured: set DAILYGRAD_LINK_URL and DAILYGRAD_LINK_SECRET")
     linked = web_chat.LinkedEditor(settings.links, client, Quiz(client).handle, now)
     app = web_chat.build_linked(linked, (*hosts, *hosts_of(settings.link_url)))
     async with served(app, listener, lambda: None):
@@ -67,8 +67,8 @@ def _address(listener: socket.socket) -> str:
     return f"http://{host}:{port}"
 
 
-async def console_until_end(data: Path, client: ServiceClient) -> None:
-    """Chat on this terminal until its input ends. A pipe gets its own lines echoed, so that it is a transcript."""
+async def run_terminal_chat(data: Path, client: ServiceClient) -> None:
+    """Runs the terminal chat until its input ends. Piped input is echoed, so that the output is a transcript."""
     piped = not sys.stdin.isatty()
     with console_chat.ConsoleStore(data / "console.sqlite") as store:
         await console_chat.run_console(
@@ -83,9 +83,9 @@ async def console_until_end(data: Path, client: ServiceClient) -> None:
 
 
 @contextlib.asynccontextmanager
-async def carried(courier: Dispatcher) -> AsyncIterator[None]:
-    """The courier at work until the block ends; then it finishes what it has in hand."""
-    task = asyncio.create_task(courier.run())
+async def dispatching(dispatcher: Dispatcher) -> AsyncIterator[None]:
+    """Runs the dispatcher until the block exits; it then finishes its current delivery."""
+    task = asyncio.create_task(dispatcher.run())
     try:
         yield
     finally:
@@ -97,14 +97,14 @@ async def carried(courier: Dispatcher) -> AsyncIterator[None]:
 @bot_command.command("web")
 def bot_web(
     links_only: Annotated[
-        bool, typer.Option("--links-only", help="Serve only the editor that links in other chats open.")
+        bool, typer.Option("--links-only", help="Serve only the web editor that links in other chats open.")
     ] = False,
 ) -> None:
-    """Start the web chat, and with it the editor that links in other chats open.
+    """Run the web chat and the web editor that links in other chats open.
 
     Settings: DAILYGRAD_SERVICE_URL, …SERVICE_TOKEN, …WEB_HOST, …WEB_PORT, …WEB_HOSTS, …DATA, …LINK_URL, …LINK_SECRET.
     """
-    settings = settings_read(BotSettings)
+    settings = load_settings(BotSettings)
     hide_settings(settings)
     log_to(None, settings.log_level)
     asyncio.run(_bot_web(settings, links_only))
@@ -113,130 +113,138 @@ def bot_web(
 async def _bot_web(settings: BotSettings, links_only: bool) -> None:
     stop = stop_signal()
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # Whoever is sent to this address would not find another port.
+    # No other port: members are sent to this address.
     with listening(settings.web_host, settings.web_port, tries=1, named_by="DAILYGRAD_WEB_PORT") as listener:
         async with contextlib.AsyncExitStack() as stack:
             client = await stack.enter_async_context(service_client(settings))
             await stack.enter_async_context(metrics_page(settings))
             hosts = settings.web_hosts.split()
             if links_only:
-                address = await stack.enter_async_context(editor_ready(client, listener, settings, hosts))
-                out.print(f"The editor of {settings.link_url} is at {address}")
+                address = await stack.enter_async_context(serve_web_editor(client, listener, settings, hosts))
+                out.print(f"The web editor for {settings.link_url} is at {address}")
             else:
-                web = web_ready(settings.data, client, listener, settings, hosts)
+                web = serve_web_chat(settings.data, client, listener, settings, hosts)
                 out.print(f"The web chat is at {await stack.enter_async_context(web)}")
             await stop.wait()
 
 
 @bot_command.command("console")
 def bot_console() -> None:
-    """Chat on this terminal. Settings: DAILYGRAD_SERVICE_URL, DAILYGRAD_SERVICE_TOKEN."""
-    asyncio.run(_bot_console(settings_read(BotSettings)))
+    """Chat in this terminal.
+
+    Settings: DAILYGRAD_SERVICE_URL, DAILYGRAD_SERVICE_TOKEN.
+    """
+    asyncio.run(_bot_console(load_settings(BotSettings)))
 
 
 async def _bot_console(settings: BotSettings) -> None:
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     async with service_client(settings) as client:
-        await until(stop_signal(), console_until_end(settings.data, client))
+        await until(stop_signal(), run_terminal_chat(settings.data, client))
 
 
 @bot_command.command("discord")
 def bot_discord() -> None:
-    """Be on Discord, in every server the bot is added to.
+    """Run the Discord bot.
 
     Settings: DISCORD_TOKEN (or …_FILE), DISCORD_API_URL, DISCORD_APPLICATION_ID; DAILYGRAD_SERVICE_URL,
     …SERVICE_TOKEN, …DATA, …LINK_URL, …LINK_SECRET.
     """
-    _bot_elsewhere("discord")
+    _run("discord")
 
 
 @bot_command.command("discord-sync")
 def bot_discord_sync() -> None:
-    """Tell Discord of the commands; once per release is enough. Settings: DISCORD_TOKEN, DISCORD_API_URL."""
-    with installed("discord"):
+    """Register the slash commands with Discord. Run it once per release.
+
+    Settings: DISCORD_TOKEN, DISCORD_API_URL.
+    """
+    with requires_packages("discord"):
         from bot.discord.client import sync_commands
         from bot.discord.settings import read_discord_settings
     changed = asyncio.run(sync_commands(read_discord_settings()))
-    out.print("\n".join(f"  {line}" for line in changed) or "  Discord knows every command as it is", markup=False)
+    out.print(
+        "\n".join(f"  {line}" for line in changed) or "  All commands are registered and up to date", markup=False
+    )
 
 
 @bot_command.command("slack")
 def bot_slack() -> None:
-    """Be on Slack, by Socket Mode or by signed HTTP, as the settings say.
+    """Run the Slack bot, in Socket Mode or over signed HTTP.
 
     Settings: SLACK_BOT_TOKEN and SLACK_APP_TOKEN for Socket Mode; SLACK_SIGNING_SECRET and DAILYGRAD_SLACK_PORT for
     HTTP; SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many workspaces; SLACK_API_URL; DAILYGRAD_SLACK_MANAGERS,
-    …SERVICE_URL, …SERVICE_TOKEN, …DATA, …LINK_URL, …LINK_SECRET. Each secret may be in a file: …_FILE.
+    …SERVICE_URL, …SERVICE_TOKEN, …DATA, …LINK_URL, …LINK_SECRET. Any secret can be read from a file: …_FILE.
     """
-    _bot_elsewhere("slack")
+    _run("slack")
 
 
-def _bot_elsewhere(chat: str) -> None:
-    be_there, ours = presence(chat), settings_read(BotSettings)
-    hide_settings(ours)
-    log_to(None, ours.log_level)
-    asyncio.run(_on(ours, be_there))
+def _run(chat: str) -> None:
+    run_bot, settings = bot_of(chat), load_settings(BotSettings)
+    hide_settings(settings)
+    log_to(None, settings.log_level)
+    asyncio.run(_run_until_stopped(settings, run_bot))
 
 
-async def _on(settings: BotSettings, be_there: Presence) -> None:
+async def _run_until_stopped(settings: BotSettings, run_bot: RunBot) -> None:
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     async with service_client(settings) as client, metrics_page(settings), send_heartbeats():
-        await be_there(client, stop_signal(), settings.links, settings.data)
+        await run_bot(client, stop_signal(), settings.links, settings.data)
 
 
-def presence(chat: str) -> Presence:
-    """What is on Discord or Slack until it is asked to stop, with its settings read. Raises Refused."""
-    return _on_discord() if chat == "discord" else _on_slack()
+def bot_of(chat: str) -> RunBot:
+    """Reads the settings of Discord or Slack and returns its bot. Raises CommandFailed."""
+    return _discord_bot() if chat == "discord" else _slack_bot()
 
 
-def _on_discord() -> Presence:
-    with installed("discord"):
+def _discord_bot() -> RunBot:
+    with requires_packages("discord"):
         from bot.discord.client import serve
         from bot.discord.settings import read_discord_settings
     settings = read_discord_settings()
     hide_settings(settings)
 
-    async def be_there(client: ServiceClient, stop: asyncio.Event, links: Links | None, data: Path) -> None:
+    async def run_bot(client: ServiceClient, stop: asyncio.Event, links: Links | None, data: Path) -> None:
         await serve(settings.model_copy(update={"data": data}), client, now, stop, links)
 
-    return be_there
+    return run_bot
 
 
-def _on_slack() -> Presence:
-    with installed("slack"):
+def _slack_bot() -> RunBot:
+    with requires_packages("slack"):
         from bot.slack.app import serve
         from bot.slack.auth import TokenRejected
         from bot.slack.settings import SlackSettings
         from bot.slack.socket import SocketFailed
-    settings = settings_read(SlackSettings)
+    settings = load_settings(SlackSettings)
     hide_settings(settings)
 
-    async def be_there(client: ServiceClient, stop: asyncio.Event, links: Links | None, data: Path) -> None:
+    async def run_bot(client: ServiceClient, stop: asyncio.Event, links: Links | None, data: Path) -> None:
         try:
             await serve(settings.model_copy(update={"data": data}), client, now, stop, links)
         except (SocketFailed, TokenRejected) as problem:
             raise CommandFailed(str(problem)) from None
 
-    return be_there
+    return run_bot
 
 
 @bot_command.command("slack-manifest")
 def bot_slack_manifest(
     http: Annotated[
-        str, typer.Option(metavar="URL", help="Where our server is reached, for signed HTTP; else Socket Mode.")
+        str, typer.Option(metavar="URL", help="Public URL of the bot, for signed HTTP. Default: Socket Mode.")
     ] = "",
 ) -> None:
-    """Print the manifest a Slack app is made from."""
-    with installed("slack"):
+    """Print the app manifest, from which the Slack app is created."""
+    with requires_packages("slack"):
         from bot.slack.manifest import app_manifest
     if http and not http.startswith("https://"):
-        raise typer.BadParameter("Slack sends to addresses that begin with https://", param_hint="--http")
+        raise typer.BadParameter("the URL must start with https://", param_hint="--http")
     sys.stdout.write(json.dumps(app_manifest(http), indent=2, ensure_ascii=False) + "\n")
 
 
 async def chat_findings(chat: str) -> list[CheckResult]:
-    """What `dailygrad doctor discord` or `doctor slack` found. Raises Refused where the chat's packages are missing."""
-    with installed(chat):
+    """Runs `dailygrad doctor discord` or `doctor slack`. Raises CommandFailed if the chat's packages are missing."""
+    with requires_packages(chat):
         if chat == "discord":
             from bot.discord.settings import read_discord_settings
             from bot.doctor.discord import examine_discord
@@ -245,18 +253,22 @@ async def chat_findings(chat: str) -> list[CheckResult]:
             from bot.slack.settings import SlackSettings
     async with contextlib.AsyncExitStack() as stack:
         try:
-            service = await stack.enter_async_context(service_client(settings_read(BotSettings))) if _named() else None
+            service = (
+                await stack.enter_async_context(service_client(load_settings(BotSettings)))
+                if _service_configured()
+                else None
+            )
             if chat == "discord":
                 found = examine_discord(read_discord_settings(), service, now)
             else:
-                found = examine_slack(settings_read(SlackSettings), service, now, config_token=_config_token())
+                found = examine_slack(load_settings(SlackSettings), service, now, config_token=_config_token())
             return [finding async for finding in found]
         except CommandFailed as refused:
             return [CheckResult(False, f"settings: {refused}")]
 
 
-def _named() -> bool:
-    """Whether a service is named; `dailygrad run` has its own, which nobody else can ask."""
+def _service_configured() -> bool:
+    """Returns whether a service is configured. The service inside `dailygrad run` cannot be called from outside."""
     return any(os.environ.get(f"DAILYGRAD_SERVICE_{name}") for name in ("URL", "TOKEN", "TOKEN_FILE"))
 
 
@@ -265,8 +277,8 @@ def _config_token() -> str:
 
 
 @contextlib.contextmanager
-def installed(chat: str) -> Iterator[None]:
-    """For imports of what only one chat needs. Raises Refused with the cure where a package of it is missing."""
+def requires_packages(chat: str) -> Iterator[None]:
+    """Guards imports that only one chat needs. Raises CommandFailed, with the fix, if a package is missing."""
     try:
         yield
     except ModuleNotFoundError as missing:
@@ -279,17 +291,17 @@ def installed(chat: str) -> Iterator[None]:
 
 
 def metrics_page(settings: BotSettings) -> contextlib.AbstractAsyncContextManager[str]:
-    """The metrics of this process, where the settings name a port."""
+    """Serves this process's metrics if the settings name a port."""
     built("")
     return exposed(settings.metrics_host, settings.metrics_port)
 
 
 def service_client(settings: BotSettings) -> ServiceClient:
-    """A client of the service the settings name."""
+    """Returns a client of the configured service."""
     return ServiceClient.over_http(settings.service_url, settings.tokens)
 
 
-# Runs every check that the environment configures: the service, links, and each chat that has a token.
+# Doctor
 
 
 _GIVEN = {
@@ -313,7 +325,7 @@ async def bot_findings(now: datetime) -> AsyncIterator[CheckResult]:
     """Runs every check that the environment configures; `now` is this machine's clock."""
     if is_bot():
         try:
-            settings = settings_read(BotSettings)
+            settings = load_settings(BotSettings)
         except CommandFailed as refused:
             yield CheckResult(False, "settings: those of the bot are invalid", str(refused))
         else:
@@ -322,7 +334,7 @@ async def bot_findings(now: datetime) -> AsyncIterator[CheckResult]:
                     yield found
     if is_bot() or is_set("DAILYGRAD_LINK_URL", "DAILYGRAD_LINK_SECRET"):
         try:
-            yield await examine_links(settings_read(LinkSettings))
+            yield await examine_links(load_settings(LinkSettings))
         except (CommandFailed, ValueError) as wrong:
             yield CheckResult(False, "links: invalid settings", str(wrong))
     for chat, names in _GIVEN.items():

@@ -1,4 +1,4 @@
-"""What a bot process is told by its environment, whatever its chat: the service, the web pages, the links to them."""
+"""Settings every bot process shares, from the environment: the service, the web server, and links to the editor."""
 
 from __future__ import annotations
 
@@ -21,45 +21,45 @@ S = TypeVar("S", bound=BaseSettings)
 
 
 class LinkSettings(BaseSettings):
-    """Where links to the web editor lead and what signs them. Without either there are no links."""
+    """URL of links to the web editor and the secret that signs them. Without both there are no links."""
 
     model_config = SettingsConfigDict(env_prefix="DAILYGRAD_", extra="ignore")
 
     link_url: str = ""
-    """The public address of the process that serves the editor, such as https://quiz.example.com."""
+    """Public URL of the web editor, such as https://quiz.example.com."""
     link_secret: SecretStr = SecretStr("")
     link_secret_file: Path | None = None
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-    """Of this process's log."""
+    """Log level of this process."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
         secret = self.secret
         if bool(self.link_url) != bool(secret):
-            there, missing = ("URL", "SECRET") if self.link_url else ("SECRET", "URL")
+            given, missing = ("URL", "SECRET") if self.link_url else ("SECRET", "URL")
             raise ValueError(
-                f"DAILYGRAD_LINK_{there} is set and DAILYGRAD_LINK_{missing} is not: links to the web editor need the "
-                f"address it is served at and a secret, {_MAKE_ONE}"
+                f"DAILYGRAD_LINK_{given} is set but DAILYGRAD_LINK_{missing} is not: links to the web editor need its "
+                f"public URL and a secret, {_MAKE_ONE}"
             )
         if secret and len(secret) < SHORTEST_SECRET:
-            raise ValueError(f"DAILYGRAD_LINK_SECRET has {len(secret)} characters, set at least 16: {_MAKE_ONE}")
+            raise ValueError(f"DAILYGRAD_LINK_SECRET has {len(secret)} characters; it needs at least 16, {_MAKE_ONE}")
         if self.link_url and not re.match(r"https?://[^/\s?#]+/?$", self.link_url):
-            raise ValueError("DAILYGRAD_LINK_URL is no bare address such as https://quiz.example.com")
+            raise ValueError("DAILYGRAD_LINK_URL must be a URL without a path, such as https://quiz.example.com")
         return self
 
     @property
     def secret(self) -> str:
-        """The secret; empty where none was set."""
+        """The secret; empty if not set."""
         return secret_of(self.link_secret, self.link_secret_file, "DAILYGRAD_LINK_SECRET_FILE")
 
     @property
     def links(self) -> Links | None:
-        """The links, where there are any."""
+        """Makes links to the web editor; None if not configured."""
         return Links(self.link_url, self.secret) if self.link_url else None
 
 
 class BotSettings(LinkSettings):
-    """What a bot process needs to reach its service, and to be reached as a web chat."""
+    """Settings of a bot process: its service, the web chat and metrics."""
 
     service_url: str = "http://127.0.0.1:8000"
     service_token: SecretStr = SecretStr("")
@@ -68,10 +68,10 @@ class BotSettings(LinkSettings):
     web_host: str = "127.0.0.1"
     web_port: int = Field(default=WEB_PORT, ge=0, le=65535)
     web_hosts: str = ""
-    """Public names the web chat is reached by, apart by spaces; addresses and local names need not be named."""
+    """Public host names of the web chat, separated by spaces. IP addresses and local names are always allowed."""
     metrics_host: str = "127.0.0.1"
     metrics_port: int | None = Field(default=None, ge=0, le=65535)
-    """Where Prometheus reads this process's metrics, without a token; without one it does not."""
+    """Port of the Prometheus metrics, served without authentication. Default: not served."""
 
     @model_validator(mode="after")
     def _has_a_token(self) -> Self:
@@ -81,14 +81,14 @@ class BotSettings(LinkSettings):
             raise ValueError(_unreadable("DAILYGRAD_SERVICE_TOKEN_FILE", self.service_token_file, error)) from None
         except ValueError as error:
             raise ValueError(
-                f"DAILYGRAD_SERVICE_TOKEN has {error}: set the one the service was started with, of at least "
-                f"{SHORTEST_TOKEN}, or name a file that holds it in DAILYGRAD_SERVICE_TOKEN_FILE"
+                f"DAILYGRAD_SERVICE_TOKEN has {error}: set it to the service's token, of at least {SHORTEST_TOKEN}, "
+                "or set DAILYGRAD_SERVICE_TOKEN_FILE to a file that contains it"
             ) from None
         return self
 
     @property
     def tokens(self) -> ServiceTokens:
-        """What the service wants to be shown. Raises ValueError or OSError where there is none that can be used."""
+        """The tokens for the service. Raises ValueError or OSError if there is no usable one."""
         given = self.service_token.get_secret_value()
         if not given and self.service_token_file is not None:
             return TokenFile(self.service_token_file)
@@ -96,7 +96,7 @@ class BotSettings(LinkSettings):
 
 
 def secret_of(value: SecretStr, file: Path | None, named_by: str) -> str:
-    """A secret from its setting or from its file. Raises ValueError where the file cannot be read."""
+    """Returns a secret from its setting or its file. Raises ValueError if the file cannot be read."""
     if value.get_secret_value() or file is None:
         return value.get_secret_value().strip()
     try:
@@ -109,8 +109,8 @@ def _unreadable(named_by: str, file: Path | None, error: OSError) -> str:
     return f"{named_by} names {file}, which cannot be read ({error.strerror})"
 
 
-def settings_read(kind: type[S]) -> S:
-    """Settings from the environment. Raises Refused with one sentence that never holds a value."""
+def load_settings(kind: type[S]) -> S:
+    """Reads settings from the environment. Raises CommandFailed; its message never contains a value."""
     try:
         return kind()
     except ValidationError as wrong:

@@ -46,7 +46,7 @@ def test_the_web_chat_starts_without_the_other_chats_packages() -> None:
     settings = {"DAILYGRAD_SERVICE_TOKEN": TOKEN, "DAILYGRAD_WEB_PORT": "0"}
     done = typed("bot", "web", "--links-only", without=without, settings=settings)
     assert done.returncode == 2
-    assert done.stderr == ("dailygrad: there are no links to serve: set DAILYGRAD_LINK_URL and DAILYGRAD_LINK_SECRET\n")
+    assert done.stderr == ("dailygrad: links are not configured: set DAILYGRAD_LINK_URL and DAILYGRAD_LINK_SECRET\n")
 
 
 @pytest.mark.parametrize(

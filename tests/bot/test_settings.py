@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.settings import BotSettings, LinkSettings, settings_read
+from bot.settings import BotSettings, LinkSettings, load_settings
 from service.process import CommandFailed
 
 TOKEN = "a-token-long-enough"
@@ -22,7 +22,7 @@ def env(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 def test_without_settings_there_are_no_links(env: pytest.MonkeyPatch) -> None:
-    assert settings_read(LinkSettings).links is None
+    assert load_settings(LinkSettings).links is None
 
 
 def test_an_address_and_a_secret_make_links(env: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_an_address_and_a_secret_make_links(env: pytest.MonkeyPatch, tmp_path: P
     file.write_text("a-secret-from-a-file\n", encoding="utf-8")
     env.setenv("DAILYGRAD_LINK_URL", URL)
     env.setenv("DAILYGRAD_LINK_SECRET_FILE", str(file))
-    settings = settings_read(LinkSettings)
+    settings = load_settings(LinkSettings)
     assert settings.secret == "a-secret-from-a-file"
     assert settings.links is not None
 
@@ -40,9 +40,12 @@ def test_an_address_and_a_secret_make_links(env: pytest.MonkeyPatch, tmp_path: P
     [
         ({"LINK_URL": URL}, "DAILYGRAD_LINK_SECRET is not: links to the web editor need"),
         ({"LINK_SECRET": TOKEN}, "DAILYGRAD_LINK_URL is not: links to the web editor need"),
-        ({"LINK_URL": URL, "LINK_SECRET": "short"}, "has 5 characters, set at least 16"),
-        ({"LINK_URL": "quiz.example.com", "LINK_SECRET": TOKEN}, "no bare address such as https://quiz.example.com"),
-        ({"LINK_URL": f"{URL}/below", "LINK_SECRET": TOKEN}, "no bare address"),
+        ({"LINK_URL": URL, "LINK_SECRET": "short"}, "has 5 characters; it needs at least 16"),
+        (
+            {"LINK_URL": "quiz.example.com", "LINK_SECRET": TOKEN},
+            "must be a URL without a path, such as https://quiz.example.com",
+        ),
+        ({"LINK_URL": f"{URL}/below", "LINK_SECRET": TOKEN}, "must be a URL without a path"),
         ({"LINK_URL": URL, "LINK_SECRET_FILE": "/no/such"}, "names /no/such, which cannot be read (No such file"),
     ],
 )
@@ -50,18 +53,18 @@ def test_half_a_setting_is_refused_with_its_cure(env: pytest.MonkeyPatch, given:
     for name, value in given.items():
         env.setenv(f"DAILYGRAD_{name}", value)
     with pytest.raises(CommandFailed) as refused:
-        settings_read(LinkSettings)
+        load_settings(LinkSettings)
     assert said in str(refused.value)
     assert TOKEN not in str(refused.value)
 
 
 def test_a_bot_needs_the_services_token(env: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with pytest.raises(CommandFailed, match="DAILYGRAD_SERVICE_TOKEN has 0 characters"):
-        settings_read(BotSettings)
+        load_settings(BotSettings)
     file = tmp_path / "token"
     file.write_text(TOKEN, encoding="utf-8")
     env.setenv("DAILYGRAD_SERVICE_TOKEN_FILE", str(file))
-    assert tuple(settings_read(BotSettings).tokens.all) == (TOKEN,)
+    assert tuple(load_settings(BotSettings).tokens.all) == (TOKEN,)
     env.setenv("DAILYGRAD_WEB_PORT", "seventy")
     with pytest.raises(CommandFailed, match="DAILYGRAD_WEB_PORT: input should be a valid integer"):
-        settings_read(BotSettings)
+        load_settings(BotSettings)

@@ -1,4 +1,4 @@
-"""The real service on a real port and PostgreSQL, and bots as processes of their own, for tests of faults."""
+"""The real service on a real port and PostgreSQL, with bots as separate processes, for fault tests."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LEASE_S = 31
 
 @dataclass
 class RunningClock:
-    """The machine's clock, moved on by as much as a test wants to wait."""
+    """The machine's clock, which a test can move forward."""
 
     ahead: timedelta = timedelta()
 
@@ -47,13 +47,13 @@ class RunningClock:
         return datetime.now(UTC) + self.ahead
 
     def advance(self, **delta: float) -> None:
-        """Move on by so many `days`, `hours`, `minutes`, `seconds`."""
+        """Moves forward by `days`, `hours`, `minutes` and `seconds`."""
         self.ahead += timedelta(**delta)
 
 
 @dataclass
 class Backend:
-    """The service, reached at `url` by bots and by `client` from here. Nothing ticks but by `tick`."""
+    """The service, for bots at `url` and for tests through `client`. Ticks only when `tick` is called."""
 
     service: Service
     client: ServiceClient
@@ -62,12 +62,12 @@ class Backend:
     database_url: str
 
     async def tick(self) -> None:
-        """Post, close and judge whatever is due now."""
+        """Posts, closes and grades what is due now."""
         await self.service.tick()
         await self.service.jobs.work_off()
 
     async def import_bank(self, boss: Who, *only: str) -> None:
-        """Bring in the room's bank; with `only`, retire the rest of it."""
+        """Imports the test bank; with `only`, retires the other questions."""
         view = await self.client.bank_import(boss, "import", BANK.name, BANK.read_text(encoding="utf-8"), True)
         assert view.applied, view.findings
         for question in QUESTIONS:
@@ -75,7 +75,7 @@ class Backend:
                 await self.client.bank_retire(boss, f"retire:{question}", question, True)
 
     async def import_many(self, boss: Who, count: int) -> None:
-        """Bring in a bank of so many choices, of which a workspace asks none twice at a time."""
+        """Imports a bank of that many choice questions."""
         view = await self.client.bank_import(boss, "import", "many.md", many_questions(count), True)
         assert view.applied, view.findings
 
@@ -90,7 +90,7 @@ class Backend:
 
 
 def many_questions(count: int) -> str:
-    """A bank of choices, all different."""
+    """Returns a bank of different choice questions."""
     head = "---\nbank: many\ntitle: Many\nlicence: MIT\n---\n\n# sums\n"
     asked = "\n## sum-{n} · choice · mid\n\nWhat is {n} + {n}?\n\n- [x] `{twice}`\n- [ ] `{more}` — one too many\n"
     return head + "".join(asked.format(n=n, twice=2 * n, more=2 * n + 1) for n in range(1, count + 1))
@@ -98,7 +98,7 @@ def many_questions(count: int) -> str:
 
 @contextlib.asynccontextmanager
 async def backend_running(database_url: str) -> AsyncIterator[Backend]:
-    """A service on its own port until the block ends."""
+    """Runs a service on a port until the block exits."""
     clock = RunningClock()
     settings = Settings(database_url=database_url, service_token=TOKEN, token_key=TOKEN_KEY)
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -112,7 +112,7 @@ async def backend_running(database_url: str) -> AsyncIterator[Backend]:
 
 
 class _Server(uvicorn.Server):
-    """Signals are pytest's."""
+    """A server without signal handlers, which belong to pytest."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -136,7 +136,7 @@ async def _served(service: Service, listener: socket.socket) -> AsyncIterator[No
 
 @dataclass
 class Bot:
-    """A `dailygrad` process and what it has printed and logged so far."""
+    """A `dailygrad` process and its output so far."""
 
     process: subprocess.Popen[bytes]
     lines: list[str] = field(default_factory=list)
@@ -160,7 +160,7 @@ class Bot:
         return "".join(self.lines)
 
     async def says(self, pattern: str) -> re.Match[str]:
-        """Wait until it prints something matching."""
+        """Waits until it prints something that matches."""
         async with asyncio.timeout(PATIENCE_S):
             while (found := re.search(pattern, self.said)) is None:
                 assert self.process.poll() is None, f"it ended before {pattern}:\n{self.said}"
@@ -169,24 +169,24 @@ class Bot:
         return found
 
     async def kill(self) -> None:
-        """`kill -9`, wherever it is."""
+        """Kills it with SIGKILL."""
         with contextlib.suppress(ProcessLookupError):
             self.process.kill()
         await self._ended()
 
     def asked_to_stop(self) -> None:
-        """SIGTERM, and no waiting."""
+        """Sends SIGTERM without waiting."""
         self.process.send_signal(signal.SIGTERM)
 
     async def ends_well(self) -> None:
-        """Wait for its end, without a trace of trouble."""
+        """Waits for its end and checks that it logged no errors."""
         async with asyncio.timeout(PATIENCE_S):
             await self._ended()
         assert self.process.returncode == 0, self.said
         assert "Traceback" not in self.said, self.said
 
     async def stop(self) -> None:
-        """SIGTERM: it ends well."""
+        """Sends SIGTERM and checks that it ends well."""
         self.asked_to_stop()
         await self.ends_well()
 
@@ -197,7 +197,7 @@ class Bot:
 
 @dataclass
 class Bots:
-    """Starts bots in front of a backend. `settings` are those of every one of them."""
+    """Starts bots for a backend, all with these `settings`."""
 
     backend: Backend
     folder: Path
@@ -205,7 +205,7 @@ class Bots:
     started: list[Bot] = field(default_factory=list)
 
     async def start(self, *words: str, data: str = "data", **settings: str) -> Bot:
-        """Start `dailygrad` with these words. Bots with another `data` share no journal."""
+        """Starts `dailygrad` with these arguments. Bots with different `data` share no journal."""
         folder = self.folder / data
         folder.mkdir(exist_ok=True)
         ours = {
@@ -228,17 +228,17 @@ class Bots:
         return bot
 
     async def clear(self) -> None:
-        """Kill whatever still runs."""
+        """Kills the remaining processes."""
         for bot in self.started:
             await bot.kill()
 
 
 def _surroundings() -> dict[str, str]:
-    """This machine's environment without any setting of ours."""
+    """Returns the environment without Dailygrad's settings."""
     ours = ("DAILYGRAD_", "DATABASE_URL", "DISCORD_", "SLACK_")
     return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
 
 
 def boss_of(platform: PlatformName, workspace: str, member: str) -> Who:
-    """An admin of a workspace."""
+    """Returns an admin of a workspace."""
     return Who(platform=platform, workspace=workspace, member=member, name="Boss", admin=True)

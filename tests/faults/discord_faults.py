@@ -1,4 +1,4 @@
-"""A team on the double of Discord with the real service and the bot's process: what tests of its faults share."""
+"""A team in the Discord double with the real service and bot processes, for fault tests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EDIT_ORIGINAL = "PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original
 
 @dataclass
 class Team:
-    """A server with one channel and three people, and a bot that may be started and killed."""
+    """A server with one channel and three members, whose bot can be started and killed."""
 
     double: Discord
     backend: Backend
@@ -37,7 +37,7 @@ class Team:
     boss: Who
 
     async def starts(self, data: str = "data") -> Bot:
-        """Start a bot and wait until it listens."""
+        """Starts a bot and waits until it is connected."""
         before = len(self.double.log.of("ready"))
         bot = await self.bots.start("bot", "discord", data=data)
         bot.reader.add_done_callback(lambda _: self.double.log.add("bot ended"))
@@ -56,23 +56,23 @@ class Team:
         return await self.backend.posts_now(self.boss, *map(self.where, channels or (self.daily,)))
 
     async def posted(self, channel: Channel | None = None, count: int = 1) -> Message:
-        """Wait for a channel's questions; returns the newest."""
+        """Waits for a channel's questions; returns the newest."""
         channel = channel or self.daily
         await self.double.until(lambda: len(questions(channel)) >= count, f"a question in {channel.name}")
         return questions(channel)[-1]
 
     async def asks(self) -> Message:
-        """A round in the channel; returns its question."""
+        """Posts a round in the channel; returns its question."""
         await self.leaves()
         return await self.posted()
 
     async def opens(self, member: Member, question: Message) -> Interaction:
-        """Press a question's button; returns once the member sees the answers, or the form."""
+        """Clicks a question's button and waits until the member sees the options or the form."""
         pressed = await self.double.press(member, question, question.buttons["Answer"])
         return await self.double.settled(pressed)
 
     async def delivered(self, count: int = 1) -> None:
-        """Wait until the service knows that so many questions and reveals were sent."""
+        """Waits until the service has recorded that many questions and reveals as sent."""
         async with await psycopg.AsyncConnection.connect(libpq_url(self.backend.database_url), autocommit=True) as rows:
             done = "select count(*) from outbox where state = 'sent' and kind <> 'notice'"
             again = f"""
@@ -88,35 +88,35 @@ class Team:
         assert found[0] >= count, self.double.log.tail()
 
     async def until(self, condition: Callable[[], object], what: str, patience_s: float = 25.0) -> None:
-        """Wait until the condition holds; it is looked at whenever something happened on Discord."""
+        """Waits until the condition holds, checking after every event on Discord."""
         await self.double.log.until(condition, what, patience_s)
 
     def kept_the_rules(self) -> None:
-        """Discord has nothing to complain of."""
+        """Checks that the bot broke none of Discord's rules."""
         assert self.double.violations == []
 
 
 def questions(channel: Channel) -> list[Message]:
-    """The questions posted in a channel."""
+    """Returns the questions posted in a channel."""
     return [message for message in channel.seen() if "Answer" in message.buttons]
 
 
 def option(private: Interaction) -> tuple[Message, str]:
-    """A private card and its first option to press."""
+    """Returns a private card and its first option."""
     assert private.original is not None
     pressable = [custom_id for custom_id in private.original.buttons.values() if custom_id.startswith("o:")]
     return private.original, pressable[0]
 
 
 def private_of(team: Team, member: Member) -> list[Message]:
-    """All that a member alone sees: in the channel, and in direct messages."""
+    """Returns a member's private messages: ephemeral and direct ones."""
     seen = [message for message in team.daily.seen(member) if message.viewer == member.id]
     return seen + team.double.world.direct(member).seen(member)
 
 
 @contextlib.asynccontextmanager
 async def locked_database(backend: Backend) -> AsyncIterator[None]:
-    """Nobody can read or write any table until the block ends."""
+    """Locks all tables until the block exits."""
     async with await psycopg.AsyncConnection.connect(libpq_url(backend.database_url)) as connection:
         rows = await connection.execute("select tablename from pg_tables where schemaname = 'public'")
         for (table,) in await rows.fetchall():
@@ -129,7 +129,7 @@ async def locked_database(backend: Backend) -> AsyncIterator[None]:
 async def team_ready(
     backend: Backend, bots: Bots, *only: str, many: int = 0, **double_settings: float
 ) -> AsyncIterator[Team]:
-    """The team, its commands registered. It is asked `only` these of the room's bank, or `many` sums."""
+    """Yields a team with registered commands, and `only` these questions of the test bank or `many` sums."""
     async with Discord(**double_settings) as double:  # type: ignore[arg-type]
         double.register(application_commands())
         guild = double.world.guild("Team")
@@ -147,12 +147,12 @@ async def team_ready(
 
 
 def megabytes(bot: Bot) -> float:
-    """Resident memory of a bot. Its private memory would also grow by what it stops sharing with its origin."""
+    """Returns the resident memory of a bot. Private memory would also grow as pages stop being shared after a fork."""
     return float(psutil.Process(bot.process.pid).memory_info().rss) / 2**20
 
 
 def waited_s(pid: int) -> float:
-    """Seconds that the threads of a process were ready to run and others ran instead; 0 where the kernel tells none."""
+    """Returns how long a process's threads were runnable but not running, seconds; 0 if the kernel does not say."""
     waited = 0
     for told in Path(f"/proc/{pid}/task").glob("*/schedstat"):
         with contextlib.suppress(OSError):  # a thread that ended meanwhile

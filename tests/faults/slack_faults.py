@@ -1,4 +1,4 @@
-"""What tests of faults on Slack stand on: a workspace in a Slack of our own, the real service, and bots before it."""
+"""A workspace in the Slack double with the real service and bot processes, for fault tests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LOCKED = "workspace, chat, member, identity, round, answer, inbox"
 
 
 def free_port() -> int:
-    """A port nobody listens at."""
+    """Returns an unused port."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
@@ -31,7 +31,7 @@ def free_port() -> int:
 
 @dataclass
 class SlackScene:
-    """A workspace with an admin, a member and a channel. No bot runs until `start`."""
+    """A workspace with an admin, a member and a channel. No bot runs before `start`."""
 
     slack: SlackDouble
     backend: Backend
@@ -46,7 +46,7 @@ class SlackScene:
         return boss_of("slack", self.team.id, self.ann.id)
 
     async def start(self, data: str = "data", **settings: str) -> Bot:
-        """A bot in Socket Mode, connected."""
+        """Starts a bot in Socket Mode and waits until it is connected."""
         before = len(self.slack.sockets.open)
         bot = await self.launch(data, **settings)
 
@@ -58,39 +58,39 @@ class SlackScene:
         return bot
 
     async def launch(self, data: str = "data", **settings: str) -> Bot:
-        """A bot that is starting."""
+        """Starts a bot without waiting."""
         return await self.bots.start("bot", "slack", data=data, **self.slack.environment(self.team), **settings)
 
     async def start_http(self, data: str = "data", **settings: str) -> Bot:
-        """A bot that Slack sends signed requests to."""
+        """Starts a bot that receives signed HTTP requests."""
         bot = await self.launch(data, DAILYGRAD_SLACK_PORT=str(self.speaks_http()), **settings)
         await bot.says(r"requests on port")
         return bot
 
     def speaks_http(self) -> int:
-        """Turn Socket Mode off; the port the app is to listen at."""
+        """Turns Socket Mode off; returns the port the bot must listen on."""
         port = free_port()
         self.slack.by_http(f"http://127.0.0.1:{port}")
         return port
 
     def place(self, channel: Channel | None = None) -> Where:
-        """A channel as the service knows it."""
+        """Returns a channel as the service knows it."""
         channel = channel or self.daily
         return Where(channel=channel.id, name=channel.name)
 
     async def asks(self, question: str = "one-right") -> Shown:
-        """Have one question posted in the channel, and wait for it."""
+        """Posts a question in the channel and waits for it."""
         await self.backend.import_bank(self.boss, question)
         await self.backend.posts_now(self.boss, self.place())
         return await self.slack.sees(self.bob, "Question for ", 20)
 
     def questions(self, channel: Channel | None = None) -> list[Message]:
-        """The questions that stand in the channel."""
+        """Returns the questions in the channel."""
         return [one for one in self.slack.world.messages(channel or self.daily) if "Question for " in one.words]
 
     @contextlib.asynccontextmanager
     async def locked(self) -> AsyncIterator[None]:
-        """Nobody can read or write what belongs to members until the block ends."""
+        """Locks the members' tables until the block exits."""
         async with await psycopg.AsyncConnection.connect(libpq_url(self.backend.database_url)) as connection:
             await connection.execute(f"lock table {_LOCKED} in access exclusive mode".encode())
             yield
@@ -101,7 +101,7 @@ class SlackScene:
 async def slack_scene(
     backend: Backend, bots: Bots, *, factor: float = 1.0, limits: bool = True
 ) -> AsyncIterator[SlackScene]:
-    """A scene whose Slack passes `factor` times faster."""
+    """Yields a scene whose Slack clock runs `factor` times faster."""
     async with slack_double(factor=factor, limits=limits, manifest=app_manifest()) as slack:
         team = slack.team()
         ann, bob = slack.user(team, "Ann", admin=True), slack.user(team, "Bob")
@@ -111,6 +111,6 @@ async def slack_scene(
 
 @pytest.fixture
 async def scene(backend: Backend, bots: Bots) -> AsyncIterator[SlackScene]:
-    """Slack at its own pace."""
+    """A scene at real speed."""
     async with slack_scene(backend, bots) as scene:
         yield scene

@@ -1,7 +1,7 @@
-"""The table of faults other bots met: row, test, what the bot does. Print it: `python -m tests.faults.table`.
+"""Prints the table of known faults of chat bots and the tests that reproduce them: `python -m tests.faults.table`.
 
-A test says in the first line of its docstring which rows it reproduces: `Row 4: …` or `Rows 1, 20: …`, or `Once: …`
-for what the table does not number, namely that every message is made exactly once.
+The first line of a test's docstring names its rows: `Row 4: …` or `Rows 1, 20: …`; or `Once: …` for exactly-once
+posting, which has no row.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MARK = re.compile(r"(?:Rows? (?P<rows>[\d, and]+)|(?P<once>Once)): (?P<does>.+)
 
 @dataclass(frozen=True, order=True)
 class Shown:
-    """One test's line; row 0 stands for exactly-once posting."""
+    """A line of the table; row 0 means exactly-once posting."""
 
     row: int
     test: str
@@ -48,7 +48,7 @@ class Shown:
 
 
 def shown_by(source: str, file: str) -> Iterator[Shown]:
-    """The rows that the tests of a file reproduce."""
+    """Returns the rows that the tests of a file reproduce."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
             said = (ast.get_docstring(node) or "").split("\n\n")[0].replace("\n", " ")
@@ -58,13 +58,13 @@ def shown_by(source: str, file: str) -> Iterator[Shown]:
 
 
 def everything_shown() -> list[Shown]:
-    """What all tests of faults show, by row."""
+    """Returns the lines of all fault tests, by row."""
     files = sorted(HERE.glob("test_*.py"))
     return sorted(shown for file in files for shown in shown_by(file.read_text(encoding="utf-8"), file.name))
 
 
 def as_markdown() -> str:
-    """All of it in Markdown."""
+    """Returns the table as Markdown."""
     lines = ["| # | fault | test | what the bot does |", "|---|---|---|---|"]
     for shown in everything_shown():
         fault = ROWS.get(shown.row, "exactly once")

@@ -1,4 +1,4 @@
-"""The bench of many rounds, small: all posted once while people click, and the same with a bot killed in the middle."""
+"""Many rounds on Discord, a small version of the benchmark: posted once while people click, also with a killed bot."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.timeout(150)
 
 @pytest.mark.parametrize("kill", [False, True], ids=["alive", "killed in the middle"])
 async def test_many_rounds_at_once_are_posted_once(backend: Backend, bots: Bots, kill: bool) -> None:
-    """Once: two hundred rounds of one minute, also with `kill -9` in the middle: each stands once and in order."""
+    """Once: two hundred rounds due in one minute, also with `kill -9` in the middle, are posted once and in order."""
     plan = Plan(rounds=200, chats=2, channels=50, kill=kill, click_every=20, seconds=90)
     async with team_ready(backend, bots, many=20, check_every=5) as team:
         await prepare(team, plan)

@@ -1,4 +1,4 @@
-"""What the bot posts on Discord while things go wrong: every message once, none lost, each channel's in order."""
+"""Posting on Discord under faults: every message once, none lost, each channel in order."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ async def team(backend: Backend, bots: Bots) -> AsyncIterator[Team]:
 
 
 def is_answer(custom_id: str) -> bool:
-    """Whether it is that of a question's button."""
+    """Returns whether it is a question's button."""
     return custom_id.startswith(("a:", "d:"))
 
 
 def posted_once(team: Team, count: int) -> None:
-    """So many questions stand in the server's channels, each once, and by the log none was made and taken away."""
+    """Checks that the channels have that many questions, each posted once and never deleted."""
     made = [entry for entry in team.double.log.of("message") if any(map(is_answer, entry["custom_ids"]))]
     assert len(made) == count, team.double.log.tail()
     rounds = Counter(name for entry in made for name in entry["custom_ids"] if is_answer(name))
@@ -44,8 +44,8 @@ def posted_once(team: Team, count: int) -> None:
     [Status(500), Status(502, after=True), Cut(), Cut(after=True), Status(429), Status(429, scope="shared")],
     ids=["500", "502 after it was made", "cut", "cut after it was made", "429", "429 shared"],
 )
-async def test_a_post_that_goes_wrong_is_made_once(team: Team, fault: Fault) -> None:
-    """Once: after a 500, a cut or a 429, before or after the message was made, it stands there once."""
+async def test_a_failing_post_is_made_once(team: Team, fault: Fault) -> None:
+    """Once: after a 500, a cut connection or a 429, before or after the message was created, it exists once."""
     team.double.faults.next(CREATE, fault)
     await team.starts()
     await team.leaves()
@@ -54,7 +54,7 @@ async def test_a_post_that_goes_wrong_is_made_once(team: Team, fault: Fault) -> 
 
 
 async def test_a_bot_killed_between_request_and_answer_posts_once(team: Team) -> None:
-    """Once: killed when Discord had the message and the bot not yet its answer; the next finds it in the history."""
+    """Once: killed after Discord created the message and before the bot got the response; the next bot finds it."""
     killed = await team.starts()
     team.double.faults.next(CREATE, held := Hold(after=True))
     await team.leaves()
@@ -70,7 +70,7 @@ async def test_a_bot_killed_between_request_and_answer_posts_once(team: Team) ->
 
 
 async def test_a_bot_killed_before_discord_had_it_posts_once(team: Team) -> None:
-    """Once: killed before Discord had the message; the next bot looks, finds nothing and makes it."""
+    """Once: killed before Discord got the message; the next bot finds nothing and posts it."""
     killed = await team.starts()
     team.double.faults.next(CREATE, held := Hold())
     await team.leaves()
@@ -83,8 +83,8 @@ async def test_a_bot_killed_before_discord_had_it_posts_once(team: Team) -> None
     posted_once(team, 1)
 
 
-async def test_a_limit_of_a_channel_is_obeyed(team: Team) -> None:
-    """Row 18: after a 429 nothing more is asked of the channel before Retry-After ends."""
+async def test_a_channels_rate_limit_is_obeyed(team: Team) -> None:
+    """Row 18: after a 429, no request goes to the channel before Retry-After ends."""
     others = [team.guild.channel(f"room-{number}") for number in range(5)]
     team.double.faults.next(CREATE, Status(429, retry_after=0.8, scope="user"))
     await team.starts()
@@ -97,8 +97,8 @@ async def test_a_limit_of_a_channel_is_obeyed(team: Team) -> None:
     assert [entry for entry in same if refused.at < entry["began"] < refused.at + 0.75] == []
 
 
-async def test_a_limit_of_the_whole_bot_is_obeyed(team: Team) -> None:
-    """Row 18: after a global 429 nothing is asked of any channel before Retry-After ends."""
+async def test_the_global_rate_limit_is_obeyed(team: Team) -> None:
+    """Row 18: after a global 429, no request goes to any channel before Retry-After ends."""
     others = [team.guild.channel(f"room-{number}") for number in range(5)]
     team.double.faults.next(CREATE, Status(429, retry_after=4, scope="global"))
     await team.starts()
@@ -114,7 +114,7 @@ async def test_a_limit_of_the_whole_bot_is_obeyed(team: Team) -> None:
 
 
 async def test_a_channels_messages_keep_their_order(team: Team) -> None:
-    """Once: a reveal due while its question still fails comes after it, in the question's own thread."""
+    """Once: a reveal that is due while its question still fails follows it, in the question's thread."""
     team.double.faults.next(CREATE, Cut(), times=2)
     await team.starts()
     await team.leaves()
@@ -130,7 +130,7 @@ async def test_a_channels_messages_keep_their_order(team: Team) -> None:
 
 @pytest.mark.parametrize("fault", ["op 7", "op 9", "op 9, gone", "drop"])
 async def test_rounds_due_while_the_gateway_breaks_are_posted_once(team: Team, fault: str) -> None:
-    """Rows 8, 9: reconnects, READY again, dropped sockets: posting goes on, nothing is said twice, clicks are heard."""
+    """Rows 8, 9: with reconnects, repeated READY and dropped sockets, posts are made once and clicks answered."""
     gateway, rooms = team.double.gateway, [team.guild.channel(f"room-{number}") for number in range(8)]
     await team.starts()
     await team.leaves(team.daily)
@@ -150,9 +150,11 @@ async def test_rounds_due_while_the_gateway_breaks_are_posted_once(team: Team, f
     posted_once(team, 9)
 
 
-async def test_work_never_holds_up_the_heartbeat(team: Team) -> None:
-    """Row 10: heartbeats come in time while twenty rounds are posted and everybody clicks. What the machine gives to
-    others meanwhile is not the bot's time."""
+async def test_work_never_delays_the_heartbeat(team: Team) -> None:
+    """Row 10: heartbeats are on time while twenty rounds are posted and everybody clicks.
+
+    Time the machine gives to other processes does not count.
+    """
     rooms = [team.guild.channel(f"room-{number}") for number in range(20)]
     beats: list[tuple[float, float]] = []
     bot = await team.starts()
@@ -179,8 +181,8 @@ async def test_work_never_holds_up_the_heartbeat(team: Team) -> None:
     assert max(late) < 2 * team.double.gateway.beat_s + 0.2
 
 
-async def test_a_channel_that_refuses_holds_up_no_other(team: Team) -> None:
-    """Once: what may not be posted is given up and said where it can be; the other channels get theirs."""
+async def test_a_forbidden_channel_delays_no_other(team: Team) -> None:
+    """Once: a forbidden post is given up and reported elsewhere; the other channels get theirs."""
     shut = [
         team.guild.channel("hidden", 0),
         team.guild.channel("mute", BOT_NEEDS & ~SEND),
@@ -194,8 +196,8 @@ async def test_a_channel_that_refuses_holds_up_no_other(team: Team) -> None:
     team.kept_the_rules()
 
 
-async def test_sigterm_lets_what_is_under_way_arrive(team: Team) -> None:
-    """Row 20: asked to stop in the middle of a post, the bot waits for its answer and reports it; nothing is redone."""
+async def test_sigterm_waits_for_a_post_in_progress(team: Team) -> None:
+    """Row 20: stopped in the middle of a post, the bot waits for the response and reports it; nothing is repeated."""
     bot = await team.starts()
     team.double.faults.next(CREATE, held := Hold(after=True))
     await team.leaves()

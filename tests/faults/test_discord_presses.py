@@ -1,4 +1,4 @@
-"""What people press, fill and wait for on Discord while things go wrong: acknowledged in time and answered once."""
+"""Interactions on Discord under faults: acknowledged in time and answered once."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ pytestmark = pytest.mark.timeout(120)
 
 @pytest.fixture
 async def team(backend: Backend, bots: Bots) -> AsyncIterator[Team]:
-    """A team that is asked a choice, answered by buttons."""
+    """A team with a choice question, answered by buttons."""
     async with team_ready(backend, bots, "one-right") as team:
         yield team
 
 
 @pytest.fixture
 async def typing_team(backend: Backend, bots: Bots) -> AsyncIterator[Team]:
-    """A team that is asked a value, answered in a form."""
+    """A team with a value question, answered in a form."""
     async with team_ready(backend, bots, "the-shape") as team:
         yield team
 
@@ -42,7 +42,7 @@ def receipts(team: Team, member: Member) -> list[str]:
 
 
 async def test_a_click_is_acknowledged_while_the_database_is_locked(team: Team) -> None:
-    """Row 1: acknowledges before it asks the database for anything, and answers when the lock is gone."""
+    """Row 1: a click is acknowledged before any database access, and answered when the lock is released."""
     await team.starts()
     question = await team.asks()
     choosing = [await team.opens(member, question) for member in (team.ann, team.bob)]
@@ -60,8 +60,8 @@ async def test_a_click_is_acknowledged_while_the_database_is_locked(team: Team) 
     team.kept_the_rules()
 
 
-async def test_a_form_is_waited_for_no_longer_than_a_click_may_take(typing_team: Team) -> None:
-    """Row 1: a form has to be the first response, so what may open one waits a moment for it, and then says so."""
+async def test_a_form_is_awaited_only_until_the_deadline(typing_team: Team) -> None:
+    """Row 1: a form must be the first response, so the bot waits a moment for it, and then offers a button."""
     team = typing_team
     await team.starts()
     question = await team.asks()
@@ -73,8 +73,8 @@ async def test_a_form_is_waited_for_no_longer_than_a_click_may_take(typing_team:
     team.kept_the_rules()
 
 
-async def test_news_that_comes_too_late_is_answered_aside(team: Team) -> None:
-    """Row 1: asks Discord nothing for a click whose three seconds have passed, and answers by a direct message."""
+async def test_a_late_click_is_answered_by_direct_message(team: Team) -> None:
+    """Row 1: a click older than three seconds gets no first response, but a direct message."""
     await team.starts()
     question = await team.asks()
     await team.opens(team.ann, question)
@@ -88,7 +88,7 @@ async def test_news_that_comes_too_late_is_answered_aside(team: Team) -> None:
 
 @pytest.mark.parametrize("second", ["data", "other"], ids=["one journal", "two journals"])
 async def test_two_instances_answer_each_click_once(team: Team, second: str) -> None:
-    """Row 2: two bots hear every click; the first response wins, the other goes no further, all is said once."""
+    """Row 2: two bots receive every click; the first response wins, the other stops, and the reply is sent once."""
     await team.starts()
     await team.starts(data=second)
     question = await team.asks()
@@ -104,8 +104,8 @@ async def test_two_instances_answer_each_click_once(team: Team, second: str) -> 
     team.kept_the_rules()
 
 
-async def test_a_click_brought_twice_is_answered_once(team: Team) -> None:
-    """Row 2: the gateway brings the same click again: it is known by its id, acknowledged and answered once."""
+async def test_a_click_delivered_twice_is_answered_once(team: Team) -> None:
+    """Row 2: a click delivered twice is recognized by its id, acknowledged and answered once."""
     await team.starts()
     question = await team.asks()
     opened = await team.opens(team.ann, question)
@@ -120,7 +120,7 @@ async def test_a_click_brought_twice_is_answered_once(team: Team) -> None:
 
 
 async def test_an_answer_after_fifteen_minutes_still_comes(team: Team) -> None:
-    """Row 3: an answer whose interaction has run out goes by the bot's own token, as a direct message, once."""
+    """Row 3: a reply whose interaction has expired is sent once, as a direct message with the bot token."""
     await team.starts()
     question = await team.asks()
     opened = await team.opens(team.ann, question)
@@ -136,8 +136,8 @@ async def test_an_answer_after_fifteen_minutes_still_comes(team: Team) -> None:
     team.kept_the_rules()
 
 
-async def test_buttons_of_before_a_restart_work(team: Team) -> None:
-    """Row 4: a question's button and a private card's buttons, made by a bot that was killed, work with the next."""
+async def test_buttons_from_before_a_restart_work(team: Team) -> None:
+    """Row 4: buttons of a question and of a private card, posted by a killed bot, work with the next one."""
     killed = await team.starts()
     question = await team.asks()
     opened = await team.opens(team.ann, question)
@@ -149,8 +149,8 @@ async def test_buttons_of_before_a_restart_work(team: Team) -> None:
     team.kept_the_rules()
 
 
-async def test_nothing_is_kept_of_cards_and_dismissed_forms(typing_team: Team) -> None:
-    """Rows 5, 6: cards and forms leave nothing in the bot: memory stays flat, and the oldest form still works."""
+async def test_cards_and_dismissed_forms_use_no_memory(typing_team: Team) -> None:
+    """Rows 5, 6: cards and forms use no memory in the bot, and the oldest form still works."""
     team = typing_team
     bot = await team.starts()
     question = await team.asks()
@@ -165,8 +165,8 @@ async def test_nothing_is_kept_of_cards_and_dismissed_forms(typing_team: Team) -
     team.kept_the_rules()
 
 
-async def test_a_form_opened_before_a_restart_is_taken(typing_team: Team) -> None:
-    """Row 7: a form opened before `kill -9` and sent off after the restart is acknowledged and its answer kept."""
+async def test_a_form_opened_before_a_restart_is_accepted(typing_team: Team) -> None:
+    """Row 7: a form opened before `kill -9` and submitted after the restart is acknowledged and recorded."""
     team = typing_team
     killed = await team.starts()
     opened = await team.opens(team.ann, await team.asks())
@@ -179,8 +179,8 @@ async def test_a_form_opened_before_a_restart_is_taken(typing_team: Team) -> Non
     team.kept_the_rules()
 
 
-async def test_what_was_acknowledged_is_answered_after_a_crash(team: Team) -> None:
-    """Row 20: a click acknowledged and not yet answered when the bot is killed is answered by the next, once."""
+async def test_an_acknowledged_click_is_answered_after_a_crash(team: Team) -> None:
+    """Row 20: a click acknowledged but not answered when the bot was killed is answered once by the next bot."""
     killed = await team.starts()
     opened = await team.opens(team.ann, await team.asks())
     async with locked_database(team.backend):
@@ -193,8 +193,8 @@ async def test_what_was_acknowledged_is_answered_after_a_crash(team: Team) -> No
     team.kept_the_rules()
 
 
-async def test_an_answer_refused_once_is_given_again(team: Team) -> None:
-    """Row 18: a 429 and a 502 on the answer to a click are waited out; the member gets the answer once."""
+async def test_a_rejected_answer_is_retried(team: Team) -> None:
+    """Row 18: after a 429 and a 502 on the reply to a click, the member gets the reply once."""
     await team.starts()
     opened = await team.opens(team.ann, await team.asks())
     team.double.faults.next(EDIT_ORIGINAL, Status(429, retry_after=0.2))

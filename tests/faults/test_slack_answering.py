@@ -1,4 +1,4 @@
-"""Slack: everything people do is answered once and in time, whatever repeats, locks, stops or dies."""
+"""Interactions on Slack under faults: answered once and in time."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ MODES = ("socket", "http")
 
 
 async def started(scene: SlackScene, mode: str) -> None:
-    """A bot in front of the scene, by either road."""
+    """Starts a bot in either mode."""
     await (scene.start() if mode == "socket" else scene.start_http())
 
 
 def answers_to(scene: SlackScene, user: User) -> list[Message]:
-    """What the bot answered somebody in their conversation; what it tells by itself bears a key."""
+    """Returns the bot's replies in a user's direct messages. Messages with a key come from the outbox."""
     return [one for one in scene.slack.world.messages(scene.slack.world.im(user)) if one.bot_id and not one.key]
 
 
 async def nothing_more_comes(scene: SlackScene) -> None:
-    """Have a later command answered: what an earlier one caused has come by then."""
+    """Waits for the reply to a later command, by which time earlier replies have arrived."""
     eve = scene.slack.user(scene.team, "Eve")
     scene.daily.members.add(eve.id)
     assert (await scene.slack.slash(eve, scene.daily, "/quiz", "help")).acked
@@ -38,8 +38,8 @@ async def nothing_more_comes(scene: SlackScene) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_an_event_that_comes_four_times_is_answered_once(scene: SlackScene, mode: str) -> None:
-    """Row 11: Slack delivers the same event four times: each is acknowledged, one is answered."""
+async def test_an_event_delivered_four_times_is_answered_once(scene: SlackScene, mode: str) -> None:
+    """Row 11: Slack delivers an event four times: each delivery is acknowledged, one is answered."""
     await started(scene, mode)
     scene.slack.faults.copies = 4
     written = scene.slack.dm(scene.bob, "hello")
@@ -52,8 +52,8 @@ async def test_an_event_that_comes_four_times_is_answered_once(scene: SlackScene
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_an_event_whose_first_delivery_went_astray_is_answered(scene: SlackScene, mode: str) -> None:
-    """Row 12: the first delivery never arrives; the repetition says it is one, and is not dropped for that."""
+async def test_an_event_whose_first_delivery_is_lost_is_answered(scene: SlackScene, mode: str) -> None:
+    """Row 12: the first delivery never arrives; the retry is marked as one and still answered."""
     await started(scene, mode)
     scene.slack.faults.astray = 1
     written = scene.slack.dm(scene.bob, "hello")
@@ -65,7 +65,7 @@ async def test_an_event_whose_first_delivery_went_astray_is_answered(scene: Slac
 
 
 async def test_events_out_of_order_are_all_answered(scene: SlackScene) -> None:
-    """Row 12: ten people's messages arrive in the reverse order: each is answered once."""
+    """Row 12: messages of ten people arrive in reverse order: each is answered once."""
     await scene.start()
     people = [scene.slack.user(scene.team, f"Member {number}") for number in range(10)]
     scene.slack.faults.held = []
@@ -77,8 +77,8 @@ async def test_events_out_of_order_are_all_answered(scene: SlackScene) -> None:
     scene.slack.must_be_well()
 
 
-async def test_a_form_is_opened_in_time_though_the_service_is_stuck(scene: SlackScene) -> None:
-    """Row 13: with the database locked a window is opened at once, and filled with the form when that is there."""
+async def test_a_view_is_opened_in_time_while_the_service_is_stuck(scene: SlackScene) -> None:
+    """Row 13: with the database locked, a view is opened at once and updated with the form when it is ready."""
     await scene.start()
     question = await scene.asks("the-shape")
     async with scene.locked():
@@ -92,8 +92,8 @@ async def test_a_form_is_opened_in_time_though_the_service_is_stuck(scene: Slack
     scene.slack.must_be_well()
 
 
-async def test_a_trigger_that_expired_leaves_another_way_to_answer(scene: SlackScene) -> None:
-    """Row 13: Slack itself is so slow that the trigger expires: the member is told, and gets the form by a button."""
+async def test_an_expired_trigger_is_replaced_by_a_button(scene: SlackScene) -> None:
+    """Row 13: Slack is so slow that the trigger expires: the member gets a button for the form."""
     await scene.start()
     question = await scene.asks("the-shape")
     scene.slack.fail("views.open", "slow", seconds=3.2)
@@ -107,7 +107,7 @@ async def test_a_trigger_that_expired_leaves_another_way_to_answer(scene: SlackS
 
 
 async def test_two_bots_answer_each_click_once(scene: SlackScene) -> None:
-    """Row 16: each delivery goes to one of two bots at random; neither needs what the other knows."""
+    """Row 16: each delivery goes to one of two bots at random; neither depends on the other's state."""
     await scene.start("one")
     await scene.start("two")
     question = await scene.asks("one-right")
@@ -126,7 +126,7 @@ async def test_two_bots_answer_each_click_once(scene: SlackScene) -> None:
 
 
 async def test_two_bots_and_one_journal_answer_a_repeated_event_once(scene: SlackScene) -> None:
-    """Row 11: the same event comes to both of two bots: their common journal lets one answer."""
+    """Row 11: two bots receive the same event: their shared journal lets one answer."""
     await scene.start()
     await scene.start()
     scene.slack.faults.copies = 4
@@ -141,8 +141,8 @@ async def test_two_bots_and_one_journal_answer_a_repeated_event_once(scene: Slac
     assert all(socket.delivered for socket in scene.slack.sockets.open)
 
 
-async def test_who_the_app_is_is_not_asked_per_request(scene: SlackScene) -> None:
-    """Row 19: twenty commands cause no call of auth.test, and hardly one of users.info for each member."""
+async def test_auth_test_is_not_called_per_request(scene: SlackScene) -> None:
+    """Row 19: twenty commands cause no auth.test call, and about one users.info call per member."""
     await scene.start()
     before = oracle.calls(scene.slack.log, "auth.test")
     for _ in range(10):
@@ -154,8 +154,8 @@ async def test_who_the_app_is_is_not_asked_per_request(scene: SlackScene) -> Non
     assert oracle.calls(scene.slack.log, "users.info") <= 8
 
 
-async def test_what_was_acknowledged_survives_a_kill(scene: SlackScene) -> None:
-    """Row 20: kill -9 right after the acknowledgement: the next bot does what was asked, once."""
+async def test_an_acknowledged_event_survives_a_kill(scene: SlackScene) -> None:
+    """Row 20: kill -9 right after the acknowledgement: the next bot handles the event once."""
     bot = await scene.start()
     question = await scene.asks("one-right")
     await scene.slack.click(scene.bob, question, "Answer")
@@ -177,7 +177,7 @@ async def test_what_was_acknowledged_survives_a_kill(scene: SlackScene) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_every_acknowledgement_is_in_time_with_the_database_locked(scene: SlackScene, mode: str) -> None:
-    """Row 20: nobody can use the database: sixty clicks and commands are acknowledged at once, and answered after."""
+    """Row 20: with the database locked, sixty clicks and commands are acknowledged at once and answered afterwards."""
     await started(scene, mode)
     question = await scene.asks("one-right")
     people = [scene.slack.user(scene.team, f"Member {number}") for number in range(30)]
@@ -194,8 +194,8 @@ async def test_every_acknowledgement_is_in_time_with_the_database_locked(scene: 
     assert oracle.unanswered(scene.slack.log) == []
 
 
-async def test_a_bot_that_is_told_to_stop_finishes_what_it_began(scene: SlackScene) -> None:
-    """Row 20: SIGTERM with a question unanswered: it is answered, and the process ends well."""
+async def test_a_stopping_bot_finishes_its_work(scene: SlackScene) -> None:
+    """Row 20: on SIGTERM, a running answer is finished and the process ends well."""
     bot = await scene.start()
     async with scene.locked():
         assert (await scene.slack.slash(scene.bob, scene.daily, "/quiz", "today")).acked
@@ -206,7 +206,7 @@ async def test_a_bot_that_is_told_to_stop_finishes_what_it_began(scene: SlackSce
 
 
 async def test_buttons_and_forms_from_before_a_restart_work(scene: SlackScene) -> None:
-    """Rows 4, 7, 16: a button, a private card and an open form of a bot that is gone are answered by the next."""
+    """Rows 4, 7, 16: a button, a private card and an open form of a killed bot work with the next one."""
     bot = await scene.start()
     question = await scene.asks("the-shape")
     await scene.slack.click(scene.bob, question, "Answer")
@@ -223,8 +223,8 @@ async def test_buttons_and_forms_from_before_a_restart_work(scene: SlackScene) -
     scene.slack.must_be_well()
 
 
-async def test_an_answer_by_url_that_is_refused_goes_by_the_token(backend: Backend, bots: Bots) -> None:
-    """Row 3: the payload's own address is used up or away: the member is told by the bot's token all the same."""
+async def test_a_rejected_response_url_is_replaced_by_the_token(backend: Backend, bots: Bots) -> None:
+    """Row 3: if the response_url is used up or fails, the member gets the reply with the bot token."""
     async with slack_scene(backend, bots) as scene:
         await scene.start()
         scene.slack.fail("response_url", "500")
@@ -234,7 +234,7 @@ async def test_an_answer_by_url_that_is_refused_goes_by_the_token(backend: Backe
 
 
 async def count(scene: SlackScene, table: str) -> int:
-    """How many rows a table has."""
+    """Counts the rows of a table."""
     async with await psycopg.AsyncConnection.connect(libpq_url(scene.backend.database_url)) as connection:
         found = await (await connection.execute(f"select count(*) from {table}".encode())).fetchone()
     assert found

@@ -1,4 +1,4 @@
-"""Slack: signed requests; only Slack's own are heeded, and each of them once."""
+"""Signed HTTP requests: only Slack's are accepted, each once."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.faults.slack_faults import SlackScene, scene
 __all__ = ["scene"]
 
 
-async def test_only_fresh_requests_that_slack_signed_are_heeded(scene: SlackScene) -> None:
-    """A wrong signature, one of another secret, none, and one six minutes old are refused with 401."""
+async def test_only_fresh_requests_signed_by_slack_are_accepted(scene: SlackScene) -> None:
+    """A wrong signature, one from another secret, a missing one and one six minutes old get a 401."""
     await scene.start_http()
     assert (await scene.slack.slash(scene.bob, scene.daily, "/quiz", "help")).acked
     await scene.slack.until(lambda: scene.slack.private(scene.bob))
@@ -31,7 +31,7 @@ async def test_only_fresh_requests_that_slack_signed_are_heeded(scene: SlackScen
 
 
 async def test_a_replayed_request_is_answered_once(scene: SlackScene) -> None:
-    """Row 11: somebody who listened in sends a signed request again within its five minutes: nothing is done twice."""
+    """Row 11: an attacker replays a signed request within five minutes: nothing happens twice."""
     await scene.start_http()
     assert (await scene.slack.slash(scene.bob, scene.daily, "/quiz", "help")).acked
     await scene.slack.until(lambda: scene.slack.private(scene.bob))
@@ -43,8 +43,8 @@ async def test_a_replayed_request_is_answered_once(scene: SlackScene) -> None:
     assert len(scene.slack.private(scene.bob)) == 1
 
 
-async def test_the_address_is_proved_to_slack(scene: SlackScene) -> None:
-    """Slack's challenge at setup is answered, signed like everything."""
+async def test_slacks_url_verification_is_answered(scene: SlackScene) -> None:
+    """Slack's signed challenge is answered."""
     await scene.start_http()
     body = json.dumps({"type": "url_verification", "challenge": "c-1", "token": "t"})
     headers = {"Content-Type": "application/json"} | signature(scene.slack.app.signing_secret, int(time.time()), body)
@@ -52,8 +52,8 @@ async def test_the_address_is_proved_to_slack(scene: SlackScene) -> None:
     assert status == 200 and "c-1" in said
 
 
-async def test_a_request_larger_than_slack_sends_is_left_unread(scene: SlackScene) -> None:
-    """Four mebibytes are taken and one byte more is refused, whoever signed it."""
+async def test_an_oversized_request_is_rejected(scene: SlackScene) -> None:
+    """Four mebibytes are accepted and one more byte is rejected, even if signed."""
     await scene.start_http()
     for size, status in ((MAX_BODY_BYTES, 400), (MAX_BODY_BYTES + 1, 413)):
         body = "x" * size
@@ -63,8 +63,8 @@ async def test_a_request_larger_than_slack_sends_is_left_unread(scene: SlackScen
         assert (await scene.slack.posting.send(body, headers))[0] == status
 
 
-async def test_no_body_of_a_stranger_makes_it_fail(scene: SlackScene) -> None:
-    """Bodies that are not what they say they are, unsigned, are refused."""
+async def test_malformed_bodies_are_rejected(scene: SlackScene) -> None:
+    """Unsigned, malformed bodies get a 4xx, never a 5xx."""
     await scene.start_http()
     form, text = "application/x-www-form-urlencoded", "application/json"
     bodies = [

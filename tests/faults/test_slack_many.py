@@ -1,4 +1,4 @@
-"""Slack: many rounds due in the same minute, in little; `tests/bench/bench_slack.py` does the same with thousands."""
+"""Many rounds on Slack due in the same minute; `tests/bench/bench_slack.py` runs thousands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.timeout(400)
 
 @pytest.mark.parametrize("kill", [False, True])
 async def test_rounds_due_at_once_are_posted_once(database_url: str, kill: bool) -> None:
-    """Rows 17, 18, 20: two workspaces, rounds due at once, clicks meanwhile, with and without kill -9 in the middle."""
+    """Rows 17, 18, 20: two workspaces with rounds due at once and clicks, with and without kill -9."""
     plan = Plan(rounds=80, chats=2, channels=40, kill=kill, seconds=120)
     report = await run(database_url, plan, apart=False)
     assert (report.posted, report.doubled, report.unordered) == (plan.rounds, 0, 0), str(report)

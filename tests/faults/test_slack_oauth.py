@@ -1,4 +1,4 @@
-"""Slack: many workspaces, each installed by OAuth, kept apart, refreshed in time and forgotten when they leave."""
+"""Workspaces installed by OAuth: isolated, refreshed in time, and deleted when they leave."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.faults.slack_faults import free_port
 
 @dataclass
 class Hosted:
-    """A hosted bot, and workspaces that have not installed it."""
+    """A hosted bot, and workspaces that have not installed it yet."""
 
     slack: SlackDouble
     backend: Backend
@@ -43,7 +43,7 @@ class Hosted:
         return await self.slack.install(user, f"{self.address}/slack/install", **tampered)
 
     async def kept(self) -> list[str]:
-        """The workspaces whose token is kept."""
+        """Returns the workspaces that have a token."""
         async with await psycopg.AsyncConnection.connect(libpq_url(self.backend.database_url)) as connection:
             found = await (
                 await connection.execute(b"select team from installation where token is not null order by team")
@@ -51,7 +51,7 @@ class Hosted:
         return [str(row[0]) for row in found]
 
     async def left(self, teams: list[str]) -> None:
-        """Wait until only these installations are kept: PostgreSQL itself looks again and again."""
+        """Waits until only these installations remain; the polling runs in PostgreSQL."""
         look = """do $$ begin
             for i in 1..200 loop
                 exit when (select count(token) from installation) = %d;
@@ -73,8 +73,8 @@ async def hosted(backend: Backend, bots: Bots) -> AsyncIterator[Hosted]:
         await bots.clear()
 
 
-async def test_two_workspaces_are_served_apart(hosted: Hosted) -> None:
-    """Row 19: two workspaces install the app: each is answered with its own token and sees its own board alone."""
+async def test_workspaces_are_isolated(hosted: Hosted) -> None:
+    """Row 19: two workspaces install the app: each is answered with its own token and sees only its own board."""
     await hosted.start()
     here, ann, daily = hosted.workspace("here")
     there, eve, other = hosted.workspace("there")
@@ -96,7 +96,7 @@ async def test_two_workspaces_are_served_apart(hosted: Hosted) -> None:
 
 
 async def test_a_forged_state_installs_nothing(hosted: Hosted) -> None:
-    """Row 19: somebody lures an admin to a link of their own making: the state is not ours, and nothing is kept."""
+    """Row 19: an attacker sends an admin a forged link: the state is unknown, and nothing is saved."""
     await hosted.start()
     _, ann, _ = hosted.workspace("here")
     status, said = await hosted.installs(ann, state="forged")
@@ -104,8 +104,8 @@ async def test_a_forged_state_installs_nothing(hosted: Hosted) -> None:
     assert await hosted.kept() == []
 
 
-async def test_a_workspace_that_leaves_is_forgotten(hosted: Hosted) -> None:
-    """Row 19: uninstalled: its tokens are forgotten, nothing more is sent there, and the other is served on."""
+async def test_an_uninstalled_workspace_is_deleted(hosted: Hosted) -> None:
+    """Row 19: after uninstalling, its tokens are deleted and nothing is sent there; the other workspace goes on."""
     await hosted.start()
     here, ann, daily = hosted.workspace("here")
     there, eve, other = hosted.workspace("there")
@@ -126,8 +126,8 @@ async def test_a_workspace_that_leaves_is_forgotten(hosted: Hosted) -> None:
     hosted.slack.must_be_well()
 
 
-async def test_a_token_is_refreshed_once_and_ahead_of_time(hosted: Hosted) -> None:
-    """Row 19: a token about to end while five members type: one refresh, ahead of time, and all five are answered."""
+async def test_a_token_is_refreshed_once_before_it_expires(hosted: Hosted) -> None:
+    """Row 19: a token is about to expire while five members type: one refresh in time, and all five are answered."""
     _, ann, daily = hosted.workspace("here")
     people = [hosted.slack.user(hosted.slack.world.teams[ann.team], f"Member {number}") for number in range(5)]
     daily.members |= {person.id for person in people}
@@ -144,6 +144,6 @@ async def test_a_token_is_refreshed_once_and_ahead_of_time(hosted: Hosted) -> No
 
 
 async def ends_soon(hosted: Hosted) -> None:
-    """Let every kept token end within five minutes."""
+    """Makes every token expire within five minutes."""
     async with await psycopg.AsyncConnection.connect(libpq_url(hosted.backend.database_url)) as connection:
         await connection.execute(b"update installation set expires_at = now() + interval '5 minutes'")

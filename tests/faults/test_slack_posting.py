@@ -1,4 +1,4 @@
-"""Slack: a message stands exactly once whatever becomes of the call that makes it."""
+"""Posting on Slack under faults: every message exists exactly once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOWS: tuple[How, ...] = ("cut before", "cut after", "500", "error")
 
 
 async def test_a_question_is_posted_once_however_the_call_ends(scene: SlackScene) -> None:
-    """Row 17: the call that posts is cut before it was done, cut after, fails, is refused: one message stands."""
+    """Row 17: the posting call is cut before or after it took effect, fails or is refused: one message exists."""
     channels = [scene.slack.channel(scene.team, f"daily-{number}", scene.bob) for number in range(len(HOWS))]
     for channel, how in zip(channels, HOWS, strict=True):
         scene.slack.fail("chat.postMessage", how).fits = lambda args, id_=channel.id: question_in(args, id_)  # type: ignore[misc]
@@ -34,7 +34,7 @@ async def test_a_question_is_posted_once_however_the_call_ends(scene: SlackScene
 
 
 async def test_a_killed_bots_message_is_found_and_not_made_again(scene: SlackScene) -> None:
-    """Row 17: kill -9 between the post and the report of it: the next bot finds the message by its key."""
+    """Row 17: kill -9 between the post and its report: the next bot finds the message by its key."""
     fault = scene.slack.fail("chat.postMessage", "cut after")
     bot = await scene.start()
     await scene.backend.import_bank(scene.boss)
@@ -51,8 +51,8 @@ async def test_a_killed_bots_message_is_found_and_not_made_again(scene: SlackSce
     scene.slack.must_be_well()
 
 
-async def test_a_limit_is_kept_to_and_nothing_is_lost(scene: SlackScene) -> None:
-    """Row 18: Slack answers 429: the bot waits as long as it is told, and then the question stands."""
+async def test_a_rate_limit_is_obeyed_and_nothing_is_lost(scene: SlackScene) -> None:
+    """Row 18: after a 429, the bot waits as long as Slack says, and then posts the question."""
     fault = scene.slack.fail("chat.postMessage", "429", times=2, seconds=1)
     # Not the greeting, which goes out at the same time.
     fault.fits = lambda args: question_in(args, scene.daily.id)
@@ -68,8 +68,8 @@ async def test_a_limit_is_kept_to_and_nothing_is_lost(scene: SlackScene) -> None
     scene.slack.must_be_well()
 
 
-async def test_many_questions_of_one_channel_keep_its_pace(scene: SlackScene) -> None:
-    """Row 18: six rounds at once in one channel: one message a second after a short burst, and never a 429."""
+async def test_many_questions_keep_a_channels_rate_limit(scene: SlackScene) -> None:
+    """Row 18: six rounds at once in one channel: one message a second after a short burst, and no 429."""
     await scene.start()
     await scene.backend.import_bank(scene.boss)
     await scene.backend.posts_now(scene.boss, *[scene.place()] * 6)
@@ -81,12 +81,12 @@ async def test_many_questions_of_one_channel_keep_its_pace(scene: SlackScene) ->
 
 
 def question_in(args: Body, channel: str) -> bool:
-    """Whether a call posts a question in a channel."""
+    """Returns whether a call posts a question in a channel."""
     return args.get("channel") == channel and "Question for " in str(args.get("blocks"))
 
 
 async def outbox_settled(scene: SlackScene) -> None:
-    """Wait until nothing of the outbox is left to be sent or looked for."""
+    """Waits until the outbox is empty."""
     async with await psycopg.AsyncConnection.connect(libpq_url(scene.backend.database_url), autocommit=True) as own:
         await own.execute(
             b"""do $$ begin

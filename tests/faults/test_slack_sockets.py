@@ -1,4 +1,4 @@
-"""Slack: Socket Mode when sockets fall silent, are cut, are asked to make way, or cannot be had."""
+"""Socket Mode under faults: silent, cut, replaced and unavailable sockets."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ __all__ = ["scene"]
 
 
 async def answers(scene: SlackScene) -> None:
-    """A command is acknowledged and answered."""
+    """Checks that a command is acknowledged and answered."""
     before = len(scene.slack.private(scene.bob))
     assert (await scene.slack.slash(scene.bob, scene.daily, "/quiz", "help")).acked
     await scene.slack.until(lambda: len(scene.slack.private(scene.bob)) > before)
 
 
 @pytest.mark.parametrize("pongs", [False, True])
-async def test_a_socket_that_falls_silent_is_left(scene: SlackScene, pongs: bool) -> None:
-    """Row 14: the socket stays open and delivers nothing, with pongs or without: a new one is made and serves."""
+async def test_a_silent_socket_is_replaced(scene: SlackScene, pongs: bool) -> None:
+    """Row 14: a socket that is open but silent, with or without pongs, is replaced."""
     await scene.start(**QUICK_PING, DAILYGRAD_SLACK_QUIET_S="1")
     await answers(scene)
     deaf = scene.slack.sockets.deafen(pongs=pongs)
@@ -31,8 +31,8 @@ async def test_a_socket_that_falls_silent_is_left(scene: SlackScene, pongs: bool
     assert len(scene.slack.sockets.open) == 1
 
 
-async def test_sockets_that_cannot_be_had_cause_no_storm(scene: SlackScene) -> None:
-    """Row 15: Slack cuts the socket and refuses new ones: few are asked for, then one serves, and none is left over."""
+async def test_unavailable_sockets_cause_no_reconnect_storm(scene: SlackScene) -> None:
+    """Row 15: Slack cuts the socket and refuses new ones: few are requested, then one works, and none is left over."""
     await scene.start(**QUICK_PING)
     scene.slack.sockets.refusing = True
     asked_before = oracle.calls(scene.slack.log, "apps.connections.open")
@@ -48,8 +48,8 @@ async def test_sockets_that_cannot_be_had_cause_no_storm(scene: SlackScene) -> N
     assert len(scene.slack.sockets.open) == 1
 
 
-async def test_an_api_that_fails_on_the_way_back_is_asked_again(scene: SlackScene) -> None:
-    """Row 15: after a cut, the call that opens a socket fails three times: the bot goes on and comes back."""
+async def test_reconnecting_survives_a_failing_api(scene: SlackScene) -> None:
+    """Row 15: after a cut, apps.connections.open fails three times: the bot retries and reconnects."""
     await scene.start(**QUICK_PING)
     scene.slack.fail("apps.connections.open", "500", times=3)
     scene.slack.sockets.drop()
@@ -59,10 +59,10 @@ async def test_an_api_that_fails_on_the_way_back_is_asked_again(scene: SlackScen
 
 
 @pytest.mark.parametrize("reason", ["warning", "refresh_requested"])
-async def test_a_socket_asked_to_make_way_does(
+async def test_a_socket_is_replaced_when_slack_asks(
     scene: SlackScene, reason: Literal["warning", "refresh_requested"]
 ) -> None:
-    """Row 15: five times Slack asks for a fresh socket: each time one is made, and one is there in the end."""
+    """Row 15: Slack asks for a new socket five times: each time it is replaced, and one remains."""
     await scene.start(**QUICK_PING)
     for _ in range(5):
         old = set(scene.slack.sockets.open)
@@ -74,7 +74,7 @@ async def test_a_socket_asked_to_make_way_does(
 
 
 async def test_a_cut_socket_is_replaced(scene: SlackScene) -> None:
-    """Row 15: the connection is cut without a word: the next command is answered."""
+    """Row 15: the connection is cut: the next command is answered."""
     await scene.start(**QUICK_PING)
     for _ in range(3):
         made = scene.slack.sockets.made

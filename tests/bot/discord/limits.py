@@ -1,4 +1,4 @@
-"""Discord's documented limits in one table, and a checker of bodies against them; it needs no schema at hand."""
+"""Discord's documented limits, and a check of bodies against them. Needs no schema."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def texts_of(body: dict[str, Any]) -> list[str]:
 
 
 def raw_mentions(text: str) -> list[str]:
-    """What Discord would read as a mention: what stands in code is none."""
+    """Returns what Discord would treat as a mention; code contains none."""
     return _MENTION.findall(_CODE.sub("", text))
 
 
 def wrong_in_message(body: dict[str, Any]) -> list[str]:
-    """Everything Discord would refuse of a message, and everything we promise of one."""
+    """Returns everything Discord would reject in a message, and violations of our own rules."""
     parts, texts = parts_of(body), texts_of(body)
     found = [*_within("text of a message", sum(map(units, texts))), *_within("components of a message", len(parts))]
     if body["allowed_mentions"] != {"parse": []}:
@@ -113,7 +113,7 @@ def _wrong_in_button(part: dict[str, Any]) -> list[str]:
 
 
 def wrong_in_modal(modal: dict[str, Any]) -> list[str]:
-    """Everything Discord would refuse of a modal."""
+    """Returns everything Discord would reject in a modal."""
     found = [
         *_within("title of a modal", units(modal["title"]), modal["title"]),
         *_within("custom_id", len(modal["custom_id"])),

@@ -56,7 +56,7 @@ class Person:
         return self.sim.double.world.direct(self.member).seen(self.member)
 
     async def click(self, shown: Shown | None, label: str) -> Interaction:
-        """Press a button of a message, or of the last message of an answer."""
+        """Clicks a button of a message, or of the last message of a reply."""
         assert shown is not None
         message = shown if isinstance(shown, Message) else messages_of(shown)[-1]
         assert label in message.buttons, f"no {label!r} among {sorted(message.buttons)}"
@@ -154,12 +154,12 @@ class Simulated:
         assert view.applied, view.findings
 
     async def opens(self, question: str) -> Message:
-        """Post that question at ten in Berlin, open until five; returns the post."""
+        """Posts a question at 10:00 in Berlin, open until 17:00; returns the post."""
         await self.starts(question)
         return self.last("Question for ")
 
     async def starts(self, question: str) -> None:
-        """Let that question be due, and carry what comes of it."""
+        """Makes a question due and delivers what follows."""
         for other in QUESTIONS:
             await self.client.bank_retire(self.operator, f"retire-{question}-{other}", other, other != question)
         spec = ScheduleSpec(at=time(10), zone="Europe/Berlin", open_minutes=7 * 60)
@@ -174,19 +174,19 @@ class Simulated:
         return self.double.world.threads(self.channel)
 
     def last(self, title: str, channel: Channel | None = None) -> Message:
-        """The newest message of a channel with a title that begins so."""
+        """Returns the newest message whose title starts like this."""
         found = [one for one in (channel or self.channel).seen() if said(one).startswith(f"## {title}")]
         assert found, [said(one).partition("\n")[0] for one in (channel or self.channel).seen()]
         return found[-1]
 
     async def closes(self) -> None:
-        """Let the round close and its reveal be posted."""
+        """Closes the round and delivers its reveal."""
         self.moving.advance(hours=7)
         await self.service.tick()
         await self.carries()
 
     async def carries(self) -> int:
-        """Do the jobs, then carry all that waits to Discord; returns how many messages those were."""
+        """Runs the jobs, then delivers the outbox; returns the number of messages."""
         await self.service.jobs.work_off()
         dispatcher, carried = Dispatcher(self.client, self.app.platform), 0
         while count := await dispatcher.once():
@@ -194,7 +194,7 @@ class Simulated:
         return carried
 
     def line(self, shown: Interaction) -> dict[str, str]:
-        """What the journal keeps to answer an interaction by."""
+        """Returns the journal's route of an interaction."""
         return {"id": str(shown.id), "application": str(self.double.world.application), "token": shown.token}
 
     async def starts_bot(self) -> None:
@@ -214,12 +214,12 @@ class Simulated:
         await self.connecting
 
     async def restarts(self) -> None:
-        """Put a new bot, which knows nothing, in the place of the one there is."""
+        """Replaces the bot by a new one without memory."""
         await self.stops_bot()
         await self.starts_bot()
 
     def grown(self) -> list[str]:
-        """The stores of discord.py and ours that could grow with what people do, where anything is in them."""
+        """Returns the non-empty caches of discord.py and the bot that could grow with use."""
         state: Any = self.app.bot._connection
         views = state._view_store
         kept = {
@@ -262,12 +262,12 @@ def messages_of(shown: Interaction) -> list[Message]:
 
 
 def id_of(shown: Interaction) -> int:
-    """The first message of an answer."""
+    """Returns the id of a reply's first message."""
     return messages_of(shown)[0].id
 
 
 def alone(shown: Interaction) -> bool:
-    """Whether nobody else sees any message of an answer."""
+    """Returns whether all messages of a reply are ephemeral."""
     return all(each.viewer is not None for each in messages_of(shown))
 
 
@@ -278,7 +278,7 @@ def _components(shown: Shown) -> list[Json]:
 
 
 def said(shown: Shown | None) -> str:
-    """All that a member reads of an answer, or of a message."""
+    """Returns the text a member sees in a reply or message."""
     if shown is None:
         return ""
     if isinstance(shown, Interaction) and shown.modal is not None:
@@ -287,12 +287,12 @@ def said(shown: Shown | None) -> str:
 
 
 def labels(shown: Shown) -> list[str]:
-    """The labels of the buttons under an answer or a message."""
+    """Returns the labels of the buttons of a reply or message."""
     return [str(part["label"]) for part in _walk(_components(shown)) if part.get("type") == 2]
 
 
 def fields(shown: Interaction) -> dict[str, Json]:
-    """The fields of a modal by their name."""
+    """Returns the fields of a modal by name."""
     assert shown.modal is not None, said(shown)
     return {part["custom_id"]: part for part in _walk(shown.modal["components"]) if "custom_id" in part}
 

@@ -1,4 +1,4 @@
-"""The application commands: of Discord's schema and limits, and telling of them says what changed."""
+"""Application commands: Discord's schema and limits, and the description of changes."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ def options_of(command: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def characters(command: dict[str, Any]) -> int:
-    """What Discord counts against the 8,000: names, descriptions and values of a command, its options and choices."""
+    """Counts the characters limited to 8,000: names, descriptions and values of a command, its options and choices."""
     own = sum(len(str(command.get(key, ""))) for key in ("name", "description", "value"))
     return own + sum(characters(part) for key in ("options", "choices") for part in command.get(key) or ())
 
 
-def test_the_double_takes_them() -> None:
+def test_the_double_accepts_them() -> None:
     assert wrong_in_body(COMMANDS_ROUTE, application_commands(), second=False) == []
     assert wrong_in_commands(application_commands()) == []
 
 
 @needs_schemas
-def test_discords_schema_takes_them() -> None:
+def test_they_match_discords_schema() -> None:
     for command in application_commands():
         discord_schema("ApplicationCommandUpdateRequest").validate(command)
 
 
 @pytest.mark.parametrize("command", CHAT, ids=lambda one: one["name"])
-def test_what_the_schema_does_not_say_holds(command: dict[str, Any]) -> None:
+def test_limits_beyond_the_schema_hold(command: dict[str, Any]) -> None:
     assert characters(command) <= MOST_CHARACTERS
     assert len(command["options"]) <= MOST_OPTIONS
     for part in (command, *options_of(command)):
@@ -62,7 +62,7 @@ def test_what_the_schema_does_not_say_holds(command: dict[str, Any]) -> None:
         assert not ("choices" in part and part.get("autocomplete")), part["name"]
 
 
-def test_every_command_is_there_and_none_else() -> None:
+def test_every_command_is_registered_and_no_other() -> None:
     told: set[tuple[str, ...]] = set()
     for command in CHAT:
         for option in command["options"]:
@@ -73,14 +73,14 @@ def test_every_command_is_there_and_none_else() -> None:
     assert told == {(spec.name, *spec.path) for spec in COMMANDS}
 
 
-def test_only_those_who_manage_the_server_get_the_admins_commands() -> None:
+def test_admin_commands_need_manage_server() -> None:
     by_name = {one["name"]: one for one in application_commands()}
     assert by_name["quiz-admin"]["default_member_permissions"] == 1 << 5
     assert "default_member_permissions" not in by_name["quiz"]
     assert all(one["contexts"] == [0] for one in by_name.values())
 
 
-def test_a_required_option_is_one_that_must_be_typed() -> None:
+def test_required_options_match_required_arguments() -> None:
     adjust = next(spec for spec in COMMANDS if spec.path == ("member", "adjust"))
     admin = next(one for one in CHAT if one["name"] == "quiz-admin")
     option = next(one for part in admin["options"] for one in part.get("options", ()) if one["name"] == "adjust")
@@ -90,7 +90,7 @@ def test_a_required_option_is_one_that_must_be_typed() -> None:
     assert read_command("quiz-admin", "member adjust name:Ada points:-5 reason").spec is adjust
 
 
-def test_changes_are_named() -> None:
+def test_changes_are_described() -> None:
     ours = application_commands()
     assert describe_changes([], ours) == ["added /quiz", "added /quiz-admin", "added “Answer with this”"]
     assert describe_changes(as_discord_returns(ours), ours) == []
@@ -102,7 +102,7 @@ def test_changes_are_named() -> None:
 
 
 def as_discord_returns(commands: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """With what it adds, and its numbers as texts."""
+    """Adds Discord's own fields, with numbers as strings."""
     returned: list[dict[str, Any]] = json.loads(json.dumps(commands))
     for number, command in enumerate(returned):
         command |= {
@@ -119,8 +119,8 @@ def as_discord_returns(commands: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return returned
 
 
-async def test_telling_twice_changes_nothing(sim: Simulated) -> None:
-    """The simulation has been told once, and refuses any command it was not told of."""
+async def test_registering_twice_changes_nothing(sim: Simulated) -> None:
+    """The simulation has registered them once, and rejects unknown commands."""
     asked = len(sim.double.log.of("request"))
     assert await register_commands(sim.app.bot.http, str(sim.double.world.application)) == []
     routes = [entry["route"] for entry in sim.double.log.of("request")[asked:]]

@@ -1,4 +1,4 @@
-"""Every slash command and every kind of button once, on Discord; and the transcript of it where one is wanted."""
+"""Every slash command and every kind of button once on Discord, with an optional transcript."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ async def test_every_command_is_answered_privately(sim: Simulated) -> None:
     keep(transcript)
 
 
-async def test_the_buttons_of_cards_lead_on(sim: Simulated) -> None:
-    """From each of these, every button there is, each label once; and what it says."""
+async def test_every_button_of_every_card_works(sim: Simulated) -> None:
+    """Clicks every button of each card, each label once."""
     transcript: list[str] = []
     pressed: set[str] = set()
     await sim.opens("one-right")
@@ -108,7 +108,7 @@ async def _fresh_button(sim: Simulated, command: str, pressed: set[str]) -> str:
 
 
 def keep(transcript: list[str]) -> None:
-    """Write a transcript where one is wanted."""
+    """Writes the transcript if one is requested."""
     if folder := environ.get("DAILYGRAD_TRANSCRIPTS"):
         name = environ.get("PYTEST_CURRENT_TEST", "test").partition("::")[2].partition(" ")[0]
         Path(folder).mkdir(parents=True, exist_ok=True)

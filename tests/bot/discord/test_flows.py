@@ -1,4 +1,4 @@
-"""Discord from a member's side: what is pressed, typed and filled in, on the real bot, service and database."""
+"""Discord from a member's side, on the real bot, service and database."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.bot.discord.simulated import Simulated, alone, fields, id_of, labels,
 
 
 def letter_of(text: str, option: str) -> str:
-    """The letter under which a member sees an option."""
+    """Returns the letter of an option, as the member sees it."""
     found = re.search(rf"\*\*([A-Z])\*\* {re.escape(option)}", text)
     assert found, text
     return found[1]
@@ -44,7 +44,7 @@ async def test_a_choice_is_answered_changed_and_revealed_in_its_thread(sim: Simu
     assert "closed" in said(late).lower()
 
 
-async def test_several_options_are_ticked_in_a_window(sim: Simulated) -> None:
+async def test_several_options_are_ticked_in_a_modal(sim: Simulated) -> None:
     window = await sim.ada.click(await sim.opens("two-right"), label="Answer")
     boxes = fields(window)["options"]
     assert boxes["type"] == 22 and len(boxes["options"]) == 3
@@ -64,7 +64,7 @@ async def test_several_options_are_ticked_in_a_window(sim: Simulated) -> None:
         ("why-scale", "It underflows in float16.", "float16"),
     ],
 )
-async def test_what_is_typed_in_a_window_is_recorded(sim: Simulated, question: str, typed: str, shown: str) -> None:
+async def test_text_typed_in_a_modal_is_recorded(sim: Simulated, question: str, typed: str, shown: str) -> None:
     window = await sim.ada.click(await sim.opens(question), label="Answer")
     done = await sim.ada.submit_modal(window, {"text": typed})
     assert "Your answer is recorded" in said(done) and shown in said(done)
@@ -74,7 +74,7 @@ async def test_what_is_typed_in_a_window_is_recorded(sim: Simulated, question: s
     assert "Your answer is empty" in said(refused)
 
 
-async def test_code_is_handed_in_by_window_by_file_and_by_message(sim: Simulated) -> None:
+async def test_code_is_submitted_by_modal_file_and_message(sim: Simulated) -> None:
     post = await sim.opens("add-one")
     window = await sim.ada.click(post, label="Answer")
     assert {"code", "action"} <= set(fields(window))
@@ -116,7 +116,7 @@ async def test_practice_goes_from_card_to_card(sim: Simulated) -> None:
     assert "tensors" in said(card) or "Nothing is due" in said(card)
 
 
-async def test_a_member_reports_and_a_moderator_settles(sim: Simulated) -> None:
+async def test_a_member_reports_and_a_moderator_resolves(sim: Simulated) -> None:
     await sim.opens("one-right")
     window = await sim.ada.slash(sim.channel, "quiz report")
     done = await sim.ada.submit_modal(window, {"text": "“Two” are right, @everyone"})
@@ -139,7 +139,7 @@ async def test_no_message_pings_anybody(sim: Simulated) -> None:
     assert all(message["allowed_mentions"] == {"parse": []} for message in shown)
 
 
-async def test_an_admin_is_whoever_may_manage_the_server(sim: Simulated) -> None:
+async def test_members_with_manage_server_are_admins(sim: Simulated) -> None:
     assert "quiz-admin audit" in sim.boss.commands(sim.channel)
     assert not [one for one in sim.ada.commands(sim.channel) if one.startswith("quiz-admin")]
     await sim.opens("one-right")
@@ -148,7 +148,7 @@ async def test_an_admin_is_whoever_may_manage_the_server(sim: Simulated) -> None
     assert "no" in said(queue)
 
 
-async def test_options_are_completed(sim: Simulated) -> None:
+async def test_options_are_autocompleted(sim: Simulated) -> None:
     zones = await sim.boss.autocomplete(sim.channel, "quiz-admin schedule add", "zone", "berl")
     assert [one["value"] for one in zones] == ["Europe/Berlin"]
     topics = await sim.ada.autocomplete(sim.channel, "quiz practice", "topic", "ten")
@@ -159,7 +159,7 @@ async def test_options_are_completed(sim: Simulated) -> None:
     assert "mon-fri" in [one["value"] for one in days]
 
 
-async def test_a_program_is_run_from_an_option_and_a_window(sim: Simulated) -> None:
+async def test_a_program_is_run_from_an_option_and_a_modal(sim: Simulated) -> None:
     typed = await sim.ada.slash(sim.channel, "quiz run", code="print(1)")
     assert alone(typed) and said(typed)
     window = await sim.ada.slash(sim.channel, "quiz run")

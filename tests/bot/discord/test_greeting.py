@@ -1,4 +1,4 @@
-"""The hello: once, to whoever added the bot, and from there to a first schedule in three clicks."""
+"""The greeting: sent once to the person who added the bot, and three clicks away from a schedule."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from tests.bot.discord.simulated import JOINED, Person, Simulated, fields, label
 
 
 def told(person: Person) -> list[str]:
-    """Titles of what somebody got alone."""
+    """Returns the titles of somebody's direct messages."""
     return [said(one).partition("\n")[0] for one in person.alone]
 
 
 async def comes_back(sim: Simulated) -> None:
-    """The bot was away while it was added, and is told of the server when it is back."""
+    """Restarts the bot an hour after it was added."""
     sim.moving.now = JOINED + timedelta(hours=1)
     await sim.restarts()
 
 
-async def test_the_owner_is_greeted_once_whatever_discord_says_again(sim: Simulated) -> None:
+async def test_the_owner_is_greeted_once(sim: Simulated) -> None:
     owner = sim.owner
     await comes_back(sim)
     assert told(owner) == ["## Hello, I am Dailygrad"]
@@ -36,8 +36,8 @@ async def test_a_server_joined_long_ago_is_not_greeted(sim: Simulated) -> None:
     assert told(sim.owner) == []
 
 
-async def test_three_clicks_make_a_schedule(sim: Simulated) -> None:
-    """All of them in a direct message, whose buttons know their server and that its owner may."""
+async def test_a_schedule_takes_three_clicks(sim: Simulated) -> None:
+    """All in a direct message, whose buttons know the server and that its owner is an admin."""
     owner = sim.owner
     await comes_back(sim)
     (hello,) = owner.alone
@@ -57,14 +57,14 @@ def _first_of(field: dict[str, object]) -> object:
     return [value] if field["type"] == 3 else value
 
 
-async def test_whoever_added_it_is_greeted_and_not_the_owner(sim: Simulated) -> None:
-    """The audit log says who, where the bot may read it."""
+async def test_the_person_who_added_the_bot_is_greeted(sim: Simulated) -> None:
+    """The audit log says who it was."""
     sim.guild.added_by = sim.boss.member
     await comes_back(sim)
     assert told(sim.boss) == ["## Hello, I am Dailygrad"] and told(sim.owner) == []
 
 
-async def test_who_takes_no_direct_messages_is_greeted_in_the_channel(sim: Simulated) -> None:
+async def test_without_direct_messages_the_greeting_goes_to_the_channel(sim: Simulated) -> None:
     sim.guild.added_by = sim.boss.member
     sim.boss.member.closed = True
     await comes_back(sim)

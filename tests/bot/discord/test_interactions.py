@@ -1,4 +1,4 @@
-"""Interactions as events: every option of every command comes through the reader of commands as it was given."""
+"""Parsing of interactions: every option of every command arrives as it was given."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def read(kind: int, data: dict[str, Any], **more: Any) -> ParsedInteraction:
 
 
 def typed(spec: Spec, options: dict[str, Any]) -> Command:
-    """What a slash command with these options becomes."""
+    """Returns the parsed slash command with these options."""
     given = [{"name": name, "type": 3, "value": value} for name, value in options.items()]
     inner: list[dict[str, Any]] = given
     for word in reversed(spec.path):
@@ -63,7 +63,7 @@ def typed(spec: Spec, options: dict[str, Any]) -> Command:
 
 
 @pytest.mark.parametrize("spec", COMMANDS, ids=lambda spec: spec.words[1:])
-def test_every_option_is_read_as_it_was_given(spec: Spec) -> None:
+def test_every_option_is_parsed(spec: Spec) -> None:
     given: dict[str, Any] = {}
     wanted: dict[str, Any] = {}
     for argument in spec.arguments:
@@ -92,7 +92,7 @@ WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_
 
 
 @given(WORDS, WORDS)
-def test_any_words_come_through(topic: str, text: str) -> None:
+def test_any_text_is_preserved(topic: str, text: str) -> None:
     report = next(spec for spec in COMMANDS if spec.path == ("report",))
     said = read_command("quiz", typed(report, {"id": topic, "text": text}).text)
     assert dict(said.values) == {"id": topic, "text": text}
@@ -100,7 +100,7 @@ def test_any_words_come_through(topic: str, text: str) -> None:
     assert dict(alone.values) == {"text": text}
 
 
-def test_who_and_where_are_discords() -> None:
+def test_the_member_and_the_channel_are_parsed() -> None:
     event = read(3, {"custom_id": "a:r1", "component_type": 2}, admin=True).event
     assert event == Press("discord:900", NOW, event.who, event.where, "a:r1")
     assert (event.who.platform, event.who.workspace, event.who.member, event.who.admin) == ("discord", "77", "8", True)
@@ -112,7 +112,7 @@ def test_a_name_is_never_empty() -> None:
     assert len(read(3, {"custom_id": "a:r1", "component_type": 2}, name="x" * 300).event.who.name) == 80
 
 
-def test_a_button_of_a_direct_message_says_its_server() -> None:
+def test_a_button_in_a_direct_message_names_its_server() -> None:
     there = read(
         3, {"custom_id": id_in_server("a:r1", "123456789012345678", "42"), "component_type": 2}, guild="", channel=""
     )
@@ -126,12 +126,12 @@ def test_a_button_of_a_direct_message_says_its_server() -> None:
     assert forged.event.who.workspace == "77"
 
 
-def test_a_button_may_ask_for_the_window() -> None:
+def test_a_button_may_force_the_modal() -> None:
     found = read(3, {"custom_id": opening_id("f:r1"), "component_type": 2})
     assert found.opens and isinstance(found.event, Press) and found.event.action == "f:r1"
 
 
-def test_a_menu_is_a_filled_form() -> None:
+def test_a_select_menu_submits_a_form() -> None:
     event = read(3, {"custom_id": "f:r1", "component_type": 3, "values": ["a", "b"]}).event
     assert isinstance(event, Submit) and event.values == {"options": ("a", "b")}
 
@@ -141,7 +141,7 @@ def modal(*fields: dict[str, Any], custom_id: str = "f:r1", **resolved: Any) -> 
     return {"custom_id": custom_id, "components": [{"type": 10, "id": 99}, *components], "resolved": resolved}
 
 
-def test_fields_of_every_kind_are_values() -> None:
+def test_all_kinds_of_fields_are_parsed() -> None:
     data = modal(
         {"type": 4, "custom_id": "text", "value": "x\n\ty"},
         {"type": 22, "custom_id": "options", "values": ["a"]},
@@ -154,7 +154,7 @@ def test_fields_of_every_kind_are_values() -> None:
     assert event.action == "f:r1"
 
 
-def test_the_choice_of_what_to_do_is_the_action() -> None:
+def test_the_action_field_is_the_action() -> None:
     event = read(
         5, modal({"type": 4, "custom_id": "code", "value": "x"}, {"type": 21, "custom_id": "action", "value": "x:r1"})
     )
@@ -174,7 +174,7 @@ def test_an_uploaded_file_fills_its_field() -> None:
     assert isinstance(filled, Submit) and filled.values == {"code": ("x = 1",)}
 
 
-def test_a_document_is_imported_by_its_file() -> None:
+def test_an_uploaded_document_is_imported() -> None:
     options = [
         {
             "name": "bank",
@@ -198,7 +198,7 @@ def test_a_document_is_imported_by_its_file() -> None:
     assert isinstance(checked, Submit) and actions.decode(checked.action) == Import("check")
 
 
-def test_the_window_of_an_import_keeps_a_name_that_was_typed() -> None:
+def test_an_import_modal_keeps_the_typed_name() -> None:
     action = encode(Import("apply"))
     data = modal(
         {"type": 4, "custom_id": "name", "value": "mine.md"},
@@ -211,7 +211,7 @@ def test_the_window_of_an_import_keeps_a_name_that_was_typed() -> None:
     assert isinstance(event, Submit) and event.values == {"name": ("mine.md",), "text": ("# b",)}
 
 
-def test_a_picked_message_is_what_was_sent() -> None:
+def test_a_picked_message_is_parsed() -> None:
     message = {"content": "```py\nx\n```", "attachments": [FILE, {**FILE, "filename": "a.png"}]}
     found = read(2, {"type": 3, "name": "Answer with this", "target_id": "4", "resolved": {"messages": {"4": message}}})
     assert isinstance(found.event, Sent) and found.event.text == "```py\nx\n```"
@@ -219,7 +219,7 @@ def test_a_picked_message_is_what_was_sent() -> None:
     assert parse_interaction(heard(2, {"type": 3, "name": "Answer with this", "target_id": "4"}), NOW) is None
 
 
-def test_a_program_is_run_from_its_file() -> None:
+def test_an_uploaded_program_is_run() -> None:
     options = [{"name": "run", "type": 1, "options": [{"name": "file", "type": 11, "value": "1"}]}]
     found = read(2, {"name": "quiz", "type": 1, "options": options, "resolved": {"attachments": {"1": FILE}}})
     event = with_files(found.event, [("a.py", "x: int = 1\nprint(x)\n")])
@@ -227,11 +227,11 @@ def test_a_program_is_run_from_its_file() -> None:
     assert read_command("quiz", event.text).values == {"code": "x: int = 1\nprint(x)"}
 
 
-def test_files_are_kept_as_they_were() -> None:
+def test_files_survive_the_journal() -> None:
     data = modal({"type": 19, "custom_id": "code:file", "values": ["1"]}, attachments={"1": FILE})
     files = read(5, data).files
     assert load_files(dump_files(files)) == files
 
 
-def test_what_is_none_of_ours_is_nothing() -> None:
+def test_unknown_interactions_are_ignored() -> None:
     assert parse_interaction(heard(1, {}), NOW) is None

@@ -1,4 +1,4 @@
-"""The small parts of the adapter: lateness, offers, and what only Discord has to say."""
+"""Small parts of the Discord bot: clock skew, autocompletion, and its own cards."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ LONG = Form("Your answer", encode(Fill("r1")), (TextField("code", "Code", code=T
 
 
 def snowflake(seconds: float) -> str:
-    """An id of that instant: docs, reference, snowflakes."""
+    """Returns an id created at that time. Docs: reference, snowflakes."""
     return str((round((MONDAY.timestamp() + seconds) * 1000) - 1_420_070_400_000) << 22)
 
 
-def test_an_id_says_when_it_was_made() -> None:
+def test_an_id_contains_its_creation_time() -> None:
     assert created_ms(snowflake(0)) == MONDAY.timestamp() * 1000
 
 
-def test_lateness_is_told_whatever_the_clocks_say() -> None:
-    """Our clock is an hour ahead; a late one is late by what it waited."""
+def test_delays_are_measured_despite_clock_skew() -> None:
+    """Our clock is an hour ahead; only the delay counts."""
     now = [MONDAY.timestamp() + 3600.1]
     clock_skew = ClockSkew(lambda: now[0])
     assert clock_skew.of(snowflake(0)) == 0
@@ -62,13 +62,13 @@ def test_lateness_is_told_whatever_the_clocks_say() -> None:
     ],
     ids=lambda card: card.title,
 )
-def test_what_discord_has_to_say_keeps_its_limits(card: object) -> None:
+def test_discords_own_cards_keep_its_limits(card: object) -> None:
     found = bodies(card)  # type: ignore[arg-type]
     assert [wrong for body in found for wrong in wrong_in_message(body)] == []
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_every_form_can_be_a_message_with_the_way_to_it(name: str) -> None:
+def test_every_form_can_be_a_message_with_a_button(name: str) -> None:
     form = FORMS[name]
     card = as_card(form)
     assert [wrong for body in bodies(card, private=True) for wrong in wrong_in_message(body)] == []
@@ -76,7 +76,7 @@ def test_every_form_can_be_a_message_with_the_way_to_it(name: str) -> None:
     assert pressed.opens and pressed.action == form.action
 
 
-def test_the_ways_besides_a_window_are_named() -> None:
+def test_alternatives_to_the_modal_are_named() -> None:
     said = str(as_card(LONG).blocks)
     assert "/quiz answer" in said and "Answer with this" in said
     document = Form("Import", encode(Import("apply")), (TextField("text", "The document", max_length=9000),))
@@ -93,7 +93,7 @@ def spec_named(*path: str) -> Spec:
     return next(spec for spec in COMMANDS if spec.path == path)
 
 
-async def test_offers_go_on_from_what_is_typed(client: ServiceClient, who: MakeWho) -> None:
+async def test_suggestions_match_what_is_typed(client: ServiceClient, who: MakeWho) -> None:
     autocompleter = Autocompleter(client, lambda: MONDAY)
     add = spec_named("schedule", "add")
     zones = await autocompleter.suggest(who(), add, argument_of(add, "zone"), "new_y")
@@ -106,14 +106,14 @@ async def test_offers_go_on_from_what_is_typed(client: ServiceClient, who: MakeW
     assert [value for _, value in commands] == ["privacy"]
 
 
-async def test_nothing_is_offered_where_the_service_is_away(who: MakeWho) -> None:
+async def test_nothing_is_suggested_without_the_service(who: MakeWho) -> None:
     async with ServiceClient.over_http("http://127.0.0.1:9", "no-service-is-there") as away:
         autocompleter = Autocompleter(away, lambda: MONDAY)
         practice = spec_named("practice")
         assert await autocompleter.suggest(who(), practice, argument_of(practice, "topic"), "") == []
 
 
-async def test_what_was_offered_is_kept_for_so_many_workspaces_only(client: ServiceClient) -> None:
+async def test_the_cache_of_suggestions_is_bounded(client: ServiceClient) -> None:
     autocompleter = Autocompleter(client, lambda: MONDAY)
     practice = spec_named("practice")
     for number in range(260):

@@ -1,4 +1,4 @@
-"""Where things are said: a thread belongs to its channel, a direct message to its server."""
+"""Where replies go: a thread belongs to its channel, a direct message to its server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.bot.discord.simulated import Simulated, alone, labels, messages_of, s
 HEAD = "---\nbank: long\nlicence: MIT\n---\n\n# long\n\n"
 
 
-async def test_a_command_in_the_rounds_thread_means_its_channel(sim: Simulated) -> None:
+async def test_a_command_in_a_thread_counts_for_its_channel(sim: Simulated) -> None:
     await sim.opens("one-right")
     await sim.closes()
     (thread,) = sim.threads
@@ -24,7 +24,7 @@ async def test_a_command_in_the_rounds_thread_means_its_channel(sim: Simulated) 
     assert "one-right" in said(asked)
 
 
-async def test_a_question_longer_than_a_window_is_read_in_a_message(sim: Simulated) -> None:
+async def test_a_question_too_long_for_a_modal_is_shown_in_a_message(sim: Simulated) -> None:
     lines = "\n".join(f"Line {number} of a long question about tensors and their views." for number in range(90))
     text = f"{HEAD}## so-long · value · mid\n\n{lines}\n\n### Answer\n\n`2`\n"
     view = await sim.client.bank_import(sim.operator, "import-long", "long.md", text, True)
@@ -39,8 +39,8 @@ async def test_a_question_longer_than_a_window_is_read_in_a_message(sim: Simulat
     assert messages_of(done)[0].id == messages_of(shown)[-1].id
 
 
-async def test_a_note_alone_leads_on_in_its_server(sim: Simulated) -> None:
-    """A member of the server may press it there, and whoever left may not."""
+async def test_buttons_in_a_direct_message_work_for_members_of_the_server(sim: Simulated) -> None:
+    """Somebody who has left the server is refused."""
     await sim.opens("one-right")
     note = Card(
         "Your verdict", "A verdict.", (Text("It is right."),), (Button("Change my answer", encode(Open("r1"))),)
@@ -56,14 +56,14 @@ async def test_a_note_alone_leads_on_in_its_server(sim: Simulated) -> None:
     assert "no longer in that server" in said(refused)
 
 
-async def test_a_press_that_knows_no_server_is_told_where_the_quiz_lives(sim: Simulated) -> None:
+async def test_a_button_without_a_server_explains_where_the_quiz_runs(sim: Simulated) -> None:
     note = Card("Old", "An old note.", (Text("It says no server."),), (Button("Today", "t"),))
     await sim.app.platform.post(Target("", "", str(sim.ada.id)), note, "old:1")
     alone = sim.ada.alone[-1]
     assert "The quiz runs in a server" in said(await sim.ada.click(alone, label="Today"))
 
 
-async def test_an_admin_is_asked_anew_in_a_direct_message(sim: Simulated) -> None:
+async def test_admin_rights_are_looked_up_in_a_direct_message(sim: Simulated) -> None:
     who = sim.operator.model_copy(update={"member": str(sim.boss.id), "admin": False})
     there = await sim.app.bot.fetch_member(who)
     assert there is not None and there.admin and there.name == "Boss"

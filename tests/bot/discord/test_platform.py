@@ -28,11 +28,11 @@ LONG = Card("Long", "Long.", tuple(Text(f"{n} " * 900) for n in "abcde"), (Butto
 
 
 def platform_of(sim: Simulated) -> DiscordPlatform:
-    """One that knows nothing, as after a restart; its clock is Discord's."""
+    """Returns a platform without memory, as after a restart."""
     return DiscordPlatform(sim.app.bot, lambda: datetime.now(UTC))
 
 
-async def test_a_post_is_found_by_any_other_process(sim: Simulated) -> None:
+async def test_a_post_is_found_by_another_process(sim: Simulated) -> None:
     target = Target(sim.workspace, str(sim.channel.id))
     ref = await platform_of(sim).post(target, CARD, "post:1")
     for number in range(130):
@@ -42,7 +42,7 @@ async def test_a_post_is_found_by_any_other_process(sim: Simulated) -> None:
     assert await platform_of(sim).find(target, "post:2") is None
 
 
-async def test_what_is_older_than_a_day_is_not_looked_for(sim: Simulated) -> None:
+async def test_old_messages_are_not_searched(sim: Simulated) -> None:
     target = Target(sim.workspace, str(sim.channel.id))
     await platform_of(sim).post(target, CARD, "post:1")
     for number in range(100):
@@ -51,7 +51,7 @@ async def test_what_is_older_than_a_day_is_not_looked_for(sim: Simulated) -> Non
     assert await later.find(target, "post:1") is None
 
 
-async def test_of_a_card_partly_made_the_rest_is_made(sim: Simulated) -> None:
+async def test_only_the_missing_messages_of_a_card_are_posted(sim: Simulated) -> None:
     target = Target(sim.workspace, str(sim.channel.id))
     count = len(bodies(LONG))
     assert count > 2
@@ -71,7 +71,7 @@ async def test_of_a_card_partly_made_the_rest_is_made(sim: Simulated) -> None:
     assert second._partial == {}
 
 
-async def test_a_thread_is_started_once_and_found_by_the_second_start(sim: Simulated) -> None:
+async def test_a_thread_is_started_once(sim: Simulated) -> None:
     post = await platform_of(sim).post(Target(sim.workspace, str(sim.channel.id)), CARD, "post:1")
     beneath = Target(sim.workspace, str(sim.channel.id), reply_to=post)
     one = await platform_of(sim).post(beneath, Card("The answer", "It."), "reveal:1")
@@ -81,7 +81,7 @@ async def test_a_thread_is_started_once_and_found_by_the_second_start(sim: Simul
     assert await platform_of(sim).find(beneath, "reveal:1") == one
 
 
-async def test_where_no_thread_can_be_the_answer_quotes_its_question(sim: Simulated) -> None:
+async def test_without_a_thread_the_answer_quotes_its_question(sim: Simulated) -> None:
     post = await platform_of(sim).post(Target(sim.workspace, str(sim.channel.id)), CARD, "post:1")
     await sim.app.bot.http.delete_message(sim.channel.id, int(post.split("/")[1]))
     beneath = Target(sim.workspace, str(sim.channel.id), reply_to=post)
@@ -90,7 +90,7 @@ async def test_where_no_thread_can_be_the_answer_quotes_its_question(sim: Simula
     assert await platform_of(sim).find(beneath, "reveal:1") == ref
 
 
-async def test_a_note_to_one_member_is_seen_by_them_alone(sim: Simulated) -> None:
+async def test_a_private_note_goes_to_the_member(sim: Simulated) -> None:
     target = Target(sim.workspace, str(sim.channel.id), member=str(sim.ada.id))
     ref = await platform_of(sim).post(target, CARD, "note:1")
     (alone,) = sim.ada.alone
@@ -98,7 +98,7 @@ async def test_a_note_to_one_member_is_seen_by_them_alone(sim: Simulated) -> Non
     assert await platform_of(sim).find(target, "note:1") == ref
 
 
-async def test_pictures_are_sent_beside_their_message(sim: Simulated) -> None:
+async def test_pictures_are_attached(sim: Simulated) -> None:
     card = Card("The board", "A board.", (Text("See:"), Picture(PNG, "Ada leads with 9 points")))
     await platform_of(sim).post(Target(sim.workspace, str(sim.channel.id)), card, "board:1")
     post = sim.last("The board")
@@ -107,8 +107,8 @@ async def test_pictures_are_sent_beside_their_message(sim: Simulated) -> None:
     assert sim.double.files[attachment["id"]] == PNG
 
 
-async def test_a_channel_that_takes_nothing_gives_the_admins_a_cure(sim: Simulated) -> None:
-    """The notice cannot stand in that channel either: it goes to the server's owner."""
+async def test_a_forbidden_channel_names_the_fix_to_the_admins(sim: Simulated) -> None:
+    """The admins' notice cannot be posted there either, so it goes to the server's owner."""
     shut = await sim.opened_channel("shut", BOT_NEEDS & ~SEND)
     with pytest.raises(DeliveryRefused, match=r"is not allowed to post there: open Server Settings"):
         await platform_of(sim).post(Target(sim.workspace, str(shut.id)), CARD, "post:1")
@@ -117,8 +117,8 @@ async def test_a_channel_that_takes_nothing_gives_the_admins_a_cure(sim: Simulat
     assert "could not be posted" in said(sim.owner.alone[-1])
 
 
-async def test_a_question_that_cannot_be_posted_is_told_to_whoever_can_mend_it(sim: Simulated) -> None:
-    """From the service's outbox to the owner, for the admin who made the schedule has left the server."""
+async def test_the_owner_learns_that_a_question_cannot_be_posted(sim: Simulated) -> None:
+    """The admin who made the schedule has left the server."""
     sim.channel = await sim.opened_channel("quiet", BOT_NEEDS & ~SEND)
     await sim.starts("one-right")
     told = "\n".join(map(said, sim.owner.alone))
@@ -129,13 +129,13 @@ async def test_a_question_that_cannot_be_posted_is_told_to_whoever_can_mend_it(s
     ("channel", "said"),
     [("999", "the channel was deleted"), ("general", "is not a Discord channel id")],
 )
-async def test_a_channel_that_is_not_there_is_refused(sim: Simulated, channel: str, said: str) -> None:
+async def test_a_missing_channel_is_refused(sim: Simulated, channel: str, said: str) -> None:
     with pytest.raises(DeliveryRefused, match=said):
         await platform_of(sim).post(Target(sim.workspace, channel), CARD, "post:1")
 
 
 class Answered:
-    """As much of a response as an error of discord.py reads."""
+    """The part of a response that discord.py's errors read."""
 
     def __init__(self, status: int, wait: str) -> None:
         self.status, self.reason, self.headers = status, "Because", {"Retry-After": wait}
@@ -149,13 +149,13 @@ def error_of(status: int, code: int = 0, wait: str = "") -> discord.HTTPExceptio
 
 
 @pytest.mark.parametrize("code", [10003, 10004, 10008, 50001, 50007, 50013, 50278])
-def test_what_is_refused_for_good_has_a_cure(code: int) -> None:
+def test_permanent_errors_name_a_fix(code: int) -> None:
     verdict = classify_error(error_of(403 if code >= 50000 else 404, code))
     assert isinstance(verdict, DeliveryRefused) and f"({code})" in str(verdict) and ": " in str(verdict)
     assert "doctor" not in str(verdict)
 
 
-def test_a_busy_chat_says_when() -> None:
+def test_rate_limits_say_when_to_retry() -> None:
     verdict = classify_error(error_of(429, wait="3.5"))
     assert isinstance(verdict, DeliveryDelayed) and verdict.seconds == 3.5
     assert isinstance(classify_error(error_of(400, 20028)), DeliveryDelayed), "slow mode"
@@ -163,20 +163,20 @@ def test_a_busy_chat_says_when() -> None:
     assert isinstance(classify_error(error_of(403)), DeliveryDelayed), "something before Discord"
 
 
-def test_what_may_have_arrived_is_left_open() -> None:
+def test_uncertain_errors_are_passed_on() -> None:
     for error in (error_of(500), TimeoutError(), OSError(104, "reset")):
         assert classify_error(error) is error
 
 
 @given(st.text(min_size=1, max_size=300))
-def test_a_key_is_short_and_its_own(key: str) -> None:
+def test_nonces_are_short_and_unique(key: str) -> None:
     assert len(nonce_of(key)) == 24 and nonce_of(key) != nonce_of(key + "x")
     first, second = component_ids(key, 3)
     assert 0 < first < 2**31 and 0 < second < 2**31 and first != second
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 40])
-def test_every_part_is_known_by_its_place(count: int) -> None:
+def test_every_message_of_a_card_is_recognized(count: int) -> None:
     marks = KeyMatcher("post:1")
     body = bodies(CARD)[0]
     for number, part in enumerate(part_keys("post:1", count), start=1):

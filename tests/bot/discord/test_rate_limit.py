@@ -1,4 +1,4 @@
-"""The pace of requests to Discord: never more counted in a second than it allows, whenever each is counted."""
+"""The rate limit of requests to Discord: it holds whenever Discord counts each request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ requests = st.tuples(st.floats(0, 0.3), st.floats(0, 2), st.floats(0, 2))
 
 
 def counted_at(asked: list[tuple[float, float, float]], most: int, window_s: float) -> list[float]:
-    """When Discord counts each of the requests, made by the rule of places as early as it allows."""
+    """Simulates requests that start as early as the slots allow; returns when Discord counts each."""
     slots, now, answers, counted = RequestSlots(0.0, most, window_s), 0.0, list[float](), list[float]()
     for pause, until_counted, until_answered in asked:
         now += pause
@@ -37,7 +37,7 @@ def counted_at(asked: list[tuple[float, float, float]], most: int, window_s: flo
 
 @settings(deadline=None)
 @given(st.lists(requests, max_size=80), st.integers(1, 6), st.floats(0.2, 2))
-def test_no_window_ever_counts_more_than_its_share(
+def test_no_window_ever_counts_more_than_the_limit(
     asked: list[tuple[float, float, float]], most: int, window_s: float
 ) -> None:
     counted = counted_at(asked, most, window_s)
@@ -45,12 +45,12 @@ def test_no_window_ever_counts_more_than_its_share(
         assert last - bisect_left(counted, at - window_s + 1e-9) < most
 
 
-def test_a_bot_just_started_leaves_room_for_what_one_before_it_asked() -> None:
+def test_a_new_process_leaves_room_for_the_requests_of_the_previous_one() -> None:
     counted = counted_at([(0, 0, 0)] * 60, 50, 1.0)
     assert counted == [0.0] * INITIAL_SLOTS + [1.0] * 50 + [2.0] * 5
 
 
-async def test_turns_come_in_order_and_evenly() -> None:
+async def test_requests_start_in_order_and_evenly() -> None:
     loop, limiter, starts = asyncio.get_running_loop(), RateLimiter(200, 0.1), list[tuple[int, float]]()
 
     async def one(number: int) -> None:
@@ -65,7 +65,7 @@ async def test_turns_come_in_order_and_evenly() -> None:
     assert starts[-1][1] - begun >= 90 * 0.1 / 200
 
 
-async def test_a_turn_waits_for_an_answer() -> None:
+async def test_a_request_waits_for_an_answer() -> None:
     limiter = RateLimiter(2, 0.01)
     for _ in range(2):
         await limiter.acquire()
@@ -76,7 +76,7 @@ async def test_a_turn_waits_for_an_answer() -> None:
     await third
 
 
-async def test_who_waits_already_waits_through_a_rest() -> None:
+async def test_a_pause_holds_waiting_requests_too() -> None:
     loop, limiter = asyncio.get_running_loop(), RateLimiter(1, 0.05)
     await limiter.acquire()
     waiting = asyncio.create_task(limiter.acquire())
@@ -88,7 +88,7 @@ async def test_who_waits_already_waits_through_a_rest() -> None:
     assert loop.time() - begun >= 0.3
 
 
-async def test_who_gives_up_waiting_takes_nobodys_place() -> None:
+async def test_a_cancelled_request_takes_no_slot() -> None:
     limiter = RateLimiter(1, 0.01)
     await limiter.acquire()
     waiting = [asyncio.create_task(limiter.acquire()) for _ in range(3)]
@@ -100,8 +100,8 @@ async def test_who_gives_up_waiting_takes_nobodys_place() -> None:
     assert [one.cancelled() for one in waiting] == [True, True, False]
 
 
-async def test_every_request_to_the_api_has_its_turn_and_gives_it_back() -> None:
-    """Answered, refused or cut; what goes elsewhere has none."""
+async def test_every_request_to_the_api_takes_and_releases_a_slot() -> None:
+    """Whether answered, rejected or cut. Requests to other hosts take none."""
 
     async def answer(request: web.Request) -> web.StreamResponse:
         if request.path.endswith("cut") and request.transport is not None:

@@ -1,4 +1,4 @@
-"""Cards and forms as Discord's bodies: what is its own. What holds of every chat is in `test_rendering`."""
+"""Rendering for Discord. `test_rendering` covers what all chats share."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def said_in(found: list[dict[str, Any]]) -> str:
     return "\n".join(text for body in found for text in texts_of(body))
 
 
-def test_a_private_message_is_seen_by_one_alone() -> None:
+def test_a_private_message_is_ephemeral() -> None:
     assert bodies(card_of(Text("x")), private=True)[0]["flags"] & 64
     assert not bodies(card_of(Text("x")))[0]["flags"] & 64
 
 
-def test_a_members_words_mention_and_format_nothing() -> None:
+def test_members_text_neither_mentions_nor_formats() -> None:
     text = said_in(bodies(card_of(Text("@everyone <@123> <#5> <t:1:R> \\*bold\\* x[a:b:c] https://evil.example"))))
     assert raw_mentions(text) == []
     assert "@\u200beveryone" in text
@@ -29,7 +29,7 @@ def test_a_members_words_mention_and_format_nothing() -> None:
     assert "https://" not in text
 
 
-def test_long_code_is_split_between_lines_and_every_fence_closed() -> None:
+def test_long_code_is_split_between_lines_with_closed_fences() -> None:
     lines = [f"x{number} = {number}" for number in range(1200)]
     found = bodies(card_of(Code("\n".join(lines))))
     assert len(found) > 2
@@ -37,7 +37,7 @@ def test_long_code_is_split_between_lines_and_every_fence_closed() -> None:
     assert [line for line in said_in(found).split("\n") if line.startswith("x")] == lines
 
 
-def test_pieces_say_which_they_are_and_only_the_last_has_buttons() -> None:
+def test_messages_are_numbered_and_only_the_last_has_buttons() -> None:
     card = Card("Long", "Long.", (Text("word " * 2000),), CARDS["reveal"].buttons)
     found = bodies(card)
     assert [texts_of(body)[0] for body in found] == [
@@ -48,30 +48,30 @@ def test_pieces_say_which_they_are_and_only_the_last_has_buttons() -> None:
     assert said_in(found).count("word") == 2000
 
 
-def test_a_fence_in_code_and_backticks_in_a_span_end_nothing() -> None:
+def test_fences_in_code_and_backticks_in_a_span_are_escaped() -> None:
     found = bodies(card_of(Code("```\n@everyone\n```", ""), Text("`` a`b `` and ````x``y````")))
     assert [wrong for body in found for wrong in wrong_in_message(body)] == []
 
 
-def test_a_table_is_set_in_a_fence_with_the_readers_row_named() -> None:
+def test_a_table_is_fenced_with_the_readers_row_marked() -> None:
     table = Table(("Rank", "Name"), (("1", "Ann"), ("2", "Bob")), "Board", (0,), 1)
     text = said_in(bodies(card_of(table)))
     assert "**Board**\n```\nRank │ Name" in text
     assert "Bob (you)" in text
 
 
-def test_names_and_words_on_them_are_lines_that_break_anywhere() -> None:
+def test_a_two_column_text_table_becomes_lines() -> None:
     table = Table(("Command", "What it does"), (("/quiz *me*", "Your points."), ("", "More.")), "Commands")
     assert said_in(bodies(card_of(table))) == "## Title\n**Commands**\n\n**/quiz \\*me\\*** Your points.\nMore."
 
 
-def test_many_words_on_many_names_are_a_table_in_parts() -> None:
+def test_a_long_two_column_table_is_split() -> None:
     found = bodies(card_of(Table(("a", "b"), tuple((str(n), "word " * 30) for n in range(60)))))
     assert [wrong for body in found for wrong in wrong_in_message(body)] == []
     assert said_in(found).count("word") == 1800
 
 
-def test_options_stand_beside_their_letters_and_code_below() -> None:
+def test_options_follow_their_letters_and_code_goes_below() -> None:
     rows = (Lettered("A", "plain"), Lettered("B", "```python\nx = 1\n```"), Lettered("C", ""))
     text = said_in(bodies(card_of(Options(rows))))
     assert "**A** plain" in text
@@ -79,24 +79,24 @@ def test_options_stand_beside_their_letters_and_code_below() -> None:
     assert "**C** –" in text
 
 
-def test_what_cannot_be_seen_is_left_out() -> None:
+def test_invisible_text_is_left_out() -> None:
     (body,) = bodies(card_of(Text("\u200b\u200d"), Text(""), Small("  "), Text("seen")))
     assert texts_of(body) == ["## Title", "seen"]
 
 
-def test_a_page_whose_address_is_too_long_for_a_button_is_linked_to() -> None:
+def test_a_url_too_long_for_a_button_becomes_a_link() -> None:
     url = "https://quiz.example/" + "x" * 600
     (body,) = bodies(Card("t", "s", (Text("x"),), (), (Link("The editor", url),)))
     assert f"[The editor](<{url}>)" in said_in([body])
     assert not any(part["type"] == 2 for part in parts_of(body))
 
 
-def test_right_to_left_words_come_after_the_numbers_of_a_bar() -> None:
+def test_right_to_left_labels_follow_the_numbers_of_a_bar() -> None:
     bars = cards.Bars((cards.Bar("נכון מאוד", 2, 0.5, "right"),))
     assert "`█████░░░░░` 2 (50 %) right: נכון מאוד" in said_in(bodies(card_of(bars)))
 
 
-def test_a_form_with_many_options_asks_by_menus() -> None:
+def test_many_options_become_menus() -> None:
     options = tuple((f"o{n}", f"**{n}** option") for n in range(30))
     found = modal(Form("Pick", "f:r1", (PickField("options", "Which?", options, ("o29",), True),)))
     assert wrong_in_modal(found) == []
@@ -106,7 +106,7 @@ def test_a_form_with_many_options_asks_by_menus() -> None:
     assert menus[1]["options"][-1]["default"]
 
 
-def test_options_too_long_for_a_label_are_read_above() -> None:
+def test_options_too_long_for_a_label_are_listed_above() -> None:
     options = (("a", "**A** " + "long " * 40), ("b", "**B** short"))
     found = modal(Form("Pick", "f:r1", (PickField("options", "Which?", options),)))
     assert wrong_in_modal(found) == []
@@ -120,19 +120,19 @@ def test_a_question_too_long_for_a_modal_says_so() -> None:
     assert "is in its message" in texts_of(modal(form))[0]
 
 
-def test_a_text_too_long_to_type_over_is_not_cut() -> None:
+def test_a_text_too_long_for_its_field_is_not_cut() -> None:
     field = modal(Form("Code", "f:r1", (TextField("code", "Code", "x" * 5000, code=True),)))["components"][0]
     assert "value" not in field["component"]
     assert "longer than this window" in field["description"]
 
 
-def test_a_forms_other_buttons_become_a_choice_of_what_to_do() -> None:
+def test_extra_buttons_of_a_form_become_a_choice() -> None:
     form = FORMS["ask code"]
     (group,) = [part for part in parts_of(modal(form)) if part.get("custom_id") == "action"]
     assert [option["value"] for option in group["options"]] == [form.action, *(b.action for b in form.extras)]
 
 
-def test_the_checker_sees_what_is_wrong() -> None:
+def test_the_checker_finds_errors() -> None:
     (body,) = bodies(card_of(Text("x")))
     body["components"][0]["components"].append({"type": 10, "content": "```\n@everyone " + "x" * 4000})
     wrong = wrong_in_message(body)

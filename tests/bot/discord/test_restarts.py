@@ -1,4 +1,4 @@
-"""What was shown before a restart still works after it, a duplicate is answered once, and nothing grows meanwhile."""
+"""Old messages work after a restart, duplicates are answered once, and memory does not grow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ POSTS = int(environ.get("DAILYGRAD_MANY_POSTS", "300"))
 MODALS = int(environ.get("DAILYGRAD_MANY_MODALS", "60"))
 
 
-async def test_old_buttons_and_open_windows_work_after_a_restart(sim: Simulated) -> None:
+async def test_old_buttons_and_open_modals_work_after_a_restart(sim: Simulated) -> None:
     post = await sim.opens("the-shape")
     window = await sim.ada.click(post, label="Answer")
     asked = await sim.boss.click(post, label="Answer")
@@ -40,8 +40,8 @@ async def test_an_interaction_delivered_twice_is_answered_once(sim: Simulated) -
     assert paths and not [path for path in paths if pressed.token in path], "the second delivery says nothing"
 
 
-async def test_what_a_crash_left_is_answered_after_it(sim: Simulated) -> None:
-    """Taken and acknowledged, then killed: the reply comes in the place of “thinking…”, once."""
+async def test_an_interaction_left_by_a_crash_is_answered(sim: Simulated) -> None:
+    """Acknowledged, then killed: the reply replaces “thinking…”, once."""
     post = await sim.opens("one-right")
     shown = await sim.ada.slash(sim.channel, "quiz me")
     who = Who(platform="discord", workspace=sim.workspace, member=str(sim.ada.id), name="Ada")
@@ -54,8 +54,8 @@ async def test_what_a_crash_left_is_answered_after_it(sim: Simulated) -> None:
     assert said(sim.last("Question for ")) == said(post)
 
 
-async def test_a_reply_that_comes_too_late_goes_to_the_member_alone(sim: Simulated) -> None:
-    """Fifteen minutes are over, so the bot's own token is used; the button there still knows its server."""
+async def test_a_late_reply_becomes_a_direct_message(sim: Simulated) -> None:
+    """After fifteen minutes the bot token is used; the button still knows its server."""
     await sim.opens("one-right")
     who = Who(platform="discord", workspace=sim.workspace, member=str(sim.ada.id), name="Ada")
     event = Press("discord:17", sim.service.clock(), who, sim.where, "a:r1")
@@ -67,7 +67,7 @@ async def test_a_reply_that_comes_too_late_goes_to_the_member_alone(sim: Simulat
     assert "Your answer is recorded" in said(pressed)
 
 
-async def test_one_that_cannot_be_read_keeps_no_other_from_its_answer(sim: Simulated) -> None:
+async def test_an_unreadable_journal_entry_does_not_block_the_others(sim: Simulated) -> None:
     shown = await sim.ada.slash(sim.channel, "quiz me")
     who = Who(platform="discord", workspace=sim.workspace, member=str(sim.ada.id), name="Ada")
     for number, route in enumerate(({"token": "t"}, {**sim.line(shown), "marks": "", "files": "[]"})):
@@ -77,14 +77,14 @@ async def test_one_that_cannot_be_read_keeps_no_other_from_its_answer(sim: Simul
     assert "Your data" in said(shown) and sim.journal.left() == []
 
 
-async def test_a_full_disk_keeps_nobody_from_an_answer(sim: Simulated) -> None:
+async def test_a_full_disk_does_not_prevent_answers(sim: Simulated) -> None:
     asked = await sim.ada.click(await sim.opens("one-right"), label="Answer")
     sim.journal.close()
     assert "Your answer is recorded" in said(await sim.ada.click(asked, "A"))
 
 
-async def test_dismissed_windows_and_many_posts_leave_nothing_behind(sim: Simulated) -> None:
-    """The counts of everything that could grow; a window that is put away tells nobody."""
+async def test_dismissed_modals_and_many_posts_leave_nothing_in_memory(sim: Simulated) -> None:
+    """Discord does not report a dismissed modal."""
     post = await sim.opens("the-shape")
     for _ in range(MODALS):
         window = await sim.ada.click(post, label="Answer")
@@ -98,7 +98,7 @@ async def test_dismissed_windows_and_many_posts_leave_nothing_behind(sim: Simula
     assert sim.journal.left() == []
 
 
-async def test_the_journal_forgets_what_is_old(tmp_path: Path) -> None:
+async def test_the_journal_deletes_old_entries(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.sqlite")
     who = Who(platform="discord", workspace="1", member="2", name="Ada")
     for number in range(500):

@@ -1,4 +1,4 @@
-"""The settings of the Discord process: from the environment or a file, and one clear sentence where they are wrong."""
+"""Settings of the Discord bot: from the environment or a file, with one clear sentence for an error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def test_a_token_is_all_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_token_is_required(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISCORD_TOKEN", " a.b.c\n")
     settings = read_discord_settings()
     assert (settings.bot_token, settings.api_url, settings.application_id) == ("a.b.c", API, None)
@@ -40,7 +40,7 @@ def test_the_token_may_be_in_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         ("DISCORD_APPLICATION_ID", "abc", "DISCORD_APPLICATION_ID: "),
     ],
 )
-def test_what_is_wrong_is_said_in_one_sentence(
+def test_invalid_settings_are_explained_in_one_sentence(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
 ) -> None:
     if name not in ("DISCORD_TOKEN", "DISCORD_TOKEN_FILE"):

@@ -1,4 +1,4 @@
-"""With the database locked every press is acknowledged in time, and answered when it is free again."""
+"""With the database locked, every click is acknowledged in time and answered afterwards."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tests.doubles.discord.samples import RESPONSE as RESPOND
 
 @asynccontextmanager
 async def locked(database_url: str) -> AsyncIterator[None]:
-    """Nobody else reads or writes a member until the end of the block."""
+    """Locks the members' tables until the block exits."""
     async with await psycopg.AsyncConnection.connect(libpq_url(database_url)) as connection:
         await connection.execute("lock table member in access exclusive mode")
         yield
         await connection.rollback()
 
 
-async def test_a_choice_is_acknowledged_at_once_and_kept(sim: Simulated, database_url: str) -> None:
+async def test_a_choice_is_acknowledged_at_once_and_recorded(sim: Simulated, database_url: str) -> None:
     asked = await sim.ada.click(await sim.opens("one-right"), label="Answer")
     async with locked(database_url):
         pressing = asyncio.create_task(sim.ada.click(asked, "A"))
@@ -34,8 +34,8 @@ async def test_a_choice_is_acknowledged_at_once_and_kept(sim: Simulated, databas
     assert sim.journal.left() == []
 
 
-async def test_a_window_that_comes_too_late_leaves_the_way_to_it(sim: Simulated) -> None:
-    """Once acknowledged, Discord opens no window for an interaction: a button does."""
+async def test_a_late_modal_is_offered_by_a_button(sim: Simulated) -> None:
+    """Discord opens no modal after an acknowledgement, so a button does."""
     await sim.opens("the-shape")
     shown = await sim.ada.slash(sim.channel, "quiz me")
     who = Who(platform="discord", workspace=sim.workspace, member=str(sim.ada.id), name="Ada")

@@ -1,4 +1,4 @@
-"""A service in which a schedule posts to channels of a chat."""
+"""A service with schedules that post to channels."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ MakeSchedule = Callable[[Platform, str, str, str], Awaitable[None]]
 
 @pytest.fixture
 def present() -> Callable[[], datetime]:
-    """The machine's own time: the doubles tell theirs in every answer."""
+    """The machine's clock, because the doubles send theirs in every response."""
     return lambda: datetime.now(UTC)
 
 
 @pytest.fixture
 def schedules(client: ServiceClient) -> MakeSchedule:
-    """`await schedules("slack", workspace, channel, name)` has a schedule post there."""
+    """`await schedules("slack", workspace, channel, name)` adds a schedule for a channel."""
     numbers = count()
 
     async def make(platform: Platform, workspace: str, channel: str, name: str) -> None:

@@ -1,4 +1,4 @@
-"""What the doctor says of a Discord bot, asked of a Discord on real sockets."""
+"""The doctor's report on a Discord bot, from the Discord double."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Clinic:
 
 @pytest.fixture
 async def clinic(client: ServiceClient, present: Callable[[], datetime]) -> AsyncIterator[Clinic]:
-    """A bot that is well: in a server, its commands known."""
+    """A healthy bot: in a server, with its commands registered."""
     async with Server() as server:
         server.world.commands[0] = [
             {"id": str(number), **command, "version": "1"} for number, command in enumerate(application_commands())
@@ -58,7 +58,7 @@ async def clinic(client: ServiceClient, present: Callable[[], datetime]) -> Asyn
         assert server.violations == []
 
 
-async def test_a_bot_that_is_well(clinic: Clinic, schedules: MakeSchedule) -> None:
+async def test_a_healthy_bot(clinic: Clinic, schedules: MakeSchedule) -> None:
     channel = clinic.guild.channel("daily")
     await schedules("discord", str(clinic.guild.id), str(channel.id), "#daily")
     found = await clinic.findings()
@@ -70,7 +70,7 @@ async def test_a_bot_that_is_well(clinic: Clinic, schedules: MakeSchedule) -> No
     assert "#daily (Team): all permissions granted" in said
 
 
-async def test_the_install_link_asks_for_what_is_needed_and_no_more(clinic: Clinic) -> None:
+async def test_the_install_link_asks_only_for_needed_permissions(clinic: Clinic) -> None:
     link = next(one.said for one in await clinic.findings() if one.said.startswith("install link: "))
     asked = parse_qs(urlsplit(link.removeprefix("install link: ")).query)
     assert asked == {
@@ -83,7 +83,7 @@ async def test_the_install_link_asks_for_what_is_needed_and_no_more(clinic: Clin
     assert install_link("7").startswith("https://discord.com/oauth2/authorize?client_id=7&")
 
 
-async def test_a_token_that_is_none_is_all_there_is_to_say(clinic: Clinic) -> None:
+async def test_an_invalid_token_ends_the_report(clinic: Clinic) -> None:
     (only,) = await clinic.findings(DISCORD_TOKEN="another-token")
     assert only == CheckResult(
         False,
@@ -92,7 +92,7 @@ async def test_a_token_that_is_none_is_all_there_is_to_say(clinic: Clinic) -> No
     )
 
 
-async def test_a_discord_that_is_away(clinic: Clinic) -> None:
+async def test_an_unreachable_discord(clinic: Clinic) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/api/v10"
@@ -101,7 +101,7 @@ async def test_a_discord_that_is_away(clinic: Clinic) -> None:
     assert "DISCORD_API_URL" in only.cure
 
 
-async def test_commands_of_another_version_are_named(clinic: Clinic) -> None:
+async def test_outdated_commands_are_named(clinic: Clinic) -> None:
     clinic.server.world.commands[0] = [
         {**clinic.server.world.commands[0][0], "description": "Old."},
         {"id": "9", "type": 1, "name": "older", "description": "Gone."},
@@ -112,7 +112,7 @@ async def test_commands_of_another_version_are_named(clinic: Clinic) -> None:
     assert only.cure == "run: dailygrad bot discord-sync"
 
 
-async def test_what_is_missing_in_a_channel_is_named_with_its_cure(clinic: Clinic, schedules: MakeSchedule) -> None:
+async def test_missing_permissions_are_named_with_a_fix(clinic: Clinic, schedules: MakeSchedule) -> None:
     quiet = clinic.guild.channel("quiet", BOT_NEEDS & ~SEND_IN_THREADS)
     hidden = clinic.guild.channel("hidden", BOT_NEEDS & ~VIEW)
     for channel in (quiet, hidden):
@@ -136,7 +136,7 @@ async def test_a_bot_in_no_server_and_without_a_service(clinic: Clinic) -> None:
     assert "service: not configured, so scheduled channels were not checked" in said
 
 
-async def test_a_service_that_is_away_is_said(clinic: Clinic) -> None:
+async def test_an_unreachable_service(clinic: Clinic) -> None:
     async with ServiceClient.over_http("http://127.0.0.1:9", "token") as away:
         clinic.client = away
         (only,) = await clinic.broken()
@@ -144,19 +144,19 @@ async def test_a_service_that_is_away_is_said(clinic: Clinic) -> None:
     assert "dailygrad serve" in only.cure
 
 
-async def test_a_clock_that_is_wrong(clinic: Clinic, present: Callable[[], datetime]) -> None:
+async def test_a_wrong_clock(clinic: Clinic, present: Callable[[], datetime]) -> None:
     clinic.clock = lambda: present() - timedelta(minutes=5)
     (only,) = await clinic.broken()
     assert "behind the chat" in only.said
     assert "NTP" in only.cure
 
 
-async def test_another_application_than_was_named(clinic: Clinic) -> None:
+async def test_a_wrong_application_id(clinic: Clinic) -> None:
     (only,) = await clinic.broken(DISCORD_APPLICATION_ID="7")
     assert only.said.startswith("application: DISCORD_APPLICATION_ID is 7, but the token belongs to ")
 
 
-def test_what_the_portal_has_against_us() -> None:
+def test_settings_of_the_developer_portal() -> None:
     found = application_findings(
         {"id": "7", "bot_require_code_grant": True, "interactions_endpoint_url": "https://x", "bot_public": False}, None
     )
@@ -169,7 +169,7 @@ def test_what_the_portal_has_against_us() -> None:
     ]
 
 
-def test_few_connections_left_are_a_warning_in_time() -> None:
+def test_few_remaining_connections_are_reported() -> None:
     limit = {"total": 1000, "remaining": 3, "reset_after": 7_200_000}
     found = gateway_finding({"shards": 2, "session_start_limit": limit})
     assert not found.good
@@ -178,7 +178,7 @@ def test_few_connections_left_are_a_warning_in_time() -> None:
 
 
 @pytest.mark.parametrize("date", [None, "", "yesterday", "Mon, 02 Mar 2026 08:00:00"])
-def test_a_date_that_cannot_be_read_says_nothing_of_the_clock(date: str | None) -> None:
+def test_an_unreadable_date_is_ignored(date: str | None) -> None:
     assert clock_finding(date, AT) is None
 
 
@@ -197,19 +197,19 @@ def overwrite(id: str, kind: int, allow: int = 0, deny: int = 0) -> dict[str, ob
 
 
 @given(ROLES, ROLES)
-def test_roles_add_up_and_another_role_does_nothing(everyone: int, role: int) -> None:
+def test_permissions_of_the_bots_roles_add_up(everyone: int, role: int) -> None:
     assert permissions(guild_of(everyone, role), {}, {"roles": ["2"]}, "7") == everyone | role
     assert permissions(guild_of(everyone, role), {}, {"roles": []}, "7") == everyone
 
 
 @given(ROLES, ROLES, ROLES)
-def test_the_nearest_word_counts(everyone: int, allow: int, deny: int) -> None:
+def test_member_overwrites_come_last(everyone: int, allow: int, deny: int) -> None:
     channel = {"permission_overwrites": [overwrite("7", 1, allow, deny), overwrite("1", 0, deny=allow)]}
     held = permissions(guild_of(everyone), channel, {"roles": []}, "7")
     assert held == (everyone & ~allow & ~deny) | allow
 
 
-def test_an_administrator_and_the_owner_may_do_everything() -> None:
+def test_administrators_and_the_owner_have_every_permission() -> None:
     channel = {"permission_overwrites": [overwrite("1", 0, deny=PERMISSIONS)]}
     for held in (
         permissions(guild_of(8), channel, {"roles": []}, "7"),

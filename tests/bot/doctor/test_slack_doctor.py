@@ -1,4 +1,4 @@
-"""What the doctor says of a Slack app, asked of a Slack on real sockets."""
+"""The doctor's report on a Slack app, from the Slack double."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class Clinic:
 
 @pytest.fixture
 async def clinic(client: ServiceClient, present: Callable[[], datetime]) -> AsyncIterator[Clinic]:
-    """An app that is well, in one workspace, by Socket Mode."""
+    """A healthy app in one workspace, in Socket Mode."""
     async with slack_double() as slack:
         yield Clinic(slack, slack.team("acme"), client, present)
 
 
-async def test_an_app_that_is_well(clinic: Clinic, schedules: MakeSchedule) -> None:
+async def test_a_healthy_app(clinic: Clinic, schedules: MakeSchedule) -> None:
     channel = clinic.slack.channel(clinic.team, "daily")
     await schedules("slack", clinic.team.id, channel.id, "daily")
     found = await clinic.findings()
@@ -60,13 +60,13 @@ async def test_an_app_that_is_well(clinic: Clinic, schedules: MakeSchedule) -> N
     ]
 
 
-async def test_looking_opens_no_connection_and_posts_nothing(clinic: Clinic) -> None:
+async def test_the_doctor_neither_connects_nor_posts(clinic: Clinic) -> None:
     await clinic.findings()
     assert clinic.slack.sockets.open == []
     clinic.slack.must_be_well()
 
 
-async def test_each_missing_scope_is_named_with_its_use(clinic: Clinic) -> None:
+async def test_missing_scopes_are_named_with_their_purpose(clinic: Clinic) -> None:
     kept = tuple(scope for scope in BOT_SCOPES if scope not in ("files:write", "users:read"))
     clinic.slack.world.tokens[clinic.slack.bot_token(clinic.team)].scopes = kept
     found = await clinic.broken()
@@ -86,19 +86,19 @@ async def test_each_missing_scope_is_named_with_its_use(clinic: Clinic) -> None:
         ("something_new", "https://api.slack.com/apps"),
     ],
 )
-def test_a_token_that_is_refused(error: str, cure: str) -> None:
+def test_token_errors_are_explained(error: str, cure: str) -> None:
     found = token_finding("", {"ok": False, "error": error})
     assert not found.good
     assert found.said == f"token: rejected by Slack with {error}"
     assert cure in found.cure
 
 
-async def test_a_token_that_is_none(clinic: Clinic) -> None:
+async def test_an_invalid_token(clinic: Clinic) -> None:
     said = [one.said for one in await clinic.broken(SLACK_BOT_TOKEN="xoxb-nobody")]
     assert said == ["token: rejected by Slack with invalid_auth"]
 
 
-async def test_an_app_level_token_that_is_none(clinic: Clinic) -> None:
+async def test_an_invalid_app_level_token(clinic: Clinic) -> None:
     (only,) = await clinic.broken(SLACK_APP_TOKEN="xapp-1-A0-nobody")
     assert only.said == "events: Slack rejects the app-level token with invalid_auth"
     assert "connections:write" in only.cure
@@ -120,19 +120,19 @@ async def test_a_channel_the_bot_is_not_in(clinic: Clinic, schedules: MakeSchedu
     assert "#far: no token for its workspace T0ELSEWHERE" in [one.said for one in await clinic.broken()]
 
 
-async def test_a_slack_that_is_away_or_asks_to_wait(clinic: Clinic) -> None:
+async def test_an_unreachable_or_rate_limited_slack(clinic: Clinic) -> None:
     (only,) = await clinic.broken(SLACK_API_URL="http://127.0.0.1:9/api/")
     assert only.said.startswith("connection: http://127.0.0.1:9/api/ does not answer")
     assert "SLACK_API_URL" in only.cure
 
 
-async def test_a_clock_that_is_wrong(clinic: Clinic, present: Callable[[], datetime]) -> None:
+async def test_a_wrong_clock(clinic: Clinic, present: Callable[[], datetime]) -> None:
     clinic.clock = lambda: present() + timedelta(hours=1)
     (only,) = await clinic.broken()
     assert "ahead of the chat" in only.said
 
 
-async def test_by_http_only_slack_can_tell(clinic: Clinic) -> None:
+async def test_http_delivery_cannot_be_checked(clinic: Clinic) -> None:
     found = await clinic.findings(SLACK_SIGNING_SECRET="s", SLACK_APP_TOKEN="")
     road = next(one for one in found if one.said.startswith("events: "))
     assert road.good
@@ -142,12 +142,12 @@ async def test_by_http_only_slack_can_tell(clinic: Clinic) -> None:
 # The manifest: what Slack has against what we describe
 
 
-def test_the_manifest_of_this_version_lacks_nothing() -> None:
+def test_the_current_manifest_has_no_differences() -> None:
     assert list(manifest_differences(app_manifest(), socket=True)) == []
     assert list(manifest_differences(app_manifest("https://quiz.example.com"), socket=False)) == []
 
 
-def test_what_an_older_app_lacks_is_named() -> None:
+def test_differences_of_an_older_app_are_named() -> None:
     theirs = copy.deepcopy(app_manifest())
     theirs["features"]["slash_commands"].pop()
     theirs["oauth_config"]["scopes"]["bot"].remove("files:read")
@@ -167,7 +167,7 @@ def test_what_an_older_app_lacks_is_named() -> None:
     assert len(list(manifest_differences({}, socket=False))) > 20
 
 
-async def test_the_manifest_slack_has_is_compared_where_it_may_be_read(present: Callable[[], datetime]) -> None:
+async def test_the_manifest_is_compared_with_a_config_token(present: Callable[[], datetime]) -> None:
     asked: list[tuple[str, str]] = []
 
     def answer(request: httpx.Request) -> httpx.Response:

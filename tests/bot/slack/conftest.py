@@ -1,4 +1,4 @@
-"""A workspace of Slack's double with our bot in it, the real service behind, and a bank of every kind of question."""
+"""A workspace in the Slack double with the bot, the real service, and a bank with every kind of question."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _numbers = count(1)
 
 @dataclass
 class Transcript:
-    """What was done and what was seen, for people to read; written where DAILYGRAD_TRANSCRIPTS names a folder."""
+    """A readable record of a test, written to the folder DAILYGRAD_TRANSCRIPTS."""
 
     name: str
     lines: list[str] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Transcript:
 
 
 def said(shown: Shown) -> str:
-    """The words of a message or view, its buttons in brackets and its fields named."""
+    """Returns the text of a message or view, with buttons in brackets and labels of fields."""
     title = [f"[ {shown.title} ]"] if isinstance(shown, View) else []
     lines = []
     for block in shown.blocks:
@@ -72,7 +72,7 @@ def said(shown: Shown) -> str:
 
 @dataclass
 class Workspace:
-    """The double's workspace and everybody in it; `boss` is an admin of it."""
+    """A workspace of the double with its members; `boss` is an admin."""
 
     slack: SlackDouble
     team: Team
@@ -89,19 +89,19 @@ class Workspace:
     running: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Start our bot."""
+        """Starts the bot."""
         self.stop = asyncio.Event()
         self.running = asyncio.create_task(serve(self.settings, self.client, self.moving, self.stop))
         await self.slack.connected()
 
     async def end(self) -> None:
-        """Stop it, letting it drain."""
+        """Stops the bot and lets it drain."""
         assert self.running is not None
         self.stop.set()
         await self.running
 
     async def die(self) -> None:
-        """Stop it at once, as a crash would."""
+        """Stops the bot at once, as a crash would."""
         assert self.running is not None
         self.running.cancel()
         await asyncio.gather(self.running, return_exceptions=True)
@@ -114,12 +114,12 @@ class Workspace:
         return Where(channel=self.daily.id, name="#daily")
 
     async def only(self, question: str) -> None:
-        """Retire every other question."""
+        """Retires every other question."""
         for other in QUESTIONS:
             await self.client.bank_retire(self.who(self.boss), fresh(), other, other != question)
 
     async def opens(self, question: str) -> Message:
-        """Let that question be posted at ten in Berlin, open until five; the post."""
+        """Posts a question at 10:00 in Berlin, open until 17:00; returns the post."""
         await self.only(question)
         spec = ScheduleSpec(at=time(10), zone="Europe/Berlin", open_minutes=7 * 60)
         await self.client.schedule_add(self.who(self.boss), fresh(), self.where, spec)
@@ -130,7 +130,7 @@ class Workspace:
         return post
 
     async def closes(self) -> Message:
-        """Let the round close; its reveal."""
+        """Closes the round; returns its reveal."""
         self.moving.advance(hours=7)
         await self.works()
         reveal = await self.slack.sees(self.ann, "The answer")
@@ -142,7 +142,7 @@ class Workspace:
         await self.service.jobs.work_off()
 
     async def types(self, user: User, line: str, words: str) -> Shown:
-        """Type a command in the channel; what they then see that bears the words and is new."""
+        """Types a command in the channel; returns the new message with these words."""
         self.transcript.did(user, f"`{line}`")
         before = self.looks(user)
         name, _, text = line.partition(" ")
@@ -153,7 +153,7 @@ class Workspace:
     async def presses(
         self, user: User, shown: Shown, label: str, words: str, values: Mapping[str, Value] | None = None
     ) -> Shown:
-        """Press a button of that label or action; what they then see that bears the words and is new."""
+        """Clicks a button by label or action; returns the new message or view with these words."""
         self.transcript.did(user, f"presses [{shown.control(label).label}]")
         before = self.looks(user)
         sent = await self.slack.click(user, shown, label, values=values)
@@ -161,7 +161,7 @@ class Workspace:
         return await self.sees(user, words, before)
 
     async def fills(self, user: User, values: Mapping[str, Value], words: str) -> Shown:
-        """Submit the view on top; what they then see that bears the words and is new."""
+        """Submits the top view; returns the new message or view with these words."""
         self.transcript.did(user, f"submits {json.dumps(values, ensure_ascii=False)}")
         before = self.looks(user)
         sent = await self.slack.submit_view(user, values)
@@ -169,11 +169,11 @@ class Workspace:
         return await self.sees(user, words, before)
 
     def looks(self, user: User) -> set[tuple[int, str]]:
-        """All they see now, so that what is new can be told from it."""
+        """Returns everything the user sees now, to recognize what is new."""
         return {_look(one) for one in self.slack.seen(user)}
 
     async def sees(self, user: User, words: str, before: Collection[tuple[int, str]] = ()) -> Shown:
-        """Wait until they see something with these words that was not there before."""
+        """Waits until the user sees something new with these words."""
 
         def found() -> Shown | None:
             news = (one for one in reversed(self.slack.seen(user)) if words in f"{said(one)}\n{one.words}")
@@ -185,7 +185,7 @@ class Workspace:
         return shown
 
     def last(self, user: User) -> Shown:
-        """The newest private message they have."""
+        """Returns the user's newest private message."""
         return self.slack.private(user)[-1]
 
 
@@ -198,7 +198,7 @@ def fresh() -> str:
 
 
 def free_port() -> int:
-    """A port nobody listens at."""
+    """Returns an unused port."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
@@ -206,7 +206,7 @@ def free_port() -> int:
 
 @pytest.fixture
 async def slack() -> AsyncIterator[SlackDouble]:
-    """A Slack that runs, with our own manifest."""
+    """A running Slack double with our manifest."""
     async with slack_double(manifest=app_manifest()) as double:
         yield double
 
@@ -220,7 +220,7 @@ async def workspace(
     tmp_path: Path,
     request: pytest.FixtureRequest,
 ) -> AsyncIterator[Workspace]:
-    """Our bot at work in a workspace, its bank imported and no question posted."""
+    """A workspace with the running bot and an imported bank."""
     team = slack.team()
     boss, ann, bob = slack.user(team, "Boss", admin=True), slack.user(team, "Ann"), slack.user(team, "Bob")
     daily = slack.channel(team, "daily", boss, ann, bob)
@@ -237,5 +237,5 @@ async def workspace(
 
 
 def settings_of(environment: Mapping[str, str], data: Path, **more: Any) -> SlackSettings:
-    """Settings as the environment would give them."""
+    """Returns settings as read from the environment."""
     return SlackSettings.model_validate({**environment, "DAILYGRAD_DATA": data, "DAILYGRAD_SLACK_PING_S": 1, **more})

@@ -1,4 +1,4 @@
-"""Slack's documented limits in one table, and a checker of bodies against them; it needs no schema at hand."""
+"""Slack's documented limits, and a check of bodies against them. Needs no schema."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _ENTITY = re.compile(r"&(?!amp;|lt;|gt;)|[<>]")
 
 
 def walk(data: Any) -> Iterator[dict[str, Any]]:
-    """Every object inside, itself included."""
+    """Yields all nested objects, including itself."""
     if isinstance(data, dict):
         yield data
         for value in data.values():
@@ -55,7 +55,7 @@ def walk(data: Any) -> Iterator[dict[str, Any]]:
 
 
 def wrong_in_message(body: dict[str, Any]) -> list[str]:
-    """Everything Slack would refuse of a message, and everything we promise of one."""
+    """Returns everything Slack would reject in a message, and violations of our own rules."""
     blocks, text = body["blocks"], body["text"]
     found = [
         *_within("text of a message", units(text)),
@@ -73,7 +73,7 @@ def wrong_in_message(body: dict[str, Any]) -> list[str]:
 
 
 def wrong_in_view(view: dict[str, Any]) -> list[str]:
-    """Everything Slack would refuse of a view."""
+    """Returns everything Slack would reject in a view."""
     found = [
         *_within("title of a view", units(view["title"]["text"]), view["title"]),
         *_within("title of a view", units(view["submit"]["text"]), view["submit"]),

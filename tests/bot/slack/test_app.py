@@ -1,4 +1,4 @@
-"""The HTTP side of the Slack process: its health for all to see, and nothing else where Slack does not post."""
+"""HTTP of the Slack bot: `/healthz`, and nothing else in Socket Mode."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.bot.slack.conftest import Workspace, free_port
 
 
 @pytest.mark.parametrize(("well", "status"), [(True, 200), (False, 503)])
-async def test_health_is_shown(well: bool, status: int) -> None:
+async def test_healthz_reports_the_state(well: bool, status: int) -> None:
     async def health() -> tuple[bool, dict[str, Any]]:
         return well, {"quiet_s": 1.5}
 
@@ -28,7 +28,7 @@ async def test_health_is_shown(well: bool, status: int) -> None:
                 assert answer.status == 404
 
 
-async def test_a_socket_that_stands_is_healthy_and_one_that_is_lost_is_not(workspace: Workspace) -> None:
+async def test_health_follows_the_socket(workspace: Workspace) -> None:
     await workspace.end()
     port = free_port()
     workspace.settings = workspace.settings.model_copy(update={"port": port})

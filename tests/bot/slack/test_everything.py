@@ -1,4 +1,4 @@
-"""Every command and every button once on Slack, as a transcript to read; nothing of the product is left out."""
+"""Every command and every button once on Slack, with a transcript."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def test_every_command(workspace: Workspace) -> None:
 
 
 class Hands:
-    """Presses buttons, and keeps which kinds of action they had."""
+    """Clicks buttons and records the kinds of their actions."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace

@@ -1,4 +1,4 @@
-"""The bot says hello to whoever added it, and a first schedule is three clicks away."""
+"""The greeting on Slack, three clicks away from a schedule."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tests.bot.slack.conftest import Workspace
 from tests.doubles.slack.shown import Ephemeral, View
 
 
-async def test_a_hello_leads_to_a_schedule_in_three_clicks(workspace: Workspace) -> None:
+async def test_a_greeting_leads_to_a_schedule_in_three_clicks(workspace: Workspace) -> None:
     boss = workspace.boss
     general = workspace.slack.channel(workspace.team, "general", boss, bot=False)
     workspace.slack.invite(boss, general)

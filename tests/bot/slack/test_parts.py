@@ -1,4 +1,4 @@
-"""The Slack adapter's small parts: settings, manifest, errors, windows, hosts of files."""
+"""Small parts of the Slack bot: settings, manifest, errors, views, hosts of files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ HTTP = {"SLACK_SIGNING_SECRET": "s", "SLACK_CLIENT_ID": "1.2", "SLACK_CLIENT_SEC
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, str]], SlackSettings]:
-    """Reads the settings in that environment alone."""
+    """Reads the settings from these variables."""
 
     def read(names: dict[str, str]) -> SlackSettings:
         for name, value in names.items():
@@ -52,7 +52,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, str]], S
     return read
 
 
-def test_the_way_follows_from_what_is_set(environment: Callable[[dict[str, str]], SlackSettings]) -> None:
+def test_the_mode_follows_from_the_settings(environment: Callable[[dict[str, str]], SlackSettings]) -> None:
     one = environment(SOCKET)
     assert (one.mode, one.many, one.http_port) == (Mode.socket, False, None)
     assert "xoxb" not in repr(one)
@@ -66,7 +66,7 @@ def test_many_workspaces_are_reached_over_http(environment: Callable[[dict[str, 
     assert consent_url(many.api_url) == "https://slack-gov.com/oauth/v2/authorize"
 
 
-def test_a_secret_may_lie_in_a_file(environment: Callable[[dict[str, str]], SlackSettings], tmp_path: Path) -> None:
+def test_a_secret_may_be_in_a_file(environment: Callable[[dict[str, str]], SlackSettings], tmp_path: Path) -> None:
     (tmp_path / "token").write_text("xoxb-from-a-file\n", encoding="utf-8")
     read = environment({"SLACK_APP_TOKEN": "xapp-1", "SLACK_BOT_TOKEN_FILE": str(tmp_path / "token")})
     assert read.bot_token is not None
@@ -87,7 +87,7 @@ def test_a_secret_may_lie_in_a_file(environment: Callable[[dict[str, str]], Slac
         (SOCKET | {"SLACK_API_URL": "slack.com"}, "SLACK_API_URL is 'slack.com'"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_sentence(
+def test_invalid_settings_are_explained_in_a_sentence(
     environment: Callable[[dict[str, str]], SlackSettings], names: dict[str, str], said: str
 ) -> None:
     with pytest.raises(ValidationError, match=said):
@@ -154,7 +154,7 @@ def refused(code: str, status: int = 200, headers: dict[str, str] | None = None,
         ("channel_not_found", "does not exist, or is private"),
     ],
 )
-def test_a_definite_no_names_cause_and_cure(code: str, said: str) -> None:
+def test_permanent_errors_name_cause_and_fix(code: str, said: str) -> None:
     found = classify_error(refused(code))
     assert isinstance(found, DeliveryRefused)
     assert str(found).startswith(code)
@@ -165,7 +165,7 @@ def test_a_missing_scope_is_named() -> None:
     assert "the scope chat:write" in str(classify_error(refused("missing_scope", needed="chat:write")))
 
 
-def test_a_limit_says_when() -> None:
+def test_a_rate_limit_says_when_to_retry() -> None:
     found = classify_error(refused("ratelimited", 429, {"Retry-After": "7"}))
     assert isinstance(found, DeliveryDelayed)
     assert found.seconds == 7
@@ -174,17 +174,17 @@ def test_a_limit_says_when() -> None:
     assert odd.seconds == 1
 
 
-def test_what_nobody_knows_stays_open() -> None:
+def test_unknown_errors_are_passed_on() -> None:
     for error in (refused("internal_error", 500), refused("fatal_error"), TimeoutError()):
         assert classify_error(error) is error
 
 
-def test_what_never_left_may_be_sent_later() -> None:
+def test_a_failed_connection_is_retried_later() -> None:
     assert isinstance(classify_error(ClientConnectorError(None, OSError("refused"))), DeliveryDelayed)  # type: ignore[arg-type]
     assert isinstance(classify_error(NotInstalled("T1")), DeliveryRefused)
 
 
-def test_a_card_of_many_messages_has_a_key_for_each() -> None:
+def test_every_message_of_a_card_has_a_key() -> None:
     assert part_keys("k", 1) == ["k"]
     assert part_keys("k", 3) == ["k/1", "k/2", "k/3"]
 
@@ -197,7 +197,7 @@ ROUTE = Route(team="T1", channel="C1", thread="1.1", response_url="https://r/1")
 
 
 @pytest.mark.parametrize("name", GALLERY)
-def test_whatever_is_said_fits_a_window_and_the_home_page(name: str) -> None:
+def test_every_reply_fits_a_view_and_the_home_tab(name: str) -> None:
     said = GALLERY[name]
     window = reply_view(said, ROUTE)
     assert wrong_in_view(window) == ("", [])
@@ -209,19 +209,19 @@ def test_whatever_is_said_fits_a_window_and_the_home_page(name: str) -> None:
         assert not any(block["type"] in ("table", "input") for block in home["blocks"])
 
 
-def test_a_card_in_a_window_has_its_buttons_and_nothing_to_submit() -> None:
+def test_a_card_in_a_view_has_buttons_and_no_submit() -> None:
     window = card_view(CARD, ROUTE)
     assert "submit" not in window
     assert window["blocks"][-1]["elements"][0]["value"] == "n::"
     assert wrong_in_view(waiting_view()) == ("", [])
 
 
-def test_a_refusal_stands_beneath_the_last_field() -> None:
+def test_a_refusal_is_shown_under_the_last_field() -> None:
     assert field_errors(form_view(FORM, ROUTE), CARD) == {"response_action": "errors", "errors": {"text": "In short."}}
     assert field_errors(card_view(CARD, ROUTE), CARD) is None
 
 
-def test_a_form_that_came_too_late_for_that_is_filled_in_as_it_was() -> None:
+def test_a_late_refusal_keeps_the_members_input() -> None:
     options = [{"text": {"type": "plain_text", "text": one}, "value": one} for one in "ab"]
     picks = {
         "type": "input",
@@ -240,7 +240,7 @@ def test_a_form_that_came_too_late_for_that_is_filled_in_as_it_was() -> None:
     assert again["blocks"][-1]["element"]["initial_options"] == options[1:]
 
 
-def test_a_picture_that_cannot_be_shown_is_said() -> None:
+def test_a_picture_may_be_replaced_by_its_alt_text() -> None:
     body = bodies(Card("Board", "In short.", (Picture(b"png", "Ann leads by two."), Table(("a",), (("b",),)))))[0]
     assert has_pictures(body)
     spoken = with_alt_texts(body)
@@ -267,5 +267,5 @@ def test_a_picture_that_cannot_be_shown_is_said() -> None:
         ("file:///etc/passwd", "https://slack.com/api/", False),
     ],
 )
-def test_a_token_goes_to_slack_alone(url: str, api: str, may: bool) -> None:
+def test_a_token_is_sent_only_to_slack(url: str, api: str, may: bool) -> None:
     assert is_slack_url(url, api) is may

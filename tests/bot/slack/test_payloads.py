@@ -1,4 +1,4 @@
-"""Slack's payloads, as they come, read as the quiz's events."""
+"""Parsing of Slack's payloads."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def message(**event: Any) -> dict[str, Any]:
     return happened(**{"type": "message", "channel": "C1", "user": "U1", "ts": "5.5", "text": "", **event})
 
 
-def test_a_command_is_what_was_typed_and_where() -> None:
+def test_a_command_is_parsed_with_its_channel() -> None:
     incoming = read(SLASH)
     assert incoming is not None
     event = incoming.event
@@ -92,13 +92,13 @@ def test_a_command_is_what_was_typed_and_where() -> None:
 
 
 @pytest.mark.parametrize("name", ["privategroup", "directmessage", ""])
-def test_a_channel_slack_does_not_name_has_no_name(name: str) -> None:
+def test_placeholders_for_private_channels_are_ignored(name: str) -> None:
     incoming = read(SLASH | {"channel_name": name})
     assert incoming is not None
     assert incoming.event.where.name == ""
 
 
-def test_a_conversation_with_the_bot_stands_for_the_whole_workspace_but_for_admins() -> None:
+def test_a_direct_message_counts_for_the_workspace_except_for_admin_commands() -> None:
     direct = read(SLASH | {"channel_id": "D1", "channel_name": "directmessage"})
     admin = read(SLASH | {"channel_id": "D1", "command": "/quiz-admin"})
     assert direct is not None
@@ -107,7 +107,7 @@ def test_a_conversation_with_the_bot_stands_for_the_whole_workspace_but_for_admi
     assert admin.event.where.channel == "D1"
 
 
-def test_a_press_bears_its_action_and_its_instant() -> None:
+def test_a_click_has_its_action_and_time() -> None:
     incoming = read(PRESS)
     assert incoming is not None
     assert isinstance(incoming.event, Press)
@@ -117,24 +117,24 @@ def test_a_press_bears_its_action_and_its_instant() -> None:
 
 
 @pytest.mark.parametrize("stamp", ["junk", "1.0", str((NOW + timedelta(days=1)).timestamp()), None])
-def test_an_instant_that_cannot_be_is_now(stamp: str | None) -> None:
+def test_an_implausible_time_becomes_now(stamp: str | None) -> None:
     pressed = PRESS["actions"][0] | {"action_ts": stamp}  # type: ignore[index]
     incoming = read(PRESS | {"actions": [pressed]})
     assert incoming is not None
     assert incoming.event.at == NOW
 
 
-def test_a_card_only_one_member_sees_may_be_replaced() -> None:
+def test_an_ephemeral_card_may_be_replaced() -> None:
     incoming = read(PRESS | {"container": {"is_ephemeral": True, "thread_ts": "1.1"}})
     assert incoming is not None
     assert (incoming.route.own, incoming.route.thread) == ("1", "1.1")
 
 
-def test_a_button_that_only_opens_a_page_says_nothing() -> None:
+def test_a_link_button_is_ignored() -> None:
     assert read(PRESS | {"actions": [{"action_id": "link:0", "action_ts": STAMP}]}) is None
 
 
-def test_a_submission_bears_its_values_and_the_way_back() -> None:
+def test_a_submission_has_its_values_and_route() -> None:
     state = {
         "text": {"text": {"type": "plain_text_input", "value": "(3,)"}},
         "empty": {"empty": {"type": "plain_text_input", "value": None}},
@@ -153,7 +153,7 @@ def test_a_submission_bears_its_values_and_the_way_back() -> None:
     assert (incoming.route.view, incoming.route.response_url) == ("V1", "https://r/1")
 
 
-def test_a_button_of_a_form_submits_what_is_filled_in() -> None:
+def test_a_button_in_a_form_submits_its_fields() -> None:
     state = {"values": {"code": {"code": {"type": "plain_text_input", "value": "x"}}}}
     body = PRESS | {"view": VIEW | {"state": state}, "container": {"type": "view", "view_id": "V1"}}
     pressed = {"action_id": "x:r12", "value": "x:r12", "action_ts": STAMP}
@@ -164,7 +164,7 @@ def test_a_button_of_a_form_submits_what_is_filled_in() -> None:
     assert incoming.route.window == "form"
 
 
-def test_a_message_to_the_bot_is_sent() -> None:
+def test_a_direct_message_is_parsed() -> None:
     incoming = read(message(text="hi &lt;there&gt;", channel_type="im", channel="D1"))
     assert incoming is not None
     assert isinstance(incoming.event, Sent)
@@ -172,7 +172,7 @@ def test_a_message_to_the_bot_is_sent() -> None:
     assert (incoming.event.where.channel, incoming.route.direct) == ("", "1")
 
 
-def test_one_message_that_comes_as_two_events_is_one() -> None:
+def test_two_events_of_one_message_share_an_id() -> None:
     fence = "```x = 1```"
     beneath = message(text=fence, channel_type="channel", thread_ts="1.1", parent_user_id="UBOT")
     mention = happened(type="app_mention", channel="C1", user="U1", ts="5.5", text=f"<@UBOT> {fence}")
@@ -194,11 +194,11 @@ def test_one_message_that_comes_as_two_events_is_one() -> None:
         {"text": "x", "channel_type": "im", "subtype": "message_changed"},
     ],
 )
-def test_what_people_say_to_one_another_is_not_meant_for_us(event: dict[str, Any]) -> None:
+def test_other_messages_are_ignored(event: dict[str, Any]) -> None:
     assert read(message(**event)) is None
 
 
-def test_python_files_come_along_and_others_do_not() -> None:
+def test_only_python_files_are_kept() -> None:
     files = [
         {"name": "a.py", "url_private": "https://files.slack.com/a", "size": 12},
         {"name": "b.png", "url_private": "https://files.slack.com/b", "size": 12},
@@ -213,7 +213,7 @@ def test_python_files_come_along_and_others_do_not() -> None:
     ]
 
 
-def test_the_bot_itself_joining_is_its_being_added() -> None:
+def test_the_bot_joining_a_channel_is_parsed() -> None:
     joined = {"type": "member_joined_channel", "channel": "C1", "inviter": "U1"}
     incoming = read(happened(user="UBOT", **joined))
     assert incoming is not None
@@ -222,19 +222,19 @@ def test_the_bot_itself_joining_is_its_being_added() -> None:
     assert read(happened(user="U2", **joined)) is None
 
 
-def test_a_visit_of_the_home_page_alone_is_one() -> None:
+def test_only_the_home_tab_counts_as_a_visit() -> None:
     incoming = read(happened(type="app_home_opened", user="U1", channel="D1", tab="home"))
     assert incoming is not None
     assert isinstance(incoming.event, Visited)
     assert read(happened(type="app_home_opened", user="U1", channel="D1", tab="messages")) is None
 
 
-def test_in_a_shared_channel_the_installed_workspace_counts() -> None:
+def test_a_shared_channel_belongs_to_the_installed_workspace() -> None:
     body = happened(type="app_home_opened", user="U9") | {"team_id": "T-of-others"}
     assert installed_in(request(body).context, body) == ("T1", "")
 
 
-def test_an_organization_wide_installation_is_known_by_the_workspace_and_the_enterprise() -> None:
+def test_an_organization_wide_installation_has_a_workspace_and_an_enterprise() -> None:
     granted = {"team_id": None, "enterprise_id": "E1", "user_id": "UBOT", "is_bot": True, "is_enterprise_install": True}
     for body in (happened(type="app_home_opened", user="U1") | {"authorizations": [granted]}, SLASH):
         assert installed_in(request(body).context, body) == ("T1", "E1")
@@ -242,13 +242,13 @@ def test_an_organization_wide_installation_is_known_by_the_workspace_and_the_ent
     assert installed_in(request(nameless).context, nameless) == ("E1", "E1")
 
 
-def test_removal_is_told_from_a_revoked_user() -> None:
+def test_a_revoked_user_token_is_not_a_removal() -> None:
     assert is_revocation(happened(type="app_uninstalled"))
     assert is_revocation(happened(type="tokens_revoked", tokens={"bot": ["UBOT"]}))
     assert not is_revocation(happened(type="tokens_revoked", tokens={"oauth": ["U1"], "bot": []}))
 
 
-def test_what_is_neither_is_left_alone() -> None:
+def test_unknown_payloads_are_ignored() -> None:
     for body in ({}, {"type": "view_closed"}, {"type": "url_verification"}, happened(type="reaction_added")):
         assert read(body) is None
 
@@ -261,7 +261,7 @@ def section(*runs: dict[str, Any]) -> dict[str, Any]:
     return {"type": "rich_text_section", "elements": list(runs)}
 
 
-def test_code_is_read_as_it_was_typed() -> None:
+def test_code_is_restored_as_typed() -> None:
     code = 'x[:100:2] < "a" & b'
     preformatted = {"type": "rich_text_preformatted", "elements": [{"type": "text", "text": code}]}
     typed = rich(section({"type": "user", "user_id": "UBOT"}, {"type": "text", "text": " here:"}), preformatted)
@@ -272,14 +272,14 @@ def test_code_is_read_as_it_was_typed() -> None:
     assert message_text(rich(with_emoji)) == "```\nx[:100:http://a.b\n```"
 
 
-def test_words_around_code_are_read_too() -> None:
+def test_text_around_code_is_kept() -> None:
     bulleted = {"type": "rich_text_list", "elements": [section({"type": "text", "text": "one"})]}
     quoted = {"type": "rich_text_quote", "elements": [{"type": "text", "text": "said"}]}
     inline = section({"type": "text", "text": "x", "style": {"code": True}}, {"type": "broadcast", "range": "here"})
     assert message_text(rich(bulleted, quoted, inline)) == "- one\n> said\n`x`@here"
 
 
-def test_a_message_without_blocks_is_read_by_its_text() -> None:
+def test_a_message_without_blocks_is_parsed_from_its_text() -> None:
     text = "<@UBOT> see <https://a.b|the page> of <#C1|daily>, <@U2> <!here> &lt;T&gt; <https://c.d>"
     said = message_text({"text": text}, "UBOT")
     assert said == "see the page of #daily, @U2 @here <T> https://c.d"
@@ -291,14 +291,14 @@ def test_escapes_are_undone_exactly(text: str) -> None:
 
 
 @given(st.text(max_size=100), st.text(max_size=50), st.text(max_size=20))
-def test_a_view_carries_its_way_back(action: str, url: str, name: str) -> None:
+def test_a_view_carries_its_route(action: str, url: str, name: str) -> None:
     route = Route(channel="C1", channel_name=name, thread="1.1", response_url=url, own="1")
     found, carried = read_metadata(write_metadata(action, route))
     assert found == action
     assert Route(**carried) == route
 
 
-def test_metadata_of_another_make_is_an_action() -> None:
+def test_unknown_metadata_is_an_action() -> None:
     assert read_metadata("f:r12") == ("f:r12", {})
     assert read_metadata("[1]") == ("[1]", {})
 

@@ -1,4 +1,4 @@
-"""Posting to Slack's double as the courier does: once, in parts, with pictures, and found again."""
+"""Posting to the Slack double: once, in parts, with pictures, and found again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
 
 @dataclass
 class Post:
-    """A platform on a workspace of the double; nothing of the service is called."""
+    """A platform on a workspace of the double, without the service."""
 
     slack: SlackDouble
     team: Team
@@ -75,7 +75,7 @@ async def test_a_post_is_found_by_its_key(post: Post) -> None:
     post.slack.must_be_well()
 
 
-async def test_a_reply_stands_in_the_thread_and_is_found_there(post: Post) -> None:
+async def test_a_reply_is_posted_and_found_in_the_thread(post: Post) -> None:
     ref = await post.platform.post(post.target, CARD, "k")
     beneath = Target(post.team.id, post.daily.id, reply_to=ref)
     reply = await post.platform.post(beneath, CARD, "r")
@@ -83,7 +83,7 @@ async def test_a_reply_stands_in_the_thread_and_is_found_there(post: Post) -> No
     assert await post.platform.find(beneath, "r") == reply
 
 
-async def test_a_private_post_goes_to_the_members_own_conversation(post: Post) -> None:
+async def test_a_private_post_is_a_direct_message(post: Post) -> None:
     target = Target(post.team.id, post.daily.id, member=post.ann.id)
     ref = await post.platform.post(target, CARD, "k")
     assert post.there == []
@@ -102,7 +102,7 @@ async def test_a_long_card_is_posted_in_parts(post: Post) -> None:
 
 
 @pytest.mark.parametrize("how", ["cut before", "cut after"])
-async def test_after_half_a_post_only_the_rest_is_made(post: Post, how: How) -> None:
+async def test_only_the_missing_messages_of_a_card_are_posted_again(post: Post, how: How) -> None:
     await post.platform.post(post.target, LONG, "whole")
     parts = len(post.there)
     fault = post.slack.fail("chat.postMessage", how)
@@ -115,7 +115,7 @@ async def test_after_half_a_post_only_the_rest_is_made(post: Post, how: How) -> 
     assert found == [f"k/{number}" for number in range(1, parts + 1)]
 
 
-async def test_a_limit_in_the_midst_of_a_card_is_looked_into_first(post: Post) -> None:
+async def test_a_rate_limit_within_a_card_needs_a_search_first(post: Post) -> None:
     post.slack.limits.on = True
     post.slack.limits.channel_burst, post.slack.limits.channel_rate = 1, 0.001
     with pytest.raises(PartlyPosted):
@@ -125,7 +125,7 @@ async def test_a_limit_in_the_midst_of_a_card_is_looked_into_first(post: Post) -
     assert await post.platform.find(post.target, "k") is None
 
 
-async def test_a_limit_at_the_start_says_when(post: Post) -> None:
+async def test_a_rate_limit_at_the_start_says_when_to_retry(post: Post) -> None:
     post.slack.fail("chat.postMessage", "429", seconds=3)
     with pytest.raises(DeliveryDelayed) as caught:
         await post.platform.post(post.target, CARD, "k")
@@ -133,7 +133,7 @@ async def test_a_limit_at_the_start_says_when(post: Post) -> None:
     assert post.there == []
 
 
-async def test_a_picture_is_uploaded_and_shown_with_its_words(post: Post) -> None:
+async def test_a_picture_is_uploaded_with_its_alt_text(post: Post) -> None:
     card = Card("Board", "In short.", (Picture(PNG, "Ann leads by two."), Text("Well done.")))
     await post.platform.post(post.target, card, "k")
     images = [block for block in post.there[0].blocks if block["type"] == "image"]
@@ -142,7 +142,7 @@ async def test_a_picture_is_uploaded_and_shown_with_its_words(post: Post) -> Non
     post.slack.must_be_well()
 
 
-async def test_a_picture_that_cannot_be_uploaded_is_said_in_words(post: Post) -> None:
+async def test_a_failed_upload_becomes_its_alt_text(post: Post) -> None:
     post.slack.fail("files.getUploadURLExternal", "error", code="missing_scope")
     card = Card("Board", "In short.", (Picture(PNG, "Ann leads by two."),))
     await post.platform.post(post.target, card, "k")
@@ -150,14 +150,14 @@ async def test_a_picture_that_cannot_be_uploaded_is_said_in_words(post: Post) ->
     assert all(block["type"] != "image" for block in post.there[0].blocks)
 
 
-async def test_a_picture_slack_still_looks_at_is_waited_for(post: Post) -> None:
+async def test_a_picture_being_processed_is_awaited(post: Post) -> None:
     post.slack.fail("chat.postMessage", "error", code="invalid_blocks")
     await post.platform.post(post.target, Card("Board", "In short.", (Picture(PNG, "Alt."),)), "k")
     assert [block["type"] for block in post.there[0].blocks].count("image") == 1
     assert len(post.there) == 1
 
 
-async def test_what_slack_will_never_take_is_refused_with_the_cure(post: Post) -> None:
+async def test_permanent_refusals_name_the_fix(post: Post) -> None:
     shut = post.slack.channel(post.team, "shut", post.ann, private=True, bot=False)
     with pytest.raises(DeliveryRefused, match="/invite"):
         await post.platform.post(Target(post.team.id, shut.id), CARD, "k")
@@ -168,20 +168,20 @@ async def test_what_slack_will_never_take_is_refused_with_the_cure(post: Post) -
         await post.platform.post(post.target, CARD, "k")
 
 
-async def test_what_nobody_knows_is_left_open(post: Post) -> None:
+async def test_uncertain_failures_are_passed_on(post: Post) -> None:
     post.slack.fail("chat.postMessage", "500")
     with pytest.raises(SlackApiError):
         await post.platform.post(post.target, CARD, "k")
 
 
-async def test_a_slack_that_is_away_is_tried_later(clock: Clock, post: Post) -> None:
+async def test_an_unreachable_slack_is_retried_later(clock: Clock, post: Post) -> None:
     async with SlackWeb("http://127.0.0.1:9/api/") as away:
         platform = SlackPlatform(away, post.tokens, clock, RateLimiter(lambda: 0.0))
         with pytest.raises(DeliveryDelayed):
             await platform.post(post.target, CARD, "k")
 
 
-async def test_a_wrong_token_is_named_at_the_start(post: Post) -> None:
+async def test_a_rejected_token_is_reported_at_the_start(post: Post) -> None:
     with pytest.raises(TokenRejected, match="SLACK_BOT_TOKEN"):
         await single_installation(post.web, SecretStr("xoxb-wrong"))
 
@@ -190,7 +190,7 @@ def who(user: User) -> Who:
     return Who(platform="slack", workspace=user.team, member=user.id, name=user.id)
 
 
-async def test_people_are_asked_about_seldom(post: Post) -> None:
+async def test_members_are_cached(post: Post) -> None:
     people = MemberDirectory(post.web, post.tokens, post.clock, managers=())
     bob = post.slack.user(post.team, "Bob")
     for _ in range(3):
@@ -202,7 +202,7 @@ async def test_people_are_asked_about_seldom(post: Post) -> None:
     assert post.slack.log.count("call", method="users.info") == 3
 
 
-async def test_a_manager_is_an_admin_whatever_slack_says(post: Post) -> None:
+async def test_managers_are_admins(post: Post) -> None:
     bob = post.slack.user(post.team, "Bob")
     people = MemberDirectory(post.web, post.tokens, post.clock, managers={bob.id})
     post.slack.fail("users.info", "error", times=3, code="missing_scope")
@@ -212,7 +212,7 @@ async def test_a_manager_is_an_admin_whatever_slack_says(post: Post) -> None:
         await people.resolve(who(post.ann), admin_matters=True)
 
 
-async def test_known_rights_outlive_a_moment_without_slack(post: Post) -> None:
+async def test_cached_rights_are_used_while_slack_is_down(post: Post) -> None:
     people = MemberDirectory(post.web, post.tokens, post.clock, managers=())
     await people.resolve(who(post.ann), admin_matters=True)
     post.clock.advance(minutes=6)

@@ -1,4 +1,4 @@
-"""The pace of messages to Slack: in turn, and never more counted than it allows, whenever each is counted."""
+"""The rate limits of messages to Slack: they hold whenever Slack counts each call."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Ticking:
 
 
 def test_a_channel_has_a_burst_and_then_one_a_second() -> None:
-    """A burst shorter than Slack's own: the room for calls that are late."""
+    """The burst is shorter than Slack's, to leave room for delayed calls."""
     clock = Ticking()
     limiter = RateLimiter(clock)
     assert [limiter.reserve("T", "C", 9) for _ in range(5)] == [0, 0, 1, 2, 3]
@@ -31,15 +31,15 @@ def test_a_channel_has_a_burst_and_then_one_a_second() -> None:
     assert [limiter.reserve("T", "C", 9) for _ in range(4)] == [0, 0, 1, 2]
 
 
-def test_a_turn_too_far_away_is_not_taken() -> None:
+def test_a_distant_turn_is_not_taken() -> None:
     limiter = RateLimiter(Ticking())
     for _ in range(2):
         limiter.reserve("T", "C", 0)
     assert [limiter.reserve("T", "C", 0.5) for _ in range(3)] == [1, 1, 1]
 
 
-def test_a_workspace_rests_as_long_as_slack_says() -> None:
-    """Also those whose turn was booked before."""
+def test_a_workspace_pauses_as_long_as_slack_says() -> None:
+    """Messages with an earlier turn wait too."""
     clock = Ticking()
     limiter = RateLimiter(clock)
     limiter.pause("T", 5)
@@ -51,7 +51,7 @@ def test_a_workspace_rests_as_long_as_slack_says() -> None:
     assert limiter.reserve("T", "other", 9) == limiter.start("T", "C") == 0
 
 
-def test_a_workspace_has_a_pace_of_its_own() -> None:
+def test_a_workspace_has_its_own_limit() -> None:
     clock = Ticking()
     limiter = RateLimiter(clock)
     waits = [limiter.reserve("T", str(number), 9) for number in range(40)]
@@ -59,7 +59,7 @@ def test_a_workspace_has_a_pace_of_its_own() -> None:
     assert limiter.reserve("U", "0", 9) == 0
 
 
-def test_a_bot_just_started_leaves_room_for_what_one_before_it_posted() -> None:
+def test_a_new_process_leaves_room_for_the_messages_of_the_previous_one() -> None:
     clock = Ticking()
     limiter = RateLimiter(clock)
     assert limiter.start("T", "C") == 0
@@ -69,7 +69,7 @@ def test_a_bot_just_started_leaves_room_for_what_one_before_it_posted() -> None:
     assert [limiter.start("T", "C") for _ in range(2)] == [0, 0]
 
 
-def test_what_is_not_answered_is_counted_as_late_as_can_be() -> None:
+def test_running_calls_count_as_late_as_possible() -> None:
     clock = Ticking()
     limiter = RateLimiter(clock)
     clock.now += 60
@@ -84,7 +84,7 @@ def test_what_is_not_answered_is_counted_as_late_as_can_be() -> None:
 
 @dataclass
 class Played:
-    """Calls played through in time, each counted and answered when it is said to be."""
+    """Simulates calls, each counted and answered at given times."""
 
     limiter: RateLimiter
     clock: Ticking
@@ -119,10 +119,10 @@ calls = st.tuples(st.sampled_from("abcd"), waits, waits, waits)
 
 @settings(deadline=None)
 @given(st.lists(calls, max_size=60), st.integers(1, 4), st.integers(1, 12))
-def test_slack_has_room_for_every_call_whenever_it_is_counted(
+def test_slack_always_has_room_for_a_call(
     asked: list[tuple[str, float, float, float]], burst: int, team_burst: int
 ) -> None:
-    """However long each takes, and though a bot before this one used all that there was."""
+    """However long each takes, and even if a previous process used up the burst."""
     clock = Ticking()
     begun, channel, team = clock.now, RateLimit(1.0, burst), RateLimit(3.0, team_burst)
     played = Played(RateLimiter(clock, channel, team), clock)
@@ -136,8 +136,8 @@ def test_slack_has_room_for_every_call_whenever_it_is_counted(
             bucket.take()
 
 
-def test_a_long_queue_is_sent_at_the_rate_allowed() -> None:
-    """What is kept for late calls costs no rate, though each takes a fifth of a second."""
+def test_a_long_queue_uses_the_whole_rate() -> None:
+    """The reserve for delayed calls costs no throughput, though each call takes a fifth of a second."""
     clock = Ticking()
     begun = clock.now
     played = Played(RateLimiter(clock), clock)
@@ -147,7 +147,7 @@ def test_a_long_queue_is_sent_at_the_rate_allowed() -> None:
     assert CHANNEL_LIMIT.rate * 8 > TEAM_LIMIT.rate, "the workspace is what limits"
 
 
-def test_who_posts_no_more_is_forgotten() -> None:
+def test_idle_channels_are_forgotten() -> None:
     clock = Ticking()
     limiter = RateLimiter(clock)
     for number in range(25_000):

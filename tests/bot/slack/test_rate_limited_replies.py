@@ -1,4 +1,4 @@
-"""A reply that Slack rate-limits is repeated when the wait is short; nothing else is ever repeated."""
+"""A rate-limited reply is repeated if the wait is short; no other call is repeated."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def scene(slack: SlackDouble, clock: Clock) -> AsyncIterator[Scene]:
         yield Scene(slack, Replies(web, tokens), Route(team=team.id, user=ann.id, channel=daily.id, trigger="1.2"))
 
 
-async def test_a_short_wait_is_waited_out(scene: Scene) -> None:
+async def test_a_reply_is_repeated_after_a_short_wait(scene: Scene) -> None:
     fault = scene.slack.fail("chat.postEphemeral", "429", times=2, seconds=0)
     await scene.replies.send_card(scene.route, CARD)
     assert (fault.met, scene.told) == (2, 1)
@@ -78,7 +78,7 @@ async def test_a_view_is_not_opened_again_after_its_trigger_expired(scene: Scene
     ("header", "repeated"),
     [("30", True), ("0.05", True), ("30.5", False), ("soon", True), ("inf", True), ("-1", True), ("", True)],
 )
-async def test_a_header_that_is_no_whole_number_is_read_too(header: str, repeated: bool) -> None:
+async def test_unusual_headers_are_parsed(header: str, repeated: bool) -> None:
     response = HttpResponse(status_code=429, headers={"Retry-After": header})
     asked = await RateLimitRetry().can_retry_async(
         state=RetryState(), request=HttpRequest(method="POST", url="", headers={}), response=response

@@ -1,4 +1,4 @@
-"""Cards and forms as Slack's bodies: what is its own. What holds of every chat is in `test_rendering`."""
+"""Rendering for Slack. `test_rendering` covers what all chats share."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tests.bot.samples import PNG
 from tests.bot.slack.limits import walk, wrong_in_message, wrong_in_view
 
 
-def test_a_members_words_are_plain_elements_and_escaped_in_the_text() -> None:
+def test_members_text_is_plain_and_escaped() -> None:
     (body,) = bodies(card_of(Text("\\<!channel> \\<@U1> a & b *bold*")))
     assert {"type": "text", "text": "<!channel> <@U1> a & b "} in list(walk(body["blocks"]))
     assert "&lt;!channel&gt; &lt;@U1&gt; a &amp; b bold" in body["text"]
 
 
-def test_a_reader_of_the_text_alone_gets_all_of_it() -> None:
+def test_the_fallback_text_contains_everything() -> None:
     (body,) = bodies(CARDS["ask choice"])
     assert body["text"].startswith(CARDS["ask choice"].summary)
     for words in ("Your answer", "B  It copies the data.", "[A]   [B]   [C]"):
@@ -39,7 +39,7 @@ def test_code_is_preformatted_with_its_language_and_split_between_lines() -> Non
     assert "\n".join(part["elements"][0]["text"] for part in parts).split("\n") == lines
 
 
-def test_pieces_say_which_they_are_and_only_the_last_has_buttons() -> None:
+def test_messages_are_numbered_and_only_the_last_has_buttons() -> None:
     found = bodies(Card("Long", "Long.", (Text("word " * 6000),), CARDS["reveal"].buttons))
     assert len(found) > 2
     assert found[1]["blocks"][0]["elements"][0]["text"] == f"Long · 2 of {len(found)}"
@@ -48,7 +48,7 @@ def test_pieces_say_which_they_are_and_only_the_last_has_buttons() -> None:
     assert sum(json.dumps(body["blocks"]).count("word") for body in found) == 6000
 
 
-def test_the_first_table_is_slacks_own_and_the_second_in_lines() -> None:
+def test_only_the_first_table_is_a_table_block() -> None:
     table = Table(("Rank", "Name"), (("1", "Ann"), ("", "Bob")), "Board", (0,), 1)
     (body,) = bodies(card_of(table, table))
     (own,) = [block for block in body["blocks"] if block["type"] == "table"]
@@ -61,7 +61,7 @@ def test_the_first_table_is_slacks_own_and_the_second_in_lines() -> None:
     assert sum(part.get("type") == "rich_text_preformatted" for part in walk(body["blocks"])) == 1
 
 
-def test_a_table_too_large_for_slack_is_set_in_lines() -> None:
+def test_a_large_table_becomes_lines() -> None:
     found = bodies(card_of(Table(("n",), tuple((str(n),) for n in range(150)))))
     assert [wrong for body in found for wrong in wrong_in_message(body)] == []
     assert not any(block["type"] == "table" for body in found for block in body["blocks"])
@@ -74,18 +74,18 @@ def test_lists_keep_their_nesting_and_their_numbers() -> None:
     assert "3. c\n4. d" in body["text"]
 
 
-def test_a_quiet_line_is_a_context_and_one_with_a_link_can_be_followed() -> None:
+def test_small_print_is_a_context_unless_it_has_a_link() -> None:
     (body,) = bodies(card_of(Small("quiet `x`"), Small("Further reading: <https://pytorch.org>")))
     assert [block["type"] for block in body["blocks"]] == ["header", "context", "rich_text"]
     assert {"type": "link", "url": "https://pytorch.org"} in list(walk(body["blocks"]))
 
 
-def test_what_cannot_be_seen_is_left_out() -> None:
+def test_invisible_text_is_left_out() -> None:
     (body,) = bodies(card_of(Text("\u200b\u200d"), Text(""), Small("  "), Text("seen")))
     assert [block["type"] for block in body["blocks"]] == ["header", "rich_text"]
 
 
-def test_uploaded_files_take_the_place_of_the_pictures_numbers() -> None:
+def test_uploaded_files_replace_the_numbers_of_pictures() -> None:
     first, second = bodies(card_of(Picture(PNG, "one"), Code("x = 1\n" * 1800), Picture(PNG, "two")))
     assert (picture_numbers(first), picture_numbers(second)) == ([0], [1])
     files = {0: "F0A", 1: "F0B"}
@@ -96,21 +96,21 @@ def test_uploaded_files_take_the_place_of_the_pictures_numbers() -> None:
     assert "[picture: one]" in first["text"]
 
 
-def test_a_press_that_only_opens_a_page_is_known_by_its_action() -> None:
+def test_link_buttons_are_recognized_by_their_action_id() -> None:
     (body,) = bodies(Card("t", "s", (), (), (Link("Open", "https://quiz.example"),)))
     (button,) = [part for part in walk(body["blocks"]) if part.get("type") == "button"]
     assert button["action_id"].startswith(LINK)
     assert "[Open] (https://quiz.example)" in body["text"]
 
 
-def test_options_stand_beside_their_letters() -> None:
+def test_options_follow_their_letters() -> None:
     rows = (Lettered("A", "plain"), Lettered("B", "```python\nx = 1\n```"), Lettered("C", ""))
     (body,) = bodies(card_of(Options(rows)))
     for words in ("A  plain", "B", "x = 1", "C  –"):
         assert words in [line.strip() for line in body["text"].split("\n")]
 
 
-def test_a_form_with_many_options_asks_by_menus() -> None:
+def test_many_options_become_menus() -> None:
     options = tuple((f"o{n}", f"**{n}** option") for n in range(130))
     found = view(Form("Pick", "f:r1", (PickField("options", "Which?", options, ("o129",), True),)))
     assert wrong_in_view(found) == []
@@ -118,7 +118,7 @@ def test_a_form_with_many_options_asks_by_menus() -> None:
     assert found["blocks"][1]["element"]["initial_options"][0]["value"] == "o129"
 
 
-def test_options_too_long_for_a_label_are_read_above() -> None:
+def test_options_too_long_for_a_label_are_listed_above() -> None:
     found = view(Form("Pick", "f:r1", (PickField("options", "Which?", (("a", "long " * 40), ("b", "short"))),)))
     assert json.dumps(found["blocks"][:-1]).count("long") == 40
 
@@ -129,18 +129,18 @@ def test_a_question_too_long_for_a_view_says_so() -> None:
     assert not fits_view(form)
 
 
-def test_a_text_too_long_to_type_over_is_not_cut() -> None:
+def test_a_text_too_long_for_its_field_is_not_cut() -> None:
     (block,) = view(Form("Code", "f:r1", (TextField("code", "Code", "x" * 3001, code=True),)))["blocks"]
     assert "initial_value" not in block["element"]
     assert "longer than this window" in block["hint"]["text"]
 
 
-def test_a_forms_other_buttons_are_buttons() -> None:
+def test_extra_buttons_of_a_form_are_buttons() -> None:
     form = FORMS["ask code"]
     assert [button["value"] for button in view(form)["blocks"][-1]["elements"]] == [b.action for b in form.extras]
 
 
-def test_the_checker_sees_what_is_wrong() -> None:
+def test_the_checker_finds_errors() -> None:
     (body,) = bodies(card_of(Text("x")))
     body["blocks"].append({"type": "header", "text": {"type": "plain_text", "text": "x" * 151}})
     body["blocks"].append({"type": "rich_text", "elements": []})

@@ -1,4 +1,4 @@
-"""Slack's double, our bot and the real service: members answer in every way there is."""
+"""Members answer in every possible way: the Slack double, the bot and the real service."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def test_a_choice_is_answered_by_buttons_and_revealed_in_its_thread(worksp
     assert "Right: (3, 2)" in reveal.words
 
 
-async def test_several_are_picked_in_a_view(workspace: Workspace) -> None:
+async def test_several_options_are_ticked_in_a_view(workspace: Workspace) -> None:
     ann = workspace.ann
     post = await workspace.opens("two-right")
     view = await workspace.presses(ann, post, "Answer", "Select all that are right.")
@@ -66,7 +66,7 @@ async def test_practice_goes_from_card_to_card(workspace: Workspace) -> None:
     await workspace.presses(ann, card, "A", "swaps")
 
 
-async def test_code_is_taken_from_a_fence_a_file_and_a_view(workspace: Workspace) -> None:
+async def test_code_is_submitted_by_fence_file_and_view(workspace: Workspace) -> None:
     ann = workspace.ann
     post = await workspace.opens("add-one")
     view = await workspace.presses(ann, post, "Answer", "Your code")
@@ -85,7 +85,7 @@ async def test_code_is_taken_from_a_fence_a_file_and_a_view(workspace: Workspace
     await workspace.sees(ann, "judged", before)
 
 
-async def test_code_beneath_the_question_is_an_answer_and_talk_is_not(workspace: Workspace) -> None:
+async def test_code_in_the_questions_thread_is_an_answer(workspace: Workspace) -> None:
     ann, bob = workspace.ann, workspace.bob
     post = await workspace.opens("add-one")
     talk = workspace.slack.write(bob, workspace.daily, "I would use `+`.", thread=post.ts)
@@ -98,14 +98,14 @@ async def test_code_beneath_the_question_is_an_answer_and_talk_is_not(workspace:
     assert [one.user for one in workspace.slack.world.messages(workspace.daily) if one.thread_ts] == [bob.id, ann.id]
 
 
-async def test_a_file_that_is_too_long_or_no_text_is_told(workspace: Workspace) -> None:
+async def test_large_and_binary_files_are_rejected(workspace: Workspace) -> None:
     workspace.slack.dm(workspace.ann, "", {"long.py": b"x" * 100_001})
     assert "longer than 100 kB" in said(await workspace.sees(workspace.ann, "too long"))
     workspace.slack.dm(workspace.ann, "", {"odd.py": b"\xff\xfe\xff"})
     assert "UTF-8" in said(await workspace.sees(workspace.ann, "could not be read"))
 
 
-async def test_the_home_page_shows_what_is_open_and_answers_in_a_window(workspace: Workspace) -> None:
+async def test_the_home_tab_shows_open_questions_and_answers_in_a_view(workspace: Workspace) -> None:
     ann = workspace.ann
     workspace.slack.open_home(ann)
     await workspace.sees(ann, "No question is open right now")
@@ -128,7 +128,7 @@ async def test_a_member_without_rights_is_refused(workspace: Workspace) -> None:
     await workspace.types(workspace.boss, "/quiz-admin schedule add 09:00 mon-fri Europe/Berlin", "Schedule added")
 
 
-async def test_every_button_carries_all_there_is_to_know(workspace: Workspace) -> None:
+async def test_every_button_is_self_contained(workspace: Workspace) -> None:
     post = await workspace.opens("one-right")
     asked = await workspace.presses(workspace.ann, post, "Answer", "[A]   [B]   [C]")
     for control in (*post.controls, *asked.controls):

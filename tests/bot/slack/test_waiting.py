@@ -1,4 +1,4 @@
-"""What members see on Slack while the database is stuck, and that nothing they typed is lost by it."""
+"""What members see on Slack while the database is locked; no input is lost."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tests.doubles.slack.shown import View
 
 @asynccontextmanager
 async def stuck(database_url: str) -> AsyncIterator[None]:
-    """Nobody can read or write what belongs to members until the block ends."""
+    """Locks the members' tables until the block exits."""
     async with await psycopg.AsyncConnection.connect(libpq_url(database_url)) as connection:
         await connection.execute(b"lock table member, identity, round, answer, inbox in access exclusive mode")
         yield
         await connection.rollback()
 
 
-async def test_a_late_refusal_brings_the_form_back_as_it_was_filled_in(workspace: Workspace, database_url: str) -> None:
+async def test_a_late_refusal_restores_the_form(workspace: Workspace, database_url: str) -> None:
     ann = workspace.ann
     post = await workspace.opens("the-shape")
     await workspace.presses(ann, post, "Answer", "A Python literal")
@@ -36,7 +36,7 @@ async def test_a_late_refusal_brings_the_form_back_as_it_was_filled_in(workspace
     await workspace.fills(ann, {"text": "(3,)"}, "Your answer is recorded")
 
 
-async def test_a_late_answer_is_told_in_its_window(workspace: Workspace, database_url: str) -> None:
+async def test_a_late_answer_appears_in_its_view(workspace: Workspace, database_url: str) -> None:
     ann = workspace.ann
     post = await workspace.opens("the-shape")
     await workspace.presses(ann, post, "Answer", "A Python literal")
@@ -45,7 +45,7 @@ async def test_a_late_answer_is_told_in_its_window(workspace: Workspace, databas
     assert await workspace.sees(ann, "Your answer is recorded") is workspace.slack.modal(ann)
 
 
-async def test_a_window_closed_meanwhile_loses_no_answer(workspace: Workspace, database_url: str) -> None:
+async def test_a_closed_view_loses_no_answer(workspace: Workspace, database_url: str) -> None:
     ann = workspace.ann
     post = await workspace.opens("one-right")
     async with stuck(database_url):
