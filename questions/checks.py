@@ -33,7 +33,7 @@ def check_question(question: Question, bank: Bank, source: Source) -> Iterator[F
     """Yields the findings about a single question."""
     report = _Report(question, source, ours="native" in bank.dialects)
     if not question.prompt.strip():
-        yield report.say("Q200", "the question has no prompt", "write the prompt below the heading")
+        yield report.finding("Q200", "the question has no prompt", "write the prompt below the heading")
     check = _OF_KIND.get(question.kind)
     if check is not None:
         yield from check(question, report)
@@ -51,7 +51,7 @@ class _Report:
         self._place = question.place
         self._source = source
 
-    def say(
+    def finding(
         self, code: str, message: str, cure: str, *, at: str = "", severity: Severity = "error", label: str = ""
     ) -> Finding:
         """Returns a finding at the line that contains `at`, or at the question's first line."""
@@ -63,7 +63,7 @@ class _Report:
         """Returns a finding at the program line that Python cannot parse."""
         lines = program.split("\n")
         bad = lines[error.lineno - 1] if error.lineno and error.lineno <= len(lines) else ""
-        return self.say(
+        return self.finding(
             "Q220", f"the {what} is not valid Python", "fix the syntax error", at=bad, label=error.msg or ""
         )
 
@@ -74,28 +74,28 @@ def _choice(question: Question, report: _Report) -> Iterator[Finding]:
         return
     options = question.options
     if len(options) < 2:
-        yield report.say(
+        yield report.finding(
             "Q201",
             f"a `choice` needs at least two options, it has {len(options)}",
             "write each as `- [ ] text — reason`, the correct one with `[x]`",
         )
     if options and report.ours and not any(option.right for option in options):
-        yield report.say("Q202", "no option is marked as correct", "mark it with `[x]`")
+        yield report.finding("Q202", "no option is marked as correct", "mark it with `[x]`")
     ids: set[str] = set()
     texts: set[str] = set()
     for option in options:
         text = plain(option.text)
         if option.id in ids:
-            yield report.say(
+            yield report.finding(
                 "Q204", f"two options have the id `{option.id}`", "use a different id for each", at=option.text
             )
         if text in texts:
             severity: Severity = "error" if report.ours else "warning"
-            yield report.say(
+            yield report.finding(
                 "Q205", "two options are the same", "change or remove one", at=option.text, severity=severity
             )
         if not option.text:
-            yield report.say("Q206", f"option `{option.id}` is empty", "write its text after the check box")
+            yield report.finding("Q206", f"option `{option.id}` is empty", "write its text after the check box")
         ids.add(option.id)
         texts.add(text)
 
@@ -104,7 +104,7 @@ def _family(question: Question, report: _Report) -> Iterator[Finding]:
     yield from _defines("draw", question.draw, ("draw",), report)
     for part, written in (("options", question.options), ("Answer", question.answer), ("Program", question.program)):
         if written:
-            yield report.say(
+            yield report.finding(
                 "Q240", f"a family generates its {part}", f"remove {part}: `draw(rng)` returns it", at=f"### {part}"
             )
 
@@ -113,9 +113,9 @@ def _value(question: Question, report: _Report) -> Iterator[Finding]:
     if question.draw:
         yield from _family(question, report)
     elif question.answer is None:
-        yield report.say("Q209", "a `value` question needs an answer", "write it under `### Answer` in backticks")
+        yield report.finding("Q209", "a `value` question needs an answer", "write it under `### Answer` in backticks")
     elif question.answer and not is_literal(question.answer):
-        yield report.say(
+        yield report.finding(
             "Q210",
             f"`{question.answer}` is not a Python literal",
             "write a number, a string, a tuple, a list, a dict, True, False or None",
@@ -125,17 +125,17 @@ def _value(question: Question, report: _Report) -> Iterator[Finding]:
 
 def _output(question: Question, report: _Report) -> Iterator[Finding]:
     if not question.program:
-        yield report.say("Q211", "an `output` question needs a program", "put it in a fence under `### Program`")
+        yield report.finding("Q211", "an `output` question needs a program", "put it in a fence under `### Program`")
     else:
         yield from _parses("program", question.program, report)
     if not question.answer:
-        yield report.say("Q212", "an `output` question needs its output", "put it in a fence under `### Output`")
+        yield report.finding("Q212", "an `output` question needs its output", "put it in a fence under `### Output`")
 
 
 def _code(question: Question, report: _Report) -> Iterator[Finding]:
     task = question.task
     if task is None:
-        yield report.say("Q213", "a `code` question needs a task", "write Starter, Reference, Cases and Wrong")
+        yield report.finding("Q213", "a `code` question needs a task", "write Starter, Reference, Cases and Wrong")
         return
     yield from _defines("starter", task.starter, (), report)
     yield from _defines("reference", task.reference, (task.entry,), report)
@@ -147,20 +147,20 @@ def _code(question: Question, report: _Report) -> Iterator[Finding]:
 
 def _wrongs(task: CodeTask, report: _Report) -> Iterator[Finding]:
     if len(task.wrong) < _WRONG_SOLUTIONS:
-        yield report.say(
+        yield report.finding(
             "Q223",
             f"a `code` question needs {_WRONG_SOLUTIONS} wrong solutions, it has {len(task.wrong)}",
             "add plausible ones under `### Wrong: name of the mistake`",
         )
     for index, wrong in enumerate(task.wrong):
         if not wrong.name or any(wrong.name == other.name for other in task.wrong[:index]):
-            yield report.say("Q224", f"a wrong solution needs a unique name, not `{wrong.name}`", "name it")
+            yield report.finding("Q224", f"a wrong solution needs a unique name, not `{wrong.name}`", "name it")
         yield from _defines(f"wrong solution `{wrong.name}`", wrong.code, (task.entry,), report)
 
 
 def _defines(what: str, program: str, names: tuple[str, ...], report: _Report) -> Iterator[Finding]:
     if not program:
-        yield report.say("Q221", f"the {what} is missing", f"put it in a fence under `### {what.capitalize()}`")
+        yield report.finding("Q221", f"the {what} is missing", f"put it in a fence under `### {what.capitalize()}`")
         return
     tree = parse_python(program)
     if isinstance(tree, SyntaxError):
@@ -168,7 +168,7 @@ def _defines(what: str, program: str, names: tuple[str, ...], report: _Report) -
         return
     for name in names:
         if name and name not in defined(tree):
-            yield report.say("Q222", f"`{name}` is not defined in the {what}", f"add `def {name}(…)`", at=program)
+            yield report.finding("Q222", f"`{name}` is not defined in the {what}", f"add `def {name}(…)`", at=program)
 
 
 def _parses(what: str, program: str, report: _Report) -> Iterator[Finding]:
@@ -181,20 +181,20 @@ def _native(question: Question, report: _Report) -> Iterator[Finding]:
     """Yields findings about rules that only banks in the native format have to follow."""
     for option in question.options:
         if not option.right and not option.reason:
-            yield report.say(
+            yield report.finding(
                 "Q203",
                 f"wrong option `{option.id}` has no reason",
                 "add ` — ` and the misconception behind it",
                 at=option.text,
             )
     if question.kind == "open" and not question.key_points:
-        yield report.say("Q231", "an `open` question needs key points", "list them under `### Key points`")
+        yield report.finding("Q231", "an `open` question needs key points", "list them under `### Key points`")
     if question.kind == "open" and question.answer is None:
-        yield report.say("Q232", "an `open` question needs an answer", "write it under `### Answer`")
+        yield report.finding("Q232", "an `open` question needs an answer", "write it under `### Answer`")
     if question.proof:
         yield from _parses("proof", question.proof, report)
     elif question.kind not in _SELF_PROVING and not question.draw:
-        yield report.say(
+        yield report.finding(
             "Q230",
             "nothing proves the key",
             "add a program under `### Proof` that fails when the key is false",

@@ -19,12 +19,12 @@ from rich.table import Table
 from questions.__main__ import check_main
 from questions.blocks import plain
 from questions.export import FORMATS as EXPORTS
-from questions.export import exported, left_out
+from questions.export import export_bank, unsupported_questions
 from questions.export.native import native_text
 from questions.model import KINDS, LEVELS, Bank, Question, as_data
-from questions.overview import Differences, Overview, Wish, differences, overview_of
+from questions.overview import Differences, Overview, QuestionFilter, differences, overview_of
 from questions.reader import read_path, shipped_bank
-from questions.report import FORMATS, explained, explanations
+from questions.report import FORMATS, explain_code, explanations
 
 bank_command = typer.Typer(help="Read, check, prove, import and export question banks.", no_args_is_help=True)
 
@@ -81,7 +81,7 @@ def bank_check(
 def bank_explain(code: Annotated[str, typer.Argument(help="Code of a finding, such as P102.")]) -> None:
     """Explain a finding, with an example and the fix."""
     try:
-        out.print(Markdown(explained(code)))
+        out.print(Markdown(explain_code(code)))
     except KeyError:
         refuse(f"unknown finding {code}; choose one of {', '.join(sorted(explanations()))}")
 
@@ -99,8 +99,8 @@ def bank_list(
 ) -> None:
     """List the questions of banks, one per line."""
     one_of(format, ("text", "json"), "--format")
-    wish = Wish(one_of(kind, ("", *KINDS), "--kind"), one_of(level, ("", *LEVELS), "--level"), topic, words)
-    found = [question for question in bank_at(paths).questions if wish.fits(question)]
+    wish = QuestionFilter(one_of(kind, ("", *KINDS), "--kind"), one_of(level, ("", *LEVELS), "--level"), topic, words)
+    found = [question for question in bank_at(paths).questions if wish.matches(question)]
     if format == "json":
         _write_json([as_data(question) for question in found])
         return
@@ -221,11 +221,11 @@ def bank_export(
     file = output or Path(bank.name + EXPORTS[chosen].suffix)
     kept = [question for question in bank.questions if EXPORTS[chosen].holds(question)]
     try:
-        file.write_bytes(exported(bank, chosen))
+        file.write_bytes(export_bank(bank, chosen))
     except OSError as error:
         refuse(f"{file}: {error.strerror or error}: choose another file with --output")
     out.print(f"{file}: {_questions(len(kept))}", markup=False, soft_wrap=True)
-    without = left_out(bank, chosen)
+    without = unsupported_questions(bank, chosen)
     if without:
         out.print(f"{len(without)} left out, because {chosen} cannot store families: {without[0].id} …", soft_wrap=True)
 

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 ENTRY = "_dailygrad_draw"
-"""Function of `drawing_program` to call with `(seed, first, count)`."""
+"""Function of `variants_program` to call with `(seed, first, count)`."""
 _FEWEST = 2
 """Minimum number of wrong options with `few`; three otherwise."""
 _MOST = 4
 
-_DRAWING = """
+_VARIANTS = """
 
 def _dailygrad_draw(seed, first, count):
     import random
@@ -58,11 +58,11 @@ def _dailygrad_draw(seed, first, count):
 """
 
 
-class DrawingWrong(ValueError):
+class InvalidVariant(ValueError):
     """Raised when the result of `draw(rng)` is not a valid question. The message is for the family's author."""
 
 
-def drawing_program(family: Question) -> str:
+def variants_program(family: Question) -> str:
     """Returns the program whose `ENTRY`, called with a seed, a first number and a count, returns that many variants.
 
     A variant depends only on the seed and its number. It contains:
@@ -74,27 +74,29 @@ def drawing_program(family: Question) -> str:
     - `few`: True if two wrong options are enough;
     - `key`: the value that torch computed. Text is shown as Markdown, any other value as code; a dtype is text.
     """
-    return family.draw + _DRAWING
+    return family.draw + _VARIANTS
 
 
-def drawn_questions(family: Question, drawings: Iterable[Mapping[str, Any]]) -> Iterator[Question]:
+def variant_questions(family: Question, drawings: Iterable[Mapping[str, Any]]) -> Iterator[Question]:
     """Yields the questions of variants, skipping repetitions and variants with too few different wrong options.
 
-    Raises DrawingWrong for a variant that no seed could make valid.
+    Raises InvalidVariant for a variant that no seed could make valid.
     """
     seen: set[str] = set()
     for drawing in drawings:
-        question = drawn_question(family, drawing)
+        question = variant_question(family, drawing)
         if question is not None and question.id not in seen:
             seen.add(question.id)
             yield question
 
 
-def drawn_question(family: Question, drawing: Mapping[str, Any]) -> Question | None:
-    """Returns the question of one variant, or None if the variant has to be skipped. Raises DrawingWrong."""
+def variant_question(family: Question, drawing: Mapping[str, Any]) -> Question | None:
+    """Returns the question of one variant, or None if the variant has to be skipped. Raises InvalidVariant."""
     program, ask, key = _text(drawing, "program"), str(drawing.get("ask", "ans")), drawing.get("key")
     if not _is_plain(key):
-        raise DrawingWrong(f"the key of `{ask}` has type {type(key).__name__}: use a number, a string, a tuple or a list")
+        raise InvalidVariant(
+            f"the key of `{ask}` has type {type(key).__name__}: use a number, a string, a tuple or a list"
+        )
     prompt = str(drawing.get("prompt") or family.prompt)
     question = dataclasses.replace(
         family,
@@ -107,7 +109,7 @@ def drawn_question(family: Question, drawing: Mapping[str, Any]) -> Question | N
     )
     if family.kind == "value":
         if not is_literal(repr(key)):
-            raise DrawingWrong(f"the key {key!r} is not a Python literal")
+            raise InvalidVariant(f"the key {key!r} is not a Python literal")
         return dataclasses.replace(question, answer=repr(key))
     options = _options(key, drawing.get("wrong", ()))
     fewest = _FEWEST if drawing.get("few") else _FEWEST + 1
@@ -124,7 +126,7 @@ def _options(key: object, wrong: Iterable[Any]) -> tuple[Option, ...]:
     options = {shown(key): Option("a", shown(key), right=True)}
     for pair in wrong:
         if not isinstance(pair, tuple | list) or len(pair) != 2 or not isinstance(pair[1], str) or not pair[1]:
-            raise DrawingWrong(f"`wrong` must contain pairs of a value and a misconception, not {pair!r}")
+            raise InvalidVariant(f"`wrong` must contain pairs of a value and a misconception, not {pair!r}")
         text = shown(pair[0])
         if text not in options and len(options) <= _MOST:
             options[text] = Option("abcde"[len(options)], text, right=False, reason=pair[1])
@@ -144,7 +146,7 @@ def _proof(program: str, ask: str, key: object) -> str:
 def _text(drawing: Mapping[str, Any], name: str) -> str:
     text = drawing.get(name)
     if not isinstance(text, str) or not text.strip():
-        raise DrawingWrong(f"`draw(rng)` returned no `{name}`")
+        raise InvalidVariant(f"`draw(rng)` returned no `{name}`")
     return text
 
 

@@ -20,12 +20,12 @@ from typing import Literal
 from questions.blocks import plain
 from questions.keypoints import Statement, is_alone, statements
 from questions.model import Option, Question
-from questions.similarity import Print, nearness, print_of
+from questions.similarity import Fingerprint, fingerprint_of, fingerprint_similarity
 from questions.subjects import (
     Predicate,
     Subject,
-    compared_in,
-    heart,
+    compared_subjects,
+    key_terms,
     predicate_of,
     pronoun_predicate,
     subject_of,
@@ -38,17 +38,17 @@ ASKED = "Which of these belongs to the answer?"
 SUFFIX = "-which"
 """Suffix added to the id of the original question."""
 _WRONG = 3
-_ALIKE = 0.45
+_SAME_ANSWER_SIMILARITY = 0.45
 """Similarity of questions (see `similarity`) from which they may share an answer."""
 _OVERLAP = 0.30
 """Weighted word overlap of answers from which they may answer each other's questions."""
 _COVERED = 0.55
 """Weighted share of a sentence's words found in another answer from which both may say the same."""
-_MOST_COMPARED = 100
+_MAX_COMPARED = 100
 """Maximum number of questions one question is compared with, preferring those that share rare words."""
 _SAME = 0.45
 """Word overlap from which two sentences are not offered together."""
-_AKIN = 2
+_MIN_RELATED = 2
 """Minimum number of wrong whole-sentence options that share a word with the question, so that they are plausible."""
 _LONG_PROMPT = 12
 """Number of words in a question from which one may appear in the right option only."""
@@ -65,10 +65,10 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Forms:
+class GeneratedChoices:
     """The choices generated from a bank, and the refusals."""
 
-    made: tuple[Question, ...]
+    choices: tuple[Question, ...]
     refused: tuple[Refusal, ...]
 
 
@@ -79,32 +79,32 @@ class _ComparedQuestion:
     question: Question
     subjects: tuple[Subject, ...]
     """Two if the question compares them; none if they cannot be determined."""
-    said: frozenset[str]
+    words: frozenset[str]
     """Stems of the prompt and the answer."""
     prompt: frozenset[str]
-    sentences: tuple[Sentence, ...]
+    sentences: tuple[Candidate, ...]
 
     @property
     def text(self) -> str:
         return f"{self.question.prompt}\n{self.question.answer}"
 
     @cached_property
-    def print(self) -> Print:
-        return print_of(self.question)
+    def fingerprint(self) -> Fingerprint:
+        return fingerprint_of(self.question)
 
 
-def choices_of(questions: Iterable[Question]) -> Forms:
+def generate_choices(questions: Iterable[Question]) -> GeneratedChoices:
     """Returns a choice, or the reason for a refusal, for each answered open question. The result is deterministic."""
-    around = _Around([_asked(question) for question in questions if question.kind == "open" and question.answer])
+    around = _Corpus([_asked(question) for question in questions if question.kind == "open" and question.answer])
     made: list[Question] = []
     refused: list[Refusal] = []
     for one in around.asked:
-        found = _Making(one, around).choice()
+        found = _ChoiceBuilder(one, around).choice()
         if isinstance(found, Question):
             made.append(found)
         else:
             refused.append(Refusal(one.question.id, found))
-    return Forms(tuple(made), tuple(refused))
+    return GeneratedChoices(tuple(made), tuple(refused))
 
 
 def _asked(question: Question) -> _ComparedQuestion:
@@ -116,43 +116,43 @@ def _asked(question: Question) -> _ComparedQuestion:
         subjects,
         prompt | frozenset(words_of(question.answer)),
         prompt,
-        tuple(sentences_of(question.answer, subjects, prompt)),
+        tuple(candidates_in(question.answer, subjects, prompt)),
     )
 
 
 def _subjects(prompt: str) -> tuple[Subject, ...]:
-    if pair := compared_in(prompt):
+    if pair := compared_subjects(prompt):
         return pair
     subject = subject_of(prompt)
     return () if subject.compared or not subject.name else (subject,)
 
 
-class _Around:
+class _Corpus:
     """The questions of a bank, with word weights: rarer words weigh more."""
 
     def __init__(self, asked: Sequence[_ComparedQuestion]) -> None:
         self.asked = asked
-        spread = Counter(word for one in asked for word in one.said)
+        spread = Counter(word for one in asked for word in one.words)
         self._weights = {word: math.log((len(asked) + 1) / count) ** 2 for word, count in spread.items()}
         prompts = Counter(word for one in asked for word in one.prompt)
         self.common = {word for word, count in prompts.items() if count >= max(3, len(asked) / 10)}
-        self._lengths = [self._length(one.said) for one in asked]
+        self._lengths = [self._length(one.words) for one in asked]
         self._under: dict[str, list[int]] = defaultdict(list)
         for number, one in enumerate(asked):
-            for word in sorted(one.said):
-                if spread[word] <= _MOST_COMPARED:
+            for word in sorted(one.words):
+                if spread[word] <= _MAX_COMPARED:
                     self._under[word].append(number)
 
     def neighbours(self, one: _ComparedQuestion) -> list[tuple[float, _ComparedQuestion]]:
         """Returns the other questions by word overlap, highest first; in large banks only those that share rare
         words."""
         numbers: Iterable[int] = range(len(self.asked))
-        if len(self.asked) > _MOST_COMPARED:
-            shared = Counter(number for word in sorted(one.said) for number in self._under.get(word, ()))
-            numbers = [number for number, _ in shared.most_common(_MOST_COMPARED)]
-        length = self._length(one.said)
+        if len(self.asked) > _MAX_COMPARED:
+            shared = Counter(number for word in sorted(one.words) for number in self._under.get(word, ()))
+            numbers = [number for number, _ in shared.most_common(_MAX_COMPARED)]
+        length = self._length(one.words)
         others = [
-            (self._product(one.said, other.said, length * self._lengths[number]), other)
+            (self._product(one.words, other.words, length * self._lengths[number]), other)
             for number in numbers
             if (other := self.asked[number]) is not one
         ]
@@ -181,10 +181,10 @@ _EXPLAINS = re.compile(
 )
 
 
-class _Making:
+class _ChoiceBuilder:
     """Generates the choice of one question."""
 
-    def __init__(self, one: _ComparedQuestion, around: _Around) -> None:
+    def __init__(self, one: _ComparedQuestion, around: _Corpus) -> None:
         self._one = one
         self._around = around
 
@@ -205,7 +205,7 @@ class _Making:
                 return self._made(right, wrong)
         return reason
 
-    def _is_central(self, right: Sentence) -> bool:
+    def _is_central(self, right: Candidate) -> bool:
         """Returns whether the sentence appears to be what the question asks for."""
         explains = bool(_EXPLAINS.match(self._one.question.prompt))
         if right.form == "because":
@@ -221,25 +221,31 @@ class _Making:
         one = self._one
         return (
             alike >= _OVERLAP
-            or self._names(one) <= other.said
-            or self._names(other) <= one.said
+            or self._names(one) <= other.words
+            or self._names(other) <= one.words
             or bool(self._names(one) & self._names(other))
-            or nearness(one.print, other.print) >= _ALIKE
+            or fingerprint_similarity(one.fingerprint, other.fingerprint) >= _SAME_ANSWER_SIMILARITY
         )
 
     def _names(self, one: _ComparedQuestion) -> frozenset[str]:
         """Returns the words that distinguish what the question is about."""
-        named = frozenset(word for subject in one.subjects for word in heart(subject) | subject.aliases) or one.prompt
+        named = (
+            frozenset(word for subject in one.subjects for word in key_terms(subject) | subject.aliases) or one.prompt
+        )
         return frozenset(word for word in named if word not in self._around.common) or named
 
     def _wrong(
-        self, right: Sentence, others: Sequence[_ComparedQuestion]
-    ) -> tuple[list[tuple[_ComparedQuestion, Sentence]], str]:
+        self, right: Candidate, others: Sequence[_ComparedQuestion]
+    ) -> tuple[list[tuple[_ComparedQuestion, Candidate]], str]:
         """Returns the wrong options for a right option, or an empty list and the reason."""
         shared = right.words & self._one.prompt
-        if (self._one.subjects or right.form == "said") and right.form != "plain" and shared & self._names(self._one):
+        if (
+            (self._one.subjects or right.form == "predicate")
+            and right.form != "plain"
+            and shared & self._names(self._one)
+        ):
             return [], "its sentences name the subject of the question, which would give the right option away"
-        found: list[tuple[_ComparedQuestion, Sentence]] = []
+        found: list[tuple[_ComparedQuestion, Candidate]] = []
         for other in others:
             for sentence in sorted(other.sentences, key=lambda sentence: -sentence.weight):
                 if self._fits(sentence, right, other, [known for _, known in found]):
@@ -252,34 +258,36 @@ class _Making:
             return [], "too few other answers have a sentence of similar form and length that does not answer it too"
         return [], "only the right option would share words with the question"
 
-    def _fits(self, sentence: Sentence, right: Sentence, other: _ComparedQuestion, chosen: Sequence[Sentence]) -> bool:
+    def _fits(
+        self, sentence: Candidate, right: Candidate, other: _ComparedQuestion, chosen: Sequence[Candidate]
+    ) -> bool:
         one = self._one
         if sentence.form != right.form or (sentence.plural and not right.plural):
             return False
         if _ratio(sentence.text, right.text) > _RATIO:
             return False
-        if right.form == "said" and sentence.words & (self._names(other) | self._names(one)):
+        if right.form == "predicate" and sentence.words & (self._names(other) | self._names(one)):
             return False
         if self._names(one) <= sentence.words:
             return False
-        if sentence.form != "said" and any(name in one.text for name in _NAME.findall(sentence.text)):
+        if sentence.form != "predicate" and any(name in one.text for name in _NAME.findall(sentence.text)):
             return False  # both answers mention this name
-        if self._around.covered(sentence.words, one.said) >= _COVERED:
+        if self._around.covered(sentence.words, one.words) >= _COVERED:
             return False
         return all(self._around.overlap(sentence.words, known.words) < _SAME for known in (right, *chosen))
 
     def _covering(
-        self, right: Sentence, found: Sequence[tuple[_ComparedQuestion, Sentence]], shared: frozenset[str]
-    ) -> list[tuple[_ComparedQuestion, Sentence]]:
+        self, right: Candidate, found: Sequence[tuple[_ComparedQuestion, Candidate]], shared: frozenset[str]
+    ) -> list[tuple[_ComparedQuestion, Candidate]]:
         """Returns the nearest three wrong options that together contain each word the right option shares with the
         question."""
         near = sorted(found, key=lambda pair: -len(pair[1].words & shared))[:12]
         named = frozenset(words_of(" ".join(_NAME.findall(self._one.question.prompt))))
-        spared = 1 if len(self._one.prompt) >= _LONG_PROMPT and right.form != "said" else 0
+        spared = 1 if len(self._one.prompt) >= _LONG_PROMPT and right.form != "predicate" else 0
         for three in combinations(near, _WRONG):
             lengths = [len(sentence.text) for _, sentence in three]
             bare = shared.difference(*(sentence.words for _, sentence in three))
-            if right.form == "plain" and sum(bool(one.words & self._one.prompt) for _, one in three) < _AKIN:
+            if right.form == "plain" and sum(bool(one.words & self._one.prompt) for _, one in three) < _MIN_RELATED:
                 continue
             if right.plural and not any(sentence.plural for _, sentence in three):
                 continue
@@ -287,11 +295,11 @@ class _Making:
                 return list(three)
         return []
 
-    def _opened(self, sentence: Sentence) -> str:
-        opening = opening_of(self._one.subjects, sentence.plural) if sentence.form == "said" else ""
+    def _opened(self, sentence: Candidate) -> str:
+        opening = opening_of(self._one.subjects, sentence.plural) if sentence.form == "predicate" else ""
         return opening + sentence.text
 
-    def _made(self, right: Sentence, wrong: Sequence[tuple[_ComparedQuestion, Sentence]]) -> Question:
+    def _made(self, right: Candidate, wrong: Sequence[tuple[_ComparedQuestion, Candidate]]) -> Question:
         question = self._one.question
         options = [
             _option(self._opened(right)),
@@ -328,8 +336,8 @@ def _ratio(one: str, other: str) -> float:
 SHORTEST, LONGEST = 40, 240
 """Minimum and maximum length of an option, characters."""
 
-Form = Literal["said", "because", "plain"]
-"""`said`: a predicate of the question's subject. `because`: a reason alone. `plain`: a whole sentence."""
+CandidateForm = Literal["predicate", "because", "plain"]
+"""`predicate`: a predicate of the question's subject. `because`: a reason alone. `plain`: a whole sentence."""
 
 _FEWEST = 3
 """Minimum number of meaningful words in an option."""
@@ -352,7 +360,7 @@ _CUT = re.compile(r"\.\.\.|…|\b(\w+) \1\b|[\[{(\"“'`*]$|[:,;]$|\?$|(?<!\\)te
 SYMBOL = re.compile(r"(?<=`)[A-Za-z](?=[` =.+*-])")
 """A name of one letter, which `words_of` leaves out."""
 _LABELLED = re.compile(r"(?:\*\*[^*]{2,60}\*\*|`[^`]+`|[A-Z][\w /&()-]{1,45})\s*(?:\([^)]*\))?:|\*\*[^*]{2,60}:\*\*")
-_TOLD = re.compile(
+_INSTRUCTION = re.compile(
     r"(?:Use|Check|Call|Set|Divide|Repeat|Compute|Always|Never|Remember|Reduce|Add|Align|Expand|Cut|Run|Pass|Update|Need|Write"
     r"|Load|Loading|Modifying|Setting|Training|Good|Global|Similar|Zero-copy|Used|Saved|Returned|Updated|Introduced)\b",
     re.IGNORECASE,
@@ -362,7 +370,7 @@ _CASE = re.compile(
     r"(?:If|When|While|Calling|By default|For (?:an?|large|critical)|Unlike|You|A standard|Engineers|Users)\b"
 )
 """Starts of sentences about a special case."""
-_SUPPOSED = re.compile(r"(?:If|When|While|Users|Suppose|Calling|For example|Imagine)\b")
+_SPECIAL_CASE = re.compile(r"(?:If|When|While|Users|Suppose|Calling|For example|Imagine)\b")
 """Starts of sentences after which the text is about that case only."""
 _FINITE = re.compile(
     r"\b(?:is|are|was|were|has|have|can|cannot|can't|could|will|would|must|may|might|should|does|do|requires?|allows?|provides?"
@@ -382,12 +390,12 @@ _HEADLESS_VERB = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class Candidate:
     """A sentence of an answer that may be offered as an option."""
 
     text: str
     """Markdown; for a predicate everything except the subject."""
-    form: Form
+    form: CandidateForm
     words: frozenset[str]
     """Stems of its words."""
     weight: float
@@ -398,7 +406,7 @@ class Sentence:
     """Whether the predicate is plural: `are`, not `is`."""
 
 
-def sentences_of(answer: str, subjects: tuple[Subject, ...], prompt: frozenset[str]) -> Iterator[Sentence]:
+def candidates_in(answer: str, subjects: tuple[Subject, ...], prompt: frozenset[str]) -> Iterator[Candidate]:
     """Yields the candidate sentences of an answer. `subjects` are what is asked about, `prompt` the words of the
     question."""
     known = False
@@ -410,15 +418,18 @@ def sentences_of(answer: str, subjects: tuple[Subject, ...], prompt: frozenset[s
         if statement.first:
             known = named or (len(subjects) == 1 and (not order or statement.kind == "item") and not label)
         text = statement.text[label.end() :].strip() if label and named else statement.text
-        found = None if _SUPPOSED.match(statement.lead) else _predicate(text, subjects, known, named)
+        found = None if _SPECIAL_CASE.match(statement.lead) else _predicate(text, subjects, known, named)
         known = found is not None or named
-        for sentence in (_sentence(statement, found, order, subjects), _reason(statement, order, prompt)):
+        for sentence in (
+            _statement_candidate(statement, found, order, subjects),
+            _reason_candidate(statement, order, prompt),
+        ):
             if sentence:
                 yield sentence
 
 
 def _is_named(label: str, subjects: Iterable[Subject]) -> bool:
-    return any(heart(subject) and heart(subject) <= set(words_of(label)) for subject in subjects)
+    return any(key_terms(subject) and key_terms(subject) <= set(words_of(label)) for subject in subjects)
 
 
 def _predicate(text: str, subjects: Iterable[Subject], known: bool, named: bool) -> Predicate | None:
@@ -432,18 +443,18 @@ def _predicate(text: str, subjects: Iterable[Subject], known: bool, named: bool)
     return pronoun_predicate(text) if known else None
 
 
-def _sentence(
+def _statement_candidate(
     statement: Statement, found: Predicate | None, order: int, subjects: Sequence[Subject]
-) -> Sentence | None:
+) -> Candidate | None:
     text = _ASIDE.sub("", found.text if found else statement.text).strip()
     if not found and not _is_plain(statement, text):
         return None
-    names = {word for subject in subjects for word in heart(subject)}
+    names = {word for subject in subjects for word in key_terms(subject)}
     text = _INNER.sub(lambda inner: "" if names & set(words_of(inner[0])) else inner[0], text) if found else text
     weight = ("**" in statement.text) + (order == 0) + bool(_REASON.search(text)) - order / 5
     if not found:
-        return _offered(text, "plain", weight, order)
-    made = _offered(text, "said", weight + 2, order, len(opening_of(subjects, found.plural)))
+        return _candidate(text, "plain", weight, order)
+    made = _candidate(text, "predicate", weight + 2, order, len(opening_of(subjects, found.plural)))
     return made and dataclasses.replace(made, plural=found.plural)
 
 
@@ -452,21 +463,21 @@ def opening_of(subjects: Sequence[Subject], plural: bool) -> str:
     return "They " if plural else "One of them " if len(subjects) > 1 else "It "
 
 
-def _reason(statement: Statement, order: int, prompt: frozenset[str]) -> Sentence | None:
+def _reason_candidate(statement: Statement, order: int, prompt: frozenset[str]) -> Candidate | None:
     """Returns the reason alone, for a sentence that gives one."""
     main, because, clause = _ASIDE.sub("", statement.text).partition(" because ")
     if not because or clause.startswith("of "):
         return None
     asked = bool(prompt & set(words_of(main))) or not order
-    return _offered(f"Because {clause}", "because", 4 * asked - order / 5, order)
+    return _candidate(f"Because {clause}", "because", 4 * asked - order / 5, order)
 
 
-def _offered(text: str, form: Form, weight: float, order: int, opening: int = 0) -> Sentence | None:
-    if not _is_offered(text, form, opening):
+def _candidate(text: str, form: CandidateForm, weight: float, order: int, opening: int = 0) -> Candidate | None:
+    if not _is_understandable(text, form, opening):
         return None
     text = _unstressed(text if text.endswith((".", "!")) else text + ".")
     weight -= 2 * bool(_CASE.match(text))
-    return Sentence(text, form, frozenset((*words_of(text), *SYMBOL.findall(text))), weight, order)
+    return Candidate(text, form, frozenset((*words_of(text), *SYMBOL.findall(text))), weight, order)
 
 
 def _is_plain(statement: Statement, text: str) -> bool:
@@ -474,7 +485,7 @@ def _is_plain(statement: Statement, text: str) -> bool:
     return (
         is_alone(statement)
         and not _LABELLED.match(text)
-        and not _TOLD.match(text)
+        and not _INSTRUCTION.match(text)
         and bool(_FINITE.search(text))
         and text.endswith((".", '."'))
     )
@@ -489,7 +500,7 @@ def _unstressed(text: str) -> str:
     )
 
 
-def _is_offered(text: str, form: Form, opening: int) -> bool:
+def _is_understandable(text: str, form: CandidateForm, opening: int) -> bool:
     """Returns whether the text is a statement of the right length that can be understood alone."""
     if not SHORTEST <= len(plain(text)) + opening <= LONGEST or len(set(words_of(text))) < _FEWEST:
         return False

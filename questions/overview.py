@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from questions.model import Question
 
 
-UNTOLD = "(none)"
+NONE_GIVEN = "(none)"
 """Stands for a missing level or topic."""
-PLACED = ("place", "number", "section")
+POSITION_FIELDS = ("place", "number", "section")
 """Fields about the position of a question, not its content."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class QuestionFilter:
     """A filter for questions; an empty field matches all."""
 
     kind: str = ""
@@ -31,7 +31,7 @@ class Wish:
     words: str = ""
     """Searched in id, prompt, title and tags, ignoring case."""
 
-    def fits(self, question: Question) -> bool:
+    def matches(self, question: Question) -> bool:
         """Returns whether the question matches."""
         within = question.topic == self.topic or question.topic.startswith(f"{self.topic}/")
         said = " ".join((question.id, question.prompt, question.title, *question.tags)).casefold()
@@ -66,8 +66,8 @@ def overview_of(questions: Sequence[Question]) -> Overview:
         families=sum(bool(question.draw) for question in questions),
         proved=sum(_is_proved(question) for question in questions),
         kinds=_counts(questions, lambda question: question.kind, KINDS),
-        levels=_counts(questions, lambda question: question.level or UNTOLD, (*LEVELS, UNTOLD)),
-        topics=_counts(questions, lambda question: question.topic or UNTOLD),
+        levels=_counts(questions, lambda question: question.level or NONE_GIVEN, (*LEVELS, NONE_GIVEN)),
+        topics=_counts(questions, lambda question: question.topic or NONE_GIVEN),
     )
 
 
@@ -123,10 +123,10 @@ def differences(before: Sequence[Question], after: Sequence[Question]) -> Differ
 
 def fields_changed(before: Question, after: Question) -> tuple[str, ...]:
     """Returns the names of the fields that differ, except the id and the position."""
-    old, new = _unplaced(before), _unplaced(after)
+    old, new = _content(before), _content(after)
     return tuple(name for name in new if old[name] != new[name])
 
 
-def _unplaced(question: Question) -> dict[str, Any]:
-    data = {name: value for name, value in as_data(question).items() if name not in (*PLACED, "id")}
+def _content(question: Question) -> dict[str, Any]:
+    data = {name: value for name, value in as_data(question).items() if name not in (*POSITION_FIELDS, "id")}
     return {**data, "code_blocks": [{**block, "line": 0} for block in data["code_blocks"]]}

@@ -116,7 +116,7 @@ def _output_line(question: Question, source: Source, printed: str) -> tuple[Span
 
 
 @dataclass(frozen=True, slots=True)
-class ProvedDocument:
+class DocumentProofs:
     """The proof results of one document."""
 
     source: Source
@@ -131,10 +131,10 @@ class ProvedDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Proving:
+class ProofReport:
     """The proof results of all documents."""
 
-    documents: tuple[ProvedDocument, ...]
+    documents: tuple[DocumentProofs, ...]
     versions: dict[str, str]
     """Versions of torch and numpy in the sandbox."""
     seconds: float
@@ -152,7 +152,7 @@ class Proving:
         return tuple(sorted({found.code for document in self.documents for found in document.findings}))
 
 
-def proving_text(proving: Proving) -> Text:
+def proof_report_text(proving: ProofReport) -> Text:
     """Returns all findings with line and caret, then the totals."""
     text = Text()
     for document in proving.documents:
@@ -172,7 +172,7 @@ def proving_text(proving: Proving) -> Text:
     return text
 
 
-def _sums(documents: Sequence[ProvedDocument]) -> str:
+def _sums(documents: Sequence[DocumentProofs]) -> str:
     held, programs = sum(one.held for one in documents), sum(one.programs for one in documents)
     said = [f"{held} proved", f"{_count(programs, 'shown program')} run"]
     for severity in SEVERITIES:
@@ -181,7 +181,7 @@ def _sums(documents: Sequence[ProvedDocument]) -> str:
     return ", ".join(said)
 
 
-def _versions(proving: Proving) -> str:
+def _versions(proving: ProofReport) -> str:
     return ", ".join(f"{name} {version}" for name, version in sorted(proving.versions.items(), reverse=True))
 
 
@@ -189,8 +189,8 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
-def proving_json(proving: Proving) -> str:
-    """Returns the content of `proving_text` as JSON."""
+def proof_report_json(proving: ProofReport) -> str:
+    """Returns the content of `proof_report_text` as JSON."""
     return json.dumps(
         {
             **proving.versions,
@@ -214,7 +214,7 @@ def proving_json(proving: Proving) -> str:
     )
 
 
-def proving_github(proving: Proving) -> str:
+def proof_report_github(proving: ProofReport) -> str:
     """Returns the findings as workflow commands, with the torch version as a notice."""
     lines = [finding_github(found, one.source) for one in proving.documents for found in one.findings]
     lines += [f"::warning title=could not run::{' '.join(trouble.split())}" for trouble in proving.troubles]

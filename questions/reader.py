@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from questions.blocks import Block, plain
 from questions.checks import check_bank
 from questions.dialects import DIALECTS
-from questions.dialects.shape import is_promotion, numbered
+from questions.dialects.shape import is_advertisement, numbered
 from questions.document import Document, open_document, scalar
 from questions.formats import SUFFIXES as FOREIGN_SUFFIXES
-from questions.formats import Sheet, read_foreign
+from questions.formats import ImportDraft, read_import
 from questions.formats.anki import MOST_PACKAGE
 from questions.ids import with_ids
 from questions.model import Bank, Question
@@ -69,7 +69,7 @@ class Reading:
 
 def read_bank(text: str | bytes, *, name: str) -> Reading:
     """Reads one document. `name` appears in findings and places. Never raises, whatever the text."""
-    foreign = read_foreign(text, name)
+    foreign = read_import(text, name)
     if foreign is not None:
         return _foreign_reading(foreign)
     source, encoding = open_source(text, name)
@@ -87,14 +87,14 @@ def read_bank(text: str | bytes, *, name: str) -> Reading:
     )
     findings = [*encoding, *text_findings(document), *found, *check_bank(bank, source)]
     if questions and "native" not in dialects:
-        findings += unread(document.without(questions), questions)
+        findings += unread_findings(document.without(questions), questions)
     elif not questions and "native" not in dialects:
-        findings.append(_nothing(source))
+        findings.append(_no_questions(source))
     findings.sort(key=lambda finding: (finding.span, finding.code))
     return Reading(bank, tuple(findings), _study(source, questions, found), source)
 
 
-def _foreign_reading(sheet: Sheet) -> Reading:
+def _foreign_reading(sheet: ImportDraft) -> Reading:
     questions = with_ids(
         dataclasses.replace(question, licence=question.licence or sheet.licence) for question in sheet.questions
     )
@@ -203,7 +203,7 @@ def _study(source: Source, questions: tuple[Question, ...], findings: Iterable[F
     return (*stretches, (start, last)) if start else tuple(stretches)
 
 
-def _nothing(source: Source) -> Finding:
+def _no_questions(source: Source) -> Finding:
     return Finding(
         "Q005",
         "note",
@@ -317,7 +317,7 @@ def _closed_brace(text: str, start: int) -> bool:
     return False
 
 
-def unread(document: Document, questions: tuple[Question, ...]) -> Iterator[Finding]:
+def unread_findings(document: Document, questions: tuple[Question, ...]) -> Iterator[Finding]:
     """Yields findings for text that looks like a question or an answer but was not read as one."""
     known = {_key(question.prompt) for question in questions} | {_key(question.title) for question in questions}
     over = _titles(document)
@@ -325,7 +325,7 @@ def unread(document: Document, questions: tuple[Question, ...]) -> Iterator[Find
         if document.free(block.first, block.last) and block.first not in over:
             for inner in block.walk():
                 if _looks_asked(document, inner) and _key(numbered(inner.text)[1]) not in known:
-                    yield _unread(document, inner)
+                    yield _unread_finding(document, inner)
 
 
 def _titles(document: Document) -> set[int]:
@@ -335,7 +335,7 @@ def _titles(document: Document) -> set[int]:
         if stretch.headings:
             heading, first = stretch.headings[-1], stretch.blocks[:1]
             over = any(not document.free(block.first, block.last) for block in first)
-            if over or not first or is_promotion(heading, stretch.blocks):
+            if over or not first or is_advertisement(heading, stretch.blocks):
                 found.add(heading.first)
     return found
 
@@ -352,7 +352,7 @@ def _looks_asked(document: Document, block: Block) -> bool:
     return bool(document.labels(block)) or ("\n" not in block.text and _ENDS_ASKING.search(block.text) is not None)
 
 
-def _unread(document: Document, block: Block) -> Finding:
+def _unread_finding(document: Document, block: Block) -> Finding:
     return Finding(
         "Q006",
         "warning",

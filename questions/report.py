@@ -197,7 +197,7 @@ def explanations() -> dict[str, str]:
     }
 
 
-def explained(code: str) -> str:
+def explain_code(code: str) -> str:
     """Returns the section about a code, in any spelling. Raises KeyError if there is none."""
     found = _CODE.search(code.upper())
     return explanations()[found[0] if found else code]

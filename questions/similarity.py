@@ -17,27 +17,27 @@ from typing import Generic, TypeVar
 
 from questions.model import Question
 
-NEAR = 0.65
+NEAR_DUPLICATE = 0.65
 """Similarity from which two questions count as near duplicates. Tuned on sample banks: rewordings of a question scored
 0.67 and more; different questions about one subject 0.66 and less, all but two of them 0.64."""
-MOST_NAMED = 5
+MAX_MATCHES = 5
 """Maximum number of similar questions reported for a question."""
-MOST_COMPARED = 300
+MAX_COMPARED = 300
 """Maximum number of candidates a question is compared with, so that comparing takes linear time."""
 
 Key = TypeVar("Key", bound=Hashable)
 
-_TELLING, _LIGHT = 1.5, 0.2
+_NAME_WEIGHT, _COMMON_WEIGHT = 1.5, 0.2
 """Weight of a name or number, and of a word that most questions contain; other words weigh 1."""
-_OPENING = 60
+_ANSWER_WORDS = 60
 """Number of words of an answer that are compared."""
 _PROMPT, _PROGRAM, _OPTIONS, _ANSWER = 0.8, 0.8, 0.5, 0.25
 """Weights of a question's parts. A short part weighs less: `What does this print?` says little."""
-_ENOUGH = 1.5
+_FULL_LENGTH = 1.5
 """Vector length from which a part has its full weight; a plain word has length 1."""
-_TOLD_APART = 0.5
+_DISTINCT_FACTOR = 0.5
 """Factor for questions that each name something the other does not."""
-_ALMOST = 0.99
+_MAX_SCORE = 0.99
 """Maximum similarity of questions that are not identical."""
 
 _TOKEN = re.compile(r"c\+\+|c#|\w+(?:\.\w+)*|//|[=!<>+%@&|^-]=|[+%@<>&|^]", re.IGNORECASE)
@@ -46,32 +46,32 @@ _NUMBER = re.compile(r"\d[\d_]*(?:\.\d+)?(?:e\d+)?", re.IGNORECASE)
 _CAMEL = re.compile(r"[a-z][A-Z]")
 _IDEOGRAPHS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
 _ENDINGS = ("ing", "ed", "es", "s")
-_SPEECH = (
+_COMMON_WORD_LIST = (
     "a all an and answer any are as at be between by can compare concept correct define describe did "
     "differ difference differences discuss do does during each every example examples explain following for from "
     "give happens have how if in into is it its let line lines mean means must of on or pick prints python pytorch "
     "question role should so tensor tensors that the their then there these they this to torch true two use used "
     "using versus vs was we what when where which why will with work works would you your"
 )
-_EVERYWHERE = frozenset(_SPEECH.split())
+_COMMON_WORDS = frozenset(_COMMON_WORD_LIST.split())
 
 
 @dataclass(frozen=True, slots=True)
-class Print:
+class Fingerprint:
     """The features of a question that are compared."""
 
-    same: bytes
+    digest: bytes
     """Digest of the question without its key; equal for identical questions."""
     weights: Mapping[str, float]
     """Weight of each feature, heaviest first; a unit vector."""
-    telling: frozenset[str]
+    names: frozenset[str]
     """Names and numbers in the question."""
-    said: frozenset[str]
+    words: frozenset[str]
     """All words of the question."""
 
 
 @dataclass(frozen=True, slots=True)
-class Like(Generic[Key]):
+class SimilarQuestion(Generic[Key]):
     """A similar question and its similarity, 0 to 1."""
 
     key: Key
@@ -83,13 +83,13 @@ class Like(Generic[Key]):
         return self.score == 1
 
 
-def print_of(question: Question) -> Print:
+def fingerprint_of(question: Question) -> Fingerprint:
     """Returns the fingerprint of a question."""
     prompt = list(_tokens(question.prompt))
     program = _code_tokens(question.program or question.draw or (question.task.starter if question.task else ""))
     options = sorted(" ".join(_tokens(option.text)) for option in question.options)
     offered = " ".join(options).split()
-    answer = [] if options else list(islice(_tokens(question.answer or ""), _OPENING))
+    answer = [] if options else list(islice(_tokens(question.answer or ""), _ANSWER_WORDS))
     same = "\n".join((" ".join(prompt), " ".join(program), *options))
     parts = (
         (_PROMPT, "", prompt),
@@ -98,40 +98,40 @@ def print_of(question: Question) -> Print:
         (_ANSWER, "", answer),
     )
     said = (*prompt, *program, *offered)
-    return Print(
+    return Fingerprint(
         hashlib.sha256(same.encode("utf-8", "surrogatepass")).digest(),
-        _unit(_joined(parts)),
-        frozenset(map(intern, (*_telling(prompt), *_telling_of_code(program)))),
+        _unit(_combined(parts)),
+        frozenset(map(intern, (*_names(prompt), *_names_in_code(program)))),
         frozenset(intern(part) for token in said for part in (token, token.rpartition(".")[2])),
     )
 
 
 def similarity_of(one: Question, other: Question) -> float:
     """Returns the similarity of two questions, 0 to 1; 1 if they are identical."""
-    return nearness(print_of(one), print_of(other))
+    return fingerprint_similarity(fingerprint_of(one), fingerprint_of(other))
 
 
-def nearness(one: Print, other: Print) -> float:
+def fingerprint_similarity(one: Fingerprint, other: Fingerprint) -> float:
     """Like `similarity`, for fingerprints."""
-    if one.same == other.same:
+    if one.digest == other.digest:
         return 1.0
     score = math.fsum(weight * other.weights[name] for name, weight in one.weights.items() if name in other.weights)
-    return min(score * (_TOLD_APART if _told_apart(one, other) else 1), _ALMOST)
+    return min(score * (_DISTINCT_FACTOR if _are_distinct(one, other) else 1), _MAX_SCORE)
 
 
-def _told_apart(one: Print, other: Print) -> bool:
+def _are_distinct(one: Fingerprint, other: Fingerprint) -> bool:
     """Returns whether each question is about something the other does not name."""
-    return bool(one.telling - other.said and other.telling - one.said)
+    return bool(one.names - other.words and other.names - one.words)
 
 
 class Index(Generic[Key]):
     """Finds similar questions among many without comparing every pair.
 
-    If the product of two unit vectors is at least NEAR, they share one of their rarest features: those whose complement
-    has a length below NEAR. Only these features are looked up.
+    If the product of two unit vectors is at least NEAR_DUPLICATE, they share one of
+    their rarest features: those whose complement has a length below NEAR_DUPLICATE. Only these are looked up.
     """
 
-    def __init__(self, prints: Iterable[tuple[Key, Print]]) -> None:
+    def __init__(self, prints: Iterable[tuple[Key, Fingerprint]]) -> None:
         self._prints = dict(prints)
         self._spread: dict[str, int] = defaultdict(int)
         for one in self._prints.values():
@@ -140,49 +140,49 @@ class Index(Generic[Key]):
         self._same: dict[bytes, list[Key]] = defaultdict(list)
         self._under: dict[str, list[Key]] = defaultdict(list)
         for key, one in self._prints.items():
-            self._same[one.same].append(key)
+            self._same[one.digest].append(key)
             for feature in self._rarest(one):
                 self._under[feature].append(key)
 
-    def like(self, key: Key) -> list[Like[Key]]:
-        """Returns the most similar other questions, highest similarity first: at most MOST_NAMED, each at least
-        NEAR."""
+    def similar_to(self, key: Key) -> list[SimilarQuestion[Key]]:
+        """Returns the most similar other questions, highest similarity first: at most MAX_MATCHES, each at least
+        NEAR_DUPLICATE."""
         mine = self._prints[key]
-        found = [Like(other, 1.0) for other in self._same[mine.same][: MOST_NAMED + 1] if other != key]
-        if len(found) < MOST_NAMED:
+        found = [SimilarQuestion(other, 1.0) for other in self._same[mine.digest][: MAX_MATCHES + 1] if other != key]
+        if len(found) < MAX_MATCHES:
             found += self._near(key, mine)
-        return sorted(found, key=lambda like: -like.score)[:MOST_NAMED]
+        return sorted(found, key=lambda like: -like.score)[:MAX_MATCHES]
 
-    def _near(self, key: Key, mine: Print) -> Iterator[Like[Key]]:
-        heaviest = list(_with_rest(mine.weights))
+    def _near(self, key: Key, mine: Fingerprint) -> Iterator[SimilarQuestion[Key]]:
+        heaviest = list(_with_remainder(mine.weights))
         for other in self._candidates(key, mine):
             theirs = self._prints[other]
-            if theirs.same != mine.same and _may_be_near(heaviest, theirs.weights):
-                score = nearness(mine, theirs)
-                if score >= NEAR:
-                    yield Like(other, score)
+            if theirs.digest != mine.digest and _can_be_near(heaviest, theirs.weights):
+                score = fingerprint_similarity(mine, theirs)
+                if score >= NEAR_DUPLICATE:
+                    yield SimilarQuestion(other, score)
 
-    def _candidates(self, key: Key, mine: Print) -> Iterator[Key]:
+    def _candidates(self, key: Key, mine: Fingerprint) -> Iterator[Key]:
         seen = {key}
         for feature in self._rarest(mine):
             for other in self._under[feature]:
-                if len(seen) > MOST_COMPARED:
+                if len(seen) > MAX_COMPARED:
                     return
                 if other not in seen:
                     seen.add(other)
                     yield other
 
-    def _rarest(self, one: Print) -> list[str]:
+    def _rarest(self, one: Fingerprint) -> list[str]:
         ordered = sorted(one.weights, key=lambda feature: (self._spread[feature], feature))
         left = 1.0
         for count, feature in enumerate(ordered):
-            if left < NEAR * NEAR:
+            if left < NEAR_DUPLICATE * NEAR_DUPLICATE:
                 return ordered[:count]
             left -= one.weights[feature] ** 2
         return ordered
 
 
-def _with_rest(weights: Mapping[str, float]) -> Iterator[tuple[str, float, float]]:
+def _with_remainder(weights: Mapping[str, float]) -> Iterator[tuple[str, float, float]]:
     """Yields each feature with its weight and the length of the vector after it."""
     left = 1.0
     for feature, weight in weights.items():
@@ -190,12 +190,12 @@ def _with_rest(weights: Mapping[str, float]) -> Iterator[tuple[str, float, float
         yield feature, weight, math.sqrt(max(left, 0.0))
 
 
-def _may_be_near(heaviest: Iterable[tuple[str, float, float]], weights: Mapping[str, float]) -> bool:
-    """Returns whether the product can reach NEAR, reading as few features as possible."""
+def _can_be_near(heaviest: Iterable[tuple[str, float, float]], weights: Mapping[str, float]) -> bool:
+    """Returns whether the product can reach NEAR_DUPLICATE, reading as few features as possible."""
     score = 0.0
     for feature, weight, rest in heaviest:
         score += weight * weights.get(feature, 0.0)
-        if score + rest < NEAR:
+        if score + rest < NEAR_DUPLICATE:
             return False
     return True
 
@@ -224,7 +224,7 @@ def _pairs(tokens: list[str]) -> Iterator[str]:
     return (f"{one} {other}" for one, other in zip(tokens, [*tokens[1:], ""], strict=False))
 
 
-def _telling(tokens: Iterable[str]) -> Iterator[str]:
+def _names(tokens: Iterable[str]) -> Iterator[str]:
     """Yields names (their last part), numbers and operators."""
     for token in tokens:
         if _NUMBER.fullmatch(token) or not any(char.isalnum() for char in token):
@@ -233,19 +233,19 @@ def _telling(tokens: Iterable[str]) -> Iterator[str]:
             yield token.rpartition(".")[2]
 
 
-def _telling_of_code(tokens: list[str]) -> Iterator[str]:
+def _names_in_code(tokens: list[str]) -> Iterator[str]:
     """Yields numbers, attributes and method names."""
     for before, token in zip(["", *tokens], tokens, strict=False):
         if _NUMBER.fullmatch(token) or (before == "." and token[0].isalpha()):
             yield token
 
 
-def _joined(parts: Iterable[tuple[float, str, list[str]]]) -> dict[str, float]:
+def _combined(parts: Iterable[tuple[float, str, list[str]]]) -> dict[str, float]:
     """Returns the features of all parts, each part scaled to its weight."""
     weights: dict[str, float] = defaultdict(float)
     for share, mark, tokens in parts:
         features = _features(tokens)
-        full = max(_ENOUGH, _length(features))
+        full = max(_FULL_LENGTH, _length(features))
         for feature, weight in features.items():
             weights[mark + feature] += share * weight / full
     return weights
@@ -255,9 +255,9 @@ def _features(tokens: Iterable[str]) -> dict[str, float]:
     weights: dict[str, float] = {}
     for token in tokens:
         *path, last = token.split(".") if not _NUMBER.fullmatch(token) else [token]
-        weights.update((_stem(part), _LIGHT) for part in path if _stem(part) not in weights)
-        light = last.lower() in _EVERYWHERE
-        weight = _LIGHT if light else _TELLING if _is_name(token) else 1.0
+        weights.update((_stem(part), _COMMON_WEIGHT) for part in path if _stem(part) not in weights)
+        light = last.lower() in _COMMON_WORDS
+        weight = _COMMON_WEIGHT if light else _NAME_WEIGHT if _is_name(token) else 1.0
         feature = _stem(last)
         weights[feature] = max(weight, weights.get(feature, 0.0))
     return weights

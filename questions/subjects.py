@@ -87,7 +87,7 @@ _HELPERS = frozenset(_HELPING.split())
 _VERB = re.compile(r"(?:is|was|has|does|can|will|must|may|should|(?:[a-z]{3,}(?<![sui'])s))\b(?!')")
 _PLURAL_VERB = re.compile(r"(?:are|were|have|do|let|allow|describe|enable|hold|store|make|tell|give|provide)\b")
 _PIECE = re.compile(r"\([^)]*\)\s*|`[^`]+`(?:\([^)]*\))?\s*|of (?:a |an |the )?\w+\s+(?=[a-z]+s\b)|\S+\s*")
-_FURTHEST = 8
+_MAX_WORDS_BEFORE_VERB = 8
 """Maximum number of words before the verb."""
 _IT, _THEY = re.compile(r"It(?='s\b|\s)"), re.compile(r"They\s")
 
@@ -160,7 +160,7 @@ def subject_of(prompt: str) -> Subject:
     return Subject(name, frozenset(words_of(name)), frozenset(words_of(alias[1]) if alias else ()), compared)
 
 
-def compared_in(prompt: str) -> tuple[Subject, ...]:
+def compared_subjects(prompt: str) -> tuple[Subject, ...]:
     """Returns the two subjects that `prompt` compares; empty if it does not or they cannot be determined."""
     for pattern in _PAIRS:
         if found := pattern.search(_ASIDES.sub("", " ".join(prompt.split()))):
@@ -187,30 +187,30 @@ def predicate_of(sentence: str, subject: Subject) -> Predicate | None:
     for count, token in enumerate(_PIECE.finditer(sentence[start:])):
         word = token[0].strip()
         if named and (verb := _verb_at(sentence, start + token.start())):
-            return verb if _means(named, subject) else None
+            return verb if _identifies(named, subject) else None
         stems = set(words_of(word))
         bare = word.lower().strip("\"'*_`")
         helps = bare in _HELPERS or word.startswith("(") or word.endswith("'s") or (stems and stems <= known)
         if named and word.startswith("of "):
             continue
-        if not helps or bare.endswith((",", ":")) or count > _FURTHEST:
+        if not helps or bare.endswith((",", ":")) or count > _MAX_WORDS_BEFORE_VERB:
             return None
         named |= stems & known
     return None
 
 
-def heart(subject: Subject) -> frozenset[str]:
+def key_terms(subject: Subject) -> frozenset[str]:
     """Returns the words that identify the subject: the last part of a code name, otherwise all."""
     if "`" in subject.name and (path := re.match(r"[\w.]+", subject.name.strip("`."))):
         return frozenset(words_of(path[0].rpartition(".")[2] or path[0])) or subject.stems
     return subject.stems
 
 
-def _means(named: set[str], subject: Subject) -> bool:
+def _identifies(named: set[str], subject: Subject) -> bool:
     """Returns whether these words are enough to identify the subject."""
     if subject.aliases and subject.aliases <= named:
         return True
-    needed = heart(subject)
+    needed = key_terms(subject)
     return needed <= named or (len(needed) > 2 and len(named) * 2 >= len(needed))
 
 

@@ -22,7 +22,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 import questions
 from questions import Reading, read_path
 from questions.cli import bank_command
-from questions.proofs import Proving, proving_github, proving_json, proving_text
+from questions.proofs import ProofReport, proof_report_github, proof_report_json, proof_report_text
 from questions.report import FORMATS
 from sandbox.embedded import embedded_sandbox
 from service.app import Service, build
@@ -338,13 +338,13 @@ def bank_prove(
     shipped = SHIPPED.relative_to(Path.cwd()) if SHIPPED.is_relative_to(Path.cwd()) else SHIPPED
     proving = asyncio.run(_bank_prove([reading for path in paths or [shipped] for reading in read_path(path)], torch))
     if format == "text":
-        Console(highlight=False, soft_wrap=True).print(proving_text(proving), end="")
+        Console(highlight=False, soft_wrap=True).print(proof_report_text(proving), end="")
     else:
-        sys.stdout.write((proving_json if format == "json" else proving_github)(proving) + "\n")
+        sys.stdout.write((proof_report_json if format == "json" else proof_report_github)(proving) + "\n")
     raise SystemExit(1 if proving.has_errors else 2 if proving.troubles else 0)
 
 
-async def _bank_prove(readings: Sequence[Reading], torch: str) -> Proving:
+async def _bank_prove(readings: Sequence[Reading], torch: str) -> ProofReport:
     work = proving_work(readings)
     found: list[ProofOutcome] = []
     columns = (TextColumn("Proving"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -13,7 +13,7 @@ import typer
 
 from bot.preview.scenes import PLATFORMS, make_scenes, scene_data, scene_text, write_page
 from questions.cli import bank_at, bank_command, question_named
-from questions.families import DrawingWrong
+from questions.families import InvalidVariant
 from questions.model import Question
 from sandbox import embedded as sandboxes
 from service.banks.preview import rehearsed
@@ -60,7 +60,7 @@ async def _drawn(family: Question, count: int) -> tuple[Question, ...]:
         async with sandboxes.embedded_sandbox(Path(directory)) as sandbox:
             try:
                 return await draw_questions(family, sandbox, seed=1, count=count)
-            except (DrawingWrong, SandboxFailed) as problem:
+            except (InvalidVariant, SandboxFailed) as problem:
                 raise CommandFailed(
                     f"{family.id} could not be drawn: {problem}; `dailygrad bank prove` says more"
                 ) from None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from questions.blocks import answer_in_heading, fold_text, label_of, text_after
 from questions.dialects.options import find_choice
-from questions.dialects.shape import level_under, stem_of
+from questions.dialects.shape import level_under, question_line
 from questions.keypoints import key_points_of
 from questions.model import Question
 from questions.source import Finding, Span, trim
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 _FOOTER = 4
 """Number of blocks after a rule from which they are not closing remarks."""
 _QUOTE = re.compile(r"[ ]{0,3}>[ ]?")
-_LONGEST_WAY_BACK = 300
-_WAY_BACK = re.compile(
+_MAX_BACK_LINK = 300
+_BACK_LINK = re.compile(
     r"\s*(?:[*_]{0,3}\[[^\[\]]{0,80}\]\(#[^()\s]{0,150}\)[*_]{0,3}|(?:[-*_][ ]?){3,60}"
     r"|(?:</?(?:div|center|br|hr|b|p|a)\b[^<>]{0,120}>\s*){1,5}"
     r"(?:[^\w<>]{0,9}(?:back |go )?(?:to (?:the )?)?top[^\w<>]{0,9}"
@@ -47,7 +47,7 @@ class FoundAnswer:
     """Line of its label or heading; the question's text before it is the prompt."""
 
 
-def trimmed(body: tuple[Block, ...]) -> tuple[Block, ...]:
+def without_rules(body: tuple[Block, ...]) -> tuple[Block, ...]:
     """Returns a question's blocks without the rules that separate it from the next question."""
     end = len(body)
     while end and body[end - 1].kind == "rule":
@@ -55,16 +55,16 @@ def trimmed(body: tuple[Block, ...]) -> tuple[Block, ...]:
     return body[:end]
 
 
-def separate(sections: Iterable[Section]) -> Iterator[Section]:
+def separate_sections(sections: Iterable[Section]) -> Iterator[Section]:
     """Yields the sections that ask, in order; each ends where the next begins, and none is nested in another."""
     asking = sorted(sections, key=lambda section: section.heading.first)
     headings = {section.heading.first for section in asking}
     for section, following in zip(asking, [*asking[1:], None], strict=False):
-        body = trimmed(section.body)
+        body = without_rules(section.body)
         if following is None:
             body = without_footer(body)
         elif following.heading.first <= section.last:
-            body = trimmed(tuple(block for block in body if block.first < following.heading.first))
+            body = without_rules(tuple(block for block in body if block.first < following.heading.first))
         above = tuple(heading for heading in section.above if heading.first not in headings)
         yield dataclasses.replace(section, body=body, above=above)
 
@@ -75,10 +75,10 @@ def without_footer(body: tuple[Block, ...], *, said: bool = False) -> tuple[Bloc
     `said`: whether the question is already answered before these blocks.
     """
     rules = [index for index, block in enumerate(body) if block.kind == "rule"]
-    if not rules or len(body) - rules[-1] > _FOOTER or not (said or trimmed(body[: rules[-1]])):
+    if not rules or len(body) - rules[-1] > _FOOTER or not (said or without_rules(body[: rules[-1]])):
         return body
     footer = body[rules[-1] + 1 :]
-    return trimmed(body[: rules[-1]]) if all(block.kind == "paragraph" for block in footer) else body
+    return without_rules(body[: rules[-1]]) if all(block.kind == "paragraph" for block in footer) else body
 
 
 def find_answer(document: Document, body: tuple[Block, ...]) -> FoundAnswer | None:
@@ -107,13 +107,13 @@ def find_answer(document: Document, body: tuple[Block, ...]) -> FoundAnswer | No
 
 def _folded_answer(document: Document, fold: Fold, last: int) -> FoundAnswer:
     """Returns the text of a fold without its heading or label, and the text below the fold."""
-    text = said_under(fold_text(document.source, fold))
+    text = answer_under_label(fold_text(document.source, fold))
     below = document.source.text(fold.last + 1, last) if fold.last < last else ""
     parts = (answer_in_heading(fold.summary) or "", text, below)
     return FoundAnswer("\n\n".join(part for part in parts if part), fold.first)
 
 
-def said_under(text: str) -> str:
+def answer_under_label(text: str) -> str:
     """Returns a text without the answer heading or label at its start."""
     first, _, below = text.partition("\n")
     if first.startswith("#") and (rest := answer_in_heading(first.strip("# "))) is not None:
@@ -128,7 +128,7 @@ def _quoted_answer(document: Document, block: Block, last: int) -> FoundAnswer |
     """Returns the answer in a block quote that begins with a label."""
     lines = [_QUOTE.sub("", document.source.line(n), count=1) for n in range(block.first, block.last + 1)]
     text = "\n".join(lines)
-    said = said_under(text)
+    said = answer_under_label(text)
     if said == text:
         return None
     below = document.source.text(block.last + 1, last) if block.last < last else ""
@@ -196,7 +196,7 @@ def add_question(
     `labelled`: whether a label marks the start of the answer; otherwise options may come first.
     """
     last = last_of_text(document.source, first, last)
-    answer = without_way_back(answer)
+    answer = without_back_links(answer)
     question = make_question(
         document,
         first,
@@ -218,7 +218,7 @@ def add_question(
     elif answer:
         question = dataclasses.replace(question, answer=answer, key_points=key_points_of(answer, prompt))
     if not question.answered and not (choice and choice.problems):
-        draft.findings.append(no_answer(document, *(asked or (first, first))))
+        draft.findings.append(no_answer_finding(document, *(asked or (first, first))))
     draft.questions.append(question)
 
 
@@ -248,7 +248,7 @@ def last_of_text(source: Source, first: int, last: int) -> int:
     return last
 
 
-def without_way_back(text: str) -> str:
+def without_back_links(text: str) -> str:
     """Returns a text without links back to the top and rules at its end."""
     if "\n" not in text:
         return text
@@ -259,16 +259,16 @@ def without_way_back(text: str) -> str:
 
 
 def _leads_back(line: str) -> bool:
-    if len(line) > _LONGEST_WAY_BACK or not line.rstrip().endswith((")", "*", "_", ">", "-")):
+    if len(line) > _MAX_BACK_LINK or not line.rstrip().endswith((")", "*", "_", ">", "-")):
         return False
-    return _WAY_BACK.fullmatch(line) is not None
+    return _BACK_LINK.fullmatch(line) is not None
 
 
-def from_heading(document: Document, draft: Draft, section: Section, answer: FoundAnswer | None) -> None:
+def add_heading_question(document: Document, draft: Draft, section: Section, answer: FoundAnswer | None) -> None:
     """Adds the question of a heading to the draft; the prompt is its text and the text before the answer."""
     source = document.source
     heading = section.heading
-    stem = stem_of(heading.text)
+    stem = question_line(heading.text)
     text = answer.text if answer else source.text(heading.last + 1, section.last)
     more = source.text(heading.last + 1, answer.first - 1) if answer else ""
     add_question(
@@ -286,7 +286,7 @@ def from_heading(document: Document, draft: Draft, section: Section, answer: Fou
     )
 
 
-def no_answer(document: Document, first: int, last: int) -> Finding:
+def no_answer_finding(document: Document, first: int, last: int) -> Finding:
     """Returns the finding for a question that is kept but never asked."""
     return Finding(
         "Q101",

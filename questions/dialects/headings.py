@@ -7,17 +7,24 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from questions.blocks import is_answer_heading
-from questions.dialects.building import FoundAnswer, add_question, find_answer, from_heading, separate, sibling_runs
+from questions.dialects.building import (
+    FoundAnswer,
+    add_heading_question,
+    add_question,
+    find_answer,
+    separate_sections,
+    sibling_runs,
+)
 from questions.dialects.options import may_hold_options, options_in
 from questions.dialects.shape import (
     asks_for_questions,
     ends_asking,
+    is_advertisement,
     is_bold_question,
     is_marked,
-    is_promotion,
     numbered,
+    question_line,
     reads_as_question,
-    stem_of,
     unbold,
 )
 from questions.document import Document, Draft, Section
@@ -46,7 +53,7 @@ def sniff_question_headings(document: Document) -> bool:
 def read_question_headings(document: Document) -> Draft:
     """Reads one question per such heading; headings inside its answer are part of it."""
     draft = Draft()
-    for section in separate(_asking(document)):
+    for section in separate_sections(_asking(document)):
         _add(document, draft, section)
     return draft
 
@@ -108,8 +115,8 @@ def sniff_heading_prose(document: Document) -> bool:
 def read_heading_prose(document: Document) -> Draft:
     """Reads all numbered headings of such a run, or the asking ones if there are no numbers, with the text below."""
     draft = Draft()
-    for section in separate(_asking_heading_prose(document)):
-        from_heading(document, draft, section, None)
+    for section in separate_sections(_asking_heading_prose(document)):
+        add_heading_question(document, draft, section, None)
     if draft.questions and not any(ends_asking(question.prompt.partition("\n")[0]) for question in draft.questions):
         draft.findings.append(_unsure(document, draft))
     return draft
@@ -127,7 +134,7 @@ def _asking_heading_prose(document: Document) -> Iterator[Section]:
 
 def _number(section: Section) -> str:
     """Returns what marks a heading as part of a list: its number, or a `Q.` before it."""
-    return stem_of(section.heading.text).number or ("Q" if is_marked(section.heading.text) else "")
+    return question_line(section.heading.text).number or ("Q" if is_marked(section.heading.text) else "")
 
 
 def _numbered(sections: tuple[Section, ...]) -> Iterator[Section]:
@@ -150,16 +157,16 @@ def _bare(document: Document, sections: tuple[Section, ...]) -> Iterator[Section
 
 
 def _asks(section: Section) -> bool:
-    return reads_as_question(stem_of(section.heading.text).text)
+    return reads_as_question(question_line(section.heading.text).text)
 
 
 def _asks_itself(section: Section) -> bool:
     """Returns whether a heading asks and is answered by text, not by subheadings or a link."""
     own = [*takewhile(lambda block: block.kind != "heading", section.body)]
-    text = stem_of(section.heading.text).text
+    text = question_line(section.heading.text).text
     if not own or not ends_asking(text) or len(text.split()) < _FEWEST:
         return False
-    return not is_bold_question(own[0].text) and not is_promotion(section.heading, own)
+    return not is_bold_question(own[0].text) and not is_advertisement(section.heading, own)
 
 
 def _offers(document: Document, section: Section) -> bool:
@@ -193,9 +200,9 @@ def sniff_labelled_headings(document: Document) -> bool:
 def read_labelled_headings(document: Document) -> Draft:
     """Reads the questions of all runs of headings in which most have a labeled answer."""
     draft = Draft()
-    for section in separate(_asking_labelled_headings(document)):
+    for section in separate_sections(_asking_labelled_headings(document)):
         answer = find_answer(document, section.body)
-        from_heading(document, draft, section, answer)
+        add_heading_question(document, draft, section, answer)
         if answer is None and section.body:
             draft.findings.append(_unlabelled(document, section))
     return draft
@@ -221,7 +228,7 @@ def _answer(document: Document, section: Section) -> FoundAnswer | None:
 
 def _only_holds(document: Document, section: Section, answer: FoundAnswer) -> bool:
     """Returns whether the heading is only a title above questions of another dialect."""
-    if ends_asking(stem_of(section.heading.text).text):
+    if ends_asking(question_line(section.heading.text).text):
         return False
     own = list(takewhile(lambda block: block.kind != "heading", section.body))
     before = [block for block in own if block.first < answer.first and block.kind == "paragraph"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import Block, Label, content_column, dedent, plain, text_after
 from questions.dialects.building import FoundAnswer, add_question, find_answer
-from questions.dialects.shape import Stem, ends_asking, heading_asks, reads_as_question, stem_of, unbold
+from questions.dialects.shape import QuestionLine, ends_asking, heading_asks, question_line, reads_as_question, unbold
 from questions.document import Document, Draft, Stretch
 from questions.source import Finding
 
@@ -161,7 +161,7 @@ _LIST = 3
 
 class _LineItem(NamedTuple):
     block: Block
-    stem: Stem
+    stem: QuestionLine
     answer: FoundAnswer | None
     below: str
     """Text of the item after its question, without a label."""
@@ -232,17 +232,17 @@ def _item(document: Document, item: Block, last: int) -> _LineItem:
     first = item.children[0]
     column = content_column(source.line(item.first))
     if first.kind == "heading":
-        stem = stem_of(first.text)
+        stem = question_line(first.text)
         below = _text(document, first.last + 1, last, column)
         return _LineItem(
             item, stem, find_answer(document, item.children[1:]), below, last, _line_asks(stem), headed=True
         )
     text = first.text if first.kind == "paragraph" else ""
     asked, said = _parted(text)
-    stem = stem_of(asked)
+    stem = question_line(asked)
     more = _text(document, first.last + 1, last, column)
     below = "\n\n".join(part for part in (said, more) if part)
-    linked = "](" in asked and stem_of(asked).text != asked.strip()
+    linked = "](" in asked and question_line(asked).text != asked.strip()
     return _LineItem(
         item, stem, find_answer(document, item.children[1:]), below, last, _line_asks(stem) and not linked, headed=False
     )
@@ -266,7 +266,7 @@ def _parted(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def _line_asks(stem: Stem) -> bool:
+def _line_asks(stem: QuestionLine) -> bool:
     return ends_asking(stem.text) or reads_as_question(stem.text)
 
 

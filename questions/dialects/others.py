@@ -10,7 +10,7 @@ import yaml
 
 from questions.blocks import fold_text, is_answer_summary, plain
 from questions.dialects.building import add_question, make_question
-from questions.dialects.shape import heading_asks, level_of, reads_as_question, stem_of
+from questions.dialects.shape import heading_asks, level_of, question_line, reads_as_question
 from questions.document import Document, Draft, Stretch, entries
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _add(document: Document, draft: Draft, stretch: Stretch, line: int, columns:
     def cell(index: int | None) -> str:
         return _BREAK.sub("\n", cells[index]).strip() if index is not None and index < len(cells) else ""
 
-    stem = stem_of(cell(columns.asks))
+    stem = question_line(cell(columns.asks))
     if not stem.text:
         return
     texts = [cell(index) for index in columns.options]
@@ -167,7 +167,7 @@ def read_folds(document: Document) -> Draft:
     """Reads one question per fold that asks, and per fold between such folds."""
     draft = Draft()
     for stretch, fold in _asking(document):
-        stem = stem_of(fold.summary)
+        stem = question_line(fold.summary)
         add_question(
             document,
             draft,
@@ -185,7 +185,7 @@ def read_folds(document: Document) -> Draft:
 
 def _asking(document: Document) -> Iterator[tuple[Stretch, Fold]]:
     for stretch, folds in _by_stretch(document):
-        asking = [fold for fold in folds if reads_as_question(stem_of(fold.summary).text)]
+        asking = [fold for fold in folds if reads_as_question(question_line(fold.summary).text)]
         if not asking or (heading_asks(stretch.headings) and len(asking) == 1):
             continue
         many = len(asking) >= _ENOUGH and len(asking) * 3 >= len(folds) * 2

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import Label, plain, text_after
-from questions.dialects.building import add_question, find_answer, trimmed, without_footer
+from questions.dialects.building import add_question, find_answer, without_footer, without_rules
 from questions.dialects.options import options_in
 from questions.dialects.shape import (
     BOLD_LINE,
-    Stem,
+    QuestionLine,
     ends_asking,
     heading_asks,
     numbered,
+    question_line,
     reads_as_question,
-    stem_of,
     unbold,
 )
 from questions.document import Document, Draft, Section, Stretch
@@ -97,7 +97,7 @@ def _asked(document: Document, body: tuple[Block, ...]) -> Iterator[_LabelledQue
     for here, following in zip(starts, [*starts[1:], len(labels)], strict=False):
         answers = labels[here + 1 : following]
         end = labels[following].line - 1 if following < len(labels) else body[-1].last
-        within = trimmed(tuple(block for block in body if labels[here].line <= block.last and block.first <= end))
+        within = without_rules(tuple(block for block in body if labels[here].line <= block.last and block.first <= end))
         yield _LabelledQuestion(labels[here], answers[0] if answers else None, min(end, within[-1].last))
 
 
@@ -135,7 +135,7 @@ class _Line(NamedTuple):
 
     nth: int
     """Index of its block within the stretch."""
-    stem: Stem
+    stem: QuestionLine
     title: str
     below: str
     """Text of the paragraph after the question."""
@@ -202,7 +202,7 @@ def _in_stretch(document: Document, stretch: Stretch) -> Iterator[_BoldQuestion]
 def _body(document: Document, line: _Line, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     """Returns the blocks up to the next question, without closing remarks."""
     end = next((i for i, block in enumerate(blocks) if not document.free(block.first, block.last)), len(blocks))
-    return without_footer(trimmed(blocks[:end]), said=bool(line.below))
+    return without_footer(without_rules(blocks[:end]), said=bool(line.below))
 
 
 def _line(block: Block, index: int) -> _Line | None:
@@ -210,19 +210,19 @@ def _line(block: Block, index: int) -> _Line | None:
     found = BOLD_LINE.fullmatch(block.text)
     if found is None:
         first, _, below = block.text.partition("\n")
-        stem = stem_of(first)
+        stem = question_line(first)
         return _Line(index, stem, "", below, bold=False) if ends_asking(first) or stem.number else None
     rest = found["rest"]
-    stem = stem_of(found["bold"])
+    stem = question_line(found["bold"])
     if rest.strip(" .:") and not rest.startswith("\n"):
         first, _, below = rest.lstrip(" .:–—-").partition("\n")
         # `**3) A title**. The question` and `**3.** The question`
-        alone = stem_of(f"{found['bold']} {first}") if found["bold"].strip().rstrip(".:)").isdecimal() else None
+        alone = question_line(f"{found['bold']} {first}") if found["bold"].strip().rstrip(".:)").isdecimal() else None
         if alone:
             return _Line(index, alone, "", below, bold=True)
         if ends_asking(found["bold"]):
             return _Line(index, stem, "", rest.strip(), bold=True)
-        asked = Stem(stem.number, rest.lstrip(" .:–—-"), stem.links)
+        asked = QuestionLine(stem.number, rest.lstrip(" .:–—-"), stem.links)
         return _Line(index, asked, stem.text.rstrip(".:"), "", bold=True) if stem.number else None
     return _Line(index, stem, "", rest.lstrip(" .:").strip("\n"), bold=True)
 

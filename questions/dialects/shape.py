@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BOLD_LINE",
-    "Stem",
+    "QuestionLine",
     "asks_for_questions",
     "content_column",
     "dedent",
     "ends_asking",
     "heading_asks",
+    "is_advertisement",
     "is_bold_question",
     "is_marked",
-    "is_promotion",
     "level_of",
     "level_under",
     "numbered",
+    "question_line",
     "reads_as_question",
-    "stem_of",
     "unbold",
 ]
 
@@ -82,7 +82,7 @@ BOLD_LINE = re.compile(
     r"[ ]{0,3}(?P<mark>\*{2,3}|__)(?P<bold>(?:(?!(?P=mark)).){1,600})(?P=mark)(?P<rest>.*)", re.DOTALL
 )
 """A paragraph that starts in bold."""
-_TOLD = re.compile(
+_PROMOTION = re.compile(
     r"\b(?:questions?|quiz(?:zes)?|q\s?&\s?a|q&as?|faqs?|interviews?|exam|exercises?|trivia|flash ?cards?|preguntas"
     r"|perguntas|fragen|вопросы)\b|面试|問題|问题|질문",
     re.IGNORECASE,
@@ -117,7 +117,7 @@ def numbered(heading: str) -> tuple[str, str]:
     return found["nested"] or found["number"], rest
 
 
-class Stem(NamedTuple):
+class QuestionLine(NamedTuple):
     """The question in a heading, line or item, without markup."""
 
     number: str
@@ -125,7 +125,7 @@ class Stem(NamedTuple):
     links: tuple[str, ...] = ()
 
 
-def stem_of(line: str) -> Stem:
+def question_line(line: str) -> QuestionLine:
     """Returns number, text and sources of a line that may ask: `#### 4) **Why?** [[src](…)]` without markup."""
     text = line.strip()
     links: list[str] = []
@@ -141,7 +141,7 @@ def stem_of(line: str) -> Stem:
         links.append(found["address"])
     if not number:
         number, text = numbered(text)
-    return Stem(number, text, tuple(link for link in links if not link.startswith("#")))
+    return QuestionLine(number, text, tuple(link for link in links if not link.startswith("#")))
 
 
 def _source_at_end(text: str) -> re.Match[str] | None:
@@ -171,13 +171,13 @@ def heading_asks(headings: tuple[Block, ...]) -> bool:
     """Returns whether the innermost heading asks, so that the text below it is its answer."""
     if not headings:
         return False
-    stem = stem_of(headings[-1].text)
+    stem = question_line(headings[-1].text)
     return ends_asking(stem.text) or (bool(stem.number) and reads_as_question(stem.text))
 
 
 def asks_for_questions(titles: tuple[str, ...]) -> bool:
     """Returns whether a title announces questions below it."""
-    return any(_TOLD.search(title) for title in titles)
+    return any(_PROMOTION.search(title) for title in titles)
 
 
 def is_marked(heading: str) -> bool:
@@ -185,7 +185,7 @@ def is_marked(heading: str) -> bool:
     return _UNNUMBERED.match(heading.lstrip(" *_")) is not None
 
 
-def is_promotion(heading: Block, body: Sequence[Block]) -> bool:
+def is_advertisement(heading: Block, body: Sequence[Block]) -> bool:
     """Returns whether a heading that appears to ask only advertises: links below it, or an offer of more."""
     words = plain(heading.text)
     if _OFFER.match(words.lstrip("\"'“‘*#!¡¿ ")):
@@ -200,7 +200,7 @@ def is_bold_question(paragraph: str) -> bool:
     found = BOLD_LINE.match(paragraph)
     if found is None:
         return False
-    stem = stem_of(found["bold"])
+    stem = question_line(found["bold"])
     rest = found["rest"].partition("\n")[0].strip(" .:")
     return bool(stem.number) or (not rest and reads_as_question(stem.text))
 

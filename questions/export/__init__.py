@@ -79,11 +79,11 @@ def _safe(cell: str) -> str:
     return "\n" + cell if cell.startswith(_FORMULA) and len(cell) > 1 else cell
 
 
-__all__ = ["EDITION", "FORMATS", "Export", "ExportFormat", "exported", "left_out"]
+__all__ = ["DEFAULT_DATE", "FORMATS", "Export", "ExportFormat", "export_bank", "unsupported_questions"]
 
 ExportFormat = Literal["markdown", "json", "csv", "gift", "anki"]
 
-EDITION = 1_767_225_600.0
+DEFAULT_DATE = 1_767_225_600.0
 """Default date of exports, seconds since 1970: 1 January 2026, UTC."""
 
 
@@ -122,18 +122,18 @@ FORMATS: dict[ExportFormat, Export] = {
 assert set(FORMATS) == set(get_args(ExportFormat))
 
 
-def exported(bank: Bank, format: ExportFormat, *, at: float = EDITION) -> bytes:
+def export_bank(bank: Bank, format: ExportFormat, *, at: float = DEFAULT_DATE) -> bytes:
     """Returns the bank as a file: the same bytes for the same bank and date.
 
     Only Anki packages contain the date `at`, in seconds since 1970; Anki keeps the later of two versions of a note.
-    Questions that the format cannot represent are missing; `left_out` returns them.
+    Questions that the format cannot represent are missing; `unsupported_questions` returns them.
     """
     export = FORMATS[format]
     kept = tuple(question for question in bank.questions if export.holds(question))
     return export.write(bank if kept == bank.questions else _with(bank, kept), at)
 
 
-def left_out(bank: Bank, format: ExportFormat) -> tuple[Question, ...]:
+def unsupported_questions(bank: Bank, format: ExportFormat) -> tuple[Question, ...]:
     """Returns the questions of a bank that the format cannot represent."""
     return tuple(question for question in bank.questions if not FORMATS[format].holds(question))
 

@@ -22,7 +22,7 @@ _BOX = re.compile(r"(?P<marker>(?:[ \t]*(?:[*+-]|\d{1,9}[.)])[ \t]+)+)(?=\[[ xX]
 _DEPTH = "#### "
 
 
-def escaped(text: str) -> str:
+def escape_line(text: str) -> str:
     """Returns one line of plain text as Markdown, with all markup escaped."""
     shown = _MARK.sub(lambda found: "\\" + found[0], text)
     return _LIST.sub(_bare_marker, shown, count=1) if _LIST.match(shown) else shown
@@ -33,22 +33,22 @@ def _bare_marker(found: re.Match[str]) -> str:
     return f"{found['lead']}{mark}\\" if mark.isdigit() else f"{found['lead']}\\{mark}"
 
 
-def fenced(text: str) -> str:
+def fence_text(text: str) -> str:
     """Returns the text as a code block; empty for empty text."""
     return fence(text.replace("\0", ""), "text") if text.strip() else ""
 
 
-def calmed(text: str) -> str:
+def escape_text(text: str) -> str:
     """Returns the text with deeper headings, closed fences, and escaped check boxes and HTML."""
     text = re.sub(r"\r\n?", "\n", text.replace("\0", "")).strip("\n")
     lines = text.split("\n")
     for block in split_blocks(Source("", tuple(lines))):
         for inner in block.walk():
-            _calm_block(lines, inner)
+            _escape_block(lines, inner)
     return "\n".join(lines).strip()
 
 
-def _calm_block(lines: list[str], block: Block) -> None:
+def _escape_block(lines: list[str], block: Block) -> None:
     first = block.first - 1
     if block.kind == "heading" and block.level < 4:
         lines[first : block.last] = [_DEPTH + " ".join(block.text.split("\n")), *[""] * (block.last - block.first)]

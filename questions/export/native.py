@@ -18,7 +18,7 @@ from questions.blocks import plain, split_blocks
 from questions.dialects import native as dialect
 from questions.dialects.native import split_reason
 from questions.document import open_document
-from questions.export.common import calmed, escaped, fenced
+from questions.export.common import escape_line, escape_text, fence_text
 from questions.formats.markdown import fence
 from questions.model import SourceLocation, Tolerance
 from questions.source import Source, open_source
@@ -146,7 +146,7 @@ def _below(text: str, columns: int) -> str:
 def _line(text: str) -> str:
     """Returns plain words as one line of Markdown."""
     shown = " ".join(text.split())
-    return shown if plain(shown) == shown and not shown.endswith("#") else escaped(shown)
+    return shown if plain(shown) == shown and not shown.endswith("#") else escape_line(shown)
 
 
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -169,8 +169,8 @@ def native_text(bank: Bank) -> str:
     """Returns the bank as a native document; questions without a topic come first."""
     parts = [_front(bank)]
     topic = ""
-    for question in sorted(_named(bank.questions), key=lambda question: question.topic != ""):
-        text, as_topic = written(question)
+    for question in sorted(_with_valid_ids(bank.questions), key=lambda question: question.topic != ""):
+        text, as_topic = write_question(question)
         if as_topic != topic:
             topic = as_topic
             parts.append(topic)
@@ -178,7 +178,7 @@ def native_text(bank: Bank) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def held(question: Question) -> Question:
+def storable(question: Question) -> Question:
     """Returns the question as the dialect can store it, except place, section and the order of its code."""
     empty = {name: _EMPTY[name] for name, kinds in _ONLY.items() if question.kind not in kinds}
     return dataclasses.replace(
@@ -222,7 +222,7 @@ def _scalar(text: str) -> str:
     return yaml.safe_dump(shown, default_style='"', allow_unicode=True, width=10**9).strip()
 
 
-def _named(questions: tuple[Question, ...]) -> Iterator[Question]:
+def _with_valid_ids(questions: tuple[Question, ...]) -> Iterator[Question]:
     """Yields the questions with valid and unique ids."""
     used = {question.id for question in questions}
     for question in questions:
@@ -238,29 +238,29 @@ def _named(questions: tuple[Question, ...]) -> Iterator[Question]:
         yield dataclasses.replace(question, id=name)
 
 
-_WAYS: tuple[Callable[[str], str], ...] = (str, calmed, fenced)
+_STYLES: tuple[Callable[[str], str], ...] = (str, escape_text, fence_text)
 """Ways to write a text, in order: unchanged; escaped; as a code block."""
 
 
-def written(question: Question) -> tuple[str, str]:
+def write_question(question: Question) -> tuple[str, str]:
     """Returns the question and its topic heading, written in the first way that reads back correctly."""
-    wanted = held(question)
+    wanted = storable(question)
     best = ""
-    for way in _WAYS:
+    for way in _STYLES:
         topic, text = question_text(wanted, question.code_blocks, way)
         again = _read_again(topic, text)
         if again is not None and _same(again, wanted):
             return text, topic
-        if again is not None and not best and _alike(again, wanted):
+        if again is not None and not best and _same_key(again, wanted):
             best = text
     return best or text, topic
 
 
 def _same(one: Question, other: Question) -> bool:
-    return held(one) == dataclasses.replace(other, topic=one.topic)
+    return storable(one) == dataclasses.replace(other, topic=one.topic)
 
 
-def _alike(one: Question, other: Question) -> bool:
+def _same_key(one: Question, other: Question) -> bool:
     """Returns whether everything that decides about an answer is equal."""
     keys = [(option.id, option.right) for option in one.options] == [(o.id, o.right) for o in other.options]
     same = (one.id, one.kind, one.answered) == (other.id, other.kind, other.answered)

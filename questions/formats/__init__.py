@@ -6,21 +6,21 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.formats import anki, gift, json, moodle, table, trivia
-from questions.formats.making import Sheet
+from questions.formats.making import ImportDraft
 from questions.source import Source, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-__all__ = ["FOREIGN", "SUFFIXES", "Foreign", "Sheet", "read_foreign"]
+__all__ = ["IMPORT_FORMATS", "SUFFIXES", "ImportDraft", "ImportFormat", "read_import"]
 
 MOST_BYTES = 16 * 2**20
 """Maximum size of a text document, bytes; packages have their own limits."""
 _MARKDOWN = (".md", ".markdown")
 
 
-class Foreign(NamedTuple):
+class ImportFormat(NamedTuple):
     """An import format."""
 
     name: str
@@ -29,39 +29,39 @@ class Foreign(NamedTuple):
     sniff: Callable[[Source], bool]
     """Returns whether a text is in this format, regardless of its name. Strict, so that Markdown is never mistaken for
     it."""
-    read: Callable[[Source], Sheet]
+    read: Callable[[Source], ImportDraft]
 
 
-FOREIGN: tuple[Foreign, ...] = (
-    Foreign(moodle.NAME, (".xml",), moodle.sniff, moodle.read),
-    Foreign(json.NAME, (".json",), json.sniff, json.read),
-    Foreign(trivia.OPENTDB, (".json",), trivia.sniff_opentdb, trivia.read_opentdb),
-    Foreign(trivia.TRIVIA, (".yaml", ".yml"), trivia.sniff_trivia, trivia.read_trivia),
-    Foreign(anki.ANKI_TEXT, (), anki.sniff_anki_text, anki.read_anki_text),
-    Foreign(trivia.AIKEN, (".aiken",), trivia.sniff_aiken, trivia.read_aiken),
-    Foreign(gift.NAME, (".gift",), gift.sniff, gift.read),
-    Foreign(table.NAME, (".csv", ".tsv"), table.sniff, table.read),
+IMPORT_FORMATS: tuple[ImportFormat, ...] = (
+    ImportFormat(moodle.NAME, (".xml",), moodle.sniff, moodle.read),
+    ImportFormat(json.NAME, (".json",), json.sniff, json.read),
+    ImportFormat(trivia.OPENTDB, (".json",), trivia.sniff_opentdb, trivia.read_opentdb),
+    ImportFormat(trivia.TRIVIA, (".yaml", ".yml"), trivia.sniff_trivia, trivia.read_trivia),
+    ImportFormat(anki.ANKI_TEXT, (), anki.sniff_anki_text, anki.read_anki_text),
+    ImportFormat(trivia.AIKEN, (".aiken",), trivia.sniff_aiken, trivia.read_aiken),
+    ImportFormat(gift.NAME, (".gift",), gift.sniff, gift.read),
+    ImportFormat(table.NAME, (".csv", ".tsv"), table.sniff, table.read),
 )
 
 SUFFIXES: tuple[str, ...] = (
-    *dict.fromkeys(suffix for foreign in FOREIGN for suffix in foreign.suffixes),
+    *dict.fromkeys(suffix for foreign in IMPORT_FORMATS for suffix in foreign.suffixes),
     *anki.SUFFIXES,
 )
 """Suffixes of all formats; `.txt` files are recognized by content."""
 
 
-def read_foreign(text: str | bytes, name: str) -> Sheet | None:
+def read_import(text: str | bytes, name: str) -> ImportDraft | None:
     """Reads a document of another format, or refuses one that is too large. Returns None for Markdown. Never raises."""
     suffix = PurePath(name).suffix.lower()
     if suffix in _MARKDOWN:
         return _too_large(name, "markdown") if len(text) > MOST_BYTES else None
     if isinstance(text, bytes) and (suffix in anki.SUFFIXES or anki.sniff_anki_package(text)):
         return anki.read_anki_package(text, name)
-    named = [foreign for foreign in FOREIGN if suffix in foreign.suffixes]
+    named = [foreign for foreign in IMPORT_FORMATS if suffix in foreign.suffixes]
     if len(text) > MOST_BYTES:
         return _too_large(name, named[0].name if named else "markdown")
     source, encoding = open_source(text, name)
-    fitting = [foreign for foreign in named or FOREIGN if foreign.sniff(source)]
+    fitting = [foreign for foreign in named or IMPORT_FORMATS if foreign.sniff(source)]
     if not fitting and not named:
         return None
     # If the content does not match the suffix, the reader of that format reports the error.
@@ -70,6 +70,6 @@ def read_foreign(text: str | bytes, name: str) -> Sheet | None:
     return sheet
 
 
-def _too_large(name: str, dialect: str) -> Sheet:
-    sheet = Sheet(Source(name, ("",)), dialect)
+def _too_large(name: str, dialect: str) -> ImportDraft:
+    sheet = ImportDraft(Source(name, ("",)), dialect)
     return sheet.refused(f"the document is larger than {MOST_BYTES >> 20} MiB", "split it into several documents")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import zstandard
 
-from questions.formats.making import Item, Sheet, add_short, topic_of
+from questions.formats.making import ImportDraft, Item, add_short, topic_of
 from questions.formats.markdown import from_html, from_plain
 from questions.formats.table import Column, Row, add_row, columns
 from questions.source import Source
@@ -63,20 +63,20 @@ class Note:
         return from_html(text) if self.html else from_plain(text)
 
 
-def add_note(sheet: Sheet, note: Note) -> None:
+def add_note(sheet: ImportDraft, note: Note) -> None:
     """Adds the questions of a note."""
     texts = [text for _, text in note.fields]
-    if not sheet.takes(*note.lines, sum(map(len, texts))):
+    if not sheet.accepts(*note.lines, sum(map(len, texts))):
         return
     if any(_MEDIA.search(text) for text in texts):
         cure = "describe the picture or sound"
-        sheet.say(
+        sheet.add(
             "Q609", "pictures and sounds are not imported", cure, note.lines, note="their names are kept in the text"
         )
     if texts and _GAP.search(texts[0]):
         _add_gaps(sheet, note)
     elif sum(bool(text.strip()) for text in texts) < 2:
-        sheet.left_out("this note has fewer than two fields", "add a question and an answer", note.lines)
+        sheet.add_skipped("this note has fewer than two fields", "add a question and an answer", note.lines)
     else:
         _add_fields(sheet, note)
 
@@ -95,7 +95,7 @@ def _roles(note: Note) -> list[Column]:
     ]
 
 
-def _add_fields(sheet: Sheet, note: Note) -> None:
+def _add_fields(sheet: ImportDraft, note: Note) -> None:
     row = Row(*note.lines)
     unused: list[str] = []
     roles = _roles(note)
@@ -118,7 +118,7 @@ def _add_fields(sheet: Sheet, note: Note) -> None:
             unused.append(name or "a field without a name")
     if unused:
         shown = ", ".join(unused[:10])
-        sheet.say("Q610", f"fields not imported: {shown}", "merge them into other fields", note.lines, severity="note")
+        sheet.add("Q610", f"fields not imported: {shown}", "merge them into other fields", note.lines, severity="note")
     row.cells["tags"] = ",".join([*_tags(note), row.cells.get("tags", "")])
     row.cells.setdefault("topic", note.deck)
     add_row(sheet, row)
@@ -142,12 +142,12 @@ def _tags(note: Note) -> list[str]:
     return [tag for tag in note.tags if tag not in _TEMPLATE_TAGS]
 
 
-def _add_gaps(sheet: Sheet, note: Note) -> None:
+def _add_gaps(sheet: ImportDraft, note: Note) -> None:
     """Adds one question per cloze number: its own gaps are hidden, the others show their text."""
     text = note.fields[0][1]
     found = list(_GAP.finditer(text))
     if len(found) > _GAPS:
-        sheet.left_out(f"this note has more than {_GAPS} gaps", "split it", note.lines)
+        sheet.add_skipped(f"this note has more than {_GAPS} gaps", "split it", note.lines)
         return
     extra = "\n\n".join(note.words(more) for _, more in note.fields[1:] if more.strip())
     for number in dict.fromkeys(gap["number"] for gap in found):
@@ -327,9 +327,9 @@ def sniff_anki_package(data: bytes) -> bool:
     return data.startswith(b"PK\x03\x04") and any(name.encode() in data for name in _COLLECTIONS)
 
 
-def read_anki_package(data: bytes, name: str) -> Sheet:
+def read_anki_package(data: bytes, name: str) -> ImportDraft:
     """Reads all questions of a package; each note is a line of its source."""
-    empty = Sheet(Source(name, ("",)), ANKI_PACKAGE)
+    empty = ImportDraft(Source(name, ("",)), ANKI_PACKAGE)
     empty.title = empty.stem
     try:
         collection = _collection(data)
@@ -338,7 +338,7 @@ def read_anki_package(data: bytes, name: str) -> Sheet:
         return empty.refused(str(error), "export the deck again without media, or in smaller parts")
     except UnreadableCollection as error:
         return empty.unreadable(str(error), "export the deck again as .apkg")
-    sheet = Sheet(Source(name, tuple(_line(note.fields) for note in notes) or ("",)), ANKI_PACKAGE)
+    sheet = ImportDraft(Source(name, tuple(_line(note.fields) for note in notes) or ("",)), ANKI_PACKAGE)
     sheet.title = sheet.stem
     for note in notes:
         add_note(sheet, note)
@@ -442,9 +442,9 @@ def sniff_anki_text(source: Source) -> bool:
     return _HEADER.match(source.line(1)) is not None
 
 
-def read_anki_text(source: Source) -> Sheet:
+def read_anki_text(source: Source) -> ImportDraft:
     """Reads all questions of exported notes or cards."""
-    sheet = Sheet(source, ANKI_TEXT)
+    sheet = ImportDraft(source, ANKI_TEXT)
     sheet.title = sheet.stem
     headers = _headers(source)
     apart = {headers.column(name): name for name in ("guid", "notetype", "deck", "tags")}
@@ -481,7 +481,7 @@ def _headers(source: Source) -> _Headers:
     return headers
 
 
-def _rows(sheet: Sheet, headers: _Headers) -> Iterator[tuple[list[str], tuple[int, int]]]:
+def _rows(sheet: ImportDraft, headers: _Headers) -> Iterator[tuple[list[str], tuple[int, int]]]:
     lines = sheet.source.lines
     try:
         reader = csv.reader((f"{line}\n" for line in lines[headers.end :]), delimiter=headers.separator)
@@ -494,7 +494,7 @@ def _rows(sheet: Sheet, headers: _Headers) -> Iterator[tuple[list[str], tuple[in
             cells = next(reader, None)
         except csv.Error as error:
             last = headers.end + reader.line_num
-            sheet.left_out(f"this note cannot be read: {error}", "close its quotes, or shorten it", (start, last))
+            sheet.add_skipped(f"this note cannot be read: {error}", "close its quotes, or shorten it", (start, last))
             start = last + 1
             continue
         if cells is None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from questions.formats.making import (
+    ImportDraft,
     Item,
-    Offer,
-    Sheet,
+    OptionDraft,
     add_choice,
     add_number,
     add_open,
@@ -18,7 +18,7 @@ from questions.formats.making import (
     add_unanswered,
     topic_of,
 )
-from questions.formats.markdown import words_reader
+from questions.formats.markdown import markdown_converter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,9 +58,9 @@ def sniff(source: Source) -> bool:
     )
 
 
-def read(source: Source) -> Sheet:
+def read(source: Source) -> ImportDraft:
     """Reads all questions of a document."""
-    sheet = Sheet(source, NAME)
+    sheet = ImportDraft(source, NAME)
     sheet.title = sheet.stem
     category = ""
     for chunk in _chunks(sheet):
@@ -77,7 +77,7 @@ def read(source: Source) -> Sheet:
     return sheet
 
 
-def _chunks(sheet: Sheet) -> Iterator[_Chunk]:
+def _chunks(sheet: ImportDraft) -> Iterator[_Chunk]:
     """Yields groups of lines between blank lines; a blank line inside braces does not separate."""
     chunk = _Chunk(0)
     depth = 0
@@ -116,21 +116,21 @@ def _braces(line: str) -> int:
     return bare.count("{") - bare.count("}")
 
 
-def _question(sheet: Sheet, chunk: _Chunk, text: str, category: str) -> None:
+def _question(sheet: ImportDraft, chunk: _Chunk, text: str, category: str) -> None:
     lines = (chunk.first, chunk.last)
-    if not sheet.takes(*lines, len(text)):
+    if not sheet.accepts(*lines, len(text)):
         return
     opens = unescaped_at(text, "{")
     if opens < 0:
         note = "it was read as study text"
-        sheet.say("Q608", "this text has no answer in braces", _EMPTY, lines, severity="note", note=note)
+        sheet.add("Q608", "this text has no answer in braces", _EMPTY, lines, severity="note", note=note)
         return
     closes = unescaped_at(text, "}", opens)
     if closes < 0:
-        sheet.left_out("the brace of the answer is never closed", "add `}` after the last answer", lines)
+        sheet.add_skipped("the brace of the answer is never closed", "add `}` after the last answer", lines)
         return
     title, style, before = _head(text[:opens])
-    read_words = words_reader(style)
+    read_words = markdown_converter(style)
     prompt = _joined(unescape(before), unescape(text[closes + 1 :]))
     item = Item(*lines, read_words(prompt), title=" ".join(unescape(title).split()), topic=topic_of(category))
     item.section = tuple(part.strip() for part in category.split("/") if part.strip())
@@ -163,7 +163,7 @@ def _joined(before: str, after: str) -> str:
 _MOST = 201
 """Maximum number of answers parsed: one more than any question type accepts."""
 _ESCAPE = re.compile(r"\\([~=#{}:\\n])")
-_TRUTH = re.compile(r"(?P<key>T|TRUE|F|FALSE)", re.IGNORECASE)
+_TRUE_FALSE = re.compile(r"(?P<key>T|TRUE|F|FALSE)", re.IGNORECASE)
 _WEIGHT = re.compile(r"\s*%(?P<weight>-?\d{1,3}(?:\.\d{1,9})?)%")
 
 
@@ -203,9 +203,9 @@ def _parted(text: str, mark: str) -> tuple[str, str]:
     return (text, "") if at < 0 else (text[:at], text[at + len(mark) :])
 
 
-def add_answers(sheet: Sheet, item: Item, braces: str, style: str) -> None:
+def add_answers(sheet: ImportDraft, item: Item, braces: str, style: str) -> None:
     """Adds the question with the answers in its braces."""
-    read_words = words_reader(style)
+    read_words = markdown_converter(style)
     braces, general = _parted(braces, "####")
     item.why = read_words(unescape(general))
     kept = braces.strip()
@@ -213,36 +213,36 @@ def add_answers(sheet: Sheet, item: Item, braces: str, style: str) -> None:
         _essay(sheet, item)
         return
     key, *feedbacks = _split(kept, "#")
-    if _TRUTH.fullmatch(key.strip()):
-        _truth(sheet, item, key.strip(), [read_words(unescape(text.strip())) for text in feedbacks])
+    if _TRUE_FALSE.fullmatch(key.strip()):
+        _true_false(sheet, item, key.strip(), [read_words(unescape(text.strip())) for text in feedbacks])
     elif kept.startswith("#"):
         _numbers(sheet, item, kept[1:], read_words)
     else:
         _listed(sheet, item, kept, read_words)
 
 
-def _essay(sheet: Sheet, item: Item) -> None:
+def _essay(sheet: ImportDraft, item: Item) -> None:
     if not item.why:
         add_unanswered(sheet, item)
         return
     note = "an essay has no other answer"
     cure = "check that it is an answer"
-    sheet.say("Q614", "the general feedback was used as the answer", cure, item.lines, severity="note", note=note)
+    sheet.add("Q614", "the general feedback was used as the answer", cure, item.lines, severity="note", note=note)
     answer, item.why = item.why, ""
     add_open(sheet, item, answer)
 
 
-def truth_offers(item: Item, true: bool, wrong: str, right: str) -> list[Offer]:
+def true_false_options(item: Item, true: bool, wrong: str, right: str) -> list[OptionDraft]:
     """Returns the options True and False; feedback for a wrong answer becomes the option's reason, the rest the
     explanation."""
     item.why = "\n\n".join(text for text in (right, item.why) if text)
-    return [Offer("True", true, "" if true else wrong), Offer("False", not true, wrong if true else "")]
+    return [OptionDraft("True", true, "" if true else wrong), OptionDraft("False", not true, wrong if true else "")]
 
 
-def _truth(sheet: Sheet, item: Item, key: str, feedbacks: list[str]) -> None:
+def _true_false(sheet: ImportDraft, item: Item, key: str, feedbacks: list[str]) -> None:
     """Adds a true/false question; the first feedback is for a wrong answer, the second for a right one."""
     wrong, right = [*feedbacks, "", ""][:2]
-    add_choice(sheet, item, truth_offers(item, key.upper().startswith("T"), wrong, right))
+    add_choice(sheet, item, true_false_options(item, key.upper().startswith("T"), wrong, right))
 
 
 def _split(text: str, mark: str) -> list[str]:
@@ -277,14 +277,14 @@ def _answers(text: str) -> list[_GiftAnswer]:
 
 def _words(answer: _GiftAnswer, read_words: Callable[[str], str]) -> str:
     if found := _FORMAT.match(answer.text):
-        return words_reader(found["format"])(unescape(answer.text[found.end() :]))
+        return markdown_converter(found["format"])(unescape(answer.text[found.end() :]))
     return read_words(unescape(answer.text))
 
 
-def _listed(sheet: Sheet, item: Item, text: str, read_words: Callable[[str], str]) -> None:
+def _listed(sheet: ImportDraft, item: Item, text: str, read_words: Callable[[str], str]) -> None:
     answers = _answers(text)
     if not answers:
-        sheet.left_out(
+        sheet.add_skipped(
             "there is no answer in the braces", "write `=` before a right answer, `~` before a wrong one", item.lines
         )
     elif any(not answer.marked for answer in answers):
@@ -295,18 +295,18 @@ def _listed(sheet: Sheet, item: Item, text: str, read_words: Callable[[str], str
         _short(sheet, item, answers, read_words)
 
 
-def _choice(sheet: Sheet, item: Item, answers: list[_GiftAnswer], read_words: Callable[[str], str]) -> None:
+def _choice(sheet: ImportDraft, item: Item, answers: list[_GiftAnswer], read_words: Callable[[str], str]) -> None:
     single = any(answer.marked for answer in answers)
     partial = [answer for answer in answers if _is_partial(answer, single)]
     if partial:
         note = "partial credit is not supported; these options count as wrong"
         cure = "write `=` before it if it is right"
-        sheet.say("Q606", "some options give partial credit", cure, item.lines, note=note)
-    offers: list[Offer] = []
+        sheet.add("Q606", "some options give partial credit", cure, item.lines, note=note)
+    offers: list[OptionDraft] = []
     for answer in answers:
         right = answer.marked if single else (answer.weight or 0) > 0
         feedback = read_words(unescape(answer.feedback))
-        offers.append(Offer(_words(answer, read_words), right, feedback))
+        offers.append(OptionDraft(_words(answer, read_words), right, feedback))
     add_choice(sheet, item, offers)
 
 
@@ -314,7 +314,7 @@ def _is_partial(answer: _GiftAnswer, single: bool) -> bool:
     return single and not answer.marked and (answer.weight or 0) > 0
 
 
-def _matching(sheet: Sheet, item: Item, answers: list[_GiftAnswer], read_words: Callable[[str], str]) -> None:
+def _matching(sheet: ImportDraft, item: Item, answers: list[_GiftAnswer], read_words: Callable[[str], str]) -> None:
     pairs: list[tuple[str, str]] = []
     for answer in answers:
         left, right = _parted(answer.text, "->")
@@ -322,19 +322,19 @@ def _matching(sheet: Sheet, item: Item, answers: list[_GiftAnswer], read_words: 
     add_pairs(sheet, item, pairs)
 
 
-def _short(sheet: Sheet, item: Item, answers: list[_GiftAnswer], read_words: Callable[[str], str]) -> None:
+def _short(sheet: ImportDraft, item: Item, answers: list[_GiftAnswer], read_words: Callable[[str], str]) -> None:
     full = [answer for answer in answers if answer.weight is None or answer.weight >= 100]
     partial = [answer for answer in answers if answer not in full]
     if partial:
         said = "; ".join(_words(answer, read_words) for answer in partial)[:200]
         cure = "remove them, or make them right"
-        sheet.say("Q606", "some answers give partial credit", cure, item.lines, note=f"not imported: {said}")
+        sheet.add("Q606", "some answers give partial credit", cure, item.lines, note=f"not imported: {said}")
     feedback = "\n\n".join(text for answer in full if (text := read_words(unescape(answer.feedback))))
     item.why = "\n\n".join(text for text in (feedback, item.why) if text)
     add_short(sheet, item, [_words(answer, read_words) for answer in full])
 
 
-def _numbers(sheet: Sheet, item: Item, text: str, read_words: Callable[[str], str]) -> None:
+def _numbers(sheet: ImportDraft, item: Item, text: str, read_words: Callable[[str], str]) -> None:
     """Adds a numeric question: `5:2`, `1..5`, or several of these after `=`."""
     answers = _answers(text)
     if not answers:
@@ -343,7 +343,7 @@ def _numbers(sheet: Sheet, item: Item, text: str, read_words: Callable[[str], st
     full = [answer for answer in answers if answer.marked and (answer.weight is None or answer.weight >= 100)]
     if len(full) < len(answers):
         note = "only answers with full credit were imported"
-        sheet.say("Q606", "some answers give partial credit", "remove them", item.lines, note=note)
+        sheet.add("Q606", "some answers give partial credit", "remove them", item.lines, note=note)
     feedback = "\n\n".join(text for answer in answers if (text := read_words(unescape(answer.feedback))))
     item.why = "\n\n".join(text for text in (feedback, item.why) if text)
     add_number(sheet, item, [unescape(answer.text) for answer in full])

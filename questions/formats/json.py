@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from questions.formats.making import Sheet
+from questions.formats.making import ImportDraft
 from questions.model import Question, SourceLocation, from_json
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ def sniff(source: Source) -> bool:
     return text[:1] == "{" and bool(_SIGN.search(text))
 
 
-def read(source: Source) -> Sheet:
+def read(source: Source) -> ImportDraft:
     """Reads all questions of an exported bank."""
-    sheet = Sheet(source, NAME)
+    sheet = ImportDraft(source, NAME)
     sheet.title = sheet.stem
     try:
         found = outline("\n".join(source.lines), "questions")
@@ -56,14 +56,14 @@ def read(source: Source) -> Sheet:
     return sheet
 
 
-def _question(sheet: Sheet, element: JsonElement) -> None:
+def _question(sheet: ImportDraft, element: JsonElement) -> None:
     lines = (element.first, element.last)
-    if not sheet.takes(*lines, 0):
+    if not sheet.accepts(*lines, 0):
         return
     try:
         question = question_of(element.value)
     except ValueError as error:
-        sheet.left_out(f"this is not a question: {error}", "export the bank again", lines)
+        sheet.add_skipped(f"this is not a question: {error}", "export the bank again", lines)
         return
     place = sheet.place(*lines)
     blocks = tuple(dataclasses.replace(block, line=place.line) for block in question.code_blocks)

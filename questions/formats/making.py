@@ -35,7 +35,7 @@ LONGEST = 200_000
 
 
 @dataclass(slots=True)
-class Sheet:
+class ImportDraft:
     """The result of reading one document."""
 
     source: Source
@@ -59,7 +59,7 @@ class Sheet:
         first = min(max(first, 1), count)
         return SourceLocation(self.source.name, first, self.source.last_filled(first, min(max(last, first), count)))
 
-    def say(
+    def add(
         self,
         code: str,
         message: str,
@@ -76,31 +76,31 @@ class Sheet:
         span = self.source.span(place.line, place.end_line)
         self.findings.append(Finding(code, severity, message, span, label, note, cure, skipped))
 
-    def unreadable(self, message: str, cure: str, line: int = 1) -> Sheet:
+    def unreadable(self, message: str, cure: str, line: int = 1) -> ImportDraft:
         """Adds an error that the document cannot be read, and returns the sheet."""
-        self.say("Q601", message, cure, (line, line), severity="error")
+        self.add("Q601", message, cure, (line, line), severity="error")
         return self
 
-    def refused(self, message: str, cure: str, line: int = 1) -> Sheet:
+    def refused(self, message: str, cure: str, line: int = 1) -> ImportDraft:
         """Adds an error that the document is refused for safety, and returns the sheet."""
-        self.say("Q602", message, cure, (line, line), severity="error", note="nothing was imported")
+        self.add("Q602", message, cure, (line, line), severity="error", note="nothing was imported")
         return self
 
-    def left_out(self, message: str, cure: str, lines: tuple[int, int]) -> None:
+    def add_skipped(self, message: str, cure: str, lines: tuple[int, int]) -> None:
         """Adds a finding that a question could not be converted."""
-        self.say("Q603", message, cure, lines, note="it was left out", skipped=True)
+        self.add("Q603", message, cure, lines, note="it was left out", skipped=True)
 
-    def takes(self, first: int, last: int, size: int) -> bool:
+    def accepts(self, first: int, last: int, size: int) -> bool:
         """Returns whether another question with `size` characters is within the limits; otherwise adds a finding."""
         if size > LONGEST:
-            self.left_out(f"the question is longer than {LONGEST:,} characters", "shorten it", (first, last))
+            self.add_skipped(f"the question is longer than {LONGEST:,} characters", "shorten it", (first, last))
             return False
         if len(self.questions) < MOST_QUESTIONS:
             return True
         if not self._overflowed:
             self._overflowed = True
             message = f"the document has more than {MOST_QUESTIONS:,} questions"
-            self.left_out(message, "split it into several documents", (first, len(self.source.lines)))
+            self.add_skipped(message, "split it into several documents", (first, len(self.source.lines)))
         return False
 
 
@@ -109,7 +109,7 @@ class Sheet:
 LONGEST_TEXT = 20_000
 """Maximum length of a prompt or answer, characters; longer ones do not fit into a chat."""
 MOST_OPTIONS = 26
-_MOST_OFFERS = 200
+_MAX_OPTIONS_READ = 200
 """Maximum number of options parsed."""
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
@@ -150,7 +150,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class OptionDraft:
     """An option without its letter."""
 
     text: str
@@ -196,14 +196,14 @@ def _numeric(value: object) -> bool:
     return value is None or isinstance(value, bool | int | float | complex)
 
 
-def add_choice(sheet: Sheet, item: Item, offers: Sequence[Offer]) -> None:
+def add_choice(sheet: ImportDraft, item: Item, offers: Sequence[OptionDraft]) -> None:
     """Adds a question with options, or the nearest kind that is possible."""
     kept = list(_distinct(sheet, item, offers))
     right = [offer for offer in kept if offer.right]
     if not right:
         add_unanswered(sheet, item, [offer.text for offer in kept])
     elif len(kept) == 1:
-        sheet.say(
+        sheet.add(
             "Q606",
             "a choice needs more than one option",
             "add wrong options",
@@ -218,30 +218,30 @@ def add_choice(sheet: Sheet, item: Item, offers: Sequence[Offer]) -> None:
         _add(sheet, item, "choice", options=options)
 
 
-def _distinct(sheet: Sheet, item: Item, offers: Sequence[Offer]) -> Iterator[Offer]:
+def _distinct(sheet: ImportDraft, item: Item, offers: Sequence[OptionDraft]) -> Iterator[OptionDraft]:
     """Yields options with different texts; a finding names each repeated one."""
-    if len(offers) > _MOST_OFFERS:
-        note = f"only the first {_MOST_OFFERS} were imported"
-        sheet.say("Q607", "there are too many options", f"keep {MOST_OPTIONS} or fewer", item.lines, note=note)
-        offers = offers[:_MOST_OFFERS]
+    if len(offers) > _MAX_OPTIONS_READ:
+        note = f"only the first {_MAX_OPTIONS_READ} were imported"
+        sheet.add("Q607", "there are too many options", f"keep {MOST_OPTIONS} or fewer", item.lines, note=note)
+        offers = offers[:_MAX_OPTIONS_READ]
     right_texts = {plain(offer.text) for offer in offers if offer.right and len(offer.text) <= LONGEST_TEXT}
     seen: set[str] = set()
     for offer in offers:
         shown = plain(offer.text[:LONGEST_TEXT])
         if not offer.text.strip() or len(offer.text) > LONGEST_TEXT:
-            sheet.say("Q607", "an option is empty or too long", "write its text", item.lines, note="it was left out")
+            sheet.add("Q607", "an option is empty or too long", "write its text", item.lines, note="it was left out")
         elif shown in seen or (not offer.right and shown in right_texts):
             cure = "change or remove one"
-            sheet.say("Q607", "two options are the same", cure, item.lines, note=f"`{shown[:60]}` was imported once")
+            sheet.add("Q607", "two options are the same", cure, item.lines, note=f"`{shown[:60]}` was imported once")
         elif len(seen) >= MOST_OPTIONS:
             cure = f"keep {MOST_OPTIONS} or fewer"
-            sheet.say("Q607", "there are too many options", cure, item.lines, note=f"`{shown[:60]}` was left out")
+            sheet.add("Q607", "there are too many options", cure, item.lines, note=f"`{shown[:60]}` was left out")
         else:
             seen.add(shown)
             yield offer
 
 
-def add_short(sheet: Sheet, item: Item, answers: Sequence[str]) -> None:
+def add_short(sheet: ImportDraft, item: Item, answers: Sequence[str]) -> None:
     """Adds a question with a short answer: the first answer is shown, the others are accepted too.
 
     A number becomes a `value`. Any other answer becomes `open` with the first as key point, because only literals can
@@ -270,7 +270,7 @@ def _key_point(text: str) -> str:
     return code_span(words) if code else text
 
 
-def add_open(sheet: Sheet, item: Item, answer: str, key_points: Sequence[str] | None = None) -> None:
+def add_open(sheet: ImportDraft, item: Item, answer: str, key_points: Sequence[str] | None = None) -> None:
     """Adds a question with a prose answer."""
     if not answer.strip():
         add_unanswered(sheet, item)
@@ -279,16 +279,16 @@ def add_open(sheet: Sheet, item: Item, answer: str, key_points: Sequence[str] | 
     _add(sheet, item, "open", answer=answer, key_points=points)
 
 
-def add_exact(sheet: Sheet, item: Item, kind: Literal["value", "output"], answer: str) -> None:
+def add_exact(sheet: ImportDraft, item: Item, kind: Literal["value", "output"], answer: str) -> None:
     """Adds a question whose answer is compared exactly; the caller checked that this is possible."""
     _add(sheet, item, kind, answer=answer)
 
 
-def add_unanswered(sheet: Sheet, item: Item, options: Sequence[str] = ()) -> None:
+def add_unanswered(sheet: ImportDraft, item: Item, options: Sequence[str] = ()) -> None:
     """Adds a question without a key, with its options in the prompt. It is never asked."""
     cure = "mark the right option" if options else "write the answer"
     note = "it is kept but never asked"
-    sheet.say("Q604", "the question has no answer", cure, item.lines, note=note)
+    sheet.add("Q604", "the question has no answer", cure, item.lines, note=note)
     if options:
         listed = "\n".join(f"- {' '.join(text.split())}" for text in options)
         item.prompt = f"{item.prompt}\n\n{listed}".strip()
@@ -296,7 +296,7 @@ def add_unanswered(sheet: Sheet, item: Item, options: Sequence[str] = ()) -> Non
 
 
 def _add(
-    sheet: Sheet,
+    sheet: ImportDraft,
     item: Item,
     kind: Kind,
     *,
@@ -305,15 +305,15 @@ def _add(
     key_points: tuple[str, ...] = (),
 ) -> None:
     if not item.prompt.strip():
-        sheet.left_out("the question has no prompt", "write the question", item.lines)
+        sheet.add_skipped("the question has no prompt", "write the question", item.lines)
         return
     if max(len(item.prompt), len(answer or ""), len(item.why)) > LONGEST_TEXT:
-        sheet.left_out(f"a text is longer than {LONGEST_TEXT:,} characters", "shorten it", item.lines)
+        sheet.add_skipped(f"a text is longer than {LONGEST_TEXT:,} characters", "shorten it", item.lines)
         return
     if item.id and not _fits(item.id):
         note = f"`{item.id[:60]}` was replaced by an id made from the prompt"
         cure = "use lower-case words and numbers joined by hyphens"
-        sheet.say("Q612", "this is not a valid id", cure, item.lines, severity="note", note=note)
+        sheet.add("Q612", "this is not a valid id", cure, item.lines, severity="note", note=note)
     question = Question(
         id=item.id if _fits(item.id) else "",
         kind=kind,
@@ -358,14 +358,14 @@ def _code_blocks(item: Item, answer: str) -> tuple[CodeBlock, ...]:
 _MOST = 26
 
 
-def add_pairs(sheet: Sheet, item: Item, pairs: Sequence[tuple[str, str]]) -> None:
+def add_pairs(sheet: ImportDraft, item: Item, pairs: Sequence[tuple[str, str]]) -> None:
     """Adds one choice among all right sides per pair with a left side; texts are Markdown."""
     asked = [(left, right) for left, right in pairs if left.strip() and right.strip()][:_MOST]
     offered = sorted(dict.fromkeys(right for _, right in pairs if right.strip()), key=lambda text: text.casefold())
     if not asked:
         add_unanswered(sheet, item, [left or right for left, right in pairs])
         return
-    sheet.say(
+    sheet.add(
         "Q608",
         f"a matching question was split into {len(asked)} choices",
         "nothing to do; or ask for the whole assignment in one question",
@@ -374,11 +374,11 @@ def add_pairs(sheet: Sheet, item: Item, pairs: Sequence[tuple[str, str]]) -> Non
     )
     if len(pairs) > _MOST:
         note = f"only the first {_MOST} were imported"
-        sheet.say("Q606", "there are too many pairs", "split the question", item.lines, note=note)
+        sheet.add("Q606", "there are too many pairs", "split the question", item.lines, note=note)
     for index, (left, right) in enumerate(asked, 1):
         part = dataclasses.replace(item, prompt=f"{item.prompt}\n\n{left}".strip(), number=f"{index}")
         part.id = f"{item.id}-{index}" if item.id else ""
-        add_choice(sheet, part, [Offer(text, plain(text) == plain(right)) for text in offered])
+        add_choice(sheet, part, [OptionDraft(text, plain(text) == plain(right)) for text in offered])
 
 
 # Numbers with a tolerance or a range, as in GIFT and Moodle
@@ -386,7 +386,7 @@ def add_pairs(sheet: Sheet, item: Item, pairs: Sequence[tuple[str, str]]) -> Non
 _RANGE = re.compile(r"(?P<low>[^.:\s]+(?:\.\d+)?)\s*\.\.\s*(?P<high>\S+)")
 
 
-def add_number(sheet: Sheet, item: Item, answers: Sequence[str]) -> None:
+def add_number(sheet: ImportDraft, item: Item, answers: Sequence[str]) -> None:
     """Adds a question answered with a number: `5`, `5:0.1` (5 ± 0.1) or `1..5`.
 
     The accepted range is added to the explanation, and a finding says that only the number itself is accepted.
@@ -395,7 +395,7 @@ def add_number(sheet: Sheet, item: Item, answers: Sequence[str]) -> None:
     if not read:
         if any(answer.strip() for answer in answers):
             note = f"it says `{'; '.join(answers)[:100]}`"
-            sheet.say("Q606", "the answer is not a number", "write `#5`, `#5:0.1` or `#1..5`", item.lines, note=note)
+            sheet.add("Q606", "the answer is not a number", "write `#5`, `#5:0.1` or `#1..5`", item.lines, note=note)
         add_unanswered(sheet, item)
         return
     shown, low, high = read[0]
@@ -403,7 +403,7 @@ def add_number(sheet: Sheet, item: Item, answers: Sequence[str]) -> None:
         accepted = f"Accepted: {_shown(low)} to {_shown(high)}."
         note = f"only {shown} is accepted"
         cure = "ask for an exact result"
-        sheet.say("Q606", "tolerances are not supported", cure, item.lines, note=f"{accepted} {note}")
+        sheet.add("Q606", "tolerances are not supported", cure, item.lines, note=f"{accepted} {note}")
         item.why = "\n\n".join(text for text in (accepted, item.why) if text)
     add_short(sheet, item, [one[0] for one in read])
 

@@ -322,7 +322,7 @@ def _longest_run(text: str) -> int:
     return max((len(run) for run in re.findall(r"`+", text)), default=0)
 
 
-_WORDINGS: dict[str, Callable[[str], str]] = {
+_CONVERTERS: dict[str, Callable[[str], str]] = {
     "html": from_html,
     "markdown": lambda text: text.strip(),
     "plain": from_plain,
@@ -330,6 +330,6 @@ _WORDINGS: dict[str, Callable[[str], str]] = {
 }
 
 
-def words_reader(name: str) -> Callable[[str], str]:
+def markdown_converter(name: str) -> Callable[[str], str]:
     """Returns the converter for a format name: html, markdown, plain; for others the text may be HTML."""
-    return _WORDINGS.get(name, from_loose)
+    return _CONVERTERS.get(name, from_loose)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
 from questions.formats.making import (
+    ImportDraft,
     Item,
-    Offer,
-    Sheet,
+    OptionDraft,
     add_choice,
     add_exact,
     add_open,
@@ -40,9 +40,9 @@ def sniff(source: Source) -> bool:
     return "](" not in line and not line.startswith(("#", "|", "- ")) and _delimiter(source, first) is not None
 
 
-def read(source: Source) -> Sheet:
+def read(source: Source) -> ImportDraft:
     """Reads all questions of a table."""
-    sheet = Sheet(source, NAME)
+    sheet = ImportDraft(source, NAME)
     sheet.title = sheet.stem
     first = _first(source)
     delimiter = _delimiter(source, first)
@@ -54,11 +54,11 @@ def read(source: Source) -> Sheet:
     unknown = unknown_columns(names, roles)
     if unknown:
         shown = ", ".join(f"`{name[:40]}`" for name in unknown[:10])
-        sheet.say("Q610", f"columns not imported: {shown}", "rename or remove them", lines, severity="note")
+        sheet.add("Q610", f"columns not imported: {shown}", "rename or remove them", lines, severity="note")
     for cells, lines in rows:
         if len(cells) > len(roles):
             note = f"the header has {len(roles)} columns, the row has {len(cells)} cells"
-            sheet.say(
+            sheet.add(
                 "Q606", "a row has more cells than columns", "quote cells that contain the delimiter", lines, note=note
             )
         row = Row(*lines)
@@ -96,7 +96,7 @@ def _header(line: str, delimiter: str) -> list[str]:
         return []
 
 
-def _rows(sheet: Sheet, delimiter: str, first: int) -> Iterator[tuple[Sequence[str], tuple[int, int]]]:
+def _rows(sheet: ImportDraft, delimiter: str, first: int) -> Iterator[tuple[Sequence[str], tuple[int, int]]]:
     """Yields the non-empty rows, each with its first and last line."""
     lines = sheet.source.lines
     reader = csv.reader((f"{line}\n" for line in lines[first - 1 :]), delimiter=delimiter, skipinitialspace=True)
@@ -108,12 +108,12 @@ def _rows(sheet: Sheet, delimiter: str, first: int) -> Iterator[tuple[Sequence[s
             return
         except csv.Error as error:
             last = first + reader.line_num - 1
-            sheet.left_out(f"this row cannot be read: {error}", "close its quotes, or shorten it", (start, last))
+            sheet.add_skipped(f"this row cannot be read: {error}", "close its quotes, or shorten it", (start, last))
             start = last + 1
             continue
         last = first + reader.line_num - 1
         if last == len(lines) and last > start and not lines[-1].strip() and _swallowed(cells):
-            sheet.say("Q601", "this quote is never closed", 'close it with `"`', (start, last))
+            sheet.add("Q601", "this quote is never closed", 'close it with `"`', (start, last))
         if any(cell.strip() for cell in cells):
             yield cells, (start, sheet.source.last_filled(start, last))
         start = last + 1
@@ -200,11 +200,11 @@ def _column(name: str, letters: bool) -> Column:
     return Column(_ROLE_OF.get(name, ""))
 
 
-def add_row(sheet: Sheet, row: Row) -> None:
+def add_row(sheet: ImportDraft, row: Row) -> None:
     """Adds the question of a row."""
     cells = row.cells
     size = sum(map(len, (*cells.values(), *row.options.values(), *row.reasons.values())))
-    if not sheet.takes(row.first, row.last, size):
+    if not sheet.accepts(row.first, row.last, size):
         return
     item = Item(row.first, row.last, cells.get("question", ""), why=cells.get("why", ""))
     item.id = cells.get("id", "").strip()
@@ -242,13 +242,13 @@ def _options(row: Row) -> list[tuple[int, str]]:
     return list(enumerate(texts))
 
 
-def _offers(sheet: Sheet, item: Item, row: Row, options: list[tuple[int, str]]) -> list[Offer]:
+def _offers(sheet: ImportDraft, item: Item, row: Row, options: list[tuple[int, str]]) -> list[OptionDraft]:
     right = _right(row.cells, options)
     if right is None:
         said = (row.cells.get("correct") or row.cells.get("answer", ""))[:60]
         cure = "write its letter or its text"
-        sheet.say("Q606", "the right answer is not among the options", cure, item.lines, note=f"`{said}`")
-    return [Offer(text, index in (right or ()), row.reasons.get(index, "").strip()) for index, text in options]
+        sheet.add("Q606", "the right answer is not among the options", cure, item.lines, note=f"`{said}`")
+    return [OptionDraft(text, index in (right or ()), row.reasons.get(index, "").strip()) for index, text in options]
 
 
 def _right(cells: dict[str, str], options: list[tuple[int, str]]) -> set[int] | None:
@@ -277,14 +277,14 @@ def _named(said: str, names: dict[str, int]) -> set[int] | None:
     return None
 
 
-def _exact(sheet: Sheet, item: Item, kind: str, answer: str) -> None:
+def _exact(sheet: ImportDraft, item: Item, kind: str, answer: str) -> None:
     if kind == "output" and answer and item.program:
         add_exact(sheet, item, "output", answer)
     elif kind == "value" and is_literal(answer.strip()):
         add_exact(sheet, item, "value", answer.strip())
     elif answer.strip():
         cure = "add a program" if kind == "output" else "write a Python literal"
-        sheet.say(
+        sheet.add(
             "Q606", f"this cannot be a `{kind}` question", cure, item.lines, note="it was imported as an open question"
         )
         add_short(sheet, item, [answer])
@@ -292,13 +292,13 @@ def _exact(sheet: Sheet, item: Item, kind: str, answer: str) -> None:
         add_unanswered(sheet, item)
 
 
-def _worded(sheet: Sheet, item: Item, cells: dict[str, str], kind: str) -> None:
+def _worded(sheet: ImportDraft, item: Item, cells: dict[str, str], kind: str) -> None:
     answer = cells.get("answer") or cells.get("correct") or ""
     points = _listed(cells.get("key_points", ""), "\n")
     if kind == "code":
         note = "it was imported as an open question with the program as its answer"
         cure = "write the cases in Markdown"
-        sheet.say("Q608", "tables cannot contain code questions", cure, item.lines, severity="note", note=note)
+        sheet.add("Q608", "tables cannot contain code questions", cure, item.lines, severity="note", note=note)
     if points or kind in ("open", "code") or len(answer) > _SHORT or "\n" in answer.strip():
         add_open(sheet, item, answer, points or None)
     else:

@@ -13,7 +13,7 @@ from urllib.parse import unquote, unquote_plus
 import yaml
 
 from questions.formats.json import JsonElement, line_of, outline
-from questions.formats.making import Item, Offer, Sheet, add_choice, add_short, topic_of
+from questions.formats.making import ImportDraft, Item, OptionDraft, add_choice, add_short, topic_of
 from questions.formats.markdown import from_plain
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ def sniff_trivia(source: Source) -> bool:
     return source.name.lower().endswith((".yaml", ".yml")) and bool(_ENTRY.search("\n".join(source.lines)))
 
 
-def read_trivia(source: Source) -> Sheet:
+def read_trivia(source: Source) -> ImportDraft:
     """Reads all questions of a list; findings name what a YAML loader would lose or misread."""
-    sheet = Sheet(source, TRIVIA)
+    sheet = ImportDraft(source, TRIVIA)
     sheet.title = sheet.stem
     entries: list[_Entry] = []
     try:
@@ -91,7 +91,7 @@ def read_trivia(source: Source) -> Sheet:
     return sheet
 
 
-def _entries(sheet: Sheet) -> Iterator[_Entry]:
+def _entries(sheet: ImportDraft) -> Iterator[_Entry]:
     """Yields the entries of the outermost mapping. Works on events, so that depth and aliases cost nothing."""
     depth = 0
     entry: _Entry | None = None
@@ -144,7 +144,7 @@ def _word(event: yaml.ScalarEvent | yaml.AliasEvent) -> _Word:
     return _Word(str(event.value), line, bare=bool(event.implicit[0]))
 
 
-def _settings(sheet: Sheet, entries: list[_Entry]) -> str:
+def _settings(sheet: ImportDraft, entries: list[_Entry]) -> str:
     """Returns the list's author; findings name unsupported settings."""
     author = ""
     for entry in entries:
@@ -153,26 +153,26 @@ def _settings(sheet: Sheet, entries: list[_Entry]) -> str:
             author = ", ".join(word.text for word in entry.values)
         elif entry.key.text in _SETTINGS:
             message = f"`{entry.key.text}` was not imported"
-            sheet.say("Q610", message, "set points and times in the schedule instead", lines, severity="note")
+            sheet.add("Q610", message, "set points and times in the schedule instead", lines, severity="note")
     return " ".join(author.split())
 
 
-def _question(sheet: Sheet, entry: _Entry, seen: dict[str, int], author: str) -> None:
+def _question(sheet: ImportDraft, entry: _Entry, seen: dict[str, int], author: str) -> None:
     lines = (entry.key.line, entry.last)
-    if not sheet.takes(*lines, sum(len(word.text) for word in (entry.key, *entry.values))):
+    if not sheet.accepts(*lines, sum(len(word.text) for word in (entry.key, *entry.values))):
         return
     if entry.nested:
-        sheet.left_out("the answers are not a list of words", "write each as `- answer`", lines)
+        sheet.add_skipped("the answers are not a list of words", "write each as `- answer`", lines)
         return
     first = seen.setdefault(entry.key.text, entry.key.line)
     if first != entry.key.line:
         note = f"the first is on line {first}; YAML loaders keep only the last, here both are kept"
-        sheet.say("Q605", "duplicate question", "merge their answers", lines, note=note)
+        sheet.add("Q605", "duplicate question", "merge their answers", lines, note=note)
     for word in entry.values:
         if word.bare and _WORDS.fullmatch(word.text):
             cure = f'write it in quotes: "{word.text}"'
             message = f"YAML loaders do not read `{word.text}` as text"
-            sheet.say("Q611", message, cure, (word.line, word.line), severity="note", note="it was read as text")
+            sheet.add("Q611", message, cure, (word.line, word.line), severity="note", note="it was read as text")
     item = Item(*lines, from_plain(entry.key.text), section=(sheet.stem,), topic="")
     item.tag([f"author: {author}"] if author else [])
     add_short(sheet, item, [from_plain(word.text) for word in entry.values])
@@ -193,9 +193,9 @@ def sniff_opentdb(source: Source) -> bool:
     return text[:1] in ("{", "[") and bool(_KEY.search(text))
 
 
-def read_opentdb(source: Source) -> Sheet:
+def read_opentdb(source: Source) -> ImportDraft:
     """Reads all questions of an API response, or of a list of its results."""
-    sheet = Sheet(source, OPENTDB)
+    sheet = ImportDraft(source, OPENTDB)
     sheet.title = sheet.stem
     # License of the API's data; responses do not state it.
     sheet.licence = "CC-BY-SA-4.0" if sniff_opentdb(source) else ""
@@ -239,13 +239,13 @@ def _unbase64(text: str) -> str:
         return text
 
 
-def _opentdb_question(sheet: Sheet, element: JsonElement, decode: Callable[[str], str]) -> None:
+def _opentdb_question(sheet: ImportDraft, element: JsonElement, decode: Callable[[str], str]) -> None:
     lines = (element.first, element.last)
     data = element.value
-    if not sheet.takes(*lines, sum(map(len, _strings(data)))):
+    if not sheet.accepts(*lines, sum(map(len, _strings(data)))):
         return
     if not isinstance(data, dict) or not isinstance(data.get("question"), str):
-        sheet.left_out("this entry is not a question", 'add a text under "question"', lines)
+        sheet.add_skipped("this entry is not a question", 'add a text under "question"', lines)
         return
     texts = {key: " ".join(decode(value).split()) for key, value in data.items() if isinstance(value, str)}
     item = Item(*lines, from_plain(texts["question"]))
@@ -254,17 +254,17 @@ def _opentdb_question(sheet: Sheet, element: JsonElement, decode: Callable[[str]
     item.tag([texts.get("difficulty", "")])
     unknown = sorted(str(key)[:40] for key in data.keys() - _FIELDS)
     if unknown:
-        sheet.say("Q610", f"not imported: {', '.join(unknown)}", "remove it", lines, severity="note")
+        sheet.add("Q610", f"not imported: {', '.join(unknown)}", "remove it", lines, severity="note")
     add_choice(sheet, item, _offers(data, texts, decode))
 
 
-def _offers(data: dict[str, Any], texts: dict[str, str], decode: Callable[[str], str]) -> list[Offer]:
+def _offers(data: dict[str, Any], texts: dict[str, str], decode: Callable[[str], str]) -> list[OptionDraft]:
     """Returns the options in a neutral order: True before False, all others alphabetically."""
     wrong = data.get("incorrect_answers")
     words = [decode(one) for one in wrong if isinstance(one, str)] if isinstance(wrong, list) else []
-    offers = [Offer(from_plain(" ".join(word.split())), right=False) for word in words]
+    offers = [OptionDraft(from_plain(" ".join(word.split())), right=False) for word in words]
     if "correct_answer" in texts:
-        offers.append(Offer(from_plain(texts["correct_answer"]), right=True))
+        offers.append(OptionDraft(from_plain(texts["correct_answer"]), right=True))
     if {offer.text for offer in offers} == {"True", "False"}:
         return sorted(offers, key=lambda offer: offer.text, reverse=True)
     return sorted(offers, key=lambda offer: (offer.text.casefold(), offer.text))
@@ -299,9 +299,9 @@ def sniff_aiken(source: Source) -> bool:
     )
 
 
-def read_aiken(source: Source) -> Sheet:
+def read_aiken(source: Source) -> ImportDraft:
     """Reads all questions of a document."""
-    sheet = Sheet(source, AIKEN)
+    sheet = ImportDraft(source, AIKEN)
     sheet.title = sheet.stem
     current = _Open()
     for number, line in enumerate(source.lines, 1):
@@ -322,7 +322,7 @@ def read_aiken(source: Source) -> Sheet:
     if current.options:
         _close(sheet, current, len(source.lines), "")
     elif current.prompt:
-        sheet.left_out("this is not a question: no options follow", _CURE, (current.first, len(source.lines)))
+        sheet.add_skipped("this is not a question: no options follow", _CURE, (current.first, len(source.lines)))
     elif not sheet.questions and not sheet.findings:
         sheet.unreadable("this is not Aiken text", _CURE)
     return sheet
@@ -331,18 +331,18 @@ def read_aiken(source: Source) -> Sheet:
 _CURE = "write options as `A. text` below the question and `ANSWER: A` after them"
 
 
-def _close(sheet: Sheet, current: _Open, last: int, letters: str) -> None:
+def _close(sheet: ImportDraft, current: _Open, last: int, letters: str) -> None:
     lines = (current.first or last, last)
     size = sum(map(len, current.prompt)) + sum(len(text) for _, text in current.options)
-    if not sheet.takes(*lines, size):
+    if not sheet.accepts(*lines, size):
         return
     if not current.options:
-        sheet.left_out("there are no options before this answer", _CURE, lines)
+        sheet.add_skipped("there are no options before this answer", _CURE, lines)
         return
     right = set(re.findall("[A-Z]", letters))
     unknown = right - {letter for letter, _ in current.options}
     if unknown:
         message = f"there is no option {', '.join(sorted(unknown))}"
-        sheet.say("Q604", message, "use the letter of an option", (last, last))
-    offers = [Offer(from_plain(text), letter in right) for letter, text in current.options]
+        sheet.add("Q604", message, "use the letter of an option", (last, last))
+    offers = [OptionDraft(from_plain(text), letter in right) for letter, text in current.options]
     add_choice(sheet, Item(*lines, from_plain("\n".join(current.prompt))), offers)

@@ -216,14 +216,14 @@ def _class_name(angle: str) -> str:
 
 # Claims in comments
 
-SaidKind = Literal["value", "words", "raises", "rank"]
+ClaimKind = Literal["value", "words", "raises", "rank"]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ParsedClaim:
     """The claim of a comment."""
 
-    kind: SaidKind
+    kind: ClaimKind
     """`words`: free text after a mark such as `Output:`. `rank`: `2D`."""
     text: str
     """The claim as written."""
@@ -277,7 +277,7 @@ _REASON = re.compile(r"(?:because|since|as|now|too|again|instead|i\.e\.|not)\b",
 _CONDITION = re.compile(r"\W*(?:if|when|unless|or|for|on|with|until|in|while|before|only|by default)\b", re.IGNORECASE)
 
 
-def read_claim(comment: str) -> Said | None:
+def read_claim(comment: str) -> ParsedClaim | None:
     """Returns the claim of a comment, or None for prose. `comment` may include its `#` and have several lines."""
     if _NOT_OURS.match(comment.lstrip("# ")):
         return None
@@ -303,13 +303,13 @@ def _marks(comment: str, at: int) -> tuple[bool, bool, int]:
     return marked, strict, at
 
 
-def _words(comment: str, at: int) -> Said | None:
+def _words(comment: str, at: int) -> ParsedClaim | None:
     text = comment[at:].strip().strip("`")
     prose = re.match(r"(?:an?|the|this|some|same|no|as|it|one|each|all|only|from|of|to|with)\b", text, re.IGNORECASE)
-    return None if prose or not text else Said("words", text, at, marked=True)
+    return None if prose or not text else ParsedClaim("words", text, at, marked=True)
 
 
-def _value(comment: str, at: int, marked: bool, strict: bool) -> Said | None:
+def _value(comment: str, at: int, marked: bool, strict: bool) -> ParsedClaim | None:
     label = name = ""
     rough = False
     if found := _LABEL.match(comment, at):
@@ -330,20 +330,20 @@ def _value(comment: str, at: int, marked: bool, strict: bool) -> Said | None:
 _VALUE_WORDS = frozenset((*DTYPES, *DEVICES, "True", "False", "None", "Note", "NOTE", "Step", "step"))
 
 
-def _equation(comment: str, at: int) -> Said | None:
+def _equation(comment: str, at: int) -> ParsedClaim | None:
     """Returns the claim after the equals sign in `2 * 3 = 6`."""
     found = _EQUATION.match(comment.rstrip(), at)
     if found is None:
         return None
-    return Said("value", found["right"], found.start("right"), read_shown(found["right"]))
+    return ParsedClaim("value", found["right"], found.start("right"), read_shown(found["right"]))
 
 
-def _head(text: str, sure: bool, tick: bool) -> Said | None:
+def _head(text: str, sure: bool, tick: bool) -> ParsedClaim | None:
     """Returns the value at the start of a text, if it ends there or a remark follows."""
     if found := _RANK.match(text):
-        return Said("rank", found["rank"], 0)
+        return ParsedClaim("rank", found["rank"], 0)
     if found := _SERIES.match(text.rstrip(" .!")):
-        return Said("value", found[0], 0, read_shown(re.sub(r"(?<=[\d.])\s+(?=[-.\d])", ", ", found[0])))
+        return ParsedClaim("value", found[0], 0, read_shown(re.sub(r"(?<=[\d.])\s+(?=[-.\d])", ", ", found[0])))
     for read, follows in _HEADS:
         length = read(text)
         if not length:
@@ -357,7 +357,7 @@ def _head(text: str, sure: bool, tick: bool) -> Said | None:
             return further and replace(further, start=further.start + len(text) - len(tail) + onward.end())
         shown = read_shown(text[:length])
         if shown is not None and follows(tail, shown, sure):
-            return Said("value", text[:length], 0, shown)
+            return ParsedClaim("value", text[:length], 0, shown)
         return None
     return None
 
@@ -447,7 +447,7 @@ _MENTIONS = re.compile(
 )
 
 
-def _raised(text: str, at: int) -> Said | None:
+def _raised(text: str, at: int) -> ParsedClaim | None:
     found = _RAISES.match(text)
     if found is None:
         return None
@@ -455,9 +455,9 @@ def _raised(text: str, at: int) -> Said | None:
     tail = text[found.end() :]
     if _HEDGE.search(found[0]) or (not tail.lstrip().startswith(":") and _HEDGE.search(tail[:80])):
         return None
-    return Said("raises", text.strip(), at, marked=True, error=name)
+    return ParsedClaim("raises", text.strip(), at, marked=True, error=name)
 
 
-def speaks_of_failing(comment: str) -> bool:
+def mentions_failure(comment: str) -> bool:
     """Returns whether a comment suggests that its statement may fail."""
     return bool(_MENTIONS.search(comment))

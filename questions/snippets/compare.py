@@ -13,14 +13,14 @@ from questions.snippets.claims import (
     Items,
     Mapping,
     Number,
+    ParsedClaim,
     PrintedArray,
     PrintedName,
     Quoted,
-    Said,
     Shown,
     read_shown,
 )
-from questions.snippets.plan import Seen
+from questions.snippets.plan import Execution
 from questions.snippets.statements import Probe
 
 # Values and texts
@@ -111,7 +111,7 @@ def _kind(data: Shown) -> str:
     return "word" if isinstance(data, PrintedName) else ""
 
 
-def without_coat(claimed: Shown, real: Shown, *, rough: bool = False) -> bool:
+def same_number(claimed: Shown, real: Shown, *, rough: bool = False) -> bool:
     """Returns whether one is a plain number and the other a zero-dimensional tensor of the same value."""
     if isinstance(real, PrintedArray) and not isinstance(real.data, Items):
         return agrees(claimed, real.data, rough=rough)
@@ -173,7 +173,7 @@ def _same_token(claimed: str, real: str) -> bool:
     return isinstance(one, Number) and isinstance(other, Number) and _close(one, other, rough=False)
 
 
-def alike(claimed: str, printed: str) -> bool:
+def same_line(claimed: str, printed: str) -> bool:
     """Returns whether two texts are about the same line: at least half of the claim's words were printed."""
     words = re.findall(r"[^\W\d]\w+", claimed.lower())
     found = set(re.findall(r"[^\W\d]\w+", printed.lower()))
@@ -184,7 +184,7 @@ def alike(claimed: str, printed: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
+class ClaimResult:
     """The result of checking a claim."""
 
     agreement: Agreement
@@ -192,11 +192,11 @@ class Truth:
     """The actual value on one line, or what was compared, for telling two runs apart."""
 
 
-UNDECIDED = Truth("undecided")
+UNDECIDED = ClaimResult("undecided")
 _ORDER: tuple[Agreement, ...] = ("same", "form", "differs", "undecided")
 
 
-def weigh(said: Said, probe: Probe, seen: tuple[Seen, ...]) -> Truth:
+def check_claim(said: ParsedClaim, probe: Probe, seen: tuple[Execution, ...]) -> ClaimResult:
     """Checks a claim against all executions of its statement; one that agrees is enough."""
     truths = [_once(said, probe, one) for one in seen]
     if probe.prints and len(seen) > 1 and said.kind in ("value", "words"):
@@ -205,7 +205,7 @@ def weigh(said: Said, probe: Probe, seen: tuple[Seen, ...]) -> Truth:
     return min(truths, key=lambda truth: _ORDER.index(truth.agreement), default=UNDECIDED)
 
 
-def _once(said: Said, probe: Probe, seen: Seen) -> Truth:
+def _once(said: ParsedClaim, probe: Probe, seen: Execution) -> ClaimResult:
     if said.kind == "raises":
         return _raises(said, seen)
     if seen.raised is not None:
@@ -225,29 +225,29 @@ def _once(said: Said, probe: Probe, seen: Seen) -> Truth:
     return min(truths, key=lambda truth: _ORDER.index(truth.agreement), default=UNDECIDED)
 
 
-def _raises(said: Said, seen: Seen) -> Truth:
+def _raises(said: ParsedClaim, seen: Execution) -> ClaimResult:
     if seen.raised is None:
-        return Truth("differs", "no exception")
+        return ClaimResult("differs", "no exception")
     if not said.error or said.error in seen.raised.kinds:
-        return Truth("same", seen.raised.kind)
-    return Truth("differs", f"raises {seen.raised.kind}")
+        return ClaimResult("same", seen.raised.kind)
+    return ClaimResult("differs", f"raises {seen.raised.kind}")
 
 
-def _printed(said: Said, printed: str) -> Truth:
+def _printed(said: ParsedClaim, printed: str) -> ClaimResult:
     real = one_line(printed)
     if said.kind == "words" or said.shown is None:
         return _words(said, printed) if said.kind != "rank" else UNDECIDED
     if same_words(said.text, printed):
-        return Truth("same", real)
+        return ClaimResult("same", real)
     values = list(printed_values(printed))
     if any(agrees(said.shown, value, rough=said.rough) for value in values):
-        return Truth("same", real)
-    if any(without_coat(said.shown, value, rough=said.rough) for value in values):
-        return Truth("same" if said.rough else "form", real)
+        return ClaimResult("same", real)
+    if any(same_number(said.shown, value, rough=said.rough) for value in values):
+        return ClaimResult("same" if said.rough else "form", real)
     if not values or not printed.strip():
         plain = isinstance(said.shown, Number | PrintedName | Quoted)
-        return UNDECIDED if plain and printed.strip() else Truth("differs", real)
-    return Truth("differs", real) if any(_comparable(said.shown, value) for value in values) else UNDECIDED
+        return UNDECIDED if plain and printed.strip() else ClaimResult("differs", real)
+    return ClaimResult("differs", real) if any(_comparable(said.shown, value) for value in values) else UNDECIDED
 
 
 def _comparable(claimed: Shown, real: Shown) -> bool:
@@ -257,22 +257,24 @@ def _comparable(claimed: Shown, real: Shown) -> bool:
     return not (isinstance(claimed, Quoted) and not isinstance(real, Quoted | PrintedName))
 
 
-def _words(said: Said, printed: str) -> Truth:
+def _words(said: ParsedClaim, printed: str) -> ClaimResult:
     real = one_line(printed)
     if same_words(said.text, printed) or any(same_words(said.text, line) for line in printed.splitlines()):
-        return Truth("same", real)
+        return ClaimResult("same", real)
     lines = printed.strip().splitlines() or [""]
-    return Truth("differs", real) if any(alike(said.text, line) for line in lines) else UNDECIDED
+    return ClaimResult("differs", real) if any(same_line(said.text, line) for line in lines) else UNDECIDED
 
 
-def _valued(said: Said, value: dict[str, Any], *, strict: bool) -> Truth:
+def _valued(said: ParsedClaim, value: dict[str, Any], *, strict: bool) -> ClaimResult:
     """Checks a claim about a value that is not printed: its repr, shape or dtype."""
     real = str(value["repr"])
     shape: list[int] | None = value.get("shape")
     if said.kind == "rank":
         if shape is None:
             return UNDECIDED
-        return Truth("same" if len(shape) == int(said.text) else "differs", f"{len(shape)}D, shape {tuple(shape)}")
+        return ClaimResult(
+            "same" if len(shape) == int(said.text) else "differs", f"{len(shape)}D, shape {tuple(shape)}"
+        )
     claimed = said.shown
     if claimed is None:
         return UNDECIDED
@@ -287,21 +289,21 @@ def _valued(said: Said, value: dict[str, Any], *, strict: bool) -> Truth:
         return _about(claimed, read_shown(told), told)
     texts = [real, str(value["str"]), str(value.get("list", ""))]
     shown = [one for one in map(read_shown, texts) if one is not None]
-    if any(agrees(claimed, one, rough=said.rough) or without_coat(claimed, one, rough=said.rough) for one in shown):
-        return Truth("same", one_line(real))
+    if any(agrees(claimed, one, rough=said.rough) or same_number(claimed, one, rough=said.rough) for one in shown):
+        return ClaimResult("same", one_line(real))
     if shape is not None and _speaks_of(claimed, value, shape):
-        return Truth("same", one_line(real))
+        return ClaimResult("same", one_line(real))
     if same_words(said.text, str(value["str"])):
-        return Truth("same", one_line(real))
+        return ClaimResult("same", one_line(real))
     if shape is not None and _may_be_shape(claimed, shape):
         real = str(tuple(shape))
-    return Truth("differs", _told(real, shape)) if _of_kind(claimed, value, shape, strict) else UNDECIDED
+    return ClaimResult("differs", _told(real, shape)) if _of_kind(claimed, value, shape, strict) else UNDECIDED
 
 
-def _about(claimed: Shown, real: Shown | None, told: str) -> Truth:
+def _about(claimed: Shown, real: Shown | None, told: str) -> ClaimResult:
     if real is None:
         return UNDECIDED
-    return Truth("same" if agrees(claimed, real) else "differs", one_line(told))
+    return ClaimResult("same" if agrees(claimed, real) else "differs", one_line(told))
 
 
 def _sizes(shape: list[int]) -> Items:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from questions.snippets.claims import Number, read_shown
 from questions.snippets.collect import IMPORTS, Example, Snippet, bound_names, imports_something
-from questions.snippets.compare import Agreement, Truth, agrees, one_line, same_words, weigh, without_coat
-from questions.snippets.plan import Attempt, RaisedException, Ran, hangs_on_machine, needs_of
+from questions.snippets.compare import Agreement, ClaimResult, agrees, check_claim, one_line, same_number, same_words
+from questions.snippets.plan import Attempt, RaisedException, RunReport, depends_on_machine, missing_requirement
 from questions.snippets.statements import Claim, Probe, comments_of
 from questions.source import Finding, Severity, Span
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 # Positions and severities of findings about a snippet
 
-LENT = "it uses a program of another section, so errors are only warnings"
+BORROWED_NOTE = "it uses a program of another section, so errors are only warnings"
 UNSET = re.compile(r"\b(?:new_)?empty(?:_like|_strided)?\(|\bTensor\(\d")
 """Uninitialized memory: no two runs need to agree on it."""
 
 
-class Marking:
+class FindingBuilder:
     """Builds the findings of one snippet."""
 
-    def __init__(self, source: Source, snippets: Sequence[Snippet], at: int, attempt: Attempt, ran: Ran) -> None:
+    def __init__(self, source: Source, snippets: Sequence[Snippet], at: int, attempt: Attempt, ran: RunReport) -> None:
         self.source = source
         self.snippets = snippets
         self.snippet = snippets[at]
@@ -54,7 +54,7 @@ class Marking:
         """Returns the range of a claim."""
         number = self.snippet.line_of(claim.line)
         indent = self._indent(claim.line)
-        first = claim.said.text.split("\n")[0]
+        first = claim.parsed.text.split("\n")[0]
         start = indent + claim.column + 1
         if self.source.line(number)[start - 1 : start - 1 + len(first)] != first:
             return self.span(claim.line, first)
@@ -99,7 +99,7 @@ _TRIGGERED = re.compile(r"\s*\(Triggered internally at [^)]*\)")
 _DEPRECATED = ("DeprecationWarning", "FutureWarning", "PendingDeprecationWarning")
 
 
-def not_python(by: Marking, error: SyntaxError) -> Finding:
+def not_python(by: FindingBuilder, error: SyntaxError) -> Finding:
     """Returns the finding for a program that Python cannot parse."""
     line = min(error.lineno or 1, len(by.snippet.text.split("\n")))
     old = re.search(r"^\s*print\s+[^(=\s]", by.snippet.text, re.MULTILINE)
@@ -114,7 +114,7 @@ def not_python(by: Marking, error: SyntaxError) -> Finding:
     )
 
 
-def lacks(by: Marking) -> Iterator[Finding]:
+def missing_names(by: FindingBuilder) -> Iterator[Finding]:
     """Yields findings for names from earlier programs, if running those first helped."""
     if by.snippet.proved:
         return
@@ -140,7 +140,7 @@ def lacks(by: Marking) -> Iterator[Finding]:
             "note",
             f"the program continues an earlier one: it uses {words} from line {lines}",
             by.span(_first_use(by.snippet, names[0]), names[0]),
-            note="" if by.attempt.near else LENT,
+            note="" if by.attempt.near else BORROWED_NOTE,
             help="nothing to do if they are read in order; otherwise repeat what it needs",
         )
 
@@ -151,15 +151,15 @@ def _first_use(snippet: Snippet, name: str) -> int:
     return next((at for at, line in enumerate(lines, 1) if pattern.search(line.partition("#")[0])), 1)
 
 
-def ending(by: Marking) -> Iterator[Finding]:
+def end_findings(by: FindingBuilder) -> Iterator[Finding]:
     """Yields findings for a program that did not run to its end."""
     ran, failure = by.ran, by.ran.failure
     first = next((at for at, line in enumerate(by.snippet.program.split("\n"), 1) if line.strip()), 1)
-    if ran.told and failure is None:
+    if ran.reported and failure is None:
         return
     lines = failure.lines if failure is not None else ()
     span = by.span(lines[-1] if lines else first)
-    needed = needs_of(failure, ran.status, by.snippet.program)
+    needed = missing_requirement(failure, ran.status, by.snippet.program)
     if needed:
         said = f"{failure.kind}: {one_line(failure.text)}" if failure is not None else ""
         yield Finding(
@@ -167,7 +167,7 @@ def ending(by: Marking) -> Iterator[Finding]:
             "note",
             f"this program cannot run in the sandbox: it needs {needed}",
             span,
-            note=said or ran.said.splitlines()[-1] if said or ran.said else "",
+            note=said or ran.stderr.splitlines()[-1] if said or ran.stderr else "",
             help="lines above this one ran, lines below did not",
         )
     elif (failure is not None and failure.kind == "TimeUp") or ran.status == "time":
@@ -185,7 +185,7 @@ def ending(by: Marking) -> Iterator[Finding]:
         yield _silent(by, first)
 
 
-def _failed(by: Marking, failure: RaisedException, span: Span) -> Iterator[Finding]:
+def _failed(by: FindingBuilder, failure: RaisedException, span: Span) -> Iterator[Finding]:
     if by.snippet.proved or re.search(rf"\b{failure.kind}\b", by.snippet.around):
         return  # the proof or the surrounding text explains it: it is shown because it fails
     if "SyntaxError" in failure.kinds and not failure.lines:
@@ -201,12 +201,12 @@ def _failed(by: Marking, failure: RaisedException, span: Span) -> Iterator[Findi
         f"this program fails: {failure.kind}: {one_line(failure.text)}".rstrip(": "),
         span,
         label="raised here",
-        note=LENT if by.lent else f"called from line {outer}" if outer and outer != span.line else "",
+        note=BORROWED_NOTE if by.lent else f"called from line {outer}" if outer and outer != span.line else "",
         help="correct it; if it is meant to fail, add a comment: `# RuntimeError`",
     )
 
 
-def _unbound(by: Marking, failure: RaisedException, span: Span) -> Finding:
+def _unbound(by: FindingBuilder, failure: RaisedException, span: Span) -> Finding:
     whole = isinstance(by.snippet.tree, SyntaxError) or imports_something(by.snippet.tree)
     line = by.source.line(span.line)
     where = re.search(rf"(?<![\w.]){re.escape(failure.name)}\b", line)
@@ -223,9 +223,9 @@ def _unbound(by: Marking, failure: RaisedException, span: Span) -> Finding:
     )
 
 
-def _silent(by: Marking, first: int) -> Finding:
+def _silent(by: FindingBuilder, first: int) -> Finding:
     """Returns the finding for a program that ended without a report: os._exit, a crash, endless output."""
-    said = by.ran.said.splitlines()[-1] if by.ran.said else f"sandbox status: {by.ran.status}"
+    said = by.ran.stderr.splitlines()[-1] if by.ran.stderr else f"sandbox status: {by.ran.status}"
     return Finding(
         "P101",
         "error",
@@ -236,10 +236,10 @@ def _silent(by: Marking, first: int) -> Finding:
     )
 
 
-def warned_of(by: Marking) -> Iterator[Finding]:
+def warning_findings(by: FindingBuilder) -> Iterator[Finding]:
     """Yields findings for warnings of libraries."""
     told: set[tuple[int, str]] = set()
-    for warned in by.ran.warned:
+    for warned in by.ran.warnings:
         text = one_line(_TRIGGERED.sub("", warned.text))
         old = warned.kind in _DEPRECATED or "deprecated" in text.lower()
         key = (warned.line, text)
@@ -262,29 +262,29 @@ def warned_of(by: Marking) -> Iterator[Finding]:
 # The output of a whole snippet, against its output block or the answers of its session
 
 
-def session_findings(by: Marking, others: Sequence[Ran]) -> Iterator[tuple[bool, list[Finding]]]:
+def session_findings(by: FindingBuilder, others: Sequence[RunReport]) -> Iterator[tuple[bool, list[Finding]]]:
     """Yields the findings about the answers of a `>>>` session."""
     for number, one in enumerate(by.snippet.session):
         agreement = answer_holds(one, by.ran, number)
-        seen = (by.ran.seen or {}).get(number)
+        seen = (by.ran.executions or {}).get(number)
         if not seen or agreement in ("same", "undecided"):
             yield from [(True, [])] if agreement == "same" else []
             continue
         span = by.span(one.line + one.source.rstrip("\n").count("\n") + 1)
         real = f"{seen[0].raised.kind}: {seen[0].raised.text}" if seen[0].raised else seen[0].printed
-        again = [(other.seen or {}).get(number) for other in others]
+        again = [(other.executions or {}).get(number) for other in others]
         if UNSET.search(by.snippet.text) or any(one and one[0].printed != seen[0].printed for one in again):
             note = f"actual result: `{one_line(real)}`"
             yield False, [not_repeatable(span, "the result of this prompt is not reproducible", note)]
-        elif not hangs_on_machine(one.source, one.want):
+        elif not depends_on_machine(one.source, one.want):
             message = f"`>>> {short(one_line(one.source))}` has a different result"
             label = f"actual result: `{one_line(real)}`" if real.strip() else "no result"
             yield False, [by.drift(span, message, label, "copy the actual result", form=agreement == "form")]
 
 
-def answer_holds(one: Example, ran: Ran, number: int) -> Agreement:
+def answer_holds(one: Example, ran: RunReport, number: int) -> Agreement:
     """Returns whether a prompt gives the answer that the document shows."""
-    seen = (ran.seen or {}).get(number)
+    seen = (ran.executions or {}).get(number)
     if not seen or not one.want.strip():
         return "undecided"
     raised, printed = seen[0].raised, seen[0].printed
@@ -296,7 +296,7 @@ def answer_holds(one: Example, ran: Ran, number: int) -> Agreement:
         return "same"
     wanted, real = read_shown(one.want), read_shown(printed)
     if wanted is not None and real is not None:
-        return "same" if agrees(wanted, real) else "form" if without_coat(wanted, real) else "differs"
+        return "same" if agrees(wanted, real) else "form" if same_number(wanted, real) else "differs"
     return "form" if one.assigns and not printed.strip() else "differs"
 
 
@@ -308,7 +308,7 @@ def same_text(wanted: str, printed: str) -> bool:
     return same_words(wanted, printed)
 
 
-def output_findings(by: Marking, others: Sequence[Ran]) -> Iterator[tuple[bool, list[Finding]]]:
+def output_findings(by: FindingBuilder, others: Sequence[RunReport]) -> Iterator[tuple[bool, list[Finding]]]:
     """Yields the findings about the output block after the program."""
     shown = by.snippet.output
     if shown is None or by.ran.failure is not None:
@@ -330,7 +330,7 @@ def output_findings(by: Marking, others: Sequence[Ran]) -> Iterator[tuple[bool, 
                 )
             ],
         )
-    elif not hangs_on_machine(by.snippet.program, shown.text):
+    elif not depends_on_machine(by.snippet.program, shown.text):
         label = f"it prints `{one_line(real)}`" if real else "no more output"
         yield (
             False,
@@ -363,17 +363,22 @@ def _first_difference(wanted: list[str], printed: str) -> tuple[int, str]:
 _DRAWS = re.compile(r"rand|multinomial|bernoulli|normal_?\(|uniform_?\(|[Dd]ropout|shuffle|choice\(|sample\(|init\.")
 
 
-def judge(
-    source: Source, snippets: Sequence[Snippet], at: int, attempt: Attempt, ran: Ran, others: Sequence[Ran] = ()
+def snippet_findings(
+    source: Source,
+    snippets: Sequence[Snippet],
+    at: int,
+    attempt: Attempt,
+    ran: RunReport,
+    others: Sequence[RunReport] = (),
 ) -> tuple[list[Finding], int]:
     """Returns the findings about a snippet and the number of claims that hold. `others` are runs with other seeds."""
-    by = Marking(source, snippets, at, attempt, ran)
+    by = FindingBuilder(source, snippets, at, attempt, ran)
     if isinstance(by.snippet.tree, SyntaxError):
         return [not_python(by, by.snippet.tree)], 0
-    findings = [*lacks(by), *ending(by), *warned_of(by)]
+    findings = [*missing_names(by), *end_findings(by), *warning_findings(by)]
     held = 0
-    if ran.told:
-        for one, truth, random in _truths(by, others):
+    if ran.reported:
+        for one, truth, random in _claim_results(by, others):
             held += truth.agreement == "same"
             findings += _claim_findings(by, *one, truth, random=random)
         for holds, found in [*session_findings(by, others), *output_findings(by, others)]:
@@ -397,39 +402,47 @@ def draws_numbers(snippet: Snippet) -> bool:
     return bool(_DRAWS.search(snippet.text))
 
 
-def random_suspects(snippets: Sequence[Snippet], at: int, ran: Ran) -> bool:
+def may_be_random(snippets: Sequence[Snippet], at: int, ran: RunReport) -> bool:
     """Returns whether a claim differs, so that a run with another seed has to decide whether it is random."""
     snippet = snippets[at]
-    if not ran.told or ran.seen is None:
+    if not ran.reported or ran.executions is None:
         return False
     for number, probe in enumerate(snippet.probes):
         for claim in probe.claims:
-            if weigh(claim.said, probe, ran.seen.get(number, ())).agreement in ("differs", "form"):
+            if check_claim(claim.parsed, probe, ran.executions.get(number, ())).agreement in ("differs", "form"):
                 return True
     if any(answer_holds(one, ran, number) in ("differs", "form") for number, one in enumerate(snippet.session)):
         return True
     return snippet.output is not None and not same_words(snippet.output.text, ran.printed)
 
 
-def _truths(by: Marking, others: Sequence[Ran]) -> Iterator[tuple[tuple[Probe, Claim], Truth, bool]]:
+def _claim_results(
+    by: FindingBuilder, others: Sequence[RunReport]
+) -> Iterator[tuple[tuple[Probe, Claim], ClaimResult, bool]]:
     """Yields each claim with its result, and whether the result is random."""
     for number, probe in enumerate(by.snippet.probes):
         for claim in probe.claims:
-            truth = weigh(claim.said, probe, (by.ran.seen or {}).get(number, ()))
-            again = [weigh(claim.said, probe, (other.seen or {}).get(number, ())) for other in others if other.told]
-            unset = bool(UNSET.search(by.snippet.text)) and claim.said.kind == "value" and bool(truth.real)
+            truth = check_claim(claim.parsed, probe, (by.ran.executions or {}).get(number, ()))
+            again = [
+                check_claim(claim.parsed, probe, (other.executions or {}).get(number, ()))
+                for other in others
+                if other.reported
+            ]
+            unset = bool(UNSET.search(by.snippet.text)) and claim.parsed.kind == "value" and bool(truth.real)
             yield (probe, claim), truth, unset or any(other.real != truth.real for other in again)
 
 
-def _claim_findings(by: Marking, probe: Probe, claim: Claim, truth: Truth, *, random: bool) -> Iterator[Finding]:
+def _claim_findings(
+    by: FindingBuilder, probe: Probe, claim: Claim, truth: ClaimResult, *, random: bool
+) -> Iterator[Finding]:
     if truth.agreement not in ("differs", "form"):
         return
     span = by.claim_span(claim)
-    said = one_line(claim.said.text)
+    said = one_line(claim.parsed.text)
     shown = f"`{short(probe.shown)}`"
     if random:
         yield not_repeatable(span, f"the result of {shown} is not reproducible", f"actual value: `{truth.real}`")
-    elif hangs_on_machine(probe.shown, claim.said.text):
+    elif depends_on_machine(probe.shown, claim.parsed.text):
         yield Finding(
             "P107",
             "note",
@@ -437,19 +450,19 @@ def _claim_findings(by: Marking, probe: Probe, claim: Claim, truth: Truth, *, ra
             span,
             note=f"actual value: `{truth.real}`",
         )
-    elif claim.said.kind == "raises":
+    elif claim.parsed.kind == "raises":
         yield by.drift(
             span,
-            f"{shown} does not raise {claim.said.error or 'an error'}",
+            f"{shown} does not raise {claim.parsed.error or 'an error'}",
             truth.real,
             "correct the comment or the line",
         )
     else:
         does = "print" if probe.prints else "give"
-        name = f"`{claim.said.name}`" if claim.said.name else shown
-        does = "be" if claim.said.name else does
-        word = "is" if claim.said.name else f"{does}s"
-        message = f"{name} is not `{said}`" if claim.said.name else f"{shown} does not {does} `{said}`"
+        name = f"`{claim.parsed.name}`" if claim.parsed.name else shown
+        does = "be" if claim.parsed.name else does
+        word = "is" if claim.parsed.name else f"{does}s"
+        message = f"{name} is not `{said}`" if claim.parsed.name else f"{shown} does not {does} `{said}`"
         yield by.drift(
             span,
             message,
@@ -459,8 +472,8 @@ def _claim_findings(by: Marking, probe: Probe, claim: Claim, truth: Truth, *, ra
         )
 
 
-def _cure(claim: Claim, truth: Truth) -> str:
+def _cure(claim: Claim, truth: ClaimResult) -> str:
     if not truth.real or len(truth.real) >= 80:
         return "correct the claim"
-    of_one = isinstance(claim.said.shown, Number) and re.fullmatch(r"tensor\(\[*[^\[\],]*\]*\)", truth.real)
+    of_one = isinstance(claim.parsed.shown, Number) and re.fullmatch(r"tensor\(\[*[^\[\],]*\]*\)", truth.real)
     return f"write `# {truth.real}`" + (", or take its number with `.item()`" if of_one else "")

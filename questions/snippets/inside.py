@@ -27,7 +27,7 @@ _TIMES = 6
 _WARNINGS = 20
 
 
-class TimeUp(BaseException):
+class TimeLimitExceeded(BaseException):
     """The program exceeded its time limit."""
 
 
@@ -65,7 +65,7 @@ class Record:
 
     def last(self, number: int, value: Any) -> Any:
         """Records the value of the program's last line and returns it."""
-        self.shown = "" if value is None else described(value)["repr"]
+        self.shown = "" if value is None else describe(value)["repr"]
         return value
 
     def also(self, number: int, name: str, look: Callable[[], Any]) -> None:
@@ -78,7 +78,7 @@ class Record:
     def note(self, number: int, name: str, value: Any) -> None:
         """Stores a value of the current execution."""
         if len(self.seen.get(number, ())) < _TIMES:
-            self.pending.setdefault(number, {})[name] = described(value)
+            self.pending.setdefault(number, {})[name] = describe(value)
 
     def warn(self, message: Any, category: type[Warning], filename: str, lineno: int, *more: Any) -> None:
         """Replaces warnings.showwarning."""
@@ -89,7 +89,7 @@ class Record:
 
     def failed(self, problem: BaseException) -> None:
         """Records the exception that ended the program."""
-        self.failure = explained(problem)
+        self.failure = describe_exception(problem)
 
 
 class Watch:
@@ -108,13 +108,13 @@ class Watch:
         seen = self.record.seen.setdefault(self.number, [])
         tolerated = isinstance(problem, Exception) and self.number in self.record.plan["may_fail"]
         if len(seen) < _TIMES:
-            raised = explained(problem) if isinstance(problem, Exception) else None
+            raised = describe_exception(problem) if isinstance(problem, Exception) else None
             values = self.record.pending.pop(self.number, {})
             seen.append({"printed": printed[:_TEXT], "values": values, "raised": raised})
         return tolerated
 
 
-def described(value: Any) -> dict[str, Any]:
+def describe(value: Any) -> dict[str, Any]:
     """Returns the data of a value that the comparison needs."""
     told: dict[str, Any] = {"type": type(value).__name__, "kinds": [kind.__name__ for kind in type(value).__mro__]}
     for name, show in (("repr", repr), ("str", str)):
@@ -141,7 +141,7 @@ def _listed(value: Any, shape: tuple[int, ...]) -> str:
         return ""
 
 
-def explained(problem: BaseException) -> dict[str, Any]:
+def describe_exception(problem: BaseException) -> dict[str, Any]:
     """Returns the data of an exception, with its line in the program."""
     lines = []
     trace = problem.__traceback__
@@ -170,7 +170,7 @@ def _line_of(frame: types.FrameType | None) -> int:
     return 0
 
 
-class Probing(ast.NodeTransformer):
+class ProbeInserter(ast.NodeTransformer):
     """Wraps each statement with a claim in a `Watch`."""
 
     def __init__(self, probes: dict[tuple[int, int], tuple[int, list[str]]]) -> None:
@@ -223,7 +223,7 @@ def run_plan(plan: dict[str, Any]) -> dict[str, Any]:
         record.output.seek(0)
         record.output.truncate()
         warnings.simplefilter("always")
-        _listen(record)
+        _record_warnings(record)
         _execute(plan, record, module.__dict__)
     finally:
         sys.stdout, main, warnings.showwarning, filters = before
@@ -256,7 +256,7 @@ def _execute(plan: dict[str, Any], record: Record, names: dict[str, Any]) -> Non
     _alarm(plan["seconds"])
     try:
         if plan["session"]:
-            _converse(plan, record, names)
+            _run_session(plan, record, names)
         else:
             probes = {(line, column): (at, also) for at, (line, column, also) in enumerate(plan["probes"])}
             with warnings.catch_warnings():
@@ -264,7 +264,7 @@ def _execute(plan: dict[str, Any], record: Record, names: dict[str, Any]) -> Non
                 tree = ast.parse(text)
                 if tree.body and isinstance(tree.body[-1], ast.Expr):
                     tree.body[-1].value = _call("last", 0, tree.body[-1].value)
-                tree = ast.fix_missing_locations(Probing(probes).visit(tree))
+                tree = ast.fix_missing_locations(ProbeInserter(probes).visit(tree))
                 code = compile(tree, FILENAME, "exec", dont_inherit=True)
             exec(code, names)  # noqa: S102 - this is what the sandbox is for
     except SystemExit:
@@ -275,32 +275,32 @@ def _execute(plan: dict[str, Any], record: Record, names: dict[str, Any]) -> Non
         _alarm(0)
 
 
-def _converse(plan: dict[str, Any], record: Record, names: dict[str, Any]) -> None:
+def _run_session(plan: dict[str, Any], record: Record, names: dict[str, Any]) -> None:
     """Runs the prompts of a `>>>` session one by one, like the interpreter."""
     for number, (line, source) in enumerate(plan["session"]):
         tree = ast.increment_lineno(ast.parse(source, mode="single"), line - 1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             code = compile(tree, FILENAME, "single", dont_inherit=True)
-        _listen(record)
+        _record_warnings(record)
         with Watch(record, number):
             exec(code, names)  # noqa: S102 - as above
 
 
-def _listen(record: Record) -> None:
+def _record_warnings(record: Record) -> None:
     warnings.showwarning = record.warn  # type: ignore[assignment]  # it takes what it is given
 
 
 def _alarm(seconds: float) -> None:
     def ring(number: int, frame: types.FrameType | None) -> None:
-        raise TimeUp
+        raise TimeLimitExceeded
 
     if seconds:
         signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def tell(plan_text: str) -> None:
+def report(plan_text: str) -> None:
     """Runs a plan and prints the result after its mark."""
     plan = json.loads(plan_text)
     told = json.dumps(run_plan(plan))

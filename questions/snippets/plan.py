@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from questions.snippets.claims import speaks_of_failing
+from questions.snippets.claims import mentions_failure
 from questions.snippets.collect import IMPORTS, Snippet, bound_names, free_names
 
 SECONDS = 9.0
@@ -34,7 +34,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Execution:
     """One execution of a statement with a claim."""
 
     printed: str
@@ -58,7 +58,7 @@ class RaisedException:
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
+class RaisedWarning:
     """A warning."""
 
     kind: str
@@ -69,20 +69,20 @@ class Warned:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class RunReport:
     """The result of running a snippet."""
 
     status: str
     """Status from the sandbox: ok, time, memory, …"""
-    told: bool
+    reported: bool
     """Whether the program ended normally or with an exception, so that the other fields are known."""
     printed: str = ""
-    seen: dict[int, tuple[Seen, ...]] | None = None
-    warned: tuple[Warned, ...] = ()
+    executions: dict[int, tuple[Execution, ...]] | None = None
+    warnings: tuple[RaisedWarning, ...] = ()
     failure: RaisedException | None = None
     last: str = ""
     """Value of its last line, if that is an expression."""
-    said: str = ""
+    stderr: str = ""
     """The end of stderr, if there is no report."""
 
 
@@ -108,11 +108,11 @@ def program_of(snippets: Sequence[Snippet], at: int, attempt: Attempt, mark: str
 
 def _may_fail(snippet: Snippet) -> list[int]:
     if snippet.session:
-        return [at for at, one in enumerate(snippet.session) if one.fails or speaks_of_failing(one.source)]
+        return [at for at, one in enumerate(snippet.session) if one.fails or mentions_failure(one.source)]
     return [at for at, probe in enumerate(snippet.probes) if probe.may_fail]
 
 
-def read_run(status: str, stdout: str, stderr: str, mark: str) -> Ran:
+def read_run(status: str, stdout: str, stderr: str, mark: str) -> RunReport:
     """Returns the report of a program from `program_of`, or how it ended without one."""
     told = [line.removeprefix(mark) for line in stdout.split("\n") if line.startswith(mark)]
     try:
@@ -120,30 +120,30 @@ def read_run(status: str, stdout: str, stderr: str, mark: str) -> Ran:
     except ValueError:
         data = None
     if not isinstance(data, dict):
-        return Ran(status, told=False, said=stderr.strip()[-2000:])
+        return RunReport(status, reported=False, stderr=stderr.strip()[-2000:])
     try:
-        return Ran(
+        return RunReport(
             status,
-            told=True,
+            reported=True,
             printed=data["printed"],
-            seen={int(at): tuple(_seen(one) for one in times) for at, times in data["seen"].items()},
-            warned=tuple(Warned(**one) for one in data["warned"]),
+            executions={int(at): tuple(_seen(one) for one in times) for at, times in data["seen"].items()},
+            warnings=tuple(RaisedWarning(**one) for one in data["warned"]),
             failure=data["failure"] and _failure(data["failure"]),
             last=data["last"],
         )
     except (KeyError, TypeError, ValueError, AttributeError):
-        return Ran(status, told=False, said="the program's report is not readable")
+        return RunReport(status, reported=False, stderr="the program's report is not readable")
 
 
-def _seen(data: dict[str, Any]) -> Seen:
-    return Seen(data["printed"], data["values"], data["raised"] and _failure(data["raised"]))
+def _seen(data: dict[str, Any]) -> Execution:
+    return Execution(data["printed"], data["values"], data["raised"] and _failure(data["raised"]))
 
 
 def _failure(data: dict[str, Any]) -> RaisedException:
     return RaisedException(**{**data, "kinds": tuple(data["kinds"]), "lines": tuple(data["lines"])})
 
 
-def next_attempt(snippets: Sequence[Snippet], at: int, attempt: Attempt, ran: Ran) -> Attempt | None:
+def next_attempt(snippets: Sequence[Snippet], at: int, attempt: Attempt, ran: RunReport) -> Attempt | None:
     """Returns another attempt for a snippet that lacked a name; None if nothing helps or is needed."""
     failure = ran.failure
     if failure is None or failure.kind != "NameError" or not failure.name:
@@ -221,7 +221,7 @@ _MACHINE = re.compile(
 )
 
 
-def needs_of(failure: RaisedException | None, status: str, program: str) -> str:
+def missing_requirement(failure: RaisedException | None, status: str, program: str) -> str:
     """Returns what a failed program lacked in the sandbox; empty if the program itself is at fault."""
     if failure is None:
         if status == "time" and _SEVERAL.search(program):
@@ -241,6 +241,6 @@ def needs_of(failure: RaisedException | None, status: str, program: str) -> str:
     return ""
 
 
-def hangs_on_machine(statement: str, claim: str) -> bool:
+def depends_on_machine(statement: str, claim: str) -> bool:
     """Returns whether a statement's result depends on the machine: its devices, clock or torch version."""
     return bool(_MACHINE.search(f"{statement} {claim}"))

@@ -9,7 +9,7 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from questions.snippets.claims import Items, Number, Said, read_claim, speaks_of_failing
+from questions.snippets.claims import Items, Number, ParsedClaim, mentions_failure, read_claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Comment:
 class Claim:
     """A claim and its statement."""
 
-    said: Said
+    parsed: ParsedClaim
     line: int
     """Line of the claim in the program, from 1."""
     column: int
@@ -64,11 +64,11 @@ def probes_of(tree: ast.Module, text: str) -> list[Probe]:
             continue
         node, above = found
         probe = probes.get((node.lineno, node.col_offset)) or _probe(node, text)
-        probe.may_fail |= speaks_of_failing(comment.text)
+        probe.may_fail |= mentions_failure(comment.text)
         for claim in _claims_of(comment, probe, above):
             probe.claims.append(claim)
-            if claim.said.name:
-                probe.also.append(claim.said.name)
+            if claim.parsed.name:
+                probe.also.append(claim.parsed.name)
         if probe.claims or probe.may_fail:
             probes[node.lineno, node.col_offset] = probe
     return _without_steps(sorted(probes.values(), key=lambda probe: (probe.line, probe.column)))
@@ -175,7 +175,7 @@ def _claims_of(comment: Comment, probe: Probe, above: bool) -> Iterator[Claim]:
     yield Claim(said, line, column)
 
 
-def _stands(said: Said, comment: Comment, probe: Probe, above: bool) -> bool:
+def _stands(said: ParsedClaim, comment: Comment, probe: Probe, above: bool) -> bool:
     """Returns whether a claim at this position is about the statement."""
     if above:
         return said.kind == "raises"
@@ -189,7 +189,7 @@ def _stands(said: Said, comment: Comment, probe: Probe, above: bool) -> bool:
     return said.kind != "words" and not _is_range(said)
 
 
-def _is_range(said: Said) -> bool:
+def _is_range(said: ParsedClaim) -> bool:
     """Returns whether `[0, 1]` after an assignment may be the range of the values."""
     if not isinstance(said.shown, Items) or len(said.shown.items) != 2:
         return False
@@ -206,10 +206,10 @@ def _is_range(said: Said) -> bool:
 def _without_steps(probes: list[Probe]) -> list[Probe]:
     """Returns the probes without claims that only number the steps: 1, 2, 3."""
     numbers = [
-        claim.said.shown.value.real
+        claim.parsed.shown.value.real
         for probe in probes
         for claim in probe.claims
-        if _is_step(claim) and isinstance(claim.said.shown, Number)
+        if _is_step(claim) and isinstance(claim.parsed.shown, Number)
     ]
     if len(numbers) > 1 and numbers == [numbers[0] + at for at in range(len(numbers))] and numbers[0] in (0, 1):
         for probe in probes:
@@ -218,5 +218,5 @@ def _without_steps(probes: list[Probe]) -> list[Probe]:
 
 
 def _is_step(claim: Claim) -> bool:
-    said = claim.said
+    said = claim.parsed
     return isinstance(said.shown, Number) and said.shown.whole and not (said.marked or said.label or said.name)

@@ -20,7 +20,7 @@ from questions.model import Bank, Question, as_data
 from questions.overview import fields_changed
 from questions.reader import Reading, read_path, shipped_bank
 from questions.report import reading_text
-from questions.similarity import NEAR, Index, Print, print_of
+from questions.similarity import NEAR_DUPLICATE, Fingerprint, Index, fingerprint_of
 from service.domain.import_plan import (
     Aligned,
     Aligning,
@@ -166,7 +166,7 @@ class Twins:
         return {
             "exact": exact,
             "near": len(self.pairs) - exact,
-            "near_from": NEAR,
+            "near_from": NEAR_DUPLICATE,
             "twins": tuple(self.pairs[:most]),
         }
 
@@ -179,7 +179,7 @@ async def twins_of(
     news = [item for item in plan.news if not is_generated(item.question)]
     if not news:
         return Twins(())
-    prints: list[tuple[tuple[str, str], Print]] = []
+    prints: list[tuple[tuple[str, str], Fingerprint]] = []
     for batch in imports.batches(plan.items, AT_A_TIME):
         prints += await asyncio.to_thread(
             _prints, [("", item.question) for item in batch if not is_generated(item.question)]
@@ -201,8 +201,8 @@ async def twins_of(
     return Twins(sorted(found.pairs, key=lambda twin: -twin.score))
 
 
-def _prints(questions: Iterable[tuple[str, Question]]) -> list[tuple[tuple[str, str], Print]]:
-    return [((bank, question.id), print_of(question)) for bank, question in questions]
+def _prints(questions: Iterable[tuple[str, Question]]) -> list[tuple[tuple[str, str], Fingerprint]]:
+    return [((bank, question.id), fingerprint_of(question)) for bank, question in questions]
 
 
 class _Found:
@@ -216,7 +216,7 @@ class _Found:
     def look(self, items: Iterable[Item]) -> None:
         for item in items:
             id_ = item.question.id
-            for like in self._index.like(("", id_)):
+            for like in self._index.similar_to(("", id_)):
                 bank, other = like.key
                 if bank or self._order.get(other, -1) < self._order[id_]:
                     line = item.question.place.line

@@ -13,19 +13,19 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from questions import Finding, Question, Reading
-from questions.families import ENTRY, DrawingWrong, drawing_program, drawn_questions
+from questions.families import ENTRY, InvalidVariant, variant_questions, variants_program
 from questions.model import CodeTask
-from questions.proofs import Part, Proof, ProvedDocument, Proving, failed_part, proofs_of
+from questions.proofs import DocumentProofs, Part, Proof, ProofReport, failed_part, proofs_of
 from questions.snippets import (
     Attempt,
-    Ran,
+    RunReport,
     Snippet,
     draws_numbers,
-    judge,
+    may_be_random,
     next_attempt,
     program_of,
-    random_suspects,
     read_run,
+    snippet_findings,
     snippets_of,
 )
 from sandbox.judging.challenge import Runs, judge_code
@@ -55,7 +55,7 @@ async def draw_family(
 ) -> None:
     """Store what is drawn from the family of that version's id.
 
-    Raises SandboxFailed, to be tried again, and DrawingWrong where the family is at fault: it is never asked.
+    Raises SandboxFailed, to be tried again, and InvalidVariant where the family is at fault: it is never asked.
     """
     if sandbox is None:
         raise SandboxFailed("no sandbox is connected")
@@ -63,7 +63,7 @@ async def draw_family(
         family = (await questions.version(session, version_id)).question
     drawn = await draw_questions(family, sandbox, seed=version_id, count=STOCK)
     if not drawn:
-        raise DrawingWrong(f"no drawing of {family.id} has a key and enough wrong options that differ from it")
+        raise InvalidVariant(f"no drawing of {family.id} has a key and enough wrong options that differ from it")
     async with sessions.begin() as session:
         row = await session.get_one(QuestionVersion, version_id)
         await variants.add(session, row, [(question, digest_of(question)) for question in drawn], now)
@@ -74,11 +74,11 @@ async def draw_questions(
 ) -> tuple[Question, ...]:
     """The different questions of `count` drawings from number `first`; always the same for the same seed.
 
-    Raises DrawingWrong where the family is at fault, SandboxFailed where we are.
+    Raises InvalidVariant where the family is at fault, SandboxFailed where we are.
     """
     run = Run(
         id=f"draw/{family.id}/{first}",
-        code=drawing_program(family),
+        code=variants_program(family),
         entry=ENTRY,
         cases=encode([(seed, first, count)]),
         limits=limits,
@@ -87,8 +87,8 @@ async def draw_questions(
     if outcome.status == "internal":
         raise SandboxFailed(outcome.detail)
     if outcome.status != "ok":
-        raise DrawingWrong(f"drawing ended with {outcome.status}: {outcome.stderr[-1000:].strip()}")
-    return tuple(drawn_questions(family, _drawings(outcome.results)))
+        raise InvalidVariant(f"drawing ended with {outcome.status}: {outcome.stderr[-1000:].strip()}")
+    return tuple(variant_questions(family, _drawings(outcome.results)))
 
 
 def _drawings(results: bytes) -> list[dict[str, Any]]:
@@ -96,15 +96,15 @@ def _drawings(results: bytes) -> list[dict[str, Any]]:
         (piece,) = split(results)
         entry = decode(piece, CAPS)
     except ValueError as problem:
-        raise DrawingWrong(f"the drawings cannot be read: {problem}") from None
+        raise InvalidVariant(f"the drawings cannot be read: {problem}") from None
     match entry:
         case ("ok", list(drawings)) if all(isinstance(drawing, dict) for drawing in drawings):
             return [drawing for drawing in drawings if isinstance(drawing, dict)]
         case ("raised", str(name), str(message)):
-            raise DrawingWrong(f"draw(rng) raised {name}: {message}")
+            raise InvalidVariant(f"draw(rng) raised {name}: {message}")
         case (_, _, str(message)):
-            raise DrawingWrong(f"draw(rng) gave what cannot leave the sandbox: {message}")
-    raise DrawingWrong("draw(rng) must return a dict")
+            raise InvalidVariant(f"draw(rng) gave what cannot leave the sandbox: {message}")
+    raise InvalidVariant("draw(rng) must return a dict")
 
 
 DRAWINGS = 250
@@ -178,7 +178,7 @@ async def prove_all(work: Sequence[Work], sandbox: Runs, *, at_once: int = 2) ->
 
 def proved_readings(
     readings: Sequence[Reading], found: Sequence[ProofOutcome], versions: dict[str, str], seconds: float
-) -> Proving:
+) -> ProofReport:
     """What was found, document by document. `versions` are the sandbox's, `seconds` what it took."""
     documents = []
     for at, reading in enumerate(readings):
@@ -186,8 +186,8 @@ def proved_readings(
         findings = sorted((f for one in own for f in one.findings), key=lambda finding: (finding.span, finding.code))
         held, programs = sum(one.held for one in own), sum(one.programs for one in own)
         parts = tuple(part for one in own for part in one.parts)
-        documents.append(ProvedDocument(reading.source, tuple(findings), held, programs, parts))
-    return Proving(tuple(documents), versions, seconds, tuple(one.trouble for one in found if one.trouble))
+        documents.append(DocumentProofs(reading.source, tuple(findings), held, programs, parts))
+    return ProofReport(tuple(documents), versions, seconds, tuple(one.trouble for one in found if one.trouble))
 
 
 # Questions
@@ -227,7 +227,7 @@ async def _family(question: Question, sandbox: Runs) -> ProofCheck:
     proved = ProofCheck(question.id, f"{question.id}: family", holds=False, part="family", program=question.draw)
     try:
         drawn = await draw_questions(question, sandbox, seed=0, count=DRAWINGS)
-    except DrawingWrong as problem:
+    except InvalidVariant as problem:
         return dataclasses.replace(proved, said=str(problem))
     except SandboxFailed as problem:
         return dataclasses.replace(proved, trouble=str(problem))
@@ -305,10 +305,10 @@ def _why(judged: Judgement) -> str:
 
 def _snippet_work(document: int, reading: Reading, snippets: Sequence[Snippet], at: int) -> Work:
     async def work(sandbox: Runs) -> ProofOutcome:
-        attempt, ran, trouble = Attempt(), Ran("ok", told=False), ""
-        others: list[Ran] = []
+        attempt, ran, trouble = Attempt(), RunReport("ok", reported=False), ""
+        others: list[RunReport] = []
         if isinstance(snippets[at].tree, SyntaxError):
-            findings, held = judge(reading.source, snippets, at, attempt, ran)
+            findings, held = snippet_findings(reading.source, snippets, at, attempt, ran)
             return ProofOutcome(document, tuple(findings), held, programs=1)
         while True:
             ran, trouble = await _ran(sandbox, reading, snippets, at, attempt, SEEDS[0])
@@ -316,13 +316,13 @@ def _snippet_work(document: int, reading: Reading, snippets: Sequence[Snippet], 
             if better is None or trouble:
                 break
             attempt = better
-        if not trouble and random_suspects(snippets, at, ran):
+        if not trouble and may_be_random(snippets, at, ran):
             for seed in SEEDS[1:] if draws_numbers(snippets[at]) else SEEDS[1:2]:
                 other, trouble = await _ran(sandbox, reading, snippets, at, attempt, seed)
                 others.append(other)
         if trouble:
             return ProofOutcome(document, (), 0, trouble=f"{reading.source.name}:{snippets[at].first}: {trouble}")
-        findings, held = judge(reading.source, snippets, at, attempt, ran, others)
+        findings, held = snippet_findings(reading.source, snippets, at, attempt, ran, others)
         return ProofOutcome(document, tuple(findings), held, programs=1)
 
     return work
@@ -330,7 +330,7 @@ def _snippet_work(document: int, reading: Reading, snippets: Sequence[Snippet], 
 
 async def _ran(
     sandbox: Runs, reading: Reading, snippets: Sequence[Snippet], at: int, attempt: Attempt, seed: int
-) -> tuple[Ran, str]:
+) -> tuple[RunReport, str]:
     """What a shown program told, and why it could not be run where that is our fault."""
     mark = secrets.token_hex(16)
     name = f"{reading.source.name}:{snippets[at].first}"

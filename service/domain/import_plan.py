@@ -15,11 +15,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from questions.generated_choices import SUFFIX, TAG, choices_of
+from questions.generated_choices import SUFFIX, TAG, generate_choices
 from questions.ids import slug
 from questions.model import Bank, Question, as_data
-from questions.overview import PLACED
-from questions.similarity import Index, print_of, similarity_of
+from questions.overview import POSITION_FIELDS
+from questions.similarity import Index, fingerprint_of, similarity_of
 
 SAME_NAME = 0.4
 """With an id its prompt made, a question less like the one that has it is another."""
@@ -47,7 +47,7 @@ class Stored:
 
 def digest_of(question: Question) -> str:
     """What `question` says, in 64 hex digits: the same wherever in the document it stands."""
-    data = {name: value for name, value in as_data(question).items() if name not in PLACED}
+    data = {name: value for name, value in as_data(question).items() if name not in POSITION_FIELDS}
     data["code_blocks"] = [{**block, "line": 0} for block in data["code_blocks"]]
     # Fields younger than the first banks: left out while empty, so that no question changes by our learning a field.
     if not data["draw"]:
@@ -182,11 +182,15 @@ def _best_of_each(
 ) -> dict[int, Stored]:
     """Of the questions that are alike enough to a row, each with it, where each is the other's nearest."""
     asked, rows = dict(questions), {old.id: old for old in olds}
-    prints = [((number, False), print_of(one)) for number, one in asked.items()]
-    index = Index([*prints, *(((id_, True), print_of(texts[id_])) for id_ in rows)])
+    prints = [((number, False), fingerprint_of(one)) for number, one in asked.items()]
+    index = Index([*prints, *(((id_, True), fingerprint_of(texts[id_])) for id_ in rows)])
     nearest = {
         (key, is_row): next(
-            (like.key[0] for like in index.like((key, is_row)) if like.key[1] != is_row and like.score >= SAME_PLACE),
+            (
+                like.key[0]
+                for like in index.similar_to((key, is_row))
+                if like.key[1] != is_row and like.score >= SAME_PLACE
+            ),
             -1,
         )
         for is_row, keys in ((False, asked), (True, rows))
@@ -253,7 +257,9 @@ def with_forms(aligned: Aligned, made_before: Iterable[Stored]) -> Aligned:
     """
     known = {old.key: old for old in made_before}
     used = {question.id for question, _ in aligned.pairs}
-    made = {one.id: one for one in choices_of(question for question, _ in aligned.pairs).made if one.id not in used}
+    made = {
+        one.id: one for one in generate_choices(question for question, _ in aligned.pairs).choices if one.id not in used
+    }
     pairs: list[tuple[Question, Stored | None]] = []
     given: list[str] = []
     for (question, old), id_ in zip(aligned.pairs, aligned.given, strict=True):

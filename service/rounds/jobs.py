@@ -17,7 +17,7 @@ from procrastinate.retry import BaseRetryStrategy
 from procrastinate.tasks import Task
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from questions.families import DrawingWrong
+from questions.families import InvalidVariant
 from sandbox.wire import Priority
 from service.errors import Busy
 from service.store import outbox
@@ -144,7 +144,7 @@ class _UntilDrawn(BaseRetryStrategy):
     """The sandbox comes back one day; a family at fault stays a failed job, and is not tried again."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
-        if isinstance(exception, DrawingWrong):
+        if isinstance(exception, InvalidVariant):
             return None
         return RetryDecision(retry_in={"seconds": min(2 ** min(job.attempts + 1, 16), LONGEST_WAIT_S)})
 

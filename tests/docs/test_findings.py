@@ -9,7 +9,7 @@ import pytest
 
 import questions
 from questions import read_bank
-from questions.report import explained, explanations
+from questions.report import explain_code, explanations
 from sandbox.client import SandboxClient
 from service.banks.proving import prove_all, proved_readings, proving_work
 
@@ -66,7 +66,7 @@ def test_a_section_has_a_meaning_an_example_and_a_fix(code: str) -> None:
 
 @pytest.mark.parametrize("written", ["P102", "p102", " P102 ", "error[P102]"])
 def test_a_code_is_explained_however_it_is_written(written: str) -> None:
-    assert explained(written).startswith("## P102 ")
+    assert explain_code(written).startswith("## P102 ")
 
 
 def test_sections_are_in_the_order_of_their_codes() -> None:
@@ -78,7 +78,7 @@ def test_sections_are_in_the_order_of_their_codes() -> None:
 
 def test_an_unknown_code_is_refused() -> None:
     with pytest.raises(KeyError):
-        explained("P999")
+        explain_code("P999")
 
 
 @pytest.mark.parametrize("code", sorted(code for code in explanations() if code.startswith("Q")))

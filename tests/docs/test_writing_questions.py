@@ -9,7 +9,7 @@ import pytest
 from questions import Reading, read_bank
 from questions.dialects.native import _PARTS
 from questions.export import FORMATS
-from questions.formats import FOREIGN
+from questions.formats import IMPORT_FORMATS
 from questions.model import KINDS
 from questions.report import explanations
 from sandbox.client import SandboxClient
@@ -72,7 +72,7 @@ def test_the_parts_it_lists_are_the_ones_that_are_read() -> None:
 
 def test_importing_names_every_format() -> None:
     said = text_of(DOCS / "importing.md").lower().replace("moodle gift and moodle xml", "gift moodle-xml")
-    for foreign in FOREIGN:
+    for foreign in IMPORT_FORMATS:
         assert foreign.name.split("-")[0].split("_")[0] in said, foreign.name
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from questions import as_data, from_data, read_bank
-from questions.families import DrawingWrong, drawing_program, drawn_question, drawn_questions
+from questions.families import InvalidVariant, variant_question, variant_questions, variants_program
 from questions.model import Question
 
 BANK = """---
@@ -50,7 +50,7 @@ DRAWING = {
 
 
 def drawn(family: Question = CHOICE, **changes: object) -> Question | None:
-    return drawn_question(family, {**DRAWING, **changes})
+    return variant_question(family, {**DRAWING, **changes})
 
 
 def test_a_drawn_choice_keeps_its_family_and_proves_its_key() -> None:
@@ -130,12 +130,12 @@ def test_every_sort_of_key_has_a_proof_that_python_can_read(key: object) -> None
     ],
 )
 def test_a_drawing_that_makes_no_question_says_why(changes: dict[str, object], said: str) -> None:
-    with pytest.raises(DrawingWrong, match=said):
-        drawn_question(CHOICE, {**DRAWING, **changes})
+    with pytest.raises(InvalidVariant, match=said):
+        variant_question(CHOICE, {**DRAWING, **changes})
 
 
 def test_repeated_drawings_are_given_once() -> None:
-    found = list(drawn_questions(CHOICE, [DRAWING, DRAWING, {**DRAWING, "program": "x = zeros(3, 3)"}]))
+    found = list(variant_questions(CHOICE, [DRAWING, DRAWING, {**DRAWING, "program": "x = zeros(3, 3)"}]))
 
     assert len(found) == 2
 
@@ -144,7 +144,7 @@ def test_a_family_is_answered_survives_json_and_defines_its_entry() -> None:
     assert CHOICE.answered
     assert from_data(as_data(CHOICE)) == CHOICE
     names: dict[str, object] = {}
-    exec(drawing_program(CHOICE), names)
+    exec(variants_program(CHOICE), names)
     assert callable(names["_dailygrad_draw"])
 
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from questions import Question, read_path
-from questions.generated_choices import ASKED, LONGEST, SHORTEST, SUFFIX, TAG, choices_of
+from questions.generated_choices import ASKED, LONGEST, SHORTEST, SUFFIX, TAG, generate_choices
 from questions.model import SourceLocation
-from questions.similarity import NEAR, similarity_of
+from questions.similarity import NEAR_DUPLICATE, similarity_of
 from tests.external import SEEDS, needs_seeds
 
 PROSE = {
@@ -40,14 +40,14 @@ def bank(**more: str) -> list[Question]:
 
 def reason_of(questions: list[Question], prompt: str) -> str:
     ids = {question.id: question.prompt for question in questions}
-    return next(refused.reason for refused in choices_of(questions).refused if ids[refused.id] == prompt)
+    return next(refused.reason for refused in generate_choices(questions).refused if ids[refused.id] == prompt)
 
 
 def test_a_choice_is_of_the_bank_and_marked() -> None:
     questions = [dataclasses.replace(one, licence="CC0-1.0", tags=("python",), topic="python") for one in bank()]
-    forms = choices_of(questions)
-    assert len(forms.made) >= 4
-    one = next(made for made in forms.made if "mutex" in made.prompt)
+    forms = generate_choices(questions)
+    assert len(forms.choices) >= 4
+    one = next(made for made in forms.choices if "mutex" in made.prompt)
     original = next(question for question in questions if "mutex" in question.prompt)
     assert one.id == original.id + SUFFIX
     assert one.kind == "choice" and one.answer is None and one.answered
@@ -58,7 +58,7 @@ def test_a_choice_is_of_the_bank_and_marked() -> None:
 
 
 def test_the_subject_is_taken_out_of_every_option_alike() -> None:
-    for made in choices_of(bank()).made:
+    for made in generate_choices(bank()).choices:
         subject = made.prompt.partition("?")[0].rpartition(" ")[2]
         assert len(made.options) == 4 and sum(option.right for option in made.options) == 1
         assert all(option.text.startswith("It ") for option in made.options)
@@ -67,7 +67,7 @@ def test_the_subject_is_taken_out_of_every_option_alike() -> None:
 
 def test_a_wrong_option_says_which_question_it_answers() -> None:
     answers = {answer: prompt for prompt, answer in PROSE.items()}
-    for made in choices_of(bank()).made:
+    for made in generate_choices(bank()).choices:
         for option in made.options:
             prompt = next(prompt for answer, prompt in answers.items() if answer.endswith(option.text[3:]))
             assert option.right == made.prompt.startswith(prompt)
@@ -78,7 +78,7 @@ def test_two_things_compared_are_one_of_them() -> None:
     questions = bank(
         **{"What is the difference between a list and an array?": "- **List**: Holds objects of any type by reference."}
     )
-    made = next(one for one in choices_of(questions).made if "list" in one.prompt)
+    made = next(one for one in generate_choices(questions).choices if "list" in one.prompt)
     assert next(option.text for option in made.options if option.right) == (
         "One of them holds objects of any type by reference."
     )
@@ -92,7 +92,7 @@ def test_a_reason_stands_alone_among_reasons() -> None:
         "Why are floats inexact?": "Floats are inexact because most decimal fractions have no finite binary form.",
         "Why does recursion crash?": "Recursion may crash because every open call keeps its frame on the stack.",
     }
-    made = choices_of([asked(prompt, answer) for prompt, answer in because.items()]).made
+    made = generate_choices([asked(prompt, answer) for prompt, answer in because.items()]).choices
     assert made
     assert all(option.text.startswith("Because ") for one in made for option in one.options)
 
@@ -117,21 +117,21 @@ def test_a_doubtful_sentence_is_refused(prompt: str, answer: str, reason: str) -
 def test_a_sentence_that_may_answer_it_too_is_no_wrong_option() -> None:
     twin = "What makes a lock a lock?"
     questions = bank(**{twin: "A lock is a thing only one thread can hold at any time."})
-    for made in choices_of(questions).made:
+    for made in generate_choices(questions).choices:
         if "mutex" in made.prompt:
             assert not any("lock a lock" in option.reason for option in made.options)
 
 
 def test_too_small_a_bank_has_none() -> None:
     few = bank()[:3]
-    assert not choices_of(few).made
-    assert len(choices_of(few).refused) == 3
+    assert not generate_choices(few).choices
+    assert len(generate_choices(few).refused) == 3
 
 
 def test_only_answered_prose_is_looked_at() -> None:
     questions = [*bank(), asked("What?", "x", kind="value"), asked("Who is?", "")]
-    forms = choices_of(questions)
-    assert {refused.id for refused in forms.refused} | {made.id.removesuffix(SUFFIX) for made in forms.made} == {
+    forms = generate_choices(questions)
+    assert {refused.id for refused in forms.refused} | {made.id.removesuffix(SUFFIX) for made in forms.choices} == {
         question.id for question in bank()
     }
 
@@ -139,16 +139,16 @@ def test_only_answered_prose_is_looked_at() -> None:
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_the_bank_changes_nothing(rng: random.Random) -> None:
     questions = bank()
-    known = {made.id: made for made in choices_of(questions).made}
+    known = {made.id: made for made in generate_choices(questions).choices}
     rng.shuffle(questions)
-    assert {made.id: made for made in choices_of(questions).made} == known
+    assert {made.id: made for made in generate_choices(questions).choices} == known
 
 
 def made_by_the_rules(questions: Sequence[Question]) -> int:
     """Checks every choice made of the questions; returns how many those are."""
     by_id = {question.id: question for question in questions}
-    forms = choices_of(questions)
-    for made in forms.made:
+    forms = generate_choices(questions)
+    for made in forms.choices:
         original = by_id[made.id.removesuffix(SUFFIX)]
         lengths = [len(option.text) for option in made.options]
         assert min(lengths) >= SHORTEST and max(lengths) <= LONGEST + 20
@@ -157,8 +157,8 @@ def made_by_the_rules(questions: Sequence[Question]) -> int:
             if not option.right:
                 other = option.reason.removeprefix("This answers: ")
                 found = [q for q in by_id.values() if " ".join(q.prompt.split()) == other]
-                assert found and all(similarity_of(original, q) < NEAR for q in found)
-    return len(forms.made)
+                assert found and all(similarity_of(original, q) < NEAR_DUPLICATE for q in found)
+    return len(forms.choices)
 
 
 def test_choices_keep_the_rules() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from questions import Question, read_bank, shipped_bank
-from questions.overview import Wish, differences, overview_of
+from questions.overview import QuestionFilter, differences, overview_of
 
 TEXT = """---
 bank: some
@@ -75,18 +75,18 @@ def test_counts_say_what_is_there() -> None:
 @pytest.mark.parametrize(
     ("wish", "ids"),
     [
-        (Wish(), ["strides", "prints", "drawn"]),
-        (Wish(kind="output"), ["prints"]),
-        (Wish(level="mid"), ["strides", "drawn"]),
-        (Wish(topic="tensors"), ["strides", "prints", "drawn"]),
-        (Wish(topic="tensors/shapes"), ["drawn"]),
-        (Wish(topic="tensors/shape"), []),
-        (Wish(words="STRIDE"), ["strides"]),
-        (Wish(kind="value", words="printed"), []),
+        (QuestionFilter(), ["strides", "prints", "drawn"]),
+        (QuestionFilter(kind="output"), ["prints"]),
+        (QuestionFilter(level="mid"), ["strides", "drawn"]),
+        (QuestionFilter(topic="tensors"), ["strides", "prints", "drawn"]),
+        (QuestionFilter(topic="tensors/shapes"), ["drawn"]),
+        (QuestionFilter(topic="tensors/shape"), []),
+        (QuestionFilter(words="STRIDE"), ["strides"]),
+        (QuestionFilter(kind="value", words="printed"), []),
     ],
 )
-def test_a_wish_names_questions(wish: Wish, ids: list[str]) -> None:
-    assert [question.id for question in QUESTIONS if wish.fits(question)] == ids
+def test_a_wish_names_questions(wish: QuestionFilter, ids: list[str]) -> None:
+    assert [question.id for question in QUESTIONS if wish.matches(question)] == ids
 
 
 def test_where_a_question_stands_is_no_difference() -> None:

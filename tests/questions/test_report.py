@@ -106,8 +106,7 @@ def test_a_character_that_moves_the_cursor_is_not_printed() -> None:
 def test_a_finding_for_github() -> None:
     source, _ = open_source("# a", "a,b.md")
     assert finding_github(finding(1, 3, 4, note="10 %", help="do it"), source) == (
-        "::error file=a%2Cb.md,line=1,endLine=1,col=3,title=Q203::"
-        "wrong option `a` has no reason%0A10 %25%0Ado it"
+        "::error file=a%2Cb.md,line=1,endLine=1,col=3,title=Q203::wrong option `a` has no reason%0A10 %25%0Ado it"
     )
     note = Finding("Q005", "note", "no questions recognized", Span(1, 1, 1, 2))
     assert finding_github(note, source).startswith("::notice ")

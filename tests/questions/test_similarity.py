@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 
 from questions.model import Option, Question, SourceLocation
 from questions.reader import read_path, shipped_bank
-from questions.similarity import MOST_NAMED, NEAR, Index, nearness, print_of, similarity_of
+from questions.similarity import (
+    MAX_MATCHES,
+    NEAR_DUPLICATE,
+    Index,
+    fingerprint_of,
+    fingerprint_similarity,
+    similarity_of,
+)
 from tests.external import SEEDS, needs_seeds
 
 
@@ -66,17 +73,20 @@ def test_case_punctuation_and_marks_make_no_difference(said: list[str], data: st
     ],
 )
 def test_names_numbers_and_operators_tell_questions_apart(asking: str, one: str, other: str) -> None:
-    assert similarity_of(question(asking.format(one)), question(asking.format(other))) < NEAR
+    assert similarity_of(question(asking.format(one)), question(asking.format(other))) < NEAR_DUPLICATE
 
 
 def test_what_is_printed_is_asked_of_the_program() -> None:
     def printing(program: str) -> Question:
         return question("What does this print?", program=program)
 
-    assert similarity_of(printing("import torch\nprint(torch.ones(3).sum())"), printing("print(len('abc'))")) < NEAR
+    assert (
+        similarity_of(printing("import torch\nprint(torch.ones(3).sum())"), printing("print(len('abc'))"))
+        < NEAR_DUPLICATE
+    )
     one = "x = torch.arange(6)\nfor row in x.view(2, 3):\n    print(row.sum())"
     assert similarity_of(printing(one), printing(one + "  # by row")) == 1
-    assert similarity_of(printing(one), printing(one.replace("x.view", "x.reshape").replace("2", "1"))) < NEAR
+    assert similarity_of(printing(one), printing(one.replace("x.view", "x.reshape").replace("2", "1"))) < NEAR_DUPLICATE
 
 
 def test_options_are_part_of_what_is_asked_in_any_order_and_the_right_one_is_not() -> None:
@@ -96,27 +106,31 @@ def test_the_same_question_without_its_answer_is_the_same_question() -> None:
 
 
 def test_other_scripts_are_compared_by_their_letters() -> None:
-    assert similarity_of(question("张量的步幅是什么意思"), question("张量的步幅是什么")) >= NEAR
-    assert similarity_of(question("张量的步幅是什么"), question("如何移动模型到显卡")) < NEAR
+    assert similarity_of(question("张量的步幅是什么意思"), question("张量的步幅是什么")) >= NEAR_DUPLICATE
+    assert similarity_of(question("张量的步幅是什么"), question("如何移动模型到显卡")) < NEAR_DUPLICATE
 
 
 def found_among(asked: list[Question]) -> set[frozenset[str]]:
-    index = Index((one.id, print_of(one)) for one in asked)
-    return {frozenset((one.id, like.key)) for one in asked for like in index.like(one.id)}
+    index = Index((one.id, fingerprint_of(one)) for one in asked)
+    return {frozenset((one.id, like.key)) for one in asked for like in index.similar_to(one.id)}
 
 
 def test_the_index_finds_what_comparing_each_with_each_finds() -> None:
     asked = list(shipped_bank().questions)
-    prints = {one.id: print_of(one) for one in asked}
-    pairs = {frozenset((a, b)) for a, b in combinations(prints, 2) if nearness(prints[a], prints[b]) >= NEAR}
+    prints = {one.id: fingerprint_of(one) for one in asked}
+    pairs = {
+        frozenset((a, b))
+        for a, b in combinations(prints, 2)
+        if fingerprint_similarity(prints[a], prints[b]) >= NEAR_DUPLICATE
+    }
     assert found_among(asked) == pairs
 
 
 def test_the_most_alike_come_first_and_few_are_named() -> None:
     asked = [question(f"What does `stride` mean for a view {'and its base ' * n}?", id_=str(n)) for n in range(9)]
-    likes = Index((one.id, print_of(one)) for one in asked).like("1")
-    assert len(likes) == MOST_NAMED
-    assert all(NEAR <= like.score < 1 for like in likes)
+    likes = Index((one.id, fingerprint_of(one)) for one in asked).similar_to("1")
+    assert len(likes) == MAX_MATCHES
+    assert all(NEAR_DUPLICATE <= like.score < 1 for like in likes)
     assert [like.score for like in likes] == sorted((like.score for like in likes), reverse=True)
 
 

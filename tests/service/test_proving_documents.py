@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from questions import Finding, read_bank, read_path
-from questions.proofs import Proving, proving_github, proving_json, proving_text
+from questions.proofs import ProofReport, proof_report_github, proof_report_json, proof_report_text
 from sandbox.client import SandboxClient
 from sandbox.wire import Outcome, Run
 from service.banks.proving import prove_all, proved_readings, proving_work
@@ -18,7 +18,7 @@ from tests.external import SEEDS, needs_seeds
 pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(300)]
 
 
-async def proved(sandbox: SandboxClient, text: str) -> Proving:
+async def proved(sandbox: SandboxClient, text: str) -> ProofReport:
     """What came of one document."""
     reading = read_bank(text, name="d.md")
     found = [one async for one in prove_all(proving_work([reading]), sandbox)]
@@ -310,12 +310,14 @@ print(x.grad) # 4.0 (dy/dx = 2x)
 async def test_it_is_printed_as_a_good_compiler_does(sandbox: SandboxClient) -> None:
     proving = await proved(sandbox, fence(GRAD))
     assert proving.has_errors
-    assert proving_text(proving).plain == PRINTED
-    data = json.loads(proving_json(proving))
+    assert proof_report_text(proving).plain == PRINTED
+    data = json.loads(proof_report_json(proving))
     assert (data["torch"], data["held"], data["programs"], data["troubles"]) == ("2.13.0", 0, 1, [])
     assert data["documents"][0]["findings"][0]["span"] == {"line": 7, "column": 17, "end_line": 7, "end_column": 20}
-    assert proving_github(proving).split("\n")[0].startswith("::error file=d.md,line=7,endLine=7,col=17,title=P102::")
-    assert proving_github(proving).endswith("with torch 2.13.0")
+    assert (
+        proof_report_github(proving).split("\n")[0].startswith("::error file=d.md,line=7,endLine=7,col=17,title=P102::")
+    )
+    assert proof_report_github(proving).endswith("with torch 2.13.0")
 
 
 class Broken:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from questions import Bank, Option, Question, as_data, read_bank
 from questions.blocks import plain
-from questions.export import FORMATS, ExportFormat, exported, left_out
+from questions.export import FORMATS, ExportFormat, export_bank, unsupported_questions
 from questions.export.anki import FIELDS
 from questions.export.common import tags_of
 from questions.export.gift import gift_bank
@@ -55,7 +55,7 @@ CHOICES = st.builds(
 
 
 def again(bank: Bank, format: ExportFormat) -> Bank:
-    return read_bank(exported(bank, format), name=f"again{FORMATS[format].suffix}").bank
+    return read_bank(export_bank(bank, format), name=f"again{FORMATS[format].suffix}").bank
 
 
 def keys(question: Question) -> list[tuple[str, bool]]:
@@ -84,7 +84,7 @@ def test_json_loses_nothing() -> None:
     for question, other in zip(BANK.questions, read.questions, strict=True):
         blocks = tuple(dataclasses.replace(one, line=other.place.line) for one in question.code_blocks)
         assert other == dataclasses.replace(question, place=other.place, code_blocks=blocks)
-    data = json.loads(exported(BANK, "json"))
+    data = json.loads(export_bank(BANK, "json"))
     assert (data["format"], data["version"]) == ("dailygrad-bank", 1)
     assert data["questions"] == json.loads(json.dumps([as_data(question) for question in BANK.questions]))
 
@@ -122,16 +122,16 @@ def test_any_choice_keeps_its_words_in_anki(prompt: str, texts: list[str], right
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_same_bank_gives_the_same_bytes(format: ExportFormat) -> None:
-    assert exported(BANK, format) == exported(BANK, format)
+    assert export_bank(BANK, format) == export_bank(BANK, format)
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_an_empty_bank_and_broken_characters_can_be_written(format: ExportFormat) -> None:
-    assert exported(Bank("", "", ()), format) or format == "gift"
+    assert export_bank(Bank("", "", ()), format) or format == "gift"
     broken = Question(
         "a", "choice", "\udc80\x1f\0?", NOWHERE, options=(Option("a", "b", True), Option("b", "c", False))
     )
-    assert exported(Bank("\ud800", "\ud800", (broken,)), format)
+    assert export_bank(Bank("\ud800", "\ud800", (broken,)), format)
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -139,14 +139,14 @@ def test_families_are_left_to_our_own_formats(format: ExportFormat) -> None:
     family = Question("a", "value", "What?", NOWHERE, draw="def draw(rng): ...")
     bank = Bank("x", "X", (family, Question("b", "value", "What?", NOWHERE, answer="4")))
     kept = format in ("markdown", "json")
-    assert left_out(bank, format) == (() if kept else (family,))
+    assert unsupported_questions(bank, format) == (() if kept else (family,))
     assert len(again(bank, format).questions) == 2 if kept else 1
 
 
 def test_a_spreadsheet_computes_nothing() -> None:
     options = (Option("a", "=1+1", True, "@x"), Option("b", "-2", False))
     question = Question("a", "choice", "+cmd|' /C calc'!A0", NOWHERE, options=options)
-    data = exported(Bank("x", "X", (question,)), "csv").decode()
+    data = export_bank(Bank("x", "X", (question,)), "csv").decode()
     cells = [cell for row in csv.reader(io.StringIO(data)) for cell in row]
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
     (other,) = again(Bank("x", "X", (question,)), "csv").questions
@@ -191,8 +191,8 @@ def test_a_note_keeps_its_ids_from_edition_to_edition() -> None:
 
     first = Bank("x", "X", tuple(ASKED[:5]))
     later = Bank("x", "X", (dataclasses.replace(ASKED[7], topic="new"), *reversed(ASKED[:5])))
-    notes, cards = rows(exported(first, "anki", at=1.0e9))
-    more_notes, more_cards = rows(exported(later, "anki", at=1.1e9))
+    notes, cards = rows(export_bank(first, "anki", at=1.0e9))
+    more_notes, more_cards = rows(export_bank(later, "anki", at=1.1e9))
     assert {note[:2] for note in notes} < {note[:2] for note in more_notes}
     assert set(cards) < set(more_cards)
     assert {note[2] for note in notes} == {1_000_000_000} and {note[2] for note in more_notes} == {1_100_000_000}
@@ -203,7 +203,7 @@ def test_anki_itself_opens_a_package(tmp_path: Path) -> None:
 
     def bring(at: float) -> tuple[int, int, int]:
         file = tmp_path / f"{at}.apkg"
-        file.write_bytes(exported(BANK, "anki", at=at))
+        file.write_bytes(export_bank(BANK, "anki", at=at))
         options = collection.ImportAnkiPackageOptions()
         request = collection.ImportAnkiPackageRequest(package_path=str(file), options=options)
         log = deck.import_anki_package(request).log

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from questions import Bank, CodeTask, Option, Question, Reading, read_bank
-from questions.export import exported
-from questions.export.common import calmed, escaped
-from questions.export.native import held, native_text
+from questions.export import export_bank
+from questions.export.common import escape_line, escape_text
+from questions.export.native import native_text, storable
 from questions.model import LEVELS, CodeBlock, SourceLocation, Tolerance, Wrong
 
 BANKS = sorted(Path(str(resources.files("questions") / "banks")).glob("*.md"))
@@ -158,7 +158,7 @@ def answers(question: Question, prose: st.SearchStrategy[str]) -> st.SearchStrat
 
 
 def held_fully(question: Question) -> Question:
-    return dataclasses.replace(held(question), topic=question.topic)
+    return dataclasses.replace(storable(question), topic=question.topic)
 
 
 def read(text: str) -> Reading:
@@ -222,7 +222,7 @@ def test_foreign_questions_survive_as_far_as_the_dialect_holds_them(name: str) -
     bank = read_bank(FOREIGN[name], name=name).bank
     again = read(native_text(bank)).bank
     assert len(bank.questions) > 0
-    assert list(map(held, again.questions)) == list(map(held, bank.questions))
+    assert list(map(storable, again.questions)) == list(map(storable, bank.questions))
 
 
 def test_ids_the_dialect_cannot_read_become_ones_it_can() -> None:
@@ -237,7 +237,7 @@ def test_ids_the_dialect_cannot_read_become_ones_it_can() -> None:
     "title", ["yes", "a: b", "# x", "- y", '"quoted"', "'", "é — ü", "a\nb", "\x85", "12", "x" * 200, "\udc80"]
 )
 def test_any_name_and_title_stand_in_the_front_matter(title: str) -> None:
-    data = exported(Bank(title, title, (Question("a", "open", "b", NOWHERE, answer="c"),), title), "markdown")
+    data = export_bank(Bank(title, title, (Question("a", "open", "b", NOWHERE, answer="c"),), title), "markdown")
     again = read_bank(data, name="a.md").bank
     wanted = " ".join(title.encode("utf-8", "replace").decode().split())
     assert (again.name, again.title, again.licence) == (wanted or "a", wanted or "a", wanted)
@@ -269,9 +269,9 @@ def test_the_language_of_a_fence_stays() -> None:
     ],
 )
 def test_what_would_end_a_question_is_disarmed(text: str, harmless: str) -> None:
-    assert calmed(text) == harmless
+    assert escape_text(text) == harmless
 
 
 def test_plain_words_can_be_escaped() -> None:
-    assert escaped("1. a_b") == "1\\. a\\_b"
-    assert escaped("- x") == "\\- x"
+    assert escape_line("1. a_b") == "1\\. a\\_b"
+    assert escape_line("- x") == "\\- x"

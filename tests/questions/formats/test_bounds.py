@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from questions import read_bank, read_path
-from questions.formats import MOST_BYTES, anki, making, read_foreign
+from questions.formats import MOST_BYTES, anki, making, read_import
 from tests.questions.formats.test_anki import collection, package
 
 MiB = 2**20
@@ -72,7 +72,7 @@ def test_each_bound_is_where_it_is_said_to_be(name: str) -> None:
 @pytest.mark.parametrize("name", ["a.md", "a"])
 def test_markdown_is_left_to_its_own_reader_up_to_the_same_size(name: str) -> None:
     document = bytes(MOST_BYTES).replace(b"\x00", b"x")
-    assert read_foreign(document, name) is None
+    assert read_import(document, name) is None
     assert [finding.code for finding in read_bank(document + b"x", name=name).findings] == ["Q602"]
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from questions import Question, Reading, read_bank
-from questions.formats import FOREIGN
+from questions.formats import IMPORT_FORMATS
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -76,7 +76,7 @@ def test_is_read_as_written_beside_it(case: Case) -> None:
 
 
 def test_every_format_of_text_has_cases_and_a_name_of_its_own() -> None:
-    names = [foreign.name for foreign in FOREIGN]
+    names = [foreign.name for foreign in IMPORT_FORMATS]
     assert len(set(names)) == len(names)
     seen = {name for case in cases() for name in read_bank(case.document, name=case.file).bank.dialects}
     assert seen == set(names) - {"json"}  # our own JSON is tested with its export

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from questions import Reading, as_data, from_data, read_bank, read_path
-from questions.formats import FOREIGN, SUFFIXES, making
+from questions.formats import IMPORT_FORMATS, SUFFIXES, making
 from questions.report import reading_text, readings_json
 
 FRAGMENTS: dict[str, list[str]] = {
@@ -346,7 +346,7 @@ def test_work_grows_with_the_length_of_a_document(name: str) -> None:
 def test_markdown_is_left_to_the_dialects() -> None:
     text = "# Title\n\nQuestion {=a ~b}?\nA. a\nB. b\nANSWER: A\n"
     for name in ("a.md", "a.markdown", "a.txt", "a"):
-        assert read_bank(text, name=name).bank.dialects not in {(foreign.name,) for foreign in FOREIGN}
+        assert read_bank(text, name=name).bank.dialects not in {(foreign.name,) for foreign in IMPORT_FORMATS}
 
 
 def test_the_suffix_decides_and_content_where_there_is_none() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from questions.blocks import html_of, plain, split_blocks
-from questions.formats.markdown import code_span, fence, from_html, from_loose, from_plain, words_reader
+from questions.formats.markdown import code_span, fence, from_html, from_loose, from_plain, markdown_converter
 from questions.source import Source
 
 TEXT = st.text(st.sampled_from("ab1 \n*_[]()<>!#&;~`\\|-+.=:'\"/{}$é"), max_size=40)
@@ -143,8 +143,8 @@ def test_indentation_and_lines_of_plain_text_stay() -> None:
 
 
 def test_a_format_is_known_by_its_name() -> None:
-    assert words_reader("markdown")(" *a* ") == "*a*"
-    assert words_reader("plain")("*a*") == "\\*a\\*"
-    assert words_reader("html")("<b>a</b>") == "**a**"
-    assert words_reader("moodle")("<b>a</b>") == "**a**"
-    assert words_reader("moodle")("*a* &lt;") == "\\*a\\* <"
+    assert markdown_converter("markdown")(" *a* ") == "*a*"
+    assert markdown_converter("plain")("*a*") == "\\*a\\*"
+    assert markdown_converter("html")("<b>a</b>") == "**a**"
+    assert markdown_converter("moodle")("<b>a</b>") == "**a**"
+    assert markdown_converter("moodle")("*a* &lt;") == "\\*a\\* <"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from questions.snippets.claims import read_claim, speaks_of_failing
+from questions.snippets.claims import mentions_failure, read_claim
 from questions.snippets.statements import comments_of, probes_of
 
 VALUES = {
@@ -172,7 +172,7 @@ def test_a_rank() -> None:
 
 @pytest.mark.parametrize("comment", ["may raise an error", "RuntimeError if x is a view", "this can't work", "❌ bad"])
 def test_failing_is_spoken_of(comment: str) -> None:
-    assert speaks_of_failing(comment)
+    assert mentions_failure(comment)
 
 
 @given(st.text(max_size=60))
@@ -183,7 +183,7 @@ def test_any_comment_can_be_read(comment: str) -> None:
 
 def claims(program: str) -> list[tuple[str, str]]:
     """The statements of a program with what is claimed of each."""
-    return [(probe.shown, one.said.text) for probe in probes_of(ast.parse(program), program) for one in probe.claims]
+    return [(probe.shown, one.parsed.text) for probe in probes_of(ast.parse(program), program) for one in probe.claims]
 
 
 @pytest.mark.parametrize(

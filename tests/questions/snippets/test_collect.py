@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from questions import read_bank
-from questions.snippets import Attempt, Ran, next_attempt, program_of, read_run, snippets_of
+from questions.snippets import Attempt, RunReport, next_attempt, program_of, read_run, snippets_of
 from questions.snippets.collect import bound_names, examples_of, free_names
 from questions.snippets.plan import RaisedException
 
@@ -106,9 +106,9 @@ print(y, nn)
 """
 
 
-def lacking(name: str) -> Ran:
+def lacking(name: str) -> RunReport:
     failure = RaisedException("NameError", ("NameError", "Exception"), f"name '{name}' is not defined", (1,), name)
-    return Ran("ok", told=True, seen={}, failure=failure)
+    return RunReport("ok", reported=True, executions={}, failure=failure)
 
 
 def test_what_binds_a_name_runs_before_with_all_that_it_lacks() -> None:
@@ -129,7 +129,7 @@ def test_another_section_is_not_near_and_what_all_know_is_imported() -> None:
 def test_nothing_helps_against_a_name_nobody_binds() -> None:
     snippets = snippets_of(read_bank(CHAIN, name="d.md"))
     assert next_attempt(snippets, 0, Attempt(), lacking("optimizer")) is None
-    assert next_attempt(snippets, 0, Attempt(), Ran("ok", told=True)) is None
+    assert next_attempt(snippets, 0, Attempt(), RunReport("ok", reported=True)) is None
 
 
 def test_the_program_for_the_sandbox_is_python_and_names_its_mark() -> None:
@@ -143,4 +143,4 @@ def test_the_program_for_the_sandbox_is_python_and_names_its_mark() -> None:
     "stdout", ["", "nothing", "mark", "mark{", "mark[]", 'mark{"printed": 1}', 'x mark{"printed": ""}']
 )
 def test_what_a_program_does_not_tell_rightly_is_not_believed(stdout: str) -> None:
-    assert not read_run("ok", stdout, "", "mark").told
+    assert not read_run("ok", stdout, "", "mark").reported

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from questions.snippets.claims import read_shown
-from questions.snippets.compare import agrees, alike, printed_values, same_words, without_coat
+from questions.snippets.compare import agrees, printed_values, same_line, same_number, same_words
 
 SAME = [
     ("4.0", "4."),
@@ -111,8 +111,8 @@ def test_about_is_within_a_tenth() -> None:
 def test_a_number_and_a_tensor_of_no_dimensions() -> None:
     number, scalar, row = read_shown("6.0"), read_shown("tensor(6.)"), read_shown("tensor([6.])")
     assert number and scalar and row
-    assert without_coat(number, scalar) and without_coat(scalar, number)
-    assert not without_coat(number, row)
+    assert same_number(number, scalar) and same_number(scalar, number)
+    assert not same_number(number, row)
 
 
 @pytest.mark.parametrize(
@@ -142,5 +142,5 @@ def test_words_are_compared_without_spaces_quotes_and_commas() -> None:
     assert same_words("a,  'b' 1.0", "a b 1.")
     assert same_words("<object at 0x7f01>", "<object at 0x5e02>")
     assert not same_words("a b", "a c")
-    assert alike("the sum: 7", "sum: 6")
-    assert not alike("goodbye world", "hello there")
+    assert same_line("the sum: 7", "sum: 6")
+    assert not same_line("goodbye world", "hello there")

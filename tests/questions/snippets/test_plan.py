@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from questions.snippets.plan import RaisedException, hangs_on_machine, needs_of
+from questions.snippets.plan import RaisedException, depends_on_machine, missing_requirement
 
 
 def failure(kind: str, text: str, name: str = "", *bases: str) -> RaisedException:
@@ -31,15 +31,15 @@ def failure(kind: str, text: str, name: str = "", *bases: str) -> RaisedExceptio
     ],
 )
 def test_what_a_program_needs(raised: RaisedException, needed: str) -> None:
-    assert needs_of(raised, "ok", "") == needed
+    assert missing_requirement(raised, "ok", "") == needed
 
 
 def test_what_the_sandbox_stopped() -> None:
-    assert needs_of(None, "memory", "") == "more memory than the sandbox has"
-    assert needs_of(None, "time", "DataLoader(d, num_workers=2)") == "several processes"
-    assert needs_of(None, "time", "while True: pass") == ""
+    assert missing_requirement(None, "memory", "") == "more memory than the sandbox has"
+    assert missing_requirement(None, "time", "DataLoader(d, num_workers=2)") == "several processes"
+    assert missing_requirement(None, "time", "while True: pass") == ""
 
 
 @pytest.mark.parametrize(("statement", "hangs"), [("torch.__version__", True), ("x.device", False), ("id(x)", True)])
 def test_what_hangs_on_the_machine(statement: str, hangs: bool) -> None:
-    assert hangs_on_machine(statement, "") is hangs
+    assert depends_on_machine(statement, "") is hangs

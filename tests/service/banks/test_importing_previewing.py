@@ -7,7 +7,7 @@ from dataclasses import replace
 from questions.model import Option, Question
 from questions.overview import fields_changed
 from questions.reader import read_bank
-from questions.similarity import NEAR
+from questions.similarity import NEAR_DUPLICATE
 from service.banks.importing import import_bank
 from service.store import banks
 from service.wire import ImportView
@@ -109,7 +109,7 @@ async def test_what_a_document_asks_twice_is_said_once_with_the_likeness(stage: 
         asking("again", CAT.upper().replace("TORCH.CAT", "torch.cat").replace("TORCH.STACK", "torch.stack")),
         asking("other", "How is a mask applied to attention?"),
     )
-    assert (view.exact, view.near, view.near_from) == (1, 2, NEAR)
+    assert (view.exact, view.near, view.near_from) == (1, 2, NEAR_DUPLICATE)
     assert {(twin.id, twin.other, twin.bank, twin.score == 1) for twin in view.twins} == {
         ("again", "cat", "", True),
         ("stack", "cat", "", False),

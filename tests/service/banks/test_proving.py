@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from questions import Reading, read_bank, read_path
-from questions.proofs import Proving
+from questions.proofs import ProofReport
 from sandbox.client import SandboxClient
 from service.banks.proving import prove_all, prove_question, proved_readings, proving_work
 
@@ -105,7 +105,7 @@ def double(x):
 """
 
 
-async def proved(readings: list[Reading], sandbox: SandboxClient) -> Proving:
+async def proved(readings: list[Reading], sandbox: SandboxClient) -> ProofReport:
     found = [one async for one in prove_all(proving_work(readings), sandbox)]
     return proved_readings(readings, found, {}, 0.0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from questions import Question, read_bank
-from questions.families import DrawingWrong
+from questions.families import InvalidVariant
 from sandbox.client import SandboxClient
 from sandbox.wire import Limits
 from service.banks.proving import draw_questions
@@ -76,5 +76,5 @@ async def test_an_exception_and_a_dtype_are_keys_too(sandbox: SandboxClient) -> 
 async def test_a_family_at_fault_is_told_why(sandbox: SandboxClient, body: str, said: str) -> None:
     slow = family(body)
 
-    with pytest.raises(DrawingWrong, match=said):
+    with pytest.raises(InvalidVariant, match=said):
         await draw_questions(slow, sandbox, seed=0, count=2, limits=Limits(wall_ms=2000))
