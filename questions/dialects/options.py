@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Options in lines of Markdown: check boxes, letters, letters in one line, bullets
 
-Kind = Literal["box", "letter", "bullet"]
+OptionMark = Literal["box", "letter", "bullet"]
 
 _BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[(?P<box>[ xX✓✔])\](?:[ \t]+(?P<rest>.*)|$)")
 _OPTION_LETTER = re.compile(
@@ -54,7 +54,7 @@ class FoundOption(NamedTuple):
 class OptionRun:
     """Consecutive options."""
 
-    kind: Kind
+    kind: OptionMark
     start: int
     """Index of the first line."""
     end: int
@@ -67,7 +67,7 @@ class OptionRun:
 
 
 class _Line(NamedTuple):
-    kind: Kind
+    kind: OptionMark
     indent: int
     letter: str
     marked: bool

@@ -298,10 +298,10 @@ def _only_shown(block: Block, above: Sequence[Block], asked: Question | None) ->
     return above[-1].level < 3 or above[-1].text.strip() in NATIVE_SHOWN
 
 
-Kind = Literal["python", "session", "guess"]
+SnippetKind = Literal["python", "session", "guess"]
 
 
-def _kind(block: Block, source: Source) -> Kind | None:
+def _kind(block: Block, source: Source) -> SnippetKind | None:
     if block.kind not in ("fence", "code") or not block.text.strip():
         return None
     words = source.line(block.first).lower().replace("{", " ").replace("}", " ").replace(",", " ").split()
@@ -324,7 +324,7 @@ def _is_program(text: str) -> bool:
     )
 
 
-def _snippet(kind: Kind, flat: Sequence[Block], at: int, question: str, section: int) -> Snippet:
+def _snippet(kind: SnippetKind, flat: Sequence[Block], at: int, question: str, section: int) -> Snippet:
     block = flat[at]
     first = block.first + (block.kind == "fence")
     text = textwrap.dedent(block.text)

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from service.wire.base import Kind, Level, Model, Platform, Short
+from questions.model import Kind, Level
+from service.wire.base import Model, Platform, Short
 from service.wire.members import BoardRow
 from service.wire.questions import QuestionView
 

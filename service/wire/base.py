@@ -9,10 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, SecretStr
 from pydantic_core import ErrorDetails
 
 Platform = Literal["web", "console", "discord", "slack"]
-Kind = Literal["choice", "value", "output", "code", "open"]
-
-
-Level = Literal["mid", "senior", "principal"]
 Verdict = Literal[
     "accepted",
     "wrong",

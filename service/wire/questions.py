@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from service.wire.base import Code, Kind, Level, Model, Ref, Short, Verdict
+from questions.model import Kind, Level
+from service.wire.base import Code, Model, Ref, Short, Verdict
 
 
 class OptionView(Model):
