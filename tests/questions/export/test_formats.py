@@ -177,6 +177,43 @@ def test_gift_is_written_as_moodle_writes_it() -> None:
     )
 
 
+@pytest.mark.parametrize("answer", ["a -> b", "->", "'x->y'"])
+def test_an_arrow_in_an_answer_does_not_become_a_matching_question_in_gift(answer: str) -> None:
+    bank = Bank("x", "X", (Question("one", "output", "What does it print?", NOWHERE, answer=answer, program="f()"),))
+    assert "\t=" not in gift_bank(bank)
+    reading = read_bank(export_bank(bank, "gift"), name="again.gift")
+    (other,) = reading.bank.questions
+    assert (other.kind, other.prompt) == ("open", "What does it print?\n\n```python\nf()\n```")
+    assert plain(answer) in plain(other.answer or "")
+
+
+def test_gift_writes_weights_only_where_they_are_needed() -> None:
+    def written(*options: Option) -> list[str]:
+        text = gift_bank(Bank("x", "X", (Question("a", "choice", "?", NOWHERE, options=options),)))
+        return [line for line in text.split("\n") if line.startswith("\t")]
+
+    right, wrong = Option("a", "%5 more", True), Option("b", "[html]b", False)
+    assert written(right, wrong) == ["\t=%100%[markdown]%5 more", "\t~%0%[markdown][html]b"]
+    assert written(Option("a", "x", True), Option("b", "y", False)) == ["\t=x", "\t~y"]
+    assert written(Option("a", "x", True), Option("b", "y", True)) == ["\t~%50%x", "\t~%50%y"]
+    assert written(Option("a", "x", False), Option("b", "y", False)) == ["\t~%-100%x", "\t~%-100%y"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "line"),
+    [("-4", "\t#-4"), ("0.5", "\t#0.5"), ("(1, 2)", "\t=(1, 2)"), ("[3]", "\t=[3]"), ("True", "\t=True")],
+)
+def test_gift_compares_only_plain_numbers_as_numbers(answer: str, line: str) -> None:
+    question = Question("a", "value", "How many?", NOWHERE, answer=answer)
+    assert line in gift_bank(Bank("x", "X", (question,))).split("\n")
+
+
+def test_gift_escapes_ids_and_tags_in_comments() -> None:
+    question = Question("a", "open", "Why?", NOWHERE, answer="b", title="  t : u ", tags=("x]y\\z",))
+    lines = gift_bank(Bank("x", "X", (question,))).split("\n")
+    assert lines[:2] == ["// [id:a] [tag:x\\]y\\\\z]", "::t \\: u::[markdown]Why? {"]
+
+
 def test_a_note_keeps_its_ids_from_edition_to_edition() -> None:
     def rows(data: bytes) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
         with zipfile.ZipFile(io.BytesIO(data)) as package:
