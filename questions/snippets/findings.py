@@ -170,7 +170,7 @@ def end_findings(by: FindingBuilder) -> Iterator[Finding]:
             note=said or ran.stderr.splitlines()[-1] if said or ran.stderr else "",
             help="lines above this one ran, lines below did not",
         )
-    elif (failure is not None and failure.kind == "TimeUp") or ran.status == "time":
+    elif (failure is not None and failure.kind == "TimeLimitExceeded") or ran.status == "time":
         yield Finding(
             "P105",
             "warning",

@@ -103,7 +103,7 @@ def program_of(snippets: Sequence[Snippet], at: int, attempt: Attempt, mark: str
         "session": [(one.line, one.source) for one in snippet.session],
         "seconds": SECONDS,
     }
-    return f"{_inside()}\nPLAN = {json.dumps(plan)!r}\ntell(PLAN)\n"
+    return f"{_inside()}\nPLAN = {json.dumps(plan)!r}\nreport(PLAN)\n"
 
 
 def _may_fail(snippet: Snippet) -> list[int]:

@@ -360,7 +360,7 @@ async def test_the_five_documents_are_told_what_fails_and_what_is_not_printed(
         ("P103", "warning", 511),
         ("P104", "error", 516),
     ]
-    assert "`optimizer` is never bound" in documents["002"].findings[-1].message
+    assert "`optimizer` is not defined" in documents["002"].findings[-1].message
     assert documents["002"].held == 12
     assert named(documents["003"].findings) == [("P104", "warning", 32), ("P102", "error", 35), ("P104", "warning", 63)]
     assert documents["003"].findings[1].label == "it prints `tensor([4.])`"
