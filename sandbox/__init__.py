@@ -1,13 +1,13 @@
-"""Runs strangers' PyTorch code, and judges it where no stranger's code runs.
+"""Runs untrusted PyTorch code, and judges it in a process that never runs it.
 
-    service ── client ═ unix socket ═ supervisor ── control ── zygote        in the jail: bubblewrap, read-only runtime,
+    service ── client ═ Unix socket ═ supervisor ── control ── zygote        in the jail: bubblewrap, read-only runtime,
                judge                  pool, running            torch, once   no network, no /etc, no home, no root
                challenge                  ║                      │ clone into new namespaces
-                                          ╚═ four pipes ══ child: one run, then dead
-                                                           confine: tmpfs, no /proc, limits, no capability,
+                                          ╚═ four pipes ══ child: one run, then killed
+                                                           confine: tmpfs, no /proc, limits, no capabilities,
                                                            Landlock, seccomp
 
-The verdict is made by `judge` from bytes, out of reach of every process that ran an answer. The statuses of a run:
-ok, error (it raised), time, memory, output, crash (it died without a word), denied (it met a wall), internal (ours).
-Enter by `client`, `challenge`, `judge` and `wire`; `embedded` starts a supervisor beside you.
+Three subpackages mark the trust boundary. `host` is trusted and stays outside the jail. `inside` runs in the jail next
+to untrusted code, and nothing it reports is believed. `judging` is trusted, runs no submitted code, and makes the
+verdict from bytes. Callers use `client`, `wire` and `judging`; `embedded` starts a supervisor as a subprocess.
 """

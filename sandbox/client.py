@@ -1,4 +1,4 @@
-"""Sends Runs to the supervisor and awaits their Outcomes. The only way into the sandbox; imports no torch."""
+"""Client of the sandbox: sends Runs to a supervisor's socket and returns their Outcomes. Imports no torch."""
 
 from __future__ import annotations
 
@@ -13,172 +13,60 @@ from sandbox import wire
 from sandbox.framing import FrameDecoder
 from sandbox.wire import Device, Isolation, Outcome, Run
 
-# Callers' ends of connections to a supervisor: kept while idle, given up when the work on one is.
-#
-# Knows no meaning of what it carries. Plain sockets beside the loop rather than its transports: an idle one belongs to
-# no loop, and needs no closing.
+_EXTRA_SECONDS = 90.0
+"""Time to wait for an outcome beyond the run's own limit: queueing and, at worst, a restarted zygote."""
+_HEALTH_SECONDS = 10
+_POLL_SECONDS = 0.05
+_RECEIVE_BYTES = 1 << 18
+_MAX_IDLE = 16
+"""Number of idle connections kept."""
 
 
-Frame = tuple[str, dict[str, Any], bytes]
-_PIECE = 1 << 18
-_MOST_IDLE = 16
+class SandboxUnreachable(ConnectionError):
+    """No outcome came from the sandbox, and none will."""
 
 
-class StaleConnection(ConnectionError):
-    """A kept connection was gone before a word of an answer came: another may be tried."""
-
-
-class ConnectionPool:
-    """Connections to the socket at `path`, each for one question at a time."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._idle: list[_Line] = []
-
-    async def ask(self, frame: bytes, seconds: float) -> Frame:
-        """The frame that answers. Raises OSError or ValueError where none comes; cancelled, it hangs up."""
-        async with asyncio.timeout(seconds):
-            while (line := self._kept()) is not None:
-                with contextlib.suppress(StaleConnection):
-                    return await self._asked(line, frame)
-            return await self._asked(await _Line.connected(self._path), frame)
-
-    async def _asked(self, line: _Line, frame: bytes) -> Frame:
-        try:
-            answer = await line.ask(frame)
-        except BaseException:
-            line.close()  # now: whatever is at work at the other end is not wanted any more
-            raise
-        if len(self._idle) < _MOST_IDLE:
-            self._idle.append(line)
-        return answer
-
-    def _kept(self) -> _Line | None:
-        """The one used last, of those whose other end is still there."""
-        while self._idle:
-            line = self._idle.pop()
-            if line.quiet():
-                return line
-        return None
-
-
-class _End(socket.socket):
-    """A socket that closes when it is dropped, without a word: an idle connection is nobody's to close."""
-
-    def __del__(self) -> None:
-        self.close()
-
-
-class _Line:
-    """One connection; dropping it closes it."""
-
-    def __init__(self, end: _End) -> None:
-        self._end = end
-        self._used = False
-
-    def close(self) -> None:
-        """Hang up."""
-        self._end.close()
-
-    @classmethod
-    async def connected(cls, path: Path) -> _Line:
-        """A new one. Raises OSError where nobody listens."""
-        end = _End(socket.AF_UNIX, socket.SOCK_STREAM)
-        end.setblocking(False)
-        try:
-            await asyncio.get_running_loop().sock_connect(end, str(path))
-        except BaseException:
-            end.close()
-            raise
-        return cls(end)
-
-    def quiet(self) -> bool:
-        """Whether the other end is there and has said nothing unasked."""
-        try:
-            self._end.recv(1, socket.MSG_PEEK)
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
-        return False
-
-    async def ask(self, frame: bytes) -> Frame:
-        """Send one frame and take one. Raises Stale, OSError or ValueError; the line is of no use then."""
-        reused, self._used = self._used, True
-        parts = FrameDecoder()
-        try:
-            await self._send(frame)
-            while (answer := parts.next()) is None:
-                parts.feed(await self._heard())
-        except ConnectionError as problem:
-            if reused and not parts.begun:
-                raise StaleConnection(str(problem)) from None
-            raise
-        if parts.begun:
-            raise ValueError("more than one frame came as an answer")
-        return answer
-
-    async def _send(self, frame: bytes) -> None:
-        try:
-            sent = self._end.send(frame)
-        except BlockingIOError:
-            sent = 0
-        if sent < len(frame):
-            await asyncio.get_running_loop().sock_sendall(self._end, memoryview(frame)[sent:])
-
-    async def _heard(self) -> bytes:
-        data = await asyncio.get_running_loop().sock_recv(self._end, _PIECE)
-        if not data:
-            raise ConnectionResetError("it hung up without an answer")
-        return data
-
-
-_SLACK_SECONDS = 90.0
+class NobodyThere(SandboxUnreachable):
+    """Nothing was sent: no supervisor listens on the socket."""
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How the sandbox is."""
+    """State of a sandbox."""
 
     ready: int
-    """Children parked, waiting for a run."""
+    """Number of parked children waiting for a run."""
     running: int
     waiting: int
     isolation: Isolation
     lacks: tuple[str, ...]
-    """What the machine does not offer, each with its cure."""
+    """Features the machine does not offer, each with its fix."""
     versions: dict[str, str] = field(default_factory=dict)
-    """Of torch and numpy; empty until the zygote is up."""
+    """Versions of torch and numpy; empty until the zygote is up."""
     trouble: str = ""
-    """Why there is no child to be had right now, if so."""
+    """Why no child is available right now, or ""."""
     wait_s: float = 0.0
-    """How long a run that comes now can expect to wait."""
+    """Expected waiting time of a run that arrives now, seconds."""
     devices: tuple[Device, ...] = ("cpu",)
-    """Where a run may ask to compute."""
     gpu: str = ""
-    """What GPUs there are, or why there is none, with the cure."""
-
-
-class SandboxUnreachable(ConnectionError):
-    """No supervisor answers at the socket."""
-
-
-class NobodyThere(SandboxUnreachable):
-    """Nothing was even sent: no supervisor listens at the socket."""
+    """The GPUs found, or why there is none and how to fix it."""
 
 
 class SandboxClient:
-    """One connection for each request at a time, so that hanging up cancels its run; one that a supervisor let go of
-    is made anew. It needs no closing, and outlives its loop."""
+    """Client of the supervisor at `path`.
+
+    Each request has a connection to itself, so that hanging up cancels its run. Idle connections are reused. A client
+    needs no closing and is not bound to an event loop.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lines = ConnectionPool(path)
+        self._connections = ConnectionPool(path)
 
     async def run(self, run: Run) -> Outcome:
-        """The Outcome of `run`. A lost connection does not raise: it is status `internal`, not the member's fault.
+        """Runs a program. A lost connection does not raise: it returns status `internal`.
 
-        Raises ValueError when the Run is larger than the wire carries.
+        Raises ValueError when the Run is too large for the wire.
         """
         try:
             return await self.attempt(run)
@@ -186,40 +74,156 @@ class SandboxClient:
             return Outcome(id=run.id, status="internal", detail=str(problem))
 
     async def attempt(self, run: Run) -> Outcome:
-        """As `run`, but raises SandboxUnreachable where no outcome came, and none will: hanging up ends the run."""
+        """Runs a program. Raises SandboxUnreachable when the connection is lost, which also ends the run."""
         frame = wire.encode_run(run)
         try:
-            kind, head, body = await self._lines.ask(frame, run.limits.wall_ms / 1000 + _SLACK_SECONDS)
+            kind, head, body = await self._connections.ask(frame, run.limits.wall_ms / 1000 + _EXTRA_SECONDS)
             if kind != "outcome":
                 raise ValueError(f"a frame of kind {kind!r}")
             return wire.read_outcome(head, body)
         except (OSError, ValueError) as problem:
-            # Both can only come of connecting.
-            absent = isinstance(problem, ConnectionRefusedError | FileNotFoundError)
-            kind_of = NobodyThere if absent else SandboxUnreachable
-            raise kind_of(f"{self.path}: {type(problem).__name__}: {problem}") from problem
+            # Only connecting raises these two.
+            not_sent = isinstance(problem, ConnectionRefusedError | FileNotFoundError)
+            error = NobodyThere if not_sent else SandboxUnreachable
+            raise error(f"{self.path}: {type(problem).__name__}: {problem}") from problem
 
     async def health(self) -> Health:
-        """How the sandbox is. Raises SandboxUnreachable when nobody answers."""
+        """Returns the state of the sandbox. Raises SandboxUnreachable when no supervisor answers."""
         try:
-            _, head, _ = await self._lines.ask(wire.encode("health", {}), 10)
+            _, head, _ = await self._connections.ask(wire.encode("health", {}), _HEALTH_SECONDS)
             return Health(**{**head, "lacks": tuple(head["lacks"]), "devices": tuple(head.get("devices", ("cpu",)))})
         except (OSError, ValueError, KeyError, TypeError) as problem:
             raise SandboxUnreachable(f"no sandbox answers at {self.path}: {problem}; is it started?") from None
 
     async def until_ready(self, seconds: float = 120.0) -> Health:
-        """Wait until a child is parked. Raises SandboxUnreachable, with the trouble, after `seconds`."""
-        last = ""
+        """Waits until a child is parked. Raises SandboxUnreachable with the cause after `seconds`."""
+        cause = ""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while True:
                     try:
                         health = await self.health()
                     except SandboxUnreachable as problem:
-                        last = str(problem)
+                        cause = str(problem)
                     else:
                         if health.ready:
                             return health
-                        last = health.trouble
-                    await asyncio.sleep(0.05)
-        raise SandboxUnreachable(f"no child was ready within {seconds:.0f} s: {last or 'still starting'}")
+                        cause = health.trouble
+                    await asyncio.sleep(_POLL_SECONDS)
+        raise SandboxUnreachable(f"no child was ready within {seconds:.0f} s: {cause or 'still starting'}")
+
+
+Frame = tuple[str, dict[str, Any], bytes]
+"""Kind, fields and body."""
+
+
+class StaleConnection(ConnectionError):
+    """A reused connection had been closed before any byte of an answer came: another connection may be tried."""
+
+
+class ConnectionPool:
+    """Connections to the socket at `path`, each used for one request at a time.
+
+    Uses plain sockets rather than the event loop's transports: an idle socket belongs to no loop and needs no closing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._idle: list[_Connection] = []
+
+    async def ask(self, frame: bytes, seconds: float) -> Frame:
+        """Sends a frame and returns the answer. Raises OSError or ValueError when none comes; hangs up if cancelled."""
+        async with asyncio.timeout(seconds):
+            while (connection := self._take_idle()) is not None:
+                with contextlib.suppress(StaleConnection):
+                    return await self._ask_on(connection, frame)
+            return await self._ask_on(await _Connection.open(self._path), frame)
+
+    async def _ask_on(self, connection: _Connection, frame: bytes) -> Frame:
+        try:
+            answer = await connection.ask(frame)
+        except BaseException:
+            connection.close()  # at once: closing cancels the work at the other end
+            raise
+        if len(self._idle) < _MAX_IDLE:
+            self._idle.append(connection)
+        return answer
+
+    def _take_idle(self) -> _Connection | None:
+        """Returns the most recently used connection that is still open."""
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.is_idle():
+                return connection
+        return None
+
+
+class _Socket(socket.socket):
+    """A socket that closes without a ResourceWarning when it is garbage-collected: nobody closes idle ones."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class _Connection:
+    """One connection to a supervisor."""
+
+    def __init__(self, connected: _Socket) -> None:
+        self._socket = connected
+        self._used = False
+
+    @classmethod
+    async def open(cls, path: Path) -> _Connection:
+        """Connects. Raises OSError when nobody listens."""
+        connected = _Socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connected.setblocking(False)
+        try:
+            await asyncio.get_running_loop().sock_connect(connected, str(path))
+        except BaseException:
+            connected.close()
+            raise
+        return cls(connected)
+
+    def close(self) -> None:
+        """Hangs up."""
+        self._socket.close()
+
+    def is_idle(self) -> bool:
+        """Returns whether the peer is there and has sent nothing unasked."""
+        try:
+            self._socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
+
+    async def ask(self, frame: bytes) -> Frame:
+        """Sends a frame and receives one. Raises StaleConnection, OSError or ValueError; close it after any of them."""
+        reused, self._used = self._used, True
+        decoder = FrameDecoder()
+        try:
+            await self._send(frame)
+            while (answer := decoder.next()) is None:
+                decoder.feed(await self._receive())
+        except ConnectionError as problem:
+            if reused and not decoder.pending:
+                raise StaleConnection(str(problem)) from None
+            raise
+        if decoder.pending:
+            raise ValueError("more than one frame came as an answer")
+        return answer
+
+    async def _send(self, frame: bytes) -> None:
+        try:
+            sent = self._socket.send(frame)
+        except BlockingIOError:
+            sent = 0
+        if sent < len(frame):
+            await asyncio.get_running_loop().sock_sendall(self._socket, memoryview(frame)[sent:])
+
+    async def _receive(self) -> bytes:
+        data = await asyncio.get_running_loop().sock_recv(self._socket, _RECEIVE_BYTES)
+        if not data:
+            raise ConnectionResetError("it hung up without an answer")
+        return data

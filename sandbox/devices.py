@@ -1,4 +1,4 @@
-"""Where a child may compute: the CPU, or a GPU with its device files and driver. Plain data, finds nothing."""
+"""The device a child computes on, as the host describes it to the zygote. Plain data, shared by `host` and `inside`."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from sandbox import wire
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
-    """What a fresh child is given to compute on."""
+class ChildDevice:
+    """A device for children that import torch themselves, with the device files and the driver they need."""
 
     name: wire.Device = "cpu"
     title: str = ""
-    """As its maker calls it, with its memory."""
+    """Vendor's name and memory, for people."""
     uuid: str = ""
-    """What CUDA_VISIBLE_DEVICES names it by."""
+    """Value for CUDA_VISIBLE_DEVICES."""
     nodes: tuple[str, ...] = ()
-    """Device files that must be there to be read and written."""
+    """Device files the child may read and write."""
     libraries: tuple[str, ...] = ()
-    """Folders of the driver's libraries that are no part of the system's."""
+    """Folders of driver libraries outside the system's library folders."""
     index: int = 0
-    """Its number for NVML."""
+    """NVML index."""
 
     @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Device:
-        """What `dataclasses.asdict` wrote, after a way through JSON."""
+    def from_json(cls, data: Mapping[str, Any]) -> ChildDevice:
+        """Rebuilds a device from the output of `dataclasses.asdict` after a round trip through JSON."""
         return cls(**{**data, "nodes": tuple(data["nodes"]), "libraries": tuple(data["libraries"])})
 
 
 DRIVER_MB = 1024
-"""Memory a driver may take for itself while an answer runs, beyond what it took to start: it loads kernels late."""
+"""Memory a driver may take while a run lasts, beyond what it took at start: it loads kernels lazily. MB."""
 
-CPU = Device()
-"""No device at all: a child of its own import of torch, with the same life and walls as one on a GPU."""
+CPU = ChildDevice()
+"""No GPU: a child that imports torch itself, confined like one on a GPU. Used to test the GPU code path without one."""

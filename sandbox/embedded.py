@@ -1,4 +1,4 @@
-"""Starts a sandbox beside the caller and stops it: for the front door and for tests. Talks to it only by its client."""
+"""Starts and stops a sandbox as a subprocess, for the all-in-one command and for tests."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ from pathlib import Path
 from sandbox.client import SandboxClient
 
 _STOP_SECONDS = 15
-_BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from sandbox.__main__ import main; raise SystemExit(main())"
+# -I ignores PYTHONPATH, so the folder of this package is passed as the first argument.
+_BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from sandbox.cli import sandbox_command; sandbox_command()"
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedSandbox:
-    """A running supervisor."""
+    """A supervisor that was started as a subprocess."""
 
     process: subprocess.Popen[bytes]
     socket: Path
     log: Path
-    """What the supervisor says to the operator."""
+    """The supervisor's messages to the operator."""
 
     @property
     def client(self) -> SandboxClient:
-        """A client of it."""
+        """A new client of this sandbox."""
         return SandboxClient(self.socket)
 
     def stop(self) -> int:
-        """End it and every process it started; its exit status. Harmless when it is gone already."""
+        """Stops the supervisor and every process it started. Returns its exit status. Safe to call twice."""
         self.process.terminate()
         try:
             return self.process.wait(_STOP_SECONDS)
@@ -43,27 +44,27 @@ class EmbeddedSandbox:
 def start(
     directory: Path, *, weaker: bool = False, concurrency: int | None = None, prefix: Sequence[str] = ()
 ) -> EmbeddedSandbox:
-    """Start a sandbox whose socket and log lie in `directory`; it dies with the calling thread.
+    """Starts a sandbox with its socket and log in `directory`. It exits when the calling thread ends.
 
-    Returns at once: the first child is parked some seconds later (`client.until_ready`). The supervisor
-    starts with an empty environment and none of our descriptors. `prefix` is a command that runs it, such as setpriv.
+    Returns at once: the first child is ready some seconds later (`client.until_ready`). The supervisor gets an empty
+    environment and none of the caller's file descriptors. `prefix` is a command to run it with, such as setpriv.
     """
     directory.mkdir(parents=True, exist_ok=True)
     path, log = directory / "sandbox.sock", directory / "sandbox.log"
-    home = str(Path(__file__).resolve().parent.parent)
-    words = ["--socket", str(path), *(["--weaker"] if weaker else [])]
-    words += ["--concurrency", str(concurrency)] if concurrency else []
-    # A command between us would be the parent that the supervisor watches.
-    words += [] if prefix else ["--parent", str(os.getpid())]
+    package_folder = str(Path(__file__).resolve().parent.parent)
+    arguments = ["serve", "--socket", str(path), *(["--weaker"] if weaker else [])]
+    arguments += ["--concurrency", str(concurrency)] if concurrency else []
+    # With a prefix, the supervisor's parent may be that command and not this process.
+    arguments += [] if prefix else ["--parent", str(os.getpid())]
     with log.open("ab") as out:
         process = subprocess.Popen(
-            [*prefix, sys.executable, "-I", "-B", "-c", _BOOT, home, *words],
+            [*prefix, sys.executable, "-I", "-B", "-c", _BOOT, package_folder, *arguments],
             env={"PATH": os.defpath},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,
             close_fds=True,
-            # Ctrl-C in the terminal is the front door's to handle.
+            # The caller handles Ctrl-C and stops the sandbox itself.
             start_new_session=True,
         )
     return EmbeddedSandbox(process, path, log)
@@ -71,7 +72,7 @@ def start(
 
 @contextlib.asynccontextmanager
 async def embedded_sandbox(directory: Path, seconds: float = 120.0) -> AsyncIterator[SandboxClient]:
-    """A client of a sandbox that is ready, and is stopped at the end. Raises SandboxUnreachable with the log's end."""
+    """Yields a client of a new, ready sandbox, and stops it afterwards. Raises SandboxUnreachable with the cause."""
     sandbox = start(directory)
     client = sandbox.client
     try:

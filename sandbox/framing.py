@@ -1,4 +1,4 @@
-"""Parts what comes through a connection into whole frames of `wire`; the supervisor's end of one. Knows no meaning."""
+"""Decoders for the sandbox's two byte streams: frames of `sandbox.wire` on a socket, and a child's results pipe."""
 
 from __future__ import annotations
 
@@ -9,105 +9,107 @@ from typing import Any, cast
 
 from sandbox import wire
 
-Heard = Callable[[str, dict[str, Any], bytes], None]
-_PREFIX = 4
+FrameHandler = Callable[[str, dict[str, Any], bytes], None]
+"""Called with kind, fields and body of a frame."""
+_PREFIX_BYTES = 4
 
 
 class FrameDecoder:
-    """Frames, fed in pieces of any size."""
+    """Decodes frames from pieces of any size."""
 
     def __init__(self) -> None:
-        self._held = bytearray()
-        self._head: tuple[str, dict[str, Any], int] | None = None
+        self._buffer = bytearray()
+        self._header: tuple[str, dict[str, Any], int] | None = None
 
     @property
-    def begun(self) -> bool:
-        """Whether there is a part of a frame, or more."""
-        return bool(self._held) or self._head is not None
+    def pending(self) -> bool:
+        """Whether bytes have arrived that were not returned as a frame yet."""
+        return bool(self._buffer) or self._header is not None
 
     def feed(self, data: bytes) -> None:
-        self._held += data
+        self._buffer += data
 
     def next(self) -> tuple[str, dict[str, Any], bytes] | None:
-        """Kind, fields and body of the next frame that is whole. Raises ValueError for what is none."""
-        if self._head is None:
-            if len(self._held) < _PREFIX:
+        """Returns the next whole frame, or None. Raises ValueError for malformed data."""
+        if self._header is None:
+            if len(self._buffer) < _PREFIX_BYTES:
                 return None
-            end = _PREFIX + wire.header_length(bytes(self._held[:_PREFIX]))
-            if len(self._held) < end:
+            end = _PREFIX_BYTES + wire.header_length(bytes(self._buffer[:_PREFIX_BYTES]))
+            if len(self._buffer) < end:
                 return None
-            self._head = wire.read_header(bytes(self._held[_PREFIX:end]))
-            del self._held[:end]
-        kind, fields, length = self._head
-        if len(self._held) < length:
+            self._header = wire.read_header(bytes(self._buffer[_PREFIX_BYTES:end]))
+            del self._buffer[:end]
+        kind, head, length = self._header
+        if len(self._buffer) < length:
             return None
-        body = bytes(self._held[:length])
-        del self._held[:length]
-        self._head = None
-        return kind, fields, body
+        body = bytes(self._buffer[:length])
+        del self._buffer[:length]
+        self._header = None
+        return kind, head, body
 
 
 class FrameProtocol(asyncio.Protocol):
-    """`heard` is called with kind, fields and body of each frame, `ended` once, with why: empty for a plain end."""
+    """One connection on the supervisor's side.
 
-    def __init__(self, heard: Heard, ended: Callable[[str], None]) -> None:
-        self._heard = heard
-        self._ended = ended
-        self._parts = FrameDecoder()
-        self._why = ""
+    Calls `on_frame` for each frame, and `on_close` once with the reason, which is "" for a normal end.
+    """
+
+    def __init__(self, on_frame: FrameHandler, on_close: Callable[[str], None]) -> None:
+        self._on_frame = on_frame
+        self._on_close = on_close
+        self._decoder = FrameDecoder()
+        self._error = ""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
 
     def send(self, frame: bytes) -> None:
-        """Send one; an end that is gone gets nothing."""
+        """Sends a frame. Does nothing if the peer has gone."""
         self.transport.write(frame)
 
     def data_received(self, data: bytes) -> None:
-        self._parts.feed(data)
+        self._decoder.feed(data)
         try:
-            while (frame := self._parts.next()) is not None:
-                self._heard(*frame)
+            while (frame := self._decoder.next()) is not None:
+                self._on_frame(*frame)
         except ValueError as problem:
-            self._why = str(problem)
+            self._error = str(problem)
             self.transport.abort()
 
     def connection_lost(self, problem: Exception | None) -> None:
-        torn = "it ended within a frame" if self._parts.begun else ""
-        self._ended(self._why or (str(problem) if problem else torn))
+        incomplete = "it ended within a frame" if self._decoder.pending else ""
+        self._on_close(self._error or (str(problem) if problem else incomplete))
 
 
-# Parts what comes through a results pipe into frames: a 4-byte length, a kind, a payload. Pure; reads nothing.
+RESULT_HEADER = struct.Struct("<IB")
+"""Header of a frame on the results pipe: length and kind of the payload that follows."""
 
 
-HEAD = struct.Struct("<IB")
+class ResultDecoder:
+    """Decodes the frames of a results pipe from pieces of any size, up to `max_bytes` in total."""
 
-
-class Frames:
-    """Frames of at most `most` bytes in all, fed in pieces of any size."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
         self._total = 0
-        self._held = bytearray()
+        self._buffer = bytearray()
 
     @property
-    def torn(self) -> bool:
-        """Whether what came so far ends within a frame."""
-        return bool(self._held)
+    def incomplete(self) -> bool:
+        """Whether the data so far ends within a frame."""
+        return bool(self._buffer)
 
     def feed(self, data: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """Kind and payload of each frame that is whole now. Raises ValueError beyond the most bytes."""
+        """Yields kind and payload of each completed frame. Raises ValueError beyond the byte limit."""
         self._total += len(data)
-        if self._total > self._most:
-            raise ValueError(f"more than {self._most} bytes of results")
-        self._held += data
-        while len(self._held) >= HEAD.size:
-            length, kind = HEAD.unpack_from(self._held)
-            if length > self._most:
-                raise ValueError(f"a frame of {length} bytes, more than {self._most}")
-            if len(self._held) < HEAD.size + length:
+        if self._total > self._max_bytes:
+            raise ValueError(f"more than {self._max_bytes} bytes of results")
+        self._buffer += data
+        while len(self._buffer) >= RESULT_HEADER.size:
+            length, kind = RESULT_HEADER.unpack_from(self._buffer)
+            if length > self._max_bytes:
+                raise ValueError(f"a frame of {length} bytes, more than {self._max_bytes}")
+            if len(self._buffer) < RESULT_HEADER.size + length:
                 return
-            payload = bytes(self._held[HEAD.size : HEAD.size + length])
-            del self._held[: HEAD.size + length]
+            payload = bytes(self._buffer[RESULT_HEADER.size : RESULT_HEADER.size + length])
+            del self._buffer[: RESULT_HEADER.size + length]
             yield bytes((kind,)), payload

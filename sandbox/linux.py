@@ -1,4 +1,4 @@
-"""The few Linux calls Python lacks, through ctypes: clone, mount, prctl, capset, Landlock. Decides nothing."""
+"""Linux system calls that Python lacks, through ctypes: clone, unshare, mount, prctl, capset, seccomp and Landlock."""
 
 from __future__ import annotations
 
@@ -28,14 +28,16 @@ PR_SET_NO_NEW_PRIVS, PR_GET_TID_ADDRESS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_AL
 
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _CLONE_NUMBER = {"x86_64": 56, "aarch64": 220}
+_SECCOMP_NUMBER = {"x86_64": 317, "aarch64": 277}
+_SECCOMP_SET_MODE_FILTER, _SECCOMP_FILTER_FLAG_TSYNC = 1, 1
 
 _libc = ctypes.CDLL(None, use_errno=True)
-# PyDLL keeps the GIL through the call, so that the child of a clone owns it as its parent did.
+# PyDLL keeps the GIL during the call, so that the child of a clone holds it as its parent did.
 _holding = ctypes.PyDLL(None, use_errno=True)
 
 
 class _Program(ctypes.Structure):
-    """struct sock_fprog."""
+    """struct sock_fprog: number of instructions, and a pointer to them."""
 
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
 
@@ -50,7 +52,7 @@ class _Beneath(ctypes.Structure):
 
 @functools.cache
 def machine() -> str:
-    """`x86_64` or `aarch64`. Raises OSError elsewhere: the tables of system calls know no other."""
+    """Returns `x86_64` or `aarch64`. Raises OSError on other machines, whose system call numbers are not listed."""
     name = platform.machine()
     if name not in _CLONE_NUMBER:
         raise OSError(f"the sandbox knows the system calls of x86_64 and aarch64, not of {name}")
@@ -58,6 +60,7 @@ def machine() -> str:
 
 
 def _checked(result: int, what: str) -> int:
+    """Returns `result`, or raises OSError with errno if it is -1."""
     if result == -1:
         code = ctypes.get_errno()
         raise OSError(code, f"{what}: {os.strerror(code)}")
@@ -65,14 +68,14 @@ def _checked(result: int, what: str) -> int:
 
 
 def clone(flags: int) -> tuple[int, int]:
-    """Fork into the namespaces of `flags`: (pid, pidfd) in the parent, (0, -1) in the child.
+    """Forks into new namespaces. Returns (pid, pidfd) in the parent and (0, -1) in the child.
 
-    Only for a process with one thread. Skips Python's and libc's at-fork handlers, so random generators
-    keep their state in the child: seed them.
+    For a single-threaded process only. Skips Python's and libc's at-fork handlers, so random generators keep their
+    state in the child: seed them.
     """
     pidfd = ctypes.c_int(-1)
     address = ctypes.c_void_p(0)
-    # libc caches the thread id at this address; without it abort() in the child would signal the parent's id.
+    # libc caches the thread id at this address. Without it, abort() in the child would signal the parent's id.
     if _libc.prctl(PR_GET_TID_ADDRESS, ctypes.byref(address), 0, 0, 0) == 0:
         flags |= _CLONE_CHILD_SETTID | _CLONE_CHILD_CLEARTID
     number, zero = ctypes.c_long(_CLONE_NUMBER[machine()]), ctypes.c_long(0)
@@ -83,18 +86,18 @@ def clone(flags: int) -> tuple[int, int]:
 
 
 def unshare(flags: int) -> None:
-    """Leave the namespaces of `flags` for new ones."""
+    """Moves this process into new namespaces."""
     _checked(_libc.unshare(ctypes.c_int(flags)), "unshare")
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, data: str = "") -> None:
-    """mount(2)."""
+    """Calls mount(2)."""
     arguments = (source.encode(), target.encode(), kind.encode() if kind else None)
     _checked(_libc.mount(*arguments, ctypes.c_ulong(flags), data.encode() or None), f"mount {target}")
 
 
 def prctl(option: int, argument: int = 0, pointer: object = None) -> int:
-    """prctl(2) with one number or, where `pointer` is given, one number and one pointer."""
+    """Calls prctl(2) with one number or, if `pointer` is given, with a number and a pointer."""
     second = pointer if pointer is not None else ctypes.c_ulong(0)
     zero = ctypes.c_ulong(0)
     result = _libc.prctl(ctypes.c_int(option), ctypes.c_ulong(argument), second, zero, zero)
@@ -102,7 +105,7 @@ def prctl(option: int, argument: int = 0, pointer: object = None) -> int:
 
 
 def drop_capabilities() -> None:
-    """Give up every capability for good, the bounding and the ambient set included."""
+    """Gives up every capability for good, including the bounding and the ambient set."""
     number = 0
     while _libc.prctl(PR_CAPBSET_DROP, ctypes.c_ulong(number), 0, 0, 0) == 0:
         number += 1
@@ -112,34 +115,43 @@ def drop_capabilities() -> None:
 
 
 def load_filter(program: bytes) -> None:
-    """Install a seccomp filter: `program` is an array of 8-byte BPF instructions. Needs no_new_privs."""
-
+    """Installs a seccomp filter, an array of 8-byte BPF instructions. Requires no_new_privs."""
     prctl(PR_SET_SECCOMP, 2, ctypes.byref(_Program(len(program) // 8, program)))
 
 
+def load_filter_in_all_threads(program: bytes) -> None:
+    """Installs a seccomp filter in every thread of this process, or in none. Requires no_new_privs."""
+    number = ctypes.c_long(_SECCOMP_NUMBER[machine()])
+    operation = ctypes.c_ulong(_SECCOMP_SET_MODE_FILTER), ctypes.c_ulong(_SECCOMP_FILTER_FLAG_TSYNC)
+    thread = _libc.syscall(number, *operation, ctypes.byref(_Program(len(program) // 8, program)))
+    if thread != 0:
+        why = f"thread {thread} has another one" if thread > 0 else os.strerror(ctypes.get_errno())
+        raise OSError(ctypes.get_errno(), f"the system call filter: {why}")
+
+
 def landlock_abi() -> int:
-    """The kernel's Landlock version; 0 where it has none."""
+    """Returns the kernel's Landlock version, or 0 if it has none."""
     version = int(_libc.syscall(ctypes.c_long(_LANDLOCK_CREATE), None, ctypes.c_size_t(0), ctypes.c_uint(1)))
     return max(version, 0)
 
 
 def landlock_ruleset(files: int, net: int, scoped: int, abi: int) -> int:
-    """A descriptor of a ruleset that handles the given rights; the kernel of `abi` knows how many of them."""
-    words = [files, net, scoped][: 1 if abi < 4 else 2 if abi < 6 else 3]
-    attribute = (ctypes.c_uint64 * len(words))(*words)
+    """Returns a descriptor of a ruleset that restricts the given rights, as far as the kernel's `abi` supports them."""
+    rights = [files, net, scoped][: 1 if abi < 4 else 2 if abi < 6 else 3]
+    attribute = (ctypes.c_uint64 * len(rights))(*rights)
     size = ctypes.c_size_t(ctypes.sizeof(attribute))
     number = ctypes.c_long(_LANDLOCK_CREATE)
     return _checked(_libc.syscall(number, ctypes.byref(attribute), size, ctypes.c_uint(0)), "landlock_create")
 
 
 def landlock_allow(ruleset: int, descriptor: int, rights: int) -> None:
-    """Allow `rights` beneath the file or directory behind `descriptor`."""
+    """Allows `rights` on the file or beneath the directory behind `descriptor`."""
     rule = ctypes.byref(_Beneath(rights, descriptor))
     number, handle = ctypes.c_long(_LANDLOCK_ADD), ctypes.c_int(ruleset)
     _checked(_libc.syscall(number, handle, ctypes.c_int(1), rule, ctypes.c_uint(0)), "landlock_add_rule")
 
 
 def landlock_restrict(ruleset: int) -> None:
-    """Bind this process and all it starts to `ruleset`. Needs no_new_privs."""
+    """Applies `ruleset` to this process and everything it starts. Requires no_new_privs."""
     number = ctypes.c_long(_LANDLOCK_RESTRICT)
     _checked(_libc.syscall(number, ctypes.c_int(ruleset), ctypes.c_uint(0)), "landlock_restrict_self")

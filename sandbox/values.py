@@ -1,7 +1,7 @@
-"""Plain values to bytes and back: tagged, little-endian, capped, never pickle. Imports no torch and no numpy.
+"""Encodes plain values as bytes and decodes them: tagged, little-endian, capped, never pickle. Standard library only.
 
-A value is None, bool, int, float, complex, str, bytes, a tuple, a list, a dict with text keys, a Tensor or an
-Array. Every length is checked against the bytes that are there before anything is allocated for it.
+A value is None, bool, int, float, complex, str, bytes, a tuple, a list, a dict with str keys, a Tensor or an Array.
+Every length is checked against the available bytes before anything is allocated for it.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ ITEM_BYTES: dict[str, int] = {
     "uint32": 4,
     "uint64": 8,
 }
-"""The element types that cross, with their size. The order is the code on the wire: only ever append."""
+"""Supported element types and their sizes in bytes. A type's position is its code on the wire: only append."""
 
 _NAMES = tuple(ITEM_BYTES)
-_MOST_DIMENSIONS = 32
-_MOST_ELEMENTS = 1 << 40
+_MAX_DIMENSIONS = 32
+_MAX_ELEMENTS = 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A dense tensor as data: contiguous, little-endian."""
+    """A dense tensor as data, contiguous and little-endian."""
 
     dtype: str
     """A key of ITEM_BYTES."""
@@ -48,7 +48,7 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """A numpy array as data. Kept apart from Tensor: returning the one for the other is a wrong answer."""
+    """A numpy array as data. Distinct from Tensor: returning one for the other is a wrong answer."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -73,14 +73,14 @@ Value = (
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """How large an encoding may be."""
+    """Limits on an encoding."""
 
     total: int = 16 * 1024 * 1024
-    """Bytes."""
+    """Maximum size, bytes."""
     depth: int = 32
-    """Containers within containers."""
+    """Maximum nesting of containers."""
     items: int = 200_000
-    """Values, containers included."""
+    """Maximum number of values, containers included."""
 
 
 DEFAULT = Caps()
@@ -88,6 +88,8 @@ _LENGTH, _FLOAT, _COMPLEX, _LONG = (struct.Struct(form) for form in ("<I", "<d",
 
 
 class _Writer:
+    """Encodes one value within the caps."""
+
     def __init__(self, caps: Caps) -> None:
         self.out = bytearray()
         self.caps = caps
@@ -155,18 +157,20 @@ class _Writer:
 
 
 def _block_bytes(dtype: str, shape: tuple[int, ...]) -> int:
-    """Bytes that a block takes. Raises ValueError for a type or a shape that does not cross."""
+    """Returns the size of an array, bytes. Raises ValueError for an unsupported element type or shape."""
     if dtype not in ITEM_BYTES:
-        raise ValueError(f"{dtype} is not an element type that crosses")
-    if len(shape) > _MOST_DIMENSIONS or any(side < 0 for side in shape):
+        raise ValueError(f"{dtype} is not a supported element type")
+    if len(shape) > _MAX_DIMENSIONS or any(side < 0 for side in shape):
         raise ValueError("a shape with a negative side or too many of them")
-    # Beside a side of 0 the others could be anything, and numpy could not hold it.
-    if math.prod(max(side, 1) for side in shape) > _MOST_ELEMENTS:
-        raise ValueError(f"a shape of more than {_MOST_ELEMENTS} elements")
+    # Next to a dimension of 0, the others could be anything, and numpy could not represent the shape.
+    if math.prod(max(side, 1) for side in shape) > _MAX_ELEMENTS:
+        raise ValueError(f"a shape of more than {_MAX_ELEMENTS} elements")
     return math.prod(shape) * ITEM_BYTES[dtype]
 
 
 class _Reader:
+    """Decodes one value within the caps."""
+
     def __init__(self, data: bytes | memoryview, caps: Caps) -> None:
         self.data = memoryview(data)
         self.at = 0
@@ -181,8 +185,8 @@ class _Reader:
             b"c": lambda _: complex(*_COMPLEX.unpack(self.take(16))),
             b"s": lambda _: self.text(),
             b"b": lambda _: self.sized(),
-            b"(": lambda depth: tuple(self.several(depth)),
-            b"[": lambda depth: list(self.several(depth)),
+            b"(": lambda depth: tuple(self.items_of(depth)),
+            b"[": lambda depth: list(self.items_of(depth)),
             b"{": self.mapping,
             b"t": lambda _: self.tensor(),
             b"n": lambda _: self.array(),
@@ -221,14 +225,14 @@ class _Reader:
             raise self.wrong(f"{tag!r} is no tag")
         return read(depth)
 
-    def count(self, least: int) -> int:
-        """How many items follow, of at least `least` bytes each."""
+    def count(self, min_bytes: int) -> int:
+        """Reads a number of items, each of which takes at least `min_bytes` bytes."""
         count = int(_LENGTH.unpack(self.take(4))[0])
-        if count * least > len(self.data) - self.at:
+        if count * min_bytes > len(self.data) - self.at:
             raise self.wrong(f"{count} items cannot be in {len(self.data) - self.at} bytes")
         return count
 
-    def several(self, depth: int) -> Iterator[Value]:
+    def items_of(self, depth: int) -> Iterator[Value]:
         return (self.value(depth + 1) for _ in range(self.count(1)))
 
     def mapping(self, depth: int) -> dict[str, Value]:
@@ -246,7 +250,7 @@ class _Reader:
         code, flags, sides = self.take(3)
         if code >= len(_NAMES) or flags > 1:
             raise self.wrong("an element type or flag that does not exist")
-        if sides > _MOST_DIMENSIONS:
+        if sides > _MAX_DIMENSIONS:
             raise self.wrong(f"{sides} dimensions")
         shape = tuple(int(side) for (side,) in _LONG.iter_unpack(self.take(8 * sides)))
         try:
@@ -267,14 +271,14 @@ class _Reader:
 
 
 def encode(value: Value, caps: Caps = DEFAULT) -> bytes:
-    """`value` as bytes. Raises ValueError for what is not plain or is beyond `caps`."""
+    """Encodes a value. Raises ValueError for unsupported types and beyond `caps`."""
     writer = _Writer(caps)
     writer.value(value, 0)
     return bytes(writer.out)
 
 
 def decode(data: bytes, caps: Caps = DEFAULT) -> Value:
-    """What `encode` wrote. Raises ValueError naming the offset for anything else, whoever wrote it."""
+    """Decodes the output of `encode`. Raises ValueError with the offset for anything else; safe on untrusted bytes."""
     if len(data) > caps.total:
         raise ValueError(f"byte 0: {len(data)} bytes, more than {caps.total}")
     reader = _Reader(data, caps)
@@ -285,12 +289,12 @@ def decode(data: bytes, caps: Caps = DEFAULT) -> Value:
 
 
 def join(entries: Iterable[bytes]) -> bytes:
-    """Encodings one after the other, each behind its 4-byte length: an Outcome's `results`."""
+    """Concatenates encodings, each after its 4-byte length, as in an Outcome's `results`."""
     return b"".join(_LENGTH.pack(len(entry)) + entry for entry in entries)
 
 
 def split(data: bytes) -> list[bytes]:
-    """What `join` put together. Raises ValueError naming the offset when the last entry is cut short."""
+    """Splits the output of `join`. Raises ValueError with the offset if the last entry is incomplete."""
     entries: list[bytes] = []
     at = 0
     while at < len(data):
@@ -305,22 +309,21 @@ def split(data: bytes) -> list[bytes]:
     return entries
 
 
-# Text that a stranger's program wrote, made harmless for terminals and chats. Nothing else.
-
+# Text from untrusted programs
 
 _REPLACEMENT = 0xFFFD
 _CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]
-# They turn the direction of what follows them, so that a line reads as another than it is.
-_TURNING = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
-_TABLE: dict[int, int | str] = dict.fromkeys([*_CONTROLS, *_TURNING], _REPLACEMENT)
-_TABLE |= {ord("\n"): "\n", ord("\t"): "\t"}
+# Characters that change the direction of the text after them, so that a line reads differently than it is.
+_BIDIRECTIONAL = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+_REPLACEMENTS: dict[int, int | str] = dict.fromkeys([*_CONTROLS, *_BIDIRECTIONAL], _REPLACEMENT)
+_REPLACEMENTS |= {ord("\n"): "\n", ord("\t"): "\t"}
 
 
-def harmless(text: str) -> str:
-    """`text` with every control and direction mark but tab and line end replaced by U+FFFD."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").translate(_TABLE)
+def sanitized(text: str) -> str:
+    """Replaces control and direction characters by U+FFFD, except tabs and line ends, for terminals and chats."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").translate(_REPLACEMENTS)
 
 
-def shortened(text: str, most: int) -> str:
-    """At most `most` characters of `text`, the last of them an ellipsis where something was left out."""
-    return text if len(text) <= most else text[: most - 1] + "…"
+def shortened(text: str, max_length: int) -> str:
+    """Shortens text to `max_length` characters, ending in an ellipsis if something was left out."""
+    return text if len(text) <= max_length else text[: max_length - 1] + "…"

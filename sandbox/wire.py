@@ -1,7 +1,7 @@
-"""What crosses the sandbox's socket: a Run goes in, an Outcome comes back. No torch, no asyncio, nothing executed.
+"""The sandbox's wire format: a Run goes in, an Outcome comes back. Plain data; executes nothing and imports no torch.
 
-A frame is a 4-byte big-endian header length, a JSON header of that length, and as many body bytes as the
-header's `body` says. A Run's body is the encoded case values (`sandbox.values`), an Outcome's the encoded results.
+A frame is a 4-byte big-endian header length, a JSON header of that length, and as many body bytes as the header's
+`body` field says. A Run's body holds the encoded cases (`sandbox.values`), an Outcome's body the encoded results.
 """
 
 from __future__ import annotations
@@ -13,86 +13,99 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeVar, get_args
 
 Status = Literal["ok", "error", "time", "memory", "output", "crash", "denied", "internal"]
-"""How a run ended. `internal` is ours and never the member's fault; every other one is about the code."""
+"""How a run ended. `internal` is a failure of the sandbox, never the member's fault; the others are about the code."""
 
 Isolation = Literal["full", "weaker"]
+"""`weaker` is seccomp and Landlock without namespaces, used only where `--weaker` asks for it."""
 
 Reached = Literal["parse", "load", "entry", "cases", "done"]
-"""Where a run ended: parsing, executing the module, looking for the entry, calling it, or behind all that."""
+"""Stage at which a run ended: parsing, executing the module, finding the entry, calling it, or after all of these."""
+
+Role = Literal["program", "cases", "reference", "answer"]
+"""Purpose of a run: a program on its own, or one of the three runs that judge an answer."""
 
 Priority = Literal["round", "practice", "free", "background"]
-"""Whose run goes first: a first answer of an open round, other answers, free runs and trials, and what nobody waits
-for, such as proving and drawing."""
+"""Scheduling class, most urgent first: a first answer of an open round, other answers, free runs and trials, and work
+that nobody waits for, such as proofs."""
 
 Refusal = Literal["", "member", "full", "device"]
-"""Why a run was not even queued: its member has one running and one waiting, too many wait already, or there is no
-such device here."""
+"""Why a run was not queued: its member already has one waiting, the queue is full, or the device is missing."""
 
 Device = Literal["cpu", "cuda"]
-"""Where a program is to compute: `cuda` is a GPU whose workers are fresh processes, one run at a time."""
+"""Where a program computes. `cuda` is a GPU: each run has a fresh process, and a GPU runs one at a time."""
+
+Verdict = Literal[
+    "accepted", "wrong", "runtime error", "time limit", "memory limit", "output limit", "invalid", "system error"
+]
+"""Result of judging an answer. `system error` is a failure of the sandbox or the question, never the member's fault."""
 
 MAX_HEADER = 2 * 1024 * 1024
-"""Bytes of a header: the program travels in it, or stdout and stderr."""
+"""Maximum header size, bytes. The header carries the program, or stdout and stderr."""
 MAX_BODY = 64 * 1024 * 1024
+"""Maximum body size, bytes."""
 MAX_CODE = 256 * 1024
-"""Bytes of a program, as UTF-8."""
+"""Maximum program size, bytes of UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one run may use; the supervisor kills whatever goes beyond."""
+    """Resources one run may use. The supervisor kills a run that exceeds them."""
 
     wall_ms: int = 5000
     cpu_ms: int = 5000
     memory_mb: int = 512
-    """Beyond what the preloaded torch itself takes."""
+    """Memory in addition to what the preloaded torch takes."""
     output_bytes: int = 64 * 1024
-    """Of stdout and of stderr, each."""
+    """Maximum size of stdout and of stderr, each."""
     result_bytes: int = 16 * 1024 * 1024
-    """Of the encoded results."""
+    """Maximum size of the encoded results."""
     processes: int = 16
     disk_mb: int = 16
     gpu_mb: int = 4096
-    """Of a GPU's own memory, beyond what its context takes; nothing where none is used."""
+    """GPU memory in addition to what the context takes. Ignored on the CPU."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One program to execute in one fresh, confined child.
+    """A program to execute in a new, confined child.
 
-    Without `entry` the program is just executed. With it, the function of that name is called once per
-    case, in order, with the case's values as arguments, and what it returns is sent back as plain bytes.
+    Without `entry`, the program is executed and nothing else. With it, the function of that name is called once per
+    case, in order, with the case's values as arguments, and its return values are sent back as plain bytes.
     """
 
     id: str
+    """Name for logs, such as the correlation id of a request. Nothing is decided by it."""
     code: str
     entry: str | None = None
     cases: bytes = b""
-    """A list of tuples of arguments, as `sandbox.values.encode` writes it; ignored without `entry`."""
+    """List of argument tuples, encoded by `sandbox.values.encode`. Ignored without `entry`."""
     seed: int = 0
-    """random, numpy and torch are seeded with it before the program starts."""
+    """Seed of random, numpy and torch, set before the program starts."""
     limits: Limits = Limits()
     driver: str = ""
-    """A program of the question's that defines `drive(answer, *arguments)`, called once per case in place of the
-    entry: it puts a class, a gradient or an effect in place to work and returns data. Ignored without `entry`."""
+    """The question's own program, which defines `drive(answer, *arguments)`. It is called once per case instead of the
+    entry: it exercises a class, a gradient or an in-place effect and returns data. Ignored without `entry`."""
     show_last: bool = False
-    """Print the value of a last expression, as a notebook does. Ignored with `entry`: nothing judged is run so."""
+    """Prints the value of a last expression, as a notebook does. Ignored with `entry`: judged runs never do this."""
     owner: str = ""
-    """Whose run it is, so that members take turns; empty for our own. No child is told."""
+    """Member for fair queueing; empty for the service's own runs. Never passed to a child."""
     priority: Priority = "background"
+    """Scheduling class. Never passed to a child."""
     device: Device = "cpu"
-    """With `cuda` the tensors of the cases lie on the GPU when the entry is called; results may lie anywhere."""
+    """With `cuda`, the tensors of the cases are on the GPU when the entry is called. Results may be anywhere."""
+    role: Role = "program"
+    """Purpose of the run, set by the judge. Never passed to a child."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a Run."""
+    """The result of a Run."""
 
     id: str
     status: Status
     stdout: str = ""
     stderr: str = ""
-    """Apart from stdout, control characters made harmless; a traceback names the member's lines only."""
+    """Standard error, with control characters replaced. A traceback names only lines of the program."""
     truncated: bool = False
     exit_code: int | None = None
     signal: int | None = None
@@ -101,27 +114,27 @@ class Outcome:
     peak_mb: float = 0.0
     queue_ms: float = 0.0
     device: Device = "cpu"
-    """Where it ran."""
+    """Device the run used."""
     isolation: Isolation = "full"
     results: bytes = b""
-    """One encoded entry per case that finished, in order, as `sandbox.values.join` puts them together: `("ok", value)`,
-    `("raised", type name, message)` or `("unsupported", type name, message)` for a result that cannot leave.
-    Fewer than there were cases when the run ended early. Untrusted: decode with caps, compare outside."""
+    """One encoded entry per finished case, in order, packed by `sandbox.values.join`: `("ok", value)`,
+    `("raised", type name, message)`, or `("unsupported", type name, message)` for a result that cannot be sent.
+    Fewer entries than cases when the run ended early. Untrusted: decode with caps and compare outside the child."""
     detail: str = field(default="", repr=False)
-    """For `internal` and `denied`: what happened, for the operator."""
+    """Cause of an `internal` or `denied` status, for the operator. For a refused run, the reason for the member."""
     reached: Reached = "done"
-    """As the child tells it: good for saying why something failed, never for believing that it passed."""
+    """Stage reported by the child. Use it to explain a failure, never as evidence of success."""
     before: int = 0
-    """Runs that were before it when it came."""
+    """Number of runs ahead of this one when it arrived."""
     refused: Refusal = ""
-    """Of an `internal` one: it was not even queued, for this reason, and `detail` says so to the member."""
+    """With status `internal`: why the run was not queued."""
 
 
 _LENGTH = struct.Struct(">I")
 
 
 def encode(kind: str, head: Mapping[str, Any], body: bytes = b"") -> bytes:
-    """One frame. Raises ValueError when header or body is beyond its cap."""
+    """Returns one frame. Raises ValueError when the header or the body is too large."""
     header = json.dumps({**head, "kind": kind, "body": len(body)}).encode()
     if len(header) > MAX_HEADER or len(body) > MAX_BODY:
         raise ValueError(f"a frame of {len(header)} + {len(body)} bytes, more than {MAX_HEADER} + {MAX_BODY}")
@@ -129,7 +142,7 @@ def encode(kind: str, head: Mapping[str, Any], body: bytes = b"") -> bytes:
 
 
 def header_length(prefix: bytes) -> int:
-    """What the first four bytes of a frame announce. Raises ValueError when it is beyond the cap."""
+    """Returns the header length announced by a frame's first four bytes. Raises ValueError when it is too large."""
     (length,) = _LENGTH.unpack(prefix)
     if length > MAX_HEADER:
         raise ValueError(f"a header of {length} bytes, more than {MAX_HEADER}")
@@ -137,7 +150,7 @@ def header_length(prefix: bytes) -> int:
 
 
 def read_header(header: bytes) -> tuple[str, dict[str, Any], int]:
-    """The kind, the fields and the body's length of a frame. Raises ValueError for anything malformed."""
+    """Returns the kind, the fields and the body length of a frame. Raises ValueError for malformed headers."""
     try:
         head = json.loads(header)
         kind, body = head.pop("kind"), head.pop("body")
@@ -149,7 +162,7 @@ def read_header(header: bytes) -> tuple[str, dict[str, Any], int]:
 
 
 def decode(frame: bytes) -> tuple[str, dict[str, Any], bytes]:
-    """Kind, fields and body of one whole frame. Raises ValueError for anything malformed."""
+    """Returns the kind, the fields and the body of one whole frame. Raises ValueError for malformed frames."""
     if len(frame) < _LENGTH.size:
         raise ValueError(f"a frame of {len(frame)} bytes")
     start = _LENGTH.size + header_length(frame[: _LENGTH.size])
@@ -160,7 +173,7 @@ def decode(frame: bytes) -> tuple[str, dict[str, Any], bytes]:
 
 
 def encode_run(run: Run) -> bytes:
-    """A Run as a frame of kind `run`. Raises ValueError when it is too large."""
+    """Encodes a Run as a frame of kind `run`. Raises ValueError when it is too large."""
     if max(len(program.encode("utf-8", "surrogatepass")) for program in (run.code, run.driver)) > MAX_CODE:
         raise ValueError(f"a program of more than {MAX_CODE} bytes")
     head = {name: getattr(run, name) for name in _TYPES_OF[Run] if name != "cases"}
@@ -169,24 +182,26 @@ def encode_run(run: Run) -> bytes:
 
 
 def read_run(head: Mapping[str, Any], body: bytes) -> Run:
-    """The Run of a `run` frame. Raises ValueError for fields it does not know or of the wrong type."""
+    """Decodes the Run of a `run` frame. Raises ValueError for unknown fields, wrong types and unknown literals."""
     limits = _build(Limits, head.get("limits", {}))
     run = _build(Run, {**head, "limits": limits, "cases": body})
     if run.priority not in get_args(Priority):
         raise ValueError(f"a run of priority {run.priority!r}")
     if run.device not in get_args(Device):
         raise ValueError(f"a run for the device {run.device!r}")
+    if run.role not in get_args(Role):
+        raise ValueError(f"a run with the role {run.role!r}")
     return run
 
 
 def encode_outcome(outcome: Outcome) -> bytes:
-    """An Outcome as a frame of kind `outcome`."""
+    """Encodes an Outcome as a frame of kind `outcome`."""
     head = {name: getattr(outcome, name) for name in _TYPES_OF[Outcome] if name != "results"}
     return encode("outcome", head, outcome.results)
 
 
 def read_outcome(head: Mapping[str, Any], body: bytes) -> Outcome:
-    """The Outcome of an `outcome` frame. Raises ValueError for fields it does not know or of the wrong type."""
+    """Decodes the Outcome of an `outcome` frame. Raises ValueError for unknown fields, wrong types and literals."""
     outcome = _build(Outcome, {**head, "results": body})
     known = outcome.status in get_args(Status) and outcome.isolation in get_args(Isolation)
     known = known and outcome.device in get_args(Device)
@@ -204,33 +219,26 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "int | None": (int, type(None)),
     "str | None": (str, type(None)),
     "Limits": (Limits,),
-    "Status": (str,),
-    "Isolation": (str,),
-    "Reached": (str,),
-    "Priority": (str,),
-    "Refusal": (str,),
-    "Device": (str,),
+    **dict.fromkeys(("Status", "Isolation", "Reached", "Role", "Priority", "Refusal", "Device"), (str,)),
 }
-
-
+# Computed once: dataclasses.asdict would copy every value and take longer than the rest of a frame.
 _TYPES_OF = {kind: {item.name: _TYPES[str(item.type)] for item in fields(kind)} for kind in (Run, Outcome, Limits)}
-# asdict would copy every value on the way, which takes longer than the rest of a frame.
 
 _T = TypeVar("_T", Run, Outcome, Limits)
 
 
-def _build(kind: type[_T], given: Any) -> _T:
-    known = _TYPES_OF[kind]
-    if not isinstance(given, Mapping):
+def _build(kind: type[_T], values: Any) -> _T:
+    types = _TYPES_OF[kind]
+    if not isinstance(values, Mapping):
         raise ValueError(f"{kind.__name__}: not an object")
-    for name, value in given.items():
-        if name not in known or not isinstance(value, known[name]):
+    for name, value in values.items():
+        if name not in types or not isinstance(value, types[name]):
             raise ValueError(f"{kind.__name__}: {name!r} is unknown or of the wrong type")
-        if isinstance(value, bool) and bool not in known[name]:
+        if isinstance(value, bool) and bool not in types[name]:
             raise ValueError(f"{kind.__name__}: {name!r} is of the wrong type")
-    if kind is Limits and any(value < 0 for value in given.values()):
+    if kind is Limits and any(value < 0 for value in values.values()):
         raise ValueError("Limits: a negative limit")
     try:
-        return kind(**given)
+        return kind(**values)
     except TypeError as problem:
         raise ValueError(f"{kind.__name__}: {problem}") from None

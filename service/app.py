@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from prometheus_client.metrics_core import Metric
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from sandbox.balancing import SandboxPool
+from sandbox.load_balancer import SandboxPool
 from sandbox.wire import Priority
 from service import metrics
 from service.api import make_api

@@ -19,8 +19,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from sandbox import wire
-from sandbox.balancing import LoadBalancer
 from sandbox.client import Health, NobodyThere, SandboxUnreachable
+from sandbox.load_balancer import LoadBalancer
 from sandbox.wire import MAX_BODY, MAX_HEADER, Outcome, Run
 from service.credentials import ServiceTokens, ShownToken
 from service.process import listening, served
@@ -215,7 +215,7 @@ class Workers(LoadBalancer[str]):
             self._looked_up = self._clock()
         return self._addresses
 
-    def place(self, name: str) -> _Worker:
+    def backend(self, name: str) -> _Worker:
         """The worker at that address."""
         return _Worker(self._http, name)
 
@@ -223,11 +223,11 @@ class Workers(LoadBalancer[str]):
         """Where no worker is."""
         return f"no worker is at {', '.join(self._urls)}"
 
-    def count(self, numbers: Iterable[int]) -> int:
+    def combine(self, numbers: Iterable[int]) -> int:
         """The most: each tells of the sandboxes that it reaches, which are the same ones as a rule."""
         return max(numbers)
 
-    def settles(self, outcome: Outcome) -> bool:
+    def is_final(self, outcome: Outcome) -> bool:
         """Whether no other worker need be asked: each has asked several sandboxes itself."""
         return outcome.refused not in ("full", "device")
 
@@ -240,7 +240,7 @@ class _Worker:
         self._url = url
 
     async def attempt(self, run: Run) -> Outcome:
-        """See `sandbox.balancing.Place`; hanging up ends the run."""
+        """See `sandbox.load_balancer.Backend`; hanging up ends the run."""
         frame = wire.encode_run(run)
         answer = await self._asked("POST", "/run", run.limits.wall_ms / 1000 + _SLACK_S, frame)
         try:

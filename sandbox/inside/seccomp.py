@@ -1,7 +1,7 @@
-"""Which system calls an answer may make: an allow-list, written as the BPF program the kernel takes. Installs nothing.
+"""Allow-list of system calls for submitted code, compiled to a seccomp BPF program. Installs nothing.
 
-Recorded from forked torch children (autograd, training loops, threads, save and load) and read through by hand.
-What is not named is refused with EPERM, so that Python says PermissionError; a foreign ABI kills.
+Recorded from forked torch children (autograd, training loops, threads, save and load) and reviewed by hand. Every other
+call fails with EPERM, so that Python raises PermissionError. A foreign ABI kills the process.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _NUMBER, _ARCHITECTURE, _FIRST_LOW, _FIRST_HIGH, _SECOND_LOW = 0, 4, 16, 20, 24
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _NAMESPACES = 0x7E020080
 
-# name: number on x86-64, number on aarch64 (None: that machine has no such call)
+# Name: number on x86-64, and number on aarch64 (None if that machine has no such call).
 _PLAIN: dict[str, tuple[int | None, int | None]] = {
     "read": (0, 63),
     "write": (1, 64),
@@ -121,94 +121,96 @@ _PLAIN: dict[str, tuple[int | None, int | None]] = {
     "close_range": (436, 436),
     "faccessat2": (439, 439),
 }
-# Allowed with these values of one argument only: name: numbers, offset of the argument, values.
+# Calls allowed for certain values of one argument only. Name: numbers, offset of the argument, values.
 _TERMINAL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
-# No locks: on a file that all runs read, two of them could talk by taking one.
+# No locks: two runs could communicate by locking a file that both can read.
 _DESCRIPTOR = (0, 1, 2, 3, 4, 1030)
 _NAMING = (15, 16, 0x53564D41)
 _CHOSEN: dict[str, tuple[tuple[int, int], int, tuple[int, ...]]] = {
     "ioctl": ((16, 29), _SECOND_LOW, _TERMINAL),
     "fcntl": ((72, 25), _SECOND_LOW, _DESCRIPTOR),
     "prctl": ((157, 167), _FIRST_LOW, _NAMING),
-    # Process 0 is the caller: an answer may lower its own limits and nobody else's.
+    # Process 0 is the caller: a program may lower its own limits only.
     "prlimit64": ((302, 261), _FIRST_LOW, (0,)),
 }
-# Beside a GPU. Its driver's requests are of type F, those of its unified memory plain numbers, two of them large
-# (NVIDIA's open-gpu-kernel-modules: nv-ioctl-numbers.h, uvm_ioctl.h, uvm_linux_ioctl.h).
+# Additional calls for a GPU. The driver's ioctl requests have type F; those of unified memory are plain numbers, two of
+# them large (NVIDIA's open-gpu-kernel-modules: nv-ioctl-numbers.h, uvm_ioctl.h, uvm_linux_ioctl.h).
 _PLAIN_GPU: dict[str, tuple[int, int]] = {"eventfd2": (290, 19), "get_mempolicy": (239, 236)}
 _DRIVER_TYPE, _UVM_BELOW, _UVM_LARGE = ord("F") << 8, 0x100, (0x30000001, 0x30000002)
 _TGKILL, _CLONE, _CLONE3 = (234, 131), (56, 220), (435, 435)
 
 
-def _step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
-    return struct.pack("=HBBI", code, yes, no, value)
-
-
-def _give(verdict: int) -> bytes:
-    return _step(_RETURN, verdict)
-
-
-_REFUSE = _ERRNO | errno.EPERM
-
-
-def _guarded(number: int, body: bytes) -> bytes:
-    """`body`, entered for the call `number` alone; it must end in a return."""
-    return _step(_EQUAL, number, 0, len(body) // 8) + body
-
-
-def _one_of(number: int, offset: int, values: Iterable[int]) -> bytes:
-    body = _step(_LOAD, offset)
-    for value in values:
-        body += _step(_EQUAL, value, 0, 1) + _give(_ALLOW)
-    return _guarded(number, body + _give(_REFUSE))
-
-
-def _driver_requests(number: int) -> bytes:
-    """ioctl, where it is of a terminal or of a GPU's driver; which files may be asked at all is Landlock's."""
-    body = _step(_LOAD, _SECOND_LOW)
-    for value in (*_TERMINAL, *_UVM_LARGE):
-        body += _step(_EQUAL, value, 0, 1) + _give(_ALLOW)
-    body += _step(_AT_LEAST, _UVM_BELOW, 1, 0) + _give(_ALLOW)
-    body += _step(_AND, 0xFF00) + _step(_EQUAL, _DRIVER_TYPE, 0, 1) + _give(_ALLOW)
-    return _guarded(number, body + _give(_REFUSE))
-
-
-def _threads_only(number: int) -> bytes:
-    """clone, where it starts a thread and no namespace: memory limits hold for one process only."""
-    body = _step(_LOAD, _FIRST_LOW)
-    body += _step(_ANY_BIT, _NAMESPACES, 0, 1) + _give(_REFUSE)
-    body += _step(_ANY_BIT, linux.CLONE_THREAD, 0, 1) + _give(_ALLOW)
-    return _guarded(number, body + _give(_REFUSE))
-
-
 def allowed_names(*, gpu: bool = False) -> frozenset[str]:
-    """Every call that is allowed at all, some of them with certain arguments only."""
+    """Returns the names of all allowed calls, including those allowed with certain arguments only."""
     return (
         frozenset(_PLAIN) | frozenset(_CHOSEN) | {"tgkill", "clone"} | (frozenset(_PLAIN_GPU) if gpu else frozenset())
     )
 
 
 def filter_program(machine: str, pid: int, *, gpu: bool = False) -> bytes:
-    """The filter for a child whose own process id is `pid`: it may signal itself, as abort() does, and no one else.
+    """Returns the filter for a child with process id `pid`, which may signal itself, as abort() does, and no one else.
 
-    With `gpu` it lets through what a started CUDA driver needs beside.
+    With `gpu`, the filter also allows what a started CUDA driver needs.
     """
     column = 0 if machine == "x86_64" else 1
-    program = _step(_LOAD, _ARCHITECTURE) + _step(_EQUAL, _ARCHITECTURES[machine], 1, 0) + _give(_KILL)
+    program = _step(_LOAD, _ARCHITECTURE) + _step(_EQUAL, _ARCHITECTURES[machine], 1, 0) + _return(_KILL)
     program += _step(_LOAD, _NUMBER)
     if machine == "x86_64":
-        program += _step(_AT_LEAST, 0x40000000, 0, 1) + _give(_KILL)  # x32 has numbers of its own
+        program += _step(_AT_LEAST, 0x40000000, 0, 1) + _return(_KILL)  # the x32 ABI has its own numbers
     if gpu:
-        program += b"".join(_guarded(numbers[column], _give(_ALLOW)) for numbers in _PLAIN_GPU.values())
-        program += _driver_requests(_CHOSEN["ioctl"][0][column])
+        program += b"".join(_for_call(numbers[column], _return(_ALLOW)) for numbers in _PLAIN_GPU.values())
+        program += _gpu_ioctl(_CHOSEN["ioctl"][0][column])
     for numbers in _PLAIN.values():
         number = numbers[column]
         if number is not None:
-            program += _guarded(number, _give(_ALLOW))
+            program += _for_call(number, _return(_ALLOW))
     for both, offset, values in _CHOSEN.values():
         program += _one_of(both[column], offset, values)
     program += _one_of(_TGKILL[column], _FIRST_LOW, (pid,))
     program += _threads_only(_CLONE[column])
-    # libc falls back from clone3, whose flags no filter can read, to clone.
-    program += _guarded(_CLONE3[column], _give(_ERRNO | errno.ENOSYS))
-    return program + _give(_REFUSE)
+    # libc falls back to clone when clone3, whose flags no filter can read, does not exist.
+    program += _for_call(_CLONE3[column], _return(_ERRNO | errno.ENOSYS))
+    return program + _return(_REFUSE)
+
+
+_REFUSE = _ERRNO | errno.EPERM
+
+
+def _step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
+    """Returns one BPF instruction: `yes` and `no` are the numbers of instructions a comparison skips."""
+    return struct.pack("=HBBI", code, yes, no, value)
+
+
+def _return(action: int) -> bytes:
+    return _step(_RETURN, action)
+
+
+def _for_call(number: int, body: bytes) -> bytes:
+    """Returns `body` guarded so that it applies to one call only. The body must end in a return."""
+    return _step(_EQUAL, number, 0, len(body) // 8) + body
+
+
+def _one_of(number: int, offset: int, values: Iterable[int]) -> bytes:
+    """Allows a call if the argument at `offset` has one of the values."""
+    body = _step(_LOAD, offset)
+    for value in values:
+        body += _step(_EQUAL, value, 0, 1) + _return(_ALLOW)
+    return _for_call(number, body + _return(_REFUSE))
+
+
+def _gpu_ioctl(number: int) -> bytes:
+    """Allows ioctl requests of a terminal and of a GPU's driver. Landlock decides on which files."""
+    body = _step(_LOAD, _SECOND_LOW)
+    for value in (*_TERMINAL, *_UVM_LARGE):
+        body += _step(_EQUAL, value, 0, 1) + _return(_ALLOW)
+    body += _step(_AT_LEAST, _UVM_BELOW, 1, 0) + _return(_ALLOW)
+    body += _step(_AND, 0xFF00) + _step(_EQUAL, _DRIVER_TYPE, 0, 1) + _return(_ALLOW)
+    return _for_call(number, body + _return(_REFUSE))
+
+
+def _threads_only(number: int) -> bytes:
+    """Allows clone for a thread without new namespaces: memory limits apply to a single process."""
+    body = _step(_LOAD, _FIRST_LOW)
+    body += _step(_ANY_BIT, _NAMESPACES, 0, 1) + _return(_REFUSE)
+    body += _step(_ANY_BIT, linux.CLONE_THREAD, 0, 1) + _return(_ALLOW)
+    return _for_call(number, body + _return(_REFUSE))

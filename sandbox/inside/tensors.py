@@ -1,4 +1,4 @@
-"""torch and numpy objects to values and back. Imports torch: only a child, which runs answers, may import this."""
+"""Converts between torch or numpy objects and plain values. Imports torch, so only a child may import this module."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sandbox.values import ITEM_BYTES, Array, Tensor, Value
 
 
 def to_torch(value: Value, device: str = "cpu") -> Any:
-    """The objects a program is called with: fresh, writable, sharing no memory; tensors on `device`."""
+    """Returns the objects a program is called with: writable copies that share no memory, tensors on `device`."""
     if isinstance(value, Tensor):
         return _tensor(value, device)
     if isinstance(value, Array):
@@ -31,33 +31,35 @@ def _tensor(value: Tensor, device: str) -> torch.Tensor:
     if not value.data:
         made = torch.empty(value.shape, dtype=dtype)
     else:
-        # Through the int of the same width: a copy of the bytes whatever they mean, aligned by torch.
+        # As bytes first: torch then makes an aligned copy without interpreting the elements.
         flat = torch.frombuffer(bytearray(value.data), dtype=torch.uint8).clone()
         made = flat.view(dtype).reshape(value.shape)
-    # Before it asks for gradients: it is to be a leaf where it is used.
+    # Moved before it requires a gradient, so that the tensor on the device is a leaf.
     made = made.to(device)
     return made.requires_grad_() if value.requires_grad else made
 
 
-def from_torch(thing: Any, most_bytes: int) -> Value:
-    """What a program returned, as a value. Raises TypeError naming what cannot leave, TooLarge otherwise.
+def from_torch(result: Any, most_bytes: int) -> Value:
+    """Converts what a program returned. Raises TypeError for an unsupported type and ResultTooLarge beyond the limit.
 
-    numpy numbers become Python's; a torch.Size a tuple; a torch.dtype and a torch.device its name.
+    A numpy number becomes a Python number, a torch.Size a tuple, and a torch.dtype or torch.device its name.
     """
-    return _Converter(most_bytes).convert(thing, 0)
+    return _Converter(most_bytes).convert(result, 0)
 
 
 class ResultTooLarge(ValueError):
-    """The result is beyond the run's limit."""
+    """The result exceeds the run's limit."""
 
 
 class _Converter:
+    """Converts one result and counts its bytes before it copies anything."""
+
     def __init__(self, most_bytes: int) -> None:
         self.left = most_bytes
 
     def convert(self, thing: Any, depth: int) -> Value:
         if depth > 30:
-            raise TypeError("a result nested deeper than 30, or one that holds itself, cannot leave")
+            raise TypeError("a result nested deeper than 30, or one that contains itself, cannot be returned")
         if isinstance(thing, torch.Tensor):
             return self.tensor(thing)
         if isinstance(thing, np.ndarray):
@@ -80,13 +82,13 @@ class _Converter:
         if type(thing) in (str, bytes):
             self.spend(len(thing))
             return thing  # type: ignore[no-any-return]
-        raise TypeError(f"a value of type {type(thing).__name__} cannot be a result")
+        raise TypeError(f"a value of type {type(thing).__name__} cannot be returned")
 
     def container(self, thing: Any, depth: int) -> Value:
         self.spend(8 * len(thing))
         if isinstance(thing, dict):
             if any(type(key) is not str for key in thing):
-                raise TypeError("a dict with a key that is not text cannot be a result")
+                raise TypeError("a dict with a key that is not text cannot be returned")
             return {key: self.convert(item, depth + 1) for key, item in thing.items()}
         items = [self.convert(item, depth + 1) for item in thing]
         return tuple(items) if isinstance(thing, tuple) else items
@@ -98,12 +100,12 @@ class _Converter:
         elif kind is torch.Tensor:
             grad = thing.requires_grad
         else:
-            raise TypeError(f"a {kind.__name__}, a subclass of Tensor, cannot be a result")
+            raise TypeError(f"a {kind.__name__}, a subclass of Tensor, cannot be returned")
         if thing.layout is not torch.strided or thing.device.type not in ("cpu", "cuda") or thing.is_nested:
-            raise TypeError(f"only a dense tensor with data can be a result, not {thing.layout} on {thing.device}")
+            raise TypeError(f"only a dense tensor with data can be returned, not {thing.layout} on {thing.device}")
         name = str(thing.dtype).removeprefix("torch.")
         shape = tuple(thing.shape)
-        # A view of stride 0 claims any size at no cost: count before making it real.
+        # A view with stride 0 can claim any size at no cost, so count before copying.
         self.block(name, shape)
         plain = thing.detach().cpu().resolve_conj().resolve_neg()
         if thing.dtype is torch.bfloat16:  # numpy has none
@@ -113,14 +115,14 @@ class _Converter:
 
     def array(self, thing: Any) -> Array:
         if type(thing) is not np.ndarray:
-            raise TypeError(f"a {type(thing).__name__}, a subclass of ndarray, cannot be a result")
+            raise TypeError(f"a {type(thing).__name__}, a subclass of ndarray, cannot be returned")
         self.block(thing.dtype.name, thing.shape)
         plain = thing.astype(thing.dtype.newbyteorder("<"), copy=False)
         return Array(thing.dtype.name, tuple(thing.shape), plain.tobytes())
 
     def block(self, name: str, shape: tuple[int, ...]) -> None:
         if name not in ITEM_BYTES:
-            raise TypeError(f"elements of {name} cannot be a result")
+            raise TypeError(f"elements of {name} cannot be returned")
         self.spend(math.prod(shape) * ITEM_BYTES[name] + 8 * len(shape))
 
     def spend(self, count: int) -> None:

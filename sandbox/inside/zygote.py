@@ -1,7 +1,7 @@
-"""The zygote: imports torch once inside the jail and forks a fresh child per run. One thread, no secrets, no answers.
+"""The zygote: imports torch once in the jail and forks a child per run. Single-threaded, and holds no secrets.
 
-It speaks datagrams with the supervisor on one socket: `spawn` with four descriptors comes in; `spawned` with a
-pidfd, and later `ended` with how the child ended, go out.
+It exchanges datagrams with the supervisor on one socket. It receives `spawn` with four file descriptors, and sends
+`spawned` with a pidfd and later `ended` with how the child ended.
 """
 
 from __future__ import annotations
@@ -23,125 +23,36 @@ from typing import Any, NoReturn
 from sandbox import linux
 from sandbox.inside import confine
 
-# Gathers what forks share into huge pages, so that a fork copies little and its child meets few faults. Forks nothing.
-#
-# Needs no privilege and no huge page set aside; where the kernel cannot (before 6.1), everything stays as it was.
-# For a process with one thread: code that runs may be moved.
+CONTROL_FD = 3
+"""File descriptor of the socket to the supervisor, set by `sandbox.host.launch`."""
+_MAX_MESSAGE = 4096
+"""Maximum size of a message from the supervisor, bytes."""
 
 
-HUGE = 2 << 20
-_PAGE = 4096
-_HOT = 64
-"""Pages of a block of code that must be in use before the whole block is worth 2 MB of memory of our own."""
-
-_READ, _WRITE, _EXECUTE = 1, 2, 4
-_PRIVATE, _ANONYMOUS = 0x02, 0x20
-_MAYMOVE, _FIXED = 1, 2
-_COLLAPSE = 25
-_PRESENT = 0x80
-
-_libc = ctypes.CDLL(None, use_errno=True)
-for _function in (_libc.mmap, _libc.mremap):
-    _function.restype = ctypes.c_void_p
-
-
-@dataclass(frozen=True, slots=True)
-class Gathered:
-    """How many blocks of 2 MB became one page each."""
-
-    data: int
-    code: int
-
-
-def gather() -> Gathered:
-    """Gather this process's own memory, and then a copy of the code it has used."""
-    return Gathered(sum(map(_collapse, _data_blocks())), sum(map(_replace, list(_code_blocks()))))
-
-
-def _blocks(rights: str, *, of_files: bool) -> Iterator[int]:
-    """The whole aligned blocks of mappings with these rights."""
-    for line in Path("/proc/self/maps").read_text().splitlines():
-        span, allowed, _, _, inode, *name = line.split(None, 5)
-        if allowed != rights or (inode != "0") is not of_files or (name and name[0].startswith(("[stack", "[v"))):
-            continue
-        start, end = (int(at, 16) for at in span.split("-"))
-        yield from range(-(-start // HUGE) * HUGE, end - HUGE + 1, HUGE)
-
-
-def _data_blocks() -> Iterator[int]:
-    return (block for block in _blocks("rw-p", of_files=False) if _present(block))
-
-
-def _code_blocks() -> Iterator[int]:
-    return (block for block in _blocks("r-xp", of_files=True) if _present(block) >= _HOT)
-
-
-def _present(block: int) -> int:
-    """How many of its pages this process has touched."""
-    with Path("/proc/self/pagemap").open("rb", buffering=0) as pages:
-        pages.seek(block // _PAGE * 8)
-        return sum(1 for byte in pages.read(HUGE // _PAGE * 8)[7::8] if byte & _PRESENT)
-
-
-def _collapse(block: int) -> bool:
-    return bool(_libc.madvise(ctypes.c_void_p(block), ctypes.c_size_t(HUGE), _COLLAPSE) == 0)
-
-
-def _replace(block: int) -> bool:
-    """Put a copy in one huge page where the block of code was; its bytes and rights are the same at every instant."""
-    room = _map(2 * HUGE)
-    if room is None:
-        return False
-    copy = -(-room // HUGE) * HUGE
-    ctypes.memmove(copy, block, HUGE)
-    moved = _collapse(copy) and _protect(copy) and _move(copy, block)
-    _unmap(room, copy - room)
-    if not moved:
-        _unmap(copy, HUGE)
-    _unmap(copy + HUGE, room + HUGE - copy)
-    return moved
-
-
-def _map(size: int) -> int | None:
-    found = _libc.mmap(None, ctypes.c_size_t(size), _READ | _WRITE, _PRIVATE | _ANONYMOUS, -1, ctypes.c_long(0))
-    return None if found in (None, ctypes.c_void_p(-1).value) else int(found)
-
-
-def _unmap(start: int, size: int) -> None:
-    if size:
-        _libc.munmap(ctypes.c_void_p(start), ctypes.c_size_t(size))
-
-
-def _protect(block: int) -> bool:
-    return bool(_libc.mprotect(ctypes.c_void_p(block), ctypes.c_size_t(HUGE), _READ | _EXECUTE) == 0)
-
-
-def _move(copy: int, block: int) -> bool:
-    size, how = ctypes.c_size_t(HUGE), _MAYMOVE | _FIXED
-    return bool(_libc.mremap(ctypes.c_void_p(copy), size, size, how, ctypes.c_void_p(block)) == block)
-
-
-CONTROL = 3
-_MOST_FRAME = 4096
+def main() -> NoReturn:
+    """Entry point of the zygote, with JSON options from `sandbox.host.jail`."""
+    options = json.loads(sys.argv[1])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    serve({**options, "user": os.getuid(), "group": os.getgid()})
 
 
 def serve(options: dict[str, Any]) -> NoReturn:
-    """Warm up, say so, then fork until the supervisor is gone. Never returns."""
-    # Not at the top: `Forking` also serves `sandbox.inside.fresh`, whose children import torch themselves.
+    """Warms up, reports that it is ready, and forks children until the supervisor has gone."""
+    # Not imported at the top: `sandbox.inside.gpu_child` uses this module without torch.
     import numpy
     import torch
 
     from sandbox.inside import child
 
-    control = socket.socket(fileno=CONTROL)
-    _warm(child.get_warm)
+    control = socket.socket(fileno=CONTROL_FD)
+    _warm_up(child.warm_up)
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
-    tell(control, {"ready": {"torch": torch.__version__, "numpy": numpy.__version__}})
-    Forking(control, options, child.live).forever()
+    send_message(control, {"ready": {"torch": torch.__version__, "numpy": numpy.__version__}})
+    ForkServer(control, options, child.run_child).serve()
 
 
-def _warm(as_a_child: Callable[[str], None]) -> None:
-    """Load what torch loads late: the first optimizer costs 1.5 s, the first vmap 0.5 s, others much less."""
+def _warm_up(warm_up_child: Callable[[str], None]) -> None:
+    """Loads what torch loads lazily: the first optimizer takes 1.5 s, the first vmap 0.5 s, others much less."""
     import torch
 
     if len(list(Path("/proc/self/task").iterdir())) != 1:
@@ -154,80 +65,81 @@ def _warm(as_a_child: Callable[[str], None]) -> None:
     torch.func.vmap(torch.func.grad(torch.sin))(torch.ones(2))
     list(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.ones(2))))
     confine.prepare()
-    as_a_child("cpu")
+    warm_up_child("cpu")
     gc.collect()
-    # Objects the collector never visits again stay on pages all children share.
+    # Frozen objects are never visited by the collector again, so their pages stay shared with the children.
     gc.freeze()
-    gather()
+    use_huge_pages()
 
 
-def tell(control: socket.socket, message: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
-    """One datagram to the supervisor."""
+def send_message(control: socket.socket, message: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
+    """Sends one datagram to the supervisor."""
     socket.send_fds(control, [json.dumps(message).encode()], descriptors)
 
 
-class Forking:
-    """Answers the supervisor's wishes with children, each of which goes on as `live` says."""
+class ForkServer:
+    """Forks children at the supervisor's request. Each child continues in `run_child`."""
 
     def __init__(
-        self, control: socket.socket, options: dict[str, Any], live: Callable[[confine.Isolation], NoReturn]
+        self, control: socket.socket, options: dict[str, Any], run_child: Callable[[confine.Confinement], NoReturn]
     ) -> None:
         self.control = control
         self.options = options
-        self.live = live
+        self.run_child = run_child
         self.poller = select.poll()
         self.poller.register(control, select.POLLIN)
         self.children: dict[int, tuple[int, int]] = {}
+        """Process id and number of each child, by pidfd."""
 
-    def forever(self) -> NoReturn:
-        """Until the supervisor is gone."""
+    def serve(self) -> NoReturn:
+        """Forks and reaps children until the supervisor has gone."""
         while True:
             for descriptor, _ in self.poller.poll():
                 if descriptor == self.control.fileno():
-                    self.spawn()
+                    self._spawn()
                 else:
-                    self.reap(descriptor)
+                    self._reap(descriptor)
 
-    def spawn(self) -> None:
-        """Take a wish and make the child."""
-        data, descriptors, _, _ = socket.recv_fds(self.control, _MOST_FRAME, 8)
+    def _spawn(self) -> None:
+        """Receives a request and forks a child."""
+        data, descriptors, _, _ = socket.recv_fds(self.control, _MAX_MESSAGE, 8)
         if not data:
             os._exit(0)
-        wish = json.loads(data)
+        request = json.loads(data)
         try:
             pid, pidfd = linux.clone(confine.NAMESPACES if self.options["namespaces"] else 0)
         except OSError as problem:
-            # Often EAGAIN while a killed tree is not reaped yet: the supervisor asks again.
-            tell(self.control, {"failed": wish["spawn"], "why": str(problem)})
+            # Often EAGAIN while a killed process tree is not reaped yet. The supervisor retries.
+            send_message(self.control, {"failed": request["spawn"], "why": str(problem)})
         else:
             if pid == 0:
-                self.become(descriptors, int(wish["disk_mb"]))
-            self.children[pidfd] = (pid, wish["spawn"])
+                self._become_child(descriptors, int(request["disk_mb"]))
+            self.children[pidfd] = (pid, request["spawn"])
             self.poller.register(pidfd, select.POLLIN)
-            tell(self.control, {"spawned": wish["spawn"]}, (pidfd,))
+            send_message(self.control, {"spawned": request["spawn"]}, (pidfd,))
         for descriptor in descriptors:
             os.close(descriptor)
 
-    def reap(self, pidfd: int) -> None:
-        """Tell how a child ended."""
+    def _reap(self, pidfd: int) -> None:
+        """Reports how a child ended."""
         pid, number = self.children.pop(pidfd)
         self.poller.unregister(pidfd)
         _, status, used = os.wait4(pid, 0)
         os.close(pidfd)
         code = os.waitstatus_to_exitcode(status)
         cpu_ms = (used.ru_utime + used.ru_stime) * 1000
-        tell(self.control, {"ended": number, "code": code, "cpu_ms": cpu_ms, "rss_kb": used.ru_maxrss})
+        send_message(self.control, {"ended": number, "code": code, "cpu_ms": cpu_ms, "rss_kb": used.ru_maxrss})
 
-    def become(self, descriptors: list[int], disk_mb: int) -> NoReturn:
-        """In the child: 0 is nothing, 1 and 2 the answer's output, 3 results, 4 the run; all else is closed."""
-        run, results, out, err = (os.dup2(descriptor, 60 + at) for at, descriptor in enumerate(descriptors))
-        nothing = os.open("/dev/null", os.O_RDONLY)
-        for at, descriptor in enumerate((nothing, out, err, results, run)):
+    def _become_child(self, descriptors: list[int], disk_mb: int) -> NoReturn:
+        """Arranges the child's file descriptors: 0 is /dev/null, 1 and 2 its output, 3 results, 4 the run."""
+        run, results, stdout, stderr = (os.dup2(descriptor, 60 + at) for at, descriptor in enumerate(descriptors))
+        null = os.open("/dev/null", os.O_RDONLY)
+        for at, descriptor in enumerate((null, stdout, stderr, results, run)):
             os.dup2(descriptor, at)
         os.closerange(5, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-        self.live(
-            confine.Isolation(
+        self.run_child(
+            confine.Confinement(
                 readable=tuple(self.options["readable"]),
                 user=self.options["user"],
                 group=self.options["group"],
@@ -237,8 +149,98 @@ class Forking:
         )
 
 
-def main() -> NoReturn:
-    """Started by `sandbox.host.jail`, with its options as one JSON argument."""
-    options = json.loads(sys.argv[1])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    serve({**options, "user": os.getuid(), "group": os.getgid()})
+# Huge pages. With the memory that forks share in huge pages, a fork copies fewer page tables and its child takes fewer
+# page faults. Needs no privilege and no reserved huge pages. Where the kernel cannot (before 6.1), nothing changes.
+
+HUGE_PAGE = 2 << 20
+_PAGE = 4096
+_MIN_PRESENT = 64
+"""Pages of a 2 MB block of code that must be in use before a copy in a huge page is worth its memory."""
+_PROT_READ, _PROT_WRITE, _PROT_EXEC = 1, 2, 4
+_MAP_PRIVATE, _MAP_ANONYMOUS = 0x02, 0x20
+_MREMAP_MAYMOVE, _MREMAP_FIXED = 1, 2
+_MADV_COLLAPSE = 25
+_PRESENT = 0x80
+"""Bit in the last byte of a /proc/self/pagemap entry."""
+
+_libc = ctypes.CDLL(None, use_errno=True)
+for _function in (_libc.mmap, _libc.mremap):
+    _function.restype = ctypes.c_void_p
+
+
+@dataclass(frozen=True, slots=True)
+class HugePages:
+    """Number of 2 MB blocks that became huge pages."""
+
+    data: int
+    code: int
+
+
+def use_huge_pages() -> HugePages:
+    """Moves this process's own memory, and copies of the code it has used, into huge pages. Single-threaded only."""
+    return HugePages(sum(map(_collapse, _data_blocks())), sum(map(_replace_with_copy, list(_code_blocks()))))
+
+
+def _data_blocks() -> Iterator[int]:
+    return (block for block in _blocks("rw-p", of_files=False) if _present_pages(block))
+
+
+def _code_blocks() -> Iterator[int]:
+    return (block for block in _blocks("r-xp", of_files=True) if _present_pages(block) >= _MIN_PRESENT)
+
+
+def _blocks(rights: str, *, of_files: bool) -> Iterator[int]:
+    """Yields the addresses of whole, aligned blocks in mappings with these rights."""
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        span, allowed, _, _, inode, *name = line.split(None, 5)
+        if allowed != rights or (inode != "0") is not of_files or (name and name[0].startswith(("[stack", "[v"))):
+            continue
+        start, end = (int(at, 16) for at in span.split("-"))
+        yield from range(-(-start // HUGE_PAGE) * HUGE_PAGE, end - HUGE_PAGE + 1, HUGE_PAGE)
+
+
+def _present_pages(block: int) -> int:
+    """Returns how many pages of a block this process has touched."""
+    with Path("/proc/self/pagemap").open("rb", buffering=0) as pages:
+        pages.seek(block // _PAGE * 8)
+        return sum(1 for byte in pages.read(HUGE_PAGE // _PAGE * 8)[7::8] if byte & _PRESENT)
+
+
+def _collapse(block: int) -> bool:
+    return bool(_libc.madvise(ctypes.c_void_p(block), ctypes.c_size_t(HUGE_PAGE), _MADV_COLLAPSE) == 0)
+
+
+def _replace_with_copy(block: int) -> bool:
+    """Replaces a block of code with a copy in one huge page. Its bytes and rights never change, so it keeps running."""
+    area = _map(2 * HUGE_PAGE)
+    if area is None:
+        return False
+    copy = -(-area // HUGE_PAGE) * HUGE_PAGE
+    ctypes.memmove(copy, block, HUGE_PAGE)
+    moved = _collapse(copy) and _make_executable(copy) and _move(copy, block)
+    _unmap(area, copy - area)
+    if not moved:
+        _unmap(copy, HUGE_PAGE)
+    _unmap(copy + HUGE_PAGE, area + HUGE_PAGE - copy)
+    return moved
+
+
+def _map(size: int) -> int | None:
+    rights, flags = _PROT_READ | _PROT_WRITE, _MAP_PRIVATE | _MAP_ANONYMOUS
+    address = _libc.mmap(None, ctypes.c_size_t(size), rights, flags, -1, ctypes.c_long(0))
+    return None if address in (None, ctypes.c_void_p(-1).value) else int(address)
+
+
+def _unmap(start: int, size: int) -> None:
+    if size:
+        _libc.munmap(ctypes.c_void_p(start), ctypes.c_size_t(size))
+
+
+def _make_executable(block: int) -> bool:
+    size, rights = ctypes.c_size_t(HUGE_PAGE), _PROT_READ | _PROT_EXEC
+    return bool(_libc.mprotect(ctypes.c_void_p(block), size, rights) == 0)
+
+
+def _move(copy: int, block: int) -> bool:
+    size, flags = ctypes.c_size_t(HUGE_PAGE), _MREMAP_MAYMOVE | _MREMAP_FIXED
+    return bool(_libc.mremap(ctypes.c_void_p(copy), size, size, flags, ctypes.c_void_p(block)) == block)

@@ -1,25 +1,19 @@
-"""Makes the verdict, outside every process that ran an answer: pure, trusted, believes no exit status.
+"""Makes the verdict on an answer from an Outcome's bytes, outside every process that ran the answer.
 
-An answer passes a case by returning what the reference returned, as bytes, and in no other way. Missing, short or
-extra bytes fail.
+Pure and trusted; believes no exit status. An answer passes a case only by returning what the reference returned.
+Missing, incomplete or additional results fail.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from sandbox.judging.comparing import Comparison, NumberTolerance, compare, draws_fault
-from sandbox.values import Caps, Value, decode, harmless, shortened, split
-from sandbox.wire import MAX_BODY, Outcome, Status
+from sandbox.judging.comparison import Comparison, Difference, NumberTolerance, compare, draws_fault
+from sandbox.values import Caps, Value, decode, sanitized, shortened, split
+from sandbox.wire import MAX_BODY, Outcome, Status, Verdict
 
-Verdict = Literal[
-    "accepted", "wrong", "runtime error", "time limit", "memory limit", "output limit", "invalid", "system error"
-]
-"""In the product's words. `system error` is ours, never the member's fault."""
-
-_OF_STATUS: dict[Status, Verdict] = {
+_VERDICT_OF: dict[Status, Verdict] = {
     "ok": "runtime error",
     "error": "runtime error",
     "crash": "runtime error",
@@ -29,7 +23,8 @@ _OF_STATUS: dict[Status, Verdict] = {
     "output": "output limit",
     "internal": "system error",
 }
-_SAYING: dict[Verdict, str] = {
+"""Verdict on a case without a result, by the status of the run."""
+_MESSAGE_OF: dict[Verdict, str] = {
     "accepted": "",
     "wrong": "a wrong result",
     "runtime error": "the program ended before this case was finished",
@@ -39,53 +34,66 @@ _SAYING: dict[Verdict, str] = {
     "invalid": "the program could not be called",
     "system error": "our sandbox failed; this costs nothing",
 }
+_HIDDEN_MESSAGE_OF: dict[Difference, str] = {
+    "type": "a result of the wrong type",
+    "shape": "a result of the wrong shape",
+    "dtype": "a result of the wrong dtype",
+    "length": "a result with too few or too many items",
+    "keys": "a result with the wrong keys",
+    "exception": "an exception was expected",
+    "draws": "random numbers of another distribution",
+}
+_MAX_STDERR = 2000
+"""Maximum length of stderr in a message, characters."""
+_MAX_TEXT = 1000
+"""Maximum length of other text from a program, characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseVerdict:
-    """One case."""
+    """Verdict on one case."""
 
     index: int
-    """From 0: the examples first, then the hidden cases."""
+    """Index from 0: the examples first, then the hidden cases."""
     verdict: Verdict
     visible: bool
     message: str = ""
-    """Why it failed. Of a hidden case only the sort of failure: nothing the program itself wrote, and no value."""
+    """Why the case failed. For a hidden case only the kind of failure, never a value or text from the program."""
     shown: str = ""
     """The call, such as `f(tensor([1.]), 3)`; empty for a hidden case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a code answer is worth."""
+    """Verdict on an answer, with the verdicts on its cases."""
 
     verdict: Verdict
     cases: tuple[CaseVerdict, ...] = ()
     share: float = 0.0
-    """Of the cases that were accepted, from 0 to 1."""
+    """Share of the cases that were accepted, from 0 to 1."""
     message: str = ""
-    """For the member: why the whole program failed, such as its own traceback of a syntax error."""
+    """Why the whole program failed, such as its syntax error, for the member."""
     detail: str = ""
-    """For the operator, of a system error."""
+    """Cause of a system error, for the operator."""
     note: str = ""
-    """For the member, whatever the verdict: what it was judged without."""
+    """What the answer was judged without, for the member."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
-    """What one case came to in one process."""
+class _CaseResult:
+    """The decoded result of one case."""
 
     raised: str | None
-    """The exception's type name, None where a value was returned."""
+    """Type name of the exception, or None if a value was returned."""
     value: Value = None
     message: str = ""
     supported: bool = True
-    """False: a value was returned that cannot be compared."""
+    """False if a value was returned that cannot be compared."""
 
 
 def system_error(detail: str) -> Judgement:
-    """A judgement that blames us."""
-    return Judgement("system error", message=_SAYING["system error"], detail=detail)
+    """Returns a judgement for a failure of the sandbox or the question."""
+    return Judgement("system error", message=_MESSAGE_OF["system error"], detail=detail)
 
 
 def judge_outcome(
@@ -97,119 +105,107 @@ def judge_outcome(
     tolerance: NumberTolerance,
     order: Sequence[int] | None = None,
 ) -> Judgement:
-    """The judgement of `outcome` against the reference's results for the same cases.
+    """Judges an outcome against the reference's results for the same cases.
 
-    `order[k]` is the index of the case that was run as number k; the first `examples` indices are visible.
+    `order[k]` is the index of the case that was run as number k. The first `examples` indices are visible.
     """
-    places = list(order) if order is not None else list(range(cases))
+    indices = list(order) if order is not None else list(range(cases))
     if outcome.status == "internal":
         return system_error(outcome.detail)
     try:
-        expected = [_entry(data) for data in split(expected_results)]
+        expected = [_decode_result(data) for data in split(expected_results)]
     except ValueError as problem:
         return system_error(f"the reference's results cannot be read: {problem}")
-    unsupported = [entry.message for entry in expected if not entry.supported]
-    if unsupported:
-        return system_error(f"the reference returned what cannot be compared: {unsupported[0]}")
-    faults = [why for entry in expected if (why := draws_fault(entry.value))]
+    unsupported = [result.message for result in expected if not result.supported]
+    faults = unsupported or [why for result in expected if (why := draws_fault(result.value))]
     if faults:
         return system_error(f"the reference returned what cannot be compared: {faults[0]}")
-    if len(expected) != cases or sorted(places) != list(range(cases)):
+    if len(expected) != cases or sorted(indices) != list(range(cases)):
         return system_error(f"{len(expected)} results of the reference for {cases} cases")
     if outcome.status == "error" and outcome.reached in ("parse", "entry"):
-        return Judgement("invalid", _all("invalid", cases, examples), 0.0, outcome.stderr[-2000:])
-    entries = _entries(outcome, cases)
-    ended: Verdict = _OF_STATUS[outcome.status]
-    found = [
-        _case(index, expected[at], entries[at] if at < len(entries) else None, ended, tolerance, index < examples)
-        for at, index in enumerate(places)
-    ]
-    return _summed(tuple(sorted(found, key=lambda case: case.index)), outcome, ended)
+        invalid = (CaseVerdict(at, "invalid", at < examples, _MESSAGE_OF["invalid"]) for at in range(cases))
+        return Judgement("invalid", tuple(invalid), 0.0, outcome.stderr[-_MAX_STDERR:])
+    results = _answer_results(outcome, cases)
+    without_result = _VERDICT_OF[outcome.status]
+    verdicts: list[CaseVerdict] = []
+    for at, index in enumerate(indices):
+        visible, result = index < examples, results[at]
+        if result is None:
+            verdicts.append(CaseVerdict(index, without_result, visible, _MESSAGE_OF[without_result]))
+        else:
+            verdicts.append(_judge_case(index, expected[at], result, tolerance, visible=visible))
+    return _summarize(tuple(sorted(verdicts, key=lambda case: case.index)), outcome)
 
 
-def _summed(cases: tuple[CaseVerdict, ...], outcome: Outcome, ended: Verdict) -> Judgement:
+def _answer_results(outcome: Outcome, cases: int) -> list[_CaseResult | None]:
+    """Returns one result per case, None for a missing or unreadable one. Too many results count as none at all."""
+    try:
+        pieces = split(outcome.results)
+    except ValueError:
+        pieces = []
+    if len(pieces) > cases:
+        pieces = []
+    results = [_decode_or_none(piece) for piece in pieces]
+    return results + [None] * (cases - len(results))
+
+
+def _decode_or_none(data: bytes) -> _CaseResult | None:
+    try:
+        return _decode_result(data)
+    except ValueError:
+        return None
+
+
+def _decode_result(data: bytes) -> _CaseResult:
+    match decode(data, Caps(total=MAX_BODY)):
+        case ("ok", value):
+            return _CaseResult(None, value)
+        case ("raised", str(name), str(message)):
+            return _CaseResult(name, None, _displayable(message))
+        case ("unsupported", str(name), str(message)):
+            return _CaseResult(name, None, _displayable(message), supported=False)
+    raise ValueError("byte 0: neither a result nor an exception")
+
+
+def _displayable(text: str) -> str:
+    """Returns text from a program, sanitized and shortened: it may be forged, and of any length."""
+    return shortened(sanitized(text), _MAX_TEXT)
+
+
+def _judge_case(
+    index: int, expected: _CaseResult, got: _CaseResult, tolerance: NumberTolerance, *, visible: bool
+) -> CaseVerdict:
+    if not got.supported:
+        text = f"returned something else: {got.message}" if visible else _HIDDEN_MESSAGE_OF["type"]
+        return CaseVerdict(index, "wrong", visible, text)
+    if expected.raised is None and got.raised is not None:
+        text = f"raised {_displayable(got.raised)}: {got.message}" if visible else "raised an exception"
+        return CaseVerdict(index, "runtime error", visible, text)
+    if expected.raised is not None:
+        found = _compare_exceptions(expected.raised, got)
+    else:
+        found = compare(expected.value, got.value, tolerance)
+    if found.equal:
+        return CaseVerdict(index, "accepted", visible)
+    text = found.message if visible else _HIDDEN_MESSAGE_OF.get(found.difference, "a wrong value")
+    return CaseVerdict(index, "wrong", visible, text)
+
+
+def _compare_exceptions(expected: str, got: _CaseResult) -> Comparison:
+    if expected == got.raised:
+        return Comparison(True)
+    what = f"raised {_displayable(got.raised)}" if got.raised else "returned a value"
+    return Comparison(False, f"expected {expected} to be raised, but it {what}", "exception")
+
+
+def _summarize(cases: tuple[CaseVerdict, ...], outcome: Outcome) -> Judgement:
+    """Combines the cases: the first failure decides, unless the whole run failed."""
     passed = sum(case.verdict == "accepted" for case in cases)
     share = passed / len(cases) if cases else 0.0
     if outcome.status != "ok":
-        return Judgement(ended, cases, share, outcome.stderr[-2000:] if outcome.reached == "load" else "")
+        message = outcome.stderr[-_MAX_STDERR:] if outcome.reached == "load" else ""
+        return Judgement(_VERDICT_OF[outcome.status], cases, share, message)
     failed = [case.verdict for case in cases if case.verdict != "accepted"]
     if failed or not cases:
         return Judgement(failed[0] if failed else "wrong", cases, share)
     return Judgement("accepted", cases, 1.0)
-
-
-def _all(verdict: Verdict, cases: int, examples: int) -> tuple[CaseVerdict, ...]:
-    return tuple(CaseVerdict(at, verdict, at < examples, _SAYING[verdict]) for at in range(cases))
-
-
-def _entries(outcome: Outcome, cases: int) -> list[_Entry | None]:
-    """What the answer sent, case by case; None for what cannot be read. Too many are nothing at all."""
-    try:
-        pieces = split(outcome.results)
-    except ValueError:
-        return []
-    if len(pieces) > cases:
-        return []
-    return [_entry_or_none(piece) for piece in pieces]
-
-
-def _entry_or_none(data: bytes) -> _Entry | None:
-    try:
-        return _entry(data)
-    except ValueError:
-        return None
-
-
-def _entry(data: bytes) -> _Entry:
-    match decode(data, Caps(total=MAX_BODY)):
-        case ("ok", value):
-            return _Entry(None, value)
-        case ("raised", str(name), str(message)):
-            return _Entry(name, None, _shown(message))
-        case ("unsupported", str(name), str(message)):
-            return _Entry(name, None, _shown(message), supported=False)
-    raise ValueError("byte 0: neither a result nor an exception")
-
-
-def _shown(text: str) -> str:
-    """What the program wrote, fit to be shown: it may have forged it, however long."""
-    return shortened(harmless(text), 1000)
-
-
-def _case(
-    index: int, expected: _Entry, got: _Entry | None, ended: Verdict, tolerance: NumberTolerance, visible: bool
-) -> CaseVerdict:
-    if got is None:
-        return CaseVerdict(index, ended, visible, _SAYING[ended])
-    if not got.supported:
-        text = f"returned something else: {got.message}" if visible else _hidden(Comparison(False, "", "type"))
-        return CaseVerdict(index, "wrong", visible, text)
-    if expected.raised is None and got.raised is not None:
-        text = f"raised {_shown(got.raised)}: {got.message}" if visible else "raised an exception"
-        return CaseVerdict(index, "runtime error", visible, text)
-    found = _exceptions(expected, got) or compare(expected.value, got.value, tolerance)
-    if found.equal:
-        return CaseVerdict(index, "accepted", visible)
-    return CaseVerdict(index, "wrong", visible, found.message if visible else _hidden(found))
-
-
-def _exceptions(expected: _Entry, got: _Entry) -> Comparison | None:
-    """The comparison where an exception is expected; None where a value is."""
-    if expected.raised is None:
-        return None
-    if expected.raised == got.raised:
-        return Comparison(True)
-    what = f"raised {_shown(got.raised)}" if got.raised else "returned a value"
-    return Comparison(False, f"expected {expected.raised} to be raised, but it {what}", "exception")
-
-
-def _hidden(found: Comparison) -> str:
-    return {
-        "type": "a result of the wrong type",
-        "shape": "a result of the wrong shape",
-        "dtype": "a result of the wrong dtype",
-        "length": "a result with too few or too many items",
-        "keys": "a result with the wrong keys",
-        "exception": "an exception was expected",
-        "draws": "random numbers of another distribution",
-    }.get(found.difference, "a wrong value")

@@ -28,8 +28,8 @@ from questions.snippets import (
     snippet_findings,
     snippets_of,
 )
-from sandbox.judging.challenge import Runs, judge_code
-from sandbox.judging.comparing import NumberTolerance
+from sandbox.judging.challenge import Challenge, Runs, judge_code
+from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
 from sandbox.values import Caps, decode, encode, split
 from sandbox.wire import Limits, Outcome, Run
@@ -277,21 +277,17 @@ def _judged(
 
 
 async def judge_task(task: CodeTask, code: str, sandbox: Runs, seed: int, *, id: str = "code") -> Judgement:
-    """Judge `code` as an answer to `task`. `seed` is fresh and secret, 128 bits; `id` begins the names of its runs."""
-    limits = Limits(wall_ms=task.wall_ms, cpu_ms=task.wall_ms, memory_mb=task.memory_mb)
-    return await judge_code(
-        sandbox,
+    """Judges `code` as an answer to `task`. `seed` is new and secret, 128 bits; `id` names its runs in logs."""
+    challenge = Challenge(
         entry=task.entry,
-        driver=task.driver,
         cases_program=task.cases,
         reference=task.reference,
-        answer=code,
-        limits=limits,
+        driver=task.driver,
+        limits=Limits(wall_ms=task.wall_ms, cpu_ms=task.wall_ms, memory_mb=task.memory_mb),
         tolerance=NumberTolerance(rtol=task.tolerance.rtol, atol=task.tolerance.atol),
-        seed=seed,
         device=task.device,
-        id=id,
     )
+    return await judge_code(sandbox, challenge, code, seed=seed, id=id)
 
 
 def _why(judged: Judgement) -> str:

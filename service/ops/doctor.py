@@ -17,8 +17,8 @@ from psycopg import Connection
 from pydantic import SecretStr
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from sandbox.balancing import SandboxPool
 from sandbox.client import SandboxUnreachable
+from sandbox.load_balancer import SandboxPool
 from service.config import Settings, SettingsWrong, read_settings
 from service.domain.calendar import zone_named
 from service.leader import LEADER

@@ -57,7 +57,7 @@ class _Watched:
 
     async def run(self, run: Run) -> Outcome:
         outcome = await self._sandbox.run(run)
-        if run.id.endswith("/answer") and outcome.refused != "device":
+        if run.role == "answer" and outcome.refused != "device":
             self.outcome = outcome
         return outcome
 

@@ -15,8 +15,8 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from sandbox.client import Health, SandboxUnreachable
-from sandbox.host.queue import AsyncQueue, Queue, TurnedAway
 from sandbox.judging.challenge import Runs
+from sandbox.queue import AsyncQueue, FairQueue, RunRefused
 from sandbox.wire import Outcome, Priority, Run
 from service.errors import Busy
 from service.store import monitoring
@@ -37,8 +37,8 @@ class FairSandbox:
 
     def __init__(self, sandbox: SandboxPort) -> None:
         self._sandbox = sandbox
-        # How much fits into a machine is its own to say: here only members are counted.
-        self._turns = AsyncQueue(Queue(places=sys.maxsize, capacity=sys.maxsize), time.monotonic)
+        # Each sandbox limits its own load. This queue only limits each member to one running and one waiting.
+        self._queue = AsyncQueue(FairQueue(concurrency=sys.maxsize, max_waiting=sys.maxsize), time.monotonic)
 
     async def run(self, run: Run) -> Outcome:
         """The Outcome of a run that nobody waits for."""
@@ -56,12 +56,12 @@ class FairSandbox:
         """
         owner = str(member_id)
         try:
-            async with self._turns.turn(owner, priority):
+            async with self._queue.admit(owner, priority):
                 mine = MemberTurn(self._sandbox, owner, priority)
                 yield mine
                 if mine.refused:
                     raise Busy(said=mine.refused)
-        except TurnedAway as refusal:
+        except RunRefused as refusal:
             raise Busy(said=str(refusal)) from None
 
 
@@ -77,9 +77,9 @@ class MemberTurn:
 
     async def run(self, run: Run) -> Outcome:
         """The Outcome of one of its runs."""
-        # What makes the cases and what the answer is compared with are ours, and come in the answer's time.
-        ours = run.id.endswith(("/cases", "/reference"))
-        outcome = await self._sandbox.run(replace(run, owner="" if ours else self._owner, priority=self._priority))
+        # The cases and the reference are the service's own runs, though they run within the member's turn.
+        owner = "" if run.role in ("cases", "reference") else self._owner
+        outcome = await self._sandbox.run(replace(run, owner=owner, priority=self._priority))
         # That a machine has no GPU is nothing that waiting mends.
         if outcome.refused in ("member", "full"):
             self.refused = outcome.detail

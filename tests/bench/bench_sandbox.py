@@ -26,8 +26,8 @@ import psutil
 from sandbox import embedded
 from sandbox.client import SandboxClient
 from sandbox.host import jail
-from sandbox.judging.challenge import judge_code
-from sandbox.judging.comparing import NumberTolerance
+from sandbox.judging.challenge import Challenge, judge_code
+from sandbox.judging.comparison import NumberTolerance
 from sandbox.wire import Limits, Run
 from tests.container.conftest import missing, running
 from tests.sandbox.attacks.worlds import EMBEDDED, become, opened
@@ -206,12 +206,12 @@ def longer(found: list[Place]) -> None:
 async def judged(client: SandboxClient) -> list[float]:
     """A challenge of ten cases: generator, reference and answer in a child each, compared here."""
     found = []
+    challenge = Challenge(
+        entry="solve", cases_program=CASES, reference=SOLUTION, limits=Limits(), tolerance=NumberTolerance()
+    )
     for number in range(30):
         start = perf_counter()
-        judgement = await judge_code(
-            client, entry="solve", cases_program=CASES, reference=SOLUTION, answer=SOLUTION,
-            limits=Limits(), tolerance=NumberTolerance(), seed=number,
-        )  # fmt: skip
+        judgement = await judge_code(client, challenge, SOLUTION, seed=number)
         found.append((perf_counter() - start) * 1000)
         assert judgement.verdict == "accepted", judgement
         await asyncio.sleep(0.1)

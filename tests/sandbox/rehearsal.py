@@ -10,22 +10,23 @@ import signal
 import sys
 from pathlib import Path
 
-from sandbox.devices import Device
+from sandbox.devices import ChildDevice
 from sandbox.host import jail
-from sandbox.host.gpu import Found
+from sandbox.host.gpu import GpuInventory
 from sandbox.host.supervisor import Supervisor, SupervisorSettings
 
 CARDS = {
-    "cpu": Device(title="the CPU, for a rehearsal"),
+    "cpu": ChildDevice(title="the CPU, for a rehearsal"),
     # Which a torch for the CPU cannot use.
-    "cuda": Device("cuda", "a card for a rehearsal", "GPU-00000000"),
+    "cuda": ChildDevice("cuda", "a card for a rehearsal", "GPU-00000000"),
 }
 
 
-async def rehearse(path: Path, device: Device) -> None:
+async def rehearse(path: Path, device: ChildDevice) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    await Supervisor(SupervisorSettings(path, 2), jail.probe(weaker=False), Found((device,), device.title)).serve(stop)
+    gpus = GpuInventory((device,), device.title)
+    await Supervisor(SupervisorSettings(path, 2), jail.probe(weaker=False), gpus).serve(stop)
 
 
 if __name__ == "__main__":

@@ -10,10 +10,10 @@ import struct
 import pytest
 
 from sandbox.client import SandboxClient
-from sandbox.judging.challenge import judge_code
-from sandbox.judging.comparing import NumberTolerance
+from sandbox.judging.challenge import Challenge, judge_code
+from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
-from sandbox.wire import Limits
+from sandbox.wire import Limits, Run
 from tests.sandbox.attacks import cheating
 from tests.sandbox.attacks.forging import FORGERIES, FRAMES
 from tests.sandbox.attacks.naive import grader, passed
@@ -42,13 +42,11 @@ async def judged(client: SandboxClient, answer: str, **changes: object) -> Judge
         "entry": "f",
         "cases_program": CASES,
         "reference": REFERENCE,
-        "answer": answer,
         "limits": Limits(wall_ms=1500),
         "tolerance": NumberTolerance(),
-        "seed": SEED,
         **changes,
     }
-    return await judge_code(client, **given)  # type: ignore[arg-type]
+    return await judge_code(client, Challenge(**given), answer, seed=SEED)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -97,9 +95,11 @@ async def test_what_was_not_to_be_used_is_not_seen(client: SandboxClient) -> Non
 
 async def test_results_that_are_forged_rightly_are_just_right(client: SandboxClient) -> None:
     """The channel carries numbers and nothing else: who writes the right ones has solved it."""
-    forged = f"{FRAMES}from sandbox import tensors, values\n{RIGHT.replace('def f', 'def g')}\n"
+    forged = (
+        f"{FRAMES}from sandbox import values\nfrom sandbox.inside import tensors\n{RIGHT.replace('def f', 'def g')}\n"
+    )
     forged += "done = [0]\ndef f(x):\n    frame('C', values.encode(('ok', tensors.from_torch(g(x), 1 << 20))))\n"
-    only = forged + "    done[0] += 1\n    if done[0] == 8: end()\n    from sandbox import child\n"
+    only = forged + "    done[0] += 1\n    if done[0] == 8: end()\n    from sandbox.inside import child\n"
     only += "    child._Execution.put = lambda *a: None\n"
     assert (await judged(client, only)).verdict == "accepted"
     # One result too many per case: positional, so it fails although each number is right.
@@ -113,6 +113,35 @@ async def test_hidden_cases_are_told_nothing_of_though_the_answer_tells_all(clie
         (False, True)
     ] * 6
     assert "TOLD" not in judgement.message
+
+
+async def test_what_cheats_replace_of_ours_is_there_to_be_replaced(client: SandboxClient) -> None:
+    """A cheat that fails to import what it patches would prove nothing."""
+    answers = [cheat.answer for cheat in CHEATS.values()]
+    imports = {line.strip() for answer in answers for line in answer.splitlines() if line.startswith("from sandbox")}
+    assert len(imports) >= 4
+    used = "child._send, child._Execution.put, child._Execution.call_case, tensors.from_torch, values.encode"
+    program = "\n".join([*sorted(imports), f"print(len([{used}, judge.judge_outcome, judge.compare]))"])
+    outcome = await client.run(Run("x", program))
+    assert outcome.stdout == "7\n", outcome
+
+
+LOOK = """
+import sys
+def f(x):
+    frame = sys._getframe()
+    while frame and type(frame.f_locals.get("self")).__name__ != "_Execution":
+        frame = frame.f_back
+    run = frame.f_locals["self"].run
+    raise ValueError(f"role={run.role} owner={run.owner!r} priority={run.priority}")
+"""
+
+
+async def test_an_answer_is_not_told_its_role_and_the_reference_neither(client: SandboxClient) -> None:
+    judgement = await judged(client, LOOK)
+    assert "role=program owner='' priority=background" in judgement.cases[0].message, judgement
+    judgement = await judged(client, RIGHT, reference=LOOK)
+    assert judgement.verdict == "wrong"
 
 
 SCAN = """

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from sandbox import wire
-from sandbox.balancing import SandboxPool
 from sandbox.client import SandboxClient
-from sandbox.devices import CPU, Device
+from sandbox.devices import CPU, ChildDevice
 from sandbox.embedded import EmbeddedSandbox
-from sandbox.inside.fresh import POISONS
-from sandbox.judging.challenge import NEEDS_GPU, NO_GPU, judge_code
-from sandbox.judging.comparing import NumberTolerance
+from sandbox.inside.gpu_child import POISONS
+from sandbox.judging.challenge import NEEDS_GPU, NO_GPU, Challenge, judge_code
+from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
+from sandbox.load_balancer import SandboxPool
 from sandbox.wire import Limits, Outcome, Run
 
 CASES = """
@@ -32,7 +32,7 @@ def cases(rng):
 """
 REFERENCE = "def double(x): return 2 * x"
 # In the rehearsal a child on the GPU is one in whose process the forker of such children was loaded.
-WRONG_THERE = "import sys\ndef double(x): return x * (3 if 'sandbox.inside.fresh' in sys.modules else 2)"
+WRONG_THERE = "import sys\ndef double(x): return x * (3 if 'sandbox.inside.gpu_child' in sys.modules else 2)"
 
 
 @dataclass
@@ -48,22 +48,20 @@ class Seen:
 
     @property
     def told(self) -> list[tuple[str, str]]:
-        return sorted((run.device, run.id.partition("/")[2]) for run in self.runs)
+        return sorted((run.device, run.role) for run in self.runs)
 
 
 async def judged(client: SandboxClient, answer: str, device: str) -> tuple[Judgement, list[tuple[str, str]]]:
     seen = Seen(client)
-    judgement = await judge_code(
-        seen,
+    challenge = Challenge(
         entry="double",
         cases_program=CASES,
         reference=REFERENCE,
-        answer=answer,
         limits=Limits(),
         tolerance=NumberTolerance(),
-        seed=99,
         device=device,  # type: ignore[arg-type]
     )
+    judgement = await judge_code(seen, challenge, answer, seed=99)
     return judgement, seen.told
 
 
@@ -146,9 +144,9 @@ def test_a_device_crosses_the_wire_and_another_name_does_not() -> None:
 
 
 def test_a_device_is_read_as_it_was_written() -> None:
-    card = Device("cuda", "Double 0, 24 GB", "GPU-0", ("/dev/nvidia0",), ("/lib/driver",), 3)
+    card = ChildDevice("cuda", "Double 0, 24 GB", "GPU-0", ("/dev/nvidia0",), ("/lib/driver",), 3)
     for device in (CPU, card, replace(card, nodes=())):
-        assert Device.read(loads(dumps(asdict(device)))) == device
+        assert ChildDevice.from_json(loads(dumps(asdict(device)))) == device
 
 
 HARMLESS = """
@@ -182,6 +180,8 @@ def test_what_poisons_a_fork_beside_a_gpu_does_nothing_to_the_zygote_of_the_cpu(
 
 
 def test_nothing_of_the_road_to_a_gpu_imports_torch() -> None:
-    modules = "lanes, gpus, nvidia, watching, devices, staged, fresh"
-    program = f"import sys; sys.modules['torch'] = None; from sandbox import {modules}"
+    imports = (
+        "from sandbox import devices; from sandbox.host import executors, gpu; from sandbox.inside import gpu_child"
+    )
+    program = f"import sys; sys.modules['torch'] = None; {imports}"
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60, cwd=Path(wire.__file__).parents[1])

@@ -11,8 +11,8 @@ from __future__ import annotations
 import pytest
 
 from sandbox.client import SandboxClient
-from sandbox.judging.challenge import judge_code
-from sandbox.judging.comparing import NumberTolerance
+from sandbox.judging.challenge import Challenge, judge_code
+from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
 from sandbox.wire import Limits
 
@@ -87,16 +87,17 @@ for one in gc.get_objects():
 frame = sys._getframe()
 while frame:
     for value in list(frame.f_locals.values()):
-        if type(value).__name__ == "_Execution": value.one = lambda *a: None
+        if type(value).__name__ == "_Execution": value.call_case = lambda *a: None
     frame = frame.f_back
 """,
     "send for the driver": """
-from sandbox import child, values
+from sandbox import values
+from sandbox.inside import child
 real = child._send
 child._send = lambda kind, data: real(kind, values.encode(("ok", {"ok": True})) if kind == b"C" else data)
 """,
     "patch the converter": """
-from sandbox import tensors
+from sandbox.inside import tensors
 tensors.from_torch = lambda thing, most: {"ok": True}
 """,
     "read what is expected out of the driver": """
@@ -137,17 +138,15 @@ WIN_AGAINST_A_JUDGE = {
 
 
 async def judged(client: SandboxClient, answer: str, driver: str) -> Judgement:
-    return await judge_code(
-        client,
+    challenge = Challenge(
         entry="Power",
         cases_program=CASES,
         reference=REFERENCE,
-        answer=answer,
+        driver=driver,
         limits=Limits(wall_ms=2000),
         tolerance=NumberTolerance(1e-4, 1e-6),
-        seed=2**127 + 12345,
-        driver=driver,
     )
+    return await judge_code(client, challenge, answer, seed=2**127 + 12345)
 
 
 @pytest.mark.parametrize("driver", [MEASURING, JUDGING], ids=["measuring", "judging"])

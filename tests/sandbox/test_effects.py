@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sandbox.client import SandboxClient
-from sandbox.judging.challenge import judge_code
-from sandbox.judging.comparing import NumberTolerance
+from sandbox.judging.challenge import Challenge, judge_code
+from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
 from sandbox.wire import Limits, Outcome, Run
 
@@ -15,8 +15,9 @@ SEED = 0xFEDCBA9876543210FEDCBA9876543210
 
 
 async def judged(client: object, answer: str, **given: object) -> Judgement:
-    usual: dict[str, object] = {"limits": Limits(), "tolerance": NumberTolerance(1e-5, 1e-6), "seed": SEED}
-    return await judge_code(client, answer=answer, **{**usual, **given})  # type: ignore[arg-type]
+    fields: dict[str, object] = {"limits": Limits(), "tolerance": NumberTolerance(1e-5, 1e-6), **given}
+    seed = fields.pop("seed", SEED)
+    return await judge_code(client, Challenge(**fields), answer, seed=seed)  # type: ignore[arg-type]
 
 
 SCALING = {
@@ -186,7 +187,7 @@ class Counting:
         self.answers = 0
 
     async def run(self, run: Run) -> Outcome:
-        self.answers += run.id.endswith("/answer")
+        self.answers += run.role == "answer"
         return await self.client.run(run)
 
 

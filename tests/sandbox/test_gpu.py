@@ -14,10 +14,10 @@ import pytest
 
 from sandbox.client import SandboxClient
 from sandbox.embedded import EmbeddedSandbox
-from sandbox.host.gpu import Nvml, find_gpus, library_of
-from sandbox.inside.fresh import POISONS
+from sandbox.host.gpu import Nvml, find_gpus, library_paths
+from sandbox.inside.gpu_child import POISONS
 from sandbox.wire import Limits, Outcome, Run
-from tests.sandbox.inside.test_fresh import ATTEMPTS
+from tests.sandbox.inside.test_gpu_child import ATTEMPTS
 from tests.sandbox.processes import below
 from tests.sandbox.test_devices import REFERENCE, judged
 
@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.gpu,
     pytest.mark.sandbox,
     pytest.mark.timeout(400),
-    pytest.mark.skipif(not FOUND.devices, reason=f"no GPU to test with: {FOUND.word}"),
+    pytest.mark.skipif(not FOUND.devices, reason=f"no GPU to test with: {FOUND.summary}"),
 ]
 LIMITS = Limits(wall_ms=30_000, cpu_ms=30_000)
 
@@ -37,7 +37,7 @@ async def run(client: SandboxClient, code: str, **changes: Any) -> Outcome:
 
 def used_mb() -> float:
     """Of all the GPUs the sandbox may use."""
-    nvml = Nvml(library_of(FOUND.devices[0].libraries))
+    nvml = Nvml(library_paths(FOUND.devices[0].libraries))
     try:
         return sum(nvml.memory_mb(device.index)[0] for device in FOUND.devices)
     finally:
@@ -113,7 +113,7 @@ async def test_an_answer_that_undoes_the_cap_is_ended_from_outside(client: Sandb
     code += "device='cuda')\ntorch.cuda.synchronize()\ntime.sleep(20)"
     outcome = await run(client, code, limits=replace(LIMITS, gpu_mb=1024))
     assert (outcome.status, outcome.wall_ms < 15_000) == ("memory", True), outcome
-    assert "of the GPU's memory, and may have 1,024 MB" in outcome.detail
+    assert "of the GPU's memory; the limit is 1,024 MB" in outcome.detail
 
 
 async def test_the_next_run_finds_nothing_of_the_last(client: SandboxClient) -> None:

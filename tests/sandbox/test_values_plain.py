@@ -1,28 +1,28 @@
-"""Strangers' text made harmless."""
+"""Strangers' text made sanitized."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.values import harmless, shortened
+from sandbox.values import sanitized, shortened
 
 
 @given(st.text(st.characters()))
 def test_no_text_moves_a_cursor_or_turns_a_line_around(text: str) -> None:
-    made = harmless(text)
+    made = sanitized(text)
     assert all(character in "\n\t" or character >= " " for character in made)
     assert not set(made) & {"\x7f", "\x9b", "\u202e", "\u2066", "\u200f"}
-    assert harmless(made) == made
+    assert sanitized(made) == made
 
 
 @given(st.text(st.characters(exclude_categories=["C"])))
 def test_plain_text_stays_as_it_was_written(text: str) -> None:
-    assert harmless(text) == text
+    assert sanitized(text) == text
 
 
 def test_a_carriage_return_is_a_line_end() -> None:
-    assert harmless("a\rb\r\nc\n") == "a\nb\nc\n"
+    assert sanitized("a\rb\r\nc\n") == "a\nb\nc\n"
 
 
 @given(st.text(), st.integers(1, 10))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox import wire
-from sandbox.wire import Limits, Outcome, Run
+from sandbox.wire import Limits, Outcome, Role, Run
 
 SMALL = st.integers(0, 10**6)
 LIMITS = st.builds(Limits, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL)
@@ -97,6 +97,19 @@ def test_a_frame_longer_or_shorter_than_it_says_is_refused() -> None:
 def test_a_run_with_unknown_or_mistyped_fields_is_refused(head: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"Run|Limits"):
         wire.read_run(head, b"")
+
+
+@pytest.mark.parametrize("role", ["program", "cases", "reference", "answer"])
+def test_a_role_crosses_unchanged(role: Role) -> None:
+    _, head, body = wire.decode(wire.encode_run(Run("x", "", role=role)))
+    assert wire.read_run(head, body).role == role
+
+
+@pytest.mark.parametrize("role", ["", "judge", "answer/reference", 1, True, None, ["answer"]])
+def test_a_role_nobody_knows_is_refused(role: object) -> None:
+    _, head, body = wire.decode(wire.encode_run(Run("x", "")))
+    with pytest.raises(ValueError, match=r"role"):
+        wire.read_run({**head, "role": role}, body)
 
 
 def test_an_outcome_of_a_status_nobody_knows_is_refused() -> None:

@@ -16,8 +16,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from sandbox import embedded, wire
-from sandbox.balancing import SandboxPool
 from sandbox.client import Health, SandboxUnreachable
+from sandbox.load_balancer import SandboxPool
 from sandbox.wire import Limits, Outcome, Run
 from service.app import build
 from service.config import Settings, SettingsWrong, read_settings
@@ -108,7 +108,7 @@ LONG = Run("long", "while True: pass", limits=Limits(wall_ms=60_000, cpu_ms=60_0
 
 async def test_a_run_and_its_outcome_come_through_whole() -> None:
     run = Run(
-        "try/answer",
+        "try",
         "print('ä')\n\udc80",
         "f",
         bytes(range(256)),
@@ -119,6 +119,7 @@ async def test_a_run_and_its_outcome_come_through_whole() -> None:
         "42",
         "round",
         "cuda",
+        "answer",
     )
     seen = Seen()
     async with worker(seen) as url, through(url) as workers:
@@ -243,10 +244,10 @@ async def test_workers_take_turns_and_the_one_without_room_is_passed_over() -> N
 async def test_a_lost_worker_s_run_is_done_by_another_and_that_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     seen = Seen()
     async with lost_worker() as (gone, heads), worker(seen) as url, through(gone, url) as workers:
-        with caplog.at_level(logging.WARNING, "sandbox.balancing"):
+        with caplog.at_level(logging.WARNING, "sandbox.load_balancer"):
             outcome = await workers.run(Run("1", "here"))
         assert (outcome.stdout, heads, len(seen.runs)) == ("here", ["POST /run HTTP/1.1"], 1)
-        assert f"run 1 was lost: the worker at {gone} was lost" in caplog.text
+        assert f"run 1 (program) was lost: the worker at {gone} was lost" in caplog.text
         # For a while nothing is sent there, but it is told of.
         await workers.run(Run("2", ""))
         assert len(heads) == 1
@@ -377,7 +378,7 @@ async def test_a_member_has_one_run_at_work_whichever_service_and_worker_it_came
         second = asyncio.create_task(run_of(1, 1, LONG))
         await _until(double, running=1, waiting=1)
         third = FairSandbox(SandboxPool([double.socket]))
-        with pytest.raises(Busy, match="One of your runs is waiting for its turn already"):
+        with pytest.raises(Busy, match="One of your runs is already waiting"):
             async with third.turn(1, "free") as turn:
                 await turn.run(LONG)
         assert (await run_of(2, 0, Run("bob", "print(7)"))).stdout == "7\n"

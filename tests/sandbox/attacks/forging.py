@@ -25,14 +25,17 @@ def f(x):
 """, because=_OURS),
     "patch the sending": Cheat((44,), """
 import os, struct, builtins
-from sandbox import child, judge, values
+from sandbox import values
+from sandbox.inside import child
+from sandbox.judging import judge
 child._send = lambda *a: None
 values.encode = lambda *a: b"T"
 judge.judge_outcome = judge.compare = lambda *a, **k: True
 def f(x): return x
 """, because=_OURS),
     "lie about dtype and shape": Cheat((29, 44), """
-from sandbox import tensors, values
+from sandbox import values
+from sandbox.inside import tensors
 tensors.from_torch = lambda *a: values.Tensor("float32", (10 ** 9,), b"", False)
 def f(x): return x
 """, because=_OURS),

@@ -19,7 +19,7 @@ def mounted(words: list[str], option: str) -> dict[str, str]:
 
 
 def test_only_the_runtime_is_mounted_and_only_to_be_read() -> None:
-    words = jail.bubblewrap("bwrap", RUNTIME, {}, ["python"])
+    words = jail.bubblewrap_command("bwrap", RUNTIME, {}, ["python"])
     ours = {
         path: source for path, source in mounted(words, "--ro-bind").items() if not path.startswith(("/usr/", "/lib"))
     }
@@ -33,7 +33,7 @@ def test_only_the_runtime_is_mounted_and_only_to_be_read() -> None:
 
 
 def test_the_walls_that_bubblewrap_does_not_raise_by_itself_are_asked_for() -> None:
-    words = jail.bubblewrap("bwrap", RUNTIME, {}, ["python"])
+    words = jail.bubblewrap_command("bwrap", RUNTIME, {}, ["python"])
     wanted = {"--as-pid-1", "--die-with-parent", "--clearenv", "--new-session", "--unshare-user", "--unshare-pid"}
     assert wanted | {"--unshare-net", "--unshare-ipc", "--unshare-uts"} <= set(words)
     assert words[-2:] == ["--", "python"]
@@ -42,13 +42,13 @@ def test_the_walls_that_bubblewrap_does_not_raise_by_itself_are_asked_for() -> N
 
 
 def test_this_proc_is_mounted_only_where_that_is_asked_for() -> None:
-    words = jail.bubblewrap("bwrap", RUNTIME, {}, ["python"], jail.THIS_PROC)
+    words = jail.bubblewrap_command("bwrap", RUNTIME, {}, ["python"], jail.THIS_PROC)
     assert (mounted(words, "--bind"), "--proc" in words) == ({"/proc": "/proc"}, False)
-    assert "--proc" in jail.bubblewrap("bwrap", RUNTIME, {}, ["python"])
+    assert "--proc" in jail.bubblewrap_command("bwrap", RUNTIME, {}, ["python"])
 
 
 def test_sources_that_were_staged_are_mounted_from_there() -> None:
-    words = jail.bubblewrap("bwrap", RUNTIME, {"/opt/py": "/tmp/0"}, ["python"])
+    words = jail.bubblewrap_command("bwrap", RUNTIME, {"/opt/py": "/tmp/0"}, ["python"])
     assert mounted(words, "--ro-bind")["/opt/py"] == "/tmp/0"
 
 
@@ -57,7 +57,7 @@ def test_banks_installed_beside_torch_are_covered_and_not_readable(tmp_path: Pat
         (tmp_path / name).mkdir()
     (tmp_path / "__editable__.pth").touch()
     runtime = Runtime("/opt/py/bin/python", ("/opt/py",), (str(tmp_path),), "/srv/app/sandbox")
-    words = jail.bubblewrap("bwrap", runtime, {}, ["python"])
+    words = jail.bubblewrap_command("bwrap", runtime, {}, ["python"])
     covered = [words[at + 1] for at, word in enumerate(words) if word == "--tmpfs"]
     assert sorted(covered) == ["/opt/dailygrad/packages0/questions", "/opt/dailygrad/packages0/service", "/tmp"]
     pairs = list(itertools.pairwise(words))
@@ -92,5 +92,5 @@ def test_the_environment_is_the_same_whatever_ours_holds() -> None:
 def test_the_runtime_and_bubblewrap_are_found_here() -> None:
     runtime = jail.find_runtime()
     assert (Path(runtime.packages[0]) / "torch").is_dir()
-    assert (Path(runtime.package) / "jail.py").is_file()
+    assert (Path(runtime.package) / "host" / "jail.py").is_file()
     assert Path(jail.find_bubblewrap()[0]).is_file()

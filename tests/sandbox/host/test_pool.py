@@ -12,7 +12,7 @@ import pytest
 from sandbox.client import SandboxClient
 from sandbox.embedded import EmbeddedSandbox
 from sandbox.host import jail
-from sandbox.host.pool import Pool
+from sandbox.host.pool import ChildPool
 from sandbox.wire import Limits, Run
 from tests.sandbox.processes import below, environment, gone, oom_score, status
 
@@ -69,12 +69,12 @@ async def test_no_process_of_it_is_root_or_knows_our_environment(
 
 
 async def test_as_many_children_are_made_at_once_as_may_be() -> None:
-    pool = Pool(jail.probe(weaker=False).bwrap, 3, 16, print, at_once=2)
-    keeping, most = asyncio.create_task(pool.keep()), 0
+    pool = ChildPool(jail.probe(weaker=False).bwrap, 3, 16, print, spawn_at_once=2)
+    keeping, most = asyncio.create_task(pool.keep_filled()), 0
     try:
         async with asyncio.timeout(60):
             while len(pool.parked) < 3:
-                most = max(most, pool.making)
+                most = max(most, pool.spawning)
                 await asyncio.wait({keeping}, timeout=0.001)
     finally:
         keeping.cancel()

@@ -123,7 +123,7 @@ async def test_a_member_s_third_run_is_turned_away_and_another_member_s_is_not(s
         await asyncio.wait(runs, timeout=0.01)
     third = await client.run(replace(slow, id="third"))
     assert (third.status, third.refused) == ("internal", "member")
-    assert third.detail.startswith("One of your runs is waiting for its turn already.")
+    assert third.detail.startswith("One of your runs is already waiting.")
     others = await client.run(Run("x", "print(1)", owner="bob", priority="free"))
     assert others.stdout == "1\n"
     runs[0].cancel()
@@ -165,7 +165,7 @@ async def test_a_user_it_was_told_of_may_come_in_and_no_other(tmp_path: Path) ->
         pytest.skip("only root can become another user to try")
     await asyncio.to_thread(tmp_path.chmod, 0o750)
     path, home = tmp_path / "s.sock", str(Path(embedded.__file__).parent.parent)
-    words = ("-m", "sandbox", "--socket", str(path), "--user", "65533")
+    words = ("-m", "sandbox", "serve", "--socket", str(path), "--user", "65533")
     process = await asyncio.create_subprocess_exec(sys.executable, *words, cwd=home, stderr=asyncio.subprocess.PIPE)
     try:
         await SandboxClient(path).until_ready()
@@ -230,23 +230,23 @@ async def test_health_tells_versions_and_isolation(client: SandboxClient) -> Non
 
 
 def test_a_second_one_at_the_same_socket_leaves_with_a_reason(sandbox: EmbeddedSandbox, tmp_path: Path) -> None:
-    second = ran("-m", "sandbox", "--socket", str(sandbox.socket))
+    second = ran("-m", "sandbox", "serve", "--socket", str(sandbox.socket))
     assert second.returncode == 4
     assert "another sandbox listens there already" in second.stderr
 
 
 def test_a_socket_that_cannot_be_made_is_told_with_a_cure(tmp_path: Path) -> None:
-    tried = ran("-m", "sandbox", "--socket", str(tmp_path / ("x" * 120)))
+    tried = ran("-m", "sandbox", "serve", "--socket", str(tmp_path / ("x" * 120)))
     assert tried.returncode == 4
-    assert "give a shorter path you may write" in tried.stderr
+    assert "choose a shorter path that you may write to" in tried.stderr
 
 
 def test_it_leaves_when_its_parent_is_gone_already(tmp_path: Path) -> None:
-    assert ran("-m", "sandbox", "--socket", str(tmp_path / "s"), "--parent", "1").returncode == 0
+    assert ran("-m", "sandbox", "serve", "--socket", str(tmp_path / "s"), "--parent", "1").returncode == 0
 
 
 def test_torch_is_imported_by_nobody_outside_the_jail() -> None:
-    modules = ["supervisor", "pool", "running", "client", "judge", "challenge", "values", "wire", "host", "embedded"]
+    modules = ["host.supervisor", "host.executors", "judging.judge", "judging.challenge", "client", "embedded", "cli"]
     program = f"import sys, json\nfor m in {modules}: __import__('sandbox.' + m)\n"
     program += "print(json.dumps('torch' in sys.modules))"
     assert json.loads(ran("-c", program).stdout) is False
@@ -264,7 +264,7 @@ async def test_in_a_folder_each_names_its_socket_by_its_host_and_clears_what_dea
         left.close()
         other.bind(str(alive))
         other.listen()
-        command = [sys.executable, "-m", "sandbox", "--socket", str(tmp_path), "--concurrency", "1"]
+        command = [sys.executable, "-m", "sandbox", "serve", "--socket", str(tmp_path), "--concurrency", "1"]
         process = await asyncio.create_subprocess_exec(*command)
         try:
             own = tmp_path / f"{socket.gethostname()}.sock"
@@ -278,6 +278,6 @@ async def test_in_a_folder_each_names_its_socket_by_its_host_and_clears_what_dea
 
 def test_the_socket_is_left_alone_when_it_is_something_else(tmp_path: Path) -> None:
     (tmp_path / "s").write_text("mine")
-    assert ran("-m", "sandbox", "--socket", str(tmp_path / "s")).returncode == 4
+    assert ran("-m", "sandbox", "serve", "--socket", str(tmp_path / "s")).returncode == 4
     assert (tmp_path / "s").read_text() == "mine"
     assert list(tmp_path.iterdir()) == [tmp_path / "s"]

@@ -20,7 +20,8 @@ HOME = str(Path(__file__).parents[3])
 PREAMBLE = f"""
 import os, sys
 sys.path.insert(0, {HOME!r})
-from sandbox import confine, linux
+from sandbox import linux
+from sandbox.inside import confine
 from sandbox.wire import Limits
 
 def tried(what):
@@ -52,7 +53,8 @@ WRITE = "tried(lambda: open('new', 'w'))"
 @pytest.mark.skipif(linux.landlock_abi() == 0, reason="the kernel has no Landlock")
 def test_landlock_lets_read_what_is_named_and_write_in_the_scratch(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("x")
-    wall = "linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1); confine.files([os.path.dirname(os.__file__)], writable=False)"
+    wall = "linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)\n"
+    wall += "confine.restrict_files([os.path.dirname(os.__file__)], writable=False)"
     attempt = f"{READ}\n{WRITE}\ntried(lambda: open(os.__file__).read())\ntried(lambda: open('/dev/null', 'w'))"
     confined, free = with_and_without(wall, attempt, tmp_path)
     assert confined == ["PermissionError", "PermissionError", "done", "done"]
@@ -61,20 +63,20 @@ def test_landlock_lets_read_what_is_named_and_write_in_the_scratch(tmp_path: Pat
 
 @pytest.mark.skipif(linux.landlock_abi() < 4, reason="the kernel's Landlock knows no network")
 def test_landlock_stops_tcp(tmp_path: Path) -> None:
-    wall = "linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1); confine.files(['/'], writable=True)"
+    wall = "linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1); confine.restrict_files(['/'], writable=True)"
     attempt = "import socket\ntried(lambda: socket.create_server(('127.0.0.1', 0)))"
     assert with_and_without(wall, attempt, tmp_path) == (["PermissionError"], ["done"])
 
 
 @pytest.mark.skipif(linux.landlock_abi() < 6, reason="the kernel's Landlock knows no scopes")
 def test_landlock_stops_signals_to_others(tmp_path: Path) -> None:
-    wall = "linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1); confine.files(['/'], writable=True)"
+    wall = "linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1); confine.restrict_files(['/'], writable=True)"
     attempt = "tried(lambda: os.kill(os.getppid(), 0))"
     assert with_and_without(wall, attempt, tmp_path) == (["PermissionError"], ["done"])
 
 
 def test_the_filter_refuses_with_an_error_and_the_process_lives_on(tmp_path: Path) -> None:
-    wall = "linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1); confine.system_calls()"
+    wall = "linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1); confine.filter_system_calls()"
     attempt = """
 import socket, threading
 tried(lambda: socket.socket())
@@ -99,7 +101,7 @@ for line in open('/proc/self/status'):
         print(int(line.split()[1], 16))
 """
     linux_only = "linux.clone(linux.CLONE_NEWUSER)[0] and os._exit(os.wait()[1] >> 8)\n"
-    program = linux_only + "confine.privileges()\nlinux.prctl(linux.PR_SET_DUMPABLE, 1)\n" + attempt
+    program = linux_only + "confine.drop_privileges()\nlinux.prctl(linux.PR_SET_DUMPABLE, 1)\n" + attempt
     assert alone(program, tmp_path) == ["0", "0", "0", "0", "0", "1"]
     assert set(alone(linux_only + attempt, tmp_path)) != {"0"}
 
@@ -110,8 +112,9 @@ sys.stdout.flush()
 pid, pidfd = linux.clone(confine.NAMESPACES)
 if pid:
     os._exit(os.waitstatus_to_exitcode(os.wait()[1]))
-confine.identity(user, group)
-confine.mounts(1)
+confine.map_identity(user, group)
+confine.mount_scratch(1)
+confine.cover("/proc")
 """
 
 
@@ -139,7 +142,7 @@ if pid == 0:
     middle, _ = linux.clone(0)
     if middle == 0:
         os.close(read)
-        confine.session()
+        confine.start_session()
         os.write(write, b'here')
         import signal
         signal.pause()
@@ -156,8 +159,8 @@ print(os.read(read, 1))
 def test_the_limits_of_a_run(tmp_path: Path) -> None:
     wall = """
 pages = int(open('/proc/self/statm').read().split()[0])
-confine.static_limits(1)
-confine.run_limits(Limits(memory_mb=64, disk_mb=2), pages * 4096, own_user=False)
+confine.set_static_limits(1)
+confine.set_run_limits(Limits(memory_mb=64, disk_mb=2), pages * 4096, own_user=False)
 import signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 """
@@ -177,7 +180,7 @@ def test_a_limit_is_never_raised(tmp_path: Path) -> None:
     program = """
 import resource
 resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))
-confine.static_limits(1)
+confine.set_static_limits(1)
 print(resource.getrlimit(resource.RLIMIT_NOFILE))
 """
     assert alone(program, tmp_path) == ["(20, 20)"]

@@ -103,7 +103,7 @@ def f(): return {expression}
 
 async def test_what_cannot_be_a_result_is_named_by_its_type(client: SandboxClient) -> None:
     (entry,) = await called(client, "def f(): return object()", ())
-    assert entry == ("unsupported", "TypeError", "a value of type object cannot be a result")
+    assert entry == ("unsupported", "TypeError", "a value of type object cannot be returned")
 
 
 async def test_a_view_that_claims_a_tera_element_is_stopped_before_it_is_made(client: SandboxClient) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from sandbox.client import SandboxClient
-from sandbox.judging.challenge import judge_code
-from sandbox.judging.comparing import NumberTolerance
+from sandbox.judging.challenge import Challenge, judge_code
+from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
 from sandbox.wire import Limits
 
 pytestmark = pytest.mark.sandbox
+SEED = 0x1234567890ABCDEF1234567890ABCDEF
 
 CASES = """
 import torch
@@ -39,13 +40,12 @@ async def judged(client: SandboxClient, answer: str, **changes: object) -> Judge
         "entry": "softmax",
         "cases_program": CASES,
         "reference": REFERENCE,
-        "answer": answer,
         "limits": Limits(),
         "tolerance": NumberTolerance(1e-5, 1e-6),
-        "seed": 0x1234567890ABCDEF1234567890ABCDEF,
         **changes,
     }
-    return await judge_code(client, **given)  # type: ignore[arg-type]
+    seed = given.pop("seed", SEED)
+    return await judge_code(client, Challenge(**given), answer, seed=seed)  # type: ignore[arg-type]
 
 
 async def test_a_right_answer_is_accepted_and_its_visible_calls_are_shown(client: SandboxClient) -> None:
@@ -110,7 +110,7 @@ async def test_the_message_of_an_invalid_answer_names_its_line(client: SandboxCl
         ({"cases_program": CASES + "\ndef examples(): return [1]"}, "must return lists of argument tuples"),
         (
             {"cases_program": CASES + "\ndef examples(): return [({1},)]"},
-            "the cases program gave what is no argument: a value of type set",
+            "the cases program returned something that cannot be an argument: a value of type set",
         ),
         ({"cases_program": "def examples(): return []\ndef cases(rng): return []"}, "gives no cases"),
         ({"reference": "def other(): pass"}, "the reference ended with error"),

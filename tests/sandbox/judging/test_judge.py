@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.judging.comparing import NumberTolerance
+from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement, judge_outcome
 from sandbox.values import Value, encode, join
 from sandbox.wire import Outcome, Reached, Status

@@ -50,7 +50,7 @@ class Flaky:
         self.answers = 0
 
     async def run(self, run: Run) -> Outcome:
-        self.answers += run.id.endswith("/answer")
+        self.answers += run.role == "answer"
         return Outcome(run.id, "internal", detail="out of order") if self.failing else await self.client.run(run)
 
     async def health(self) -> Health:

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from sandbox import embedded
 from sandbox.client import Health, SandboxUnreachable
-from sandbox.wire import Outcome, Run
+from sandbox.wire import Outcome, Role, Run
 from service.app import build
 from service.client import ServiceRefused
 from service.config import Settings
@@ -64,7 +64,7 @@ async def test_a_member_s_third_run_is_refused_at_once_and_others_run(settings: 
         third = asyncio.create_task(road.client.run(road.who("Ada"), "3"))
         done, _ = await asyncio.wait([second, third], return_when=asyncio.FIRST_COMPLETED)
         for each in done:
-            with pytest.raises(ServiceRefused, match="One of your runs is waiting for its turn already") as refused:
+            with pytest.raises(ServiceRefused, match="One of your runs is already waiting") as refused:
                 await each
             refusals.append(refused.value.failure.code)
         assert refusals == ["busy"]
@@ -117,9 +117,12 @@ async def test_what_an_answer_is_judged_with_is_ours_and_goes_in_its_class() -> 
     gate = Gate()
     gate.opened.set()
     async with FairSandbox(gate).turn(7, "round") as turn:
-        for name in ("code/cases", "code/reference", "code/answer"):
-            await turn.run(Run(name, ""))
-    assert [(run.owner, run.priority) for run in gate.runs] == [("", "round"), ("", "round"), ("7", "round")]
+        roles: tuple[Role, ...] = ("cases", "reference", "answer", "program")
+        for role in roles:
+            await turn.run(Run("code", "", role=role))
+        # A run's id decides nothing, however it is spelled.
+        await turn.run(Run("code/cases", "", role="answer"))
+    assert [(run.owner, run.priority) for run in gate.runs] == [("", "round"), ("", "round"), *[("7", "round")] * 3]
 
 
 async def test_a_turn_covers_all_its_runs_and_the_next_begins_when_it_is_over() -> None:
@@ -135,8 +138,8 @@ async def test_a_turn_covers_all_its_runs_and_the_next_begins_when_it_is_over() 
     async with fair.turn(7, "round") as turn:
         waiting = asyncio.create_task(next_turn())
         await asyncio.wait([waiting], timeout=0)  # it is let in, to wait
-        await turn.run(Run("code/cases", ""))
-        await turn.run(Run("code/answer", ""))
+        await turn.run(Run("code", "", role="cases"))
+        await turn.run(Run("code", "", role="answer"))
         assert not began.is_set()
         with pytest.raises(Busy):
             async with fair.turn(7, "round"):

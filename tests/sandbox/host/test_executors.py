@@ -15,10 +15,11 @@ import pytest
 from sandbox.devices import CPU
 from sandbox.embedded import EmbeddedSandbox
 from sandbox.host import jail
-from sandbox.host.gpu import GpuExecutor, GpuFailed, Memory, NvmlFailed, own_mb
-from sandbox.host.pool import Pool
+from sandbox.host.executors import GpuExecutor, GpuUnavailable, ReadGpuMemory, anonymous_mb
+from sandbox.host.gpu import NvmlError
+from sandbox.host.pool import ChildPool
 from sandbox.wire import Limits, Outcome, Run
-from tests.sandbox.host.test_gpu_gpus import library
+from tests.sandbox.host.test_gpu import library
 
 __all__ = ["library"]
 pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(400)]
@@ -26,9 +27,9 @@ SLEEPING = Run("x", "import time\nprint('here')\ntime.sleep(30)", limits=Limits(
 
 
 @asynccontextmanager
-async def pool_of_one() -> AsyncIterator[Pool]:
-    pool = Pool(jail.probe(weaker=False).bwrap, 1, 16, print, CPU)
-    keeping = asyncio.create_task(pool.keep())
+async def pool_of_one() -> AsyncIterator[ChildPool]:
+    pool = ChildPool(jail.probe(weaker=False).bwrap, 1, 16, print, CPU)
+    keeping = asyncio.create_task(pool.keep_filled())
     try:
         yield pool
     finally:
@@ -36,7 +37,7 @@ async def pool_of_one() -> AsyncIterator[Pool]:
         await asyncio.gather(keeping, return_exceptions=True)
 
 
-async def carried(pool: Pool, memory: Memory) -> Outcome:
+async def carried(pool: ChildPool, memory: ReadGpuMemory) -> Outcome:
     lane = GpuExecutor(CPU, pool, memory)
     child = await lane.take(16)
     try:
@@ -57,12 +58,12 @@ async def test_a_run_that_takes_too_much_of_the_gpu_is_ended_and_one_nobody_can_
         try:
             return next(lost)
         except StopIteration:
-            raise NvmlFailed("nvmlDeviceGetMemoryInfo: GPU is lost (error 15)") from None
+            raise NvmlError("nvmlDeviceGetMemoryInfo: GPU is lost (error 15)") from None
 
     async with pool_of_one() as pool:
         outcome = await carried(pool, climbing)
         assert (outcome.status, outcome.stdout) == ("memory", "here\n"), outcome
-        assert outcome.detail == "it took 5,500 MB of the GPU's memory, and may have 4,096 MB"
+        assert outcome.detail == "it used 5,500 MB of the GPU's memory; the limit is 4,096 MB"
         pool.refill()
         outcome = await carried(pool, losing)
         assert (outcome.status, outcome.results) == ("internal", b"")
@@ -71,7 +72,7 @@ async def test_a_run_that_takes_too_much_of_the_gpu_is_ended_and_one_nobody_can_
 
 async def test_a_gpu_that_others_have_filled_takes_no_run() -> None:
     async with pool_of_one() as pool:
-        with pytest.raises(GpuFailed, match="only 576 MB are free on"):
+        with pytest.raises(GpuUnavailable, match="only 576 MB are free on"):
             await carried(pool, lambda: (24_000.0, 24_576.0))
 
 
@@ -86,11 +87,11 @@ async def test_memory_that_is_of_no_file_is_read_of_any_process() -> None:
     await process.stdout.readline()
     pidfd = os.pidfd_open(process.pid)
     try:
-        assert 100 < own_mb(pidfd) < 130
+        assert 100 < anonymous_mb(pidfd) < 130
         process.kill()
         await process.wait()
         with pytest.raises(OSError):
-            own_mb(pidfd)
+            anonymous_mb(pidfd)
     finally:
         os.close(pidfd)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.judging.comparing import NumberTolerance, as_numpy, brief, compare
+from sandbox.judging.comparison import NumberTolerance, as_numpy, brief, compare
 from sandbox.values import Array, Tensor, Value
 
 EXACT = NumberTolerance(0.0, 0.0)

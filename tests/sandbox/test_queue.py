@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox.host.queue import Queue, Ticket, TurnedAway
+from sandbox.queue import FairQueue, RunRefused, Ticket
 from sandbox.wire import Priority
 
 PRIORITIES: tuple[Priority, ...] = get_args(Priority)
 
 
-def started(queue: Queue, now: float = 0.0) -> Ticket:
+def started(queue: FairQueue, now: float = 0.0) -> Ticket:
     ticket = queue.start(now)
     assert ticket is not None
     return ticket
 
 
-def order(queue: Queue, now: float = 0.0) -> list[str]:
+def order(queue: FairQueue, now: float = 0.0) -> list[str]:
     """The owners in the order in which they are served, one at a time."""
     served = []
     while queue.waiting:
@@ -32,7 +32,7 @@ def order(queue: Queue, now: float = 0.0) -> list[str]:
 
 
 def test_a_class_goes_before_the_next_and_within_it_who_came_first() -> None:
-    queue = Queue(places=1, capacity=64)
+    queue = FairQueue(concurrency=1, max_waiting=64)
     came: dict[str, Priority] = {"d": "background", "c": "free", "b": "practice", "a": "round", "c2": "free"}
     came["a2"] = "round"
     for at, (owner, priority) in enumerate(came.items()):
@@ -41,12 +41,12 @@ def test_a_class_goes_before_the_next_and_within_it_who_came_first() -> None:
 
 
 def test_a_member_has_one_at_work_and_one_waiting_and_a_third_is_turned_away_at_once() -> None:
-    queue = Queue(places=4, capacity=64)
+    queue = FairQueue(concurrency=4, max_waiting=64)
     queue.enter("ada", "free", 0)
     first = started(queue)
     queue.enter("ada", "free", 1)
     assert queue.start(1) is None  # there are places, but not for a second one of hers
-    with pytest.raises(TurnedAway, match="One of your runs is waiting for its turn already") as refusal:
+    with pytest.raises(RunRefused, match="One of your runs is already waiting") as refusal:
         queue.enter("ada", "round", 2)
     assert refusal.value.why == "member"
     queue.leave(first, 3)
@@ -54,14 +54,14 @@ def test_a_member_has_one_at_work_and_one_waiting_and_a_third_is_turned_away_at_
 
 
 def test_our_own_runs_have_no_such_bound() -> None:
-    queue = Queue(places=2, capacity=64)
+    queue = FairQueue(concurrency=2, max_waiting=64)
     tickets = [queue.enter("", "round", 0) for _ in range(5)]
     assert [started(queue), started(queue)] == tickets[:2]
     assert len(queue.waiting) == 3
 
 
 def test_whoever_was_just_served_comes_after_those_who_waited_meanwhile() -> None:
-    queue = Queue(places=1, capacity=64)
+    queue = FairQueue(concurrency=1, max_waiting=64)
     queue.enter("ada", "free", 0)
     first = started(queue)
     queue.enter("ada", "free", 1)
@@ -71,36 +71,36 @@ def test_whoever_was_just_served_comes_after_those_who_waited_meanwhile() -> Non
 
 
 def test_a_full_queue_turns_the_last_classes_away_first_and_says_how_long_it_is() -> None:
-    queue = Queue(places=1, capacity=8)
+    queue = FairQueue(concurrency=1, max_waiting=8)
     room: dict[Priority, int] = {"background": 5, "free": 6, "practice": 7, "round": 8}
     for priority, most in room.items():
         while len(queue.waiting) < most:
             queue.enter(str(len(queue.waiting)), priority, 0)
-        with pytest.raises(TurnedAway, match=rf"{most} runs are waiting already, and .* about 1 s\.") as refusal:
+        with pytest.raises(RunRefused, match=rf"{most} runs are waiting already, and .* about 1 s\.") as refusal:
             queue.enter("late", priority, 0)
         assert refusal.value.why == "full"
 
 
 def test_the_place_and_the_wait_are_told_from_the_runs_of_late() -> None:
-    queue = Queue(places=2, capacity=64)
+    queue = FairQueue(concurrency=2, max_waiting=64)
     for number in range(40):
         ticket = queue.enter(str(number), "free", number)
-        assert queue.before(ticket) == 0
+        assert queue.ahead_of(ticket) == 0
         started(queue, number)
         queue.leave(ticket, number + 3.0)
-    mean = queue.wait(2) * 2
+    mean = queue.expected_wait(2) * 2
     assert mean == pytest.approx(3.0, rel=0.1)
     tickets = [queue.enter(str(number), "free", 50) for number in range(4)]
     started(queue, 50)
     started(queue, 50)
-    assert [queue.before(ticket) for ticket in tickets[2:]] == [2, 3]
-    assert queue.before(queue.enter("first", "round", 51)) == 2
-    assert queue.before(tickets[2]) == 3
-    assert [queue.wait(before) for before in (1, 2, 3)] == pytest.approx([0, mean / 2, mean])
+    assert [queue.ahead_of(ticket) for ticket in tickets[2:]] == [2, 3]
+    assert queue.ahead_of(queue.enter("first", "round", 51)) == 2
+    assert queue.ahead_of(tickets[2]) == 3
+    assert [queue.expected_wait(before) for before in (1, 2, 3)] == pytest.approx([0, mean / 2, mean])
 
 
 def test_a_run_that_would_wait_too_long_is_turned_away_when_it_comes() -> None:
-    queue = Queue(places=1, capacity=64)
+    queue = FairQueue(concurrency=1, max_waiting=64)
     for number in range(60):
         queue.enter("", "round", number * 5)
         queue.leave(started(queue, number * 5), number * 5 + 5)
@@ -109,14 +109,14 @@ def test_a_run_that_would_wait_too_long_is_turned_away_when_it_comes() -> None:
     # Runs last five seconds of late, so the fifth to wait would wait for 25.
     for number in range(4):
         queue.enter(str(number), "free", 300)
-    with pytest.raises(TurnedAway, match=r"4 runs are waiting already, and this one would wait about 25 s\."):
+    with pytest.raises(RunRefused, match=r"4 runs are waiting already, and this one would wait about 25 s\."):
         queue.enter("late", "free", 300)
     # The same queue is short for those who go before it.
-    assert queue.before(queue.enter("first", "round", 300)) == 1
+    assert queue.ahead_of(queue.enter("first", "round", 300)) == 1
 
 
 def test_leaving_twice_or_before_the_start_is_harmless() -> None:
-    queue = Queue(places=1, capacity=64)
+    queue = FairQueue(concurrency=1, max_waiting=64)
     gone = queue.enter("ada", "free", 0)
     queue.leave(gone, 0)
     queue.leave(gone, 0)
@@ -129,7 +129,7 @@ def test_leaving_twice_or_before_the_start_is_harmless() -> None:
 
 
 def test_a_free_run_is_served_however_many_first_answers_come() -> None:
-    queue = Queue(places=1, capacity=64)
+    queue = FairQueue(concurrency=1, max_waiting=64)
     queue.enter("slow", "free", 0)
     for number in range(100):
         queue.enter(str(number), "round", number)
@@ -142,7 +142,7 @@ def test_a_free_run_is_served_however_many_first_answers_come() -> None:
 
 
 def test_aging_takes_one_start_in_eight_at_most_from_first_answers() -> None:
-    queue = Queue(places=1, capacity=64)
+    queue = FairQueue(concurrency=1, max_waiting=64)
     for number in range(40):
         queue.enter(f"free {number}", "free", 0)
     served = []
@@ -172,13 +172,13 @@ STEPS = st.lists(
 def test_no_bound_is_ever_passed_and_no_place_stays_free_that_someone_could_have(
     steps: list[Step], places: int, capacity: int
 ) -> None:
-    queue = Queue(places, capacity, dict.fromkeys(PRIORITIES, math.inf))
+    queue = FairQueue(places, capacity, dict.fromkeys(PRIORITIES, math.inf))
     for now, (step, owner, priority) in enumerate(steps):
         if step == "enter":
             waiting = len(queue.waiting)
             try:
                 queue.enter(owner, priority, now)
-            except TurnedAway as refusal:
+            except RunRefused as refusal:
                 own = bool(owner) and any(each.owner == owner for each in queue.waiting.values())
                 assert refusal.why == ("member" if own else "full")
                 assert own or waiting >= capacity // 2
@@ -200,13 +200,13 @@ def test_no_bound_is_ever_passed_and_no_place_stays_free_that_someone_could_have
 @settings(max_examples=100)
 @given(st.lists(st.tuples(st.sampled_from(["", "ada", "bob", "cyd"]), st.sampled_from(PRIORITIES)), max_size=60))
 def test_whoever_was_let_in_is_served_exactly_once(entries: list[tuple[str, Priority]]) -> None:
-    queue = Queue(places=2, capacity=64)
+    queue = FairQueue(concurrency=2, max_waiting=64)
     entered: list[int] = []
     served: list[int] = []
     for now, (owner, priority) in enumerate(entries):
         try:
             entered.append(queue.enter(owner, priority, now).number)
-        except TurnedAway:
+        except RunRefused:
             continue
         if now % 3 == 0:
             ticket = queue.start(now)

@@ -110,11 +110,11 @@ async def test_cases_and_results_go_the_same_way(fresh: SandboxClient) -> None:
             # No limit of the kernel's counts memory that is shared, were it with nobody: the watch does.
             "import mmap\nm = mmap.mmap(-1, 900 << 20)\nfor at in range(0, 900 << 20, 4096): m[at] = 1",
             "memory",
-            "of memory, and may have 256 MB",
+            "of memory; the limit is 256 MB",
         ),
         ("while True: pass", "time", ""),
         ("import ctypes; ctypes.string_at(0)", "crash", ""),
-        ("import socket; socket.socket()", "denied", "refused by the walls"),
+        ("import socket; socket.socket()", "denied", "denied by the sandbox"),
     ],
 )
 async def test_each_way_to_end_is_told(fresh: SandboxClient, code: str, status: str, detail: str) -> None:
@@ -157,7 +157,11 @@ def is_forker(pid: int) -> bool:
     """Whether it runs the forker's program in the jail's own namespace: its children are one namespace deeper."""
     try:
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
-        return b"sandbox.inside.fresh" in command and b"bwrap" not in command and len(status(pid)["NSpid"].split()) == 2
+        return (
+            b"sandbox.inside.gpu_child" in command
+            and b"bwrap" not in command
+            and len(status(pid)["NSpid"].split()) == 2
+        )
     except (FileNotFoundError, ProcessLookupError):
         return False
 

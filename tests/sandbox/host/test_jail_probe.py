@@ -73,7 +73,7 @@ async def test_it_runs_for_an_ordinary_user_too(tmp_path: Path, weaker: bool, is
 def test_where_proc_is_masked_the_one_there_is_gets_mounted() -> None:
     if os.getuid() != 0 or not can_be_a_user():
         pytest.skip("only root can mask a part of /proc")
-    asked = "from sandbox import host; print(*host.find_proc(host.probe(weaker=False).bwrap))"
+    asked = "from sandbox.host import jail; print(*jail.find_proc(jail.probe(weaker=False).bwrap))"
     ran = subprocess.run([*MASKED, *AS_USER, sys.executable, "-c", asked], capture_output=True, text=True, check=False)
     assert ran.stdout.split() == [*jail.THIS_PROC], ran.stderr
 
@@ -95,7 +95,7 @@ async def test_where_proc_is_masked_the_walls_are_full_all_the_same(tmp_path: Pa
 def test_without_namespaces_it_refuses_and_names_the_cure(tmp_path: Path) -> None:
     if not can_be_a_user():
         pytest.skip("this machine lets root make no user namespace")
-    command = [*NO_NAMESPACES, sys.executable, "-m", "sandbox", "--socket", str(tmp_path / "s")]
+    command = [*NO_NAMESPACES, sys.executable, "-m", "sandbox", "serve", "--socket", str(tmp_path / "s")]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ran.returncode == 3
     assert "this machine gives no user namespaces, so answers cannot be run safely" in ran.stderr

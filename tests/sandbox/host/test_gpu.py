@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.host.gpu import Nvml, NvmlFailed, find_gpus, library_of
+from sandbox.host.gpu import Nvml, NvmlError, find_gpus, library_paths
 
 NODES = ("nvidia4", "nvidia5", "nvidiactl", "nvidia-uvm")
 
@@ -44,7 +44,7 @@ def machine(tmp_path: Path, library: Path) -> Path:
 def word(machine: Path, choice: str = "all") -> str:
     found = find_gpus(choice, machine, machine / "torch")
     assert found.devices == ()
-    return found.word
+    return found.summary
 
 
 def test_a_gpu_is_found_with_what_its_children_need(machine: Path) -> None:
@@ -53,7 +53,9 @@ def test_a_gpu_is_found_with_what_its_children_need(machine: Path) -> None:
     assert (device.name, device.title, device.uuid, device.index) == ("cuda", "Double 0, 24 GB", "GPU-00000000", 0)
     assert device.nodes == ("/dev/nvidia4", "/dev/nvidiactl", "/dev/nvidia-uvm")
     assert device.libraries == ("/usr/local/nvidia/lib64",)
-    assert found.word == "Double 0, 24 GB; Double 1: it is in MIG mode, and only whole GPUs are used: nvidia-smi -mig 0"
+    assert (
+        found.summary == "Double 0, 24 GB; Double 1: it is in MIG mode, and only whole GPUs are used: nvidia-smi -mig 0"
+    )
 
 
 def test_one_that_was_not_chosen_is_left_alone(machine: Path) -> None:
@@ -73,7 +75,7 @@ def test_one_that_was_not_chosen_is_left_alone(machine: Path) -> None:
         (("dev/nvidia-uvm",), "/dev/nvidia-uvm is missing: run nvidia-modprobe -c 0 -u as root"),
         (("dev/nvidiactl",), "/dev/nvidiactl is missing: "),
         (("dev/nvidia4",), "Double 0: /dev/nvidia4 is missing or may not be opened by user "),
-        (("torch/version.py",), "torch tells nothing of its build: "),
+        (("torch/version.py",), "torch's build cannot be read: "),
         (("usr/local/nvidia/lib64/libnvidia-ml.so.1",), "the driver's library libnvidia-ml.so.1 cannot be loaded: "),
     ],
 )
@@ -96,8 +98,8 @@ def test_gpus_of_wsl_are_told_apart(machine: Path) -> None:
 
 def test_this_machine_is_told_truly() -> None:
     found = find_gpus()
-    assert bool(found.devices) == (Path("/dev/nvidiactl").exists() and "GB" in found.word)
-    assert found.word
+    assert bool(found.devices) == (Path("/dev/nvidiactl").exists() and "GB" in found.summary)
+    assert found.summary
 
 
 def test_nvml_tells_its_driver_and_what_is_in_use(
@@ -106,15 +108,15 @@ def test_nvml_tells_its_driver_and_what_is_in_use(
     used = tmp_path / "used"
     used.write_text("4096")
     monkeypatch.setenv("NVML_DOUBLE", str(used))
-    nvml = Nvml(library_of([str(library.parent)]))
+    nvml = Nvml(library_paths([str(library.parent)]))
     assert (nvml.driver(), nvml.memory_mb(0)) == ("999.1", (4096.0, 24576.0))
     used.unlink()
-    with pytest.raises(NvmlFailed, match=r"nvmlDeviceGetMemoryInfo: GPU is lost \(error 15\)"):
+    with pytest.raises(NvmlError, match=r"nvmlDeviceGetMemoryInfo: GPU is lost \(error 15\)"):
         nvml.memory_mb(0)
     nvml.close()
 
 
 def test_a_driver_that_does_not_answer_is_told(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NVML_DOUBLE_FAILS", "1")
-    with pytest.raises(NvmlFailed, match=r"nvmlInit_v2: Driver Not Loaded \(error 9\)"):
+    with pytest.raises(NvmlError, match=r"nvmlInit_v2: Driver Not Loaded \(error 9\)"):
         Nvml([str(library)])

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox.judging import comparing
-from sandbox.judging.comparing import NumberTolerance, compare, draws_fault
+from sandbox.judging.comparison import NumberTolerance, compare, draws_fault, first_difference
 from sandbox.values import Array, Tensor, Value
 
 Numbers = npt.NDArray[np.float64]
@@ -38,7 +37,7 @@ def tensor(numbers: Numbers, dtype: str = "float32") -> Tensor:
 
 
 def said(expected: Numbers, got: Numbers, rtol: float = 0.0, atol: float = 0.0) -> str:
-    return comparing.first_difference(expected, got, rtol, atol)
+    return first_difference(expected, got, NumberTolerance(rtol, atol))
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -54,7 +53,7 @@ def test_the_chance_of_a_false_alarm_keeps_its_bound(name: str) -> None:
     # What is allowed once in 10,000,000,000 times cannot be counted; what is allowed once in a hundred can.
     rng, rounds, allowed = np.random.default_rng(7), 3000, 0.01
     pairs = ((ODD[name](rng, (400,)), ODD[name](rng, (400,))) for _ in range(rounds))
-    assert sum(bool(comparing.first_difference(*pair, 0.0, 0.0, allowed)) for pair in pairs) <= allowed * rounds
+    assert sum(bool(first_difference(*pair, NumberTolerance(0.0, 0.0), allowed)) for pair in pairs) <= allowed * rounds
 
 
 @pytest.mark.parametrize(
@@ -128,7 +127,7 @@ def test_a_dict_of_draws_is_compared_by_distribution_and_only_where_it_is_expect
     ("value", "why"),
     [
         ({"draws": tensor(np.zeros(399))}, "399 draws decide nothing: at least 400 are needed"),
-        ([1, {"a": {"draws": tensor(np.zeros(()))}}], "its first side counting them"),
+        ([1, {"a": {"draws": tensor(np.zeros(()))}}], "with one draw per row"),
         (({"draws": tensor(np.zeros(400), "complex64")},), "a tensor or an array of real numbers"),
         ({"draws": tensor(np.zeros(400), "int64")}, ""),
         ({"draws": "of paper"}, ""),

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from sandbox import embedded, wire
-from sandbox.balancing import SandboxPool
 from sandbox.client import SandboxUnreachable
 from sandbox.embedded import EmbeddedSandbox
+from sandbox.load_balancer import SandboxPool
 from sandbox.wire import Limits, Outcome, Run
 
 Answer = Callable[[Run], Awaitable[Outcome | None]]

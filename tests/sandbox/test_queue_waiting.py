@@ -6,25 +6,25 @@ import asyncio
 
 import pytest
 
-from sandbox.host.queue import AsyncQueue, Queue, TurnedAway
+from sandbox.queue import AsyncQueue, FairQueue, RunRefused
 from sandbox.wire import Priority
 
 
-def turns(longest: float = 60.0) -> AsyncQueue:
-    bounds: dict[Priority, float] = {"round": longest, "free": 60.0}
-    return AsyncQueue(Queue(1, 64, bounds), lambda: 0.0)
+def queue_of_one(max_wait: float = 60.0) -> AsyncQueue:
+    bounds: dict[Priority, float] = {"round": max_wait, "free": 60.0}
+    return AsyncQueue(FairQueue(1, 64, bounds), lambda: 0.0)
 
 
 class Guest:
     """One who wants a turn, and keeps it until told to go."""
 
-    def __init__(self, turns: AsyncQueue, owner: str, priority: Priority = "free") -> None:
+    def __init__(self, queue: AsyncQueue, owner: str, priority: Priority = "free") -> None:
         self.go = asyncio.Event()
         self.before: int | None = None
-        self.task = asyncio.create_task(self._stay(turns, owner, priority))
+        self.task = asyncio.create_task(self._stay(queue, owner, priority))
 
-    async def _stay(self, turns: AsyncQueue, owner: str, priority: Priority) -> None:
-        async with turns.turn(owner, priority) as self.before:
+    async def _stay(self, queue: AsyncQueue, owner: str, priority: Priority) -> None:
+        async with queue.admit(owner, priority) as self.before:
             await self.go.wait()
 
 
@@ -36,7 +36,7 @@ async def settled(*guests: Guest) -> list[bool]:
 
 
 async def test_turns_pass_on_in_order_and_each_is_told_how_many_were_before() -> None:
-    queue = turns()
+    queue = queue_of_one()
     guests = [Guest(queue, "a"), Guest(queue, "b"), Guest(queue, "c", "round")]
     assert await settled(*guests) == [True, False, False]
     guests[0].go.set()
@@ -49,7 +49,7 @@ async def test_turns_pass_on_in_order_and_each_is_told_how_many_were_before() ->
 
 
 async def test_whoever_hangs_up_at_any_moment_leaves_the_place_to_the_next() -> None:
-    queue = turns()
+    queue = queue_of_one()
     at_work, waiting, starting, last = (Guest(queue, name) for name in "abcd")
     await settled(last)
     waiting.task.cancel()
@@ -60,27 +60,27 @@ async def test_whoever_hangs_up_at_any_moment_leaves_the_place_to_the_next() -> 
     assert await settled(last) == [True]
     last.go.set()
     await last.task
-    assert (queue.queue.running, queue.queue.waiting) == ({}, {})
+    assert (queue.state.running, queue.state.waiting) == ({}, {})
 
 
 async def test_nobody_waits_beyond_the_longest() -> None:
-    queue = turns(longest=0.1)
+    queue = queue_of_one(max_wait=0.1)
     first = Guest(queue, "a")
     await settled(first)
-    with pytest.raises(TurnedAway, match="No turn came within 0 s: the sandbox is busy") as refusal:
-        async with queue.turn("b", "round"):
+    with pytest.raises(RunRefused, match="your run did not start within 0 s") as refusal:
+        async with queue.admit("b", "round"):
             pytest.fail("the place is taken")
     assert refusal.value.why == "full"
     first.go.set()
     await first.task
-    async with queue.turn("b", "round") as before:
+    async with queue.admit("b", "round") as before:
         assert before == 0
 
 
 async def test_a_turn_that_fails_is_over() -> None:
-    queue = turns()
+    queue = queue_of_one()
     with pytest.raises(ZeroDivisionError):
-        async with queue.turn("a", "free"):
+        async with queue.admit("a", "free"):
             raise ZeroDivisionError
-    async with queue.turn("a", "free") as before:
+    async with queue.admit("a", "free") as before:
         assert before == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.host import process
+from sandbox.host import cgroups
 from sandbox.wire import Limits
 
 OLDER = "8:pids:/\n4:memory:/some/place\n0::/\n"
@@ -32,13 +32,13 @@ def said(folder: Path, text: str) -> Path:
 
 def test_the_unified_hierarchy_needs_both_controllers(tmp_path: Path) -> None:
     hierarchy(tmp_path, "cpu memory\n")
-    assert process.find(tmp_path, said(tmp_path, "0::/user.slice\n")) is None
+    assert cgroups.find_cgroups(tmp_path, said(tmp_path, "0::/user.slice\n")) is None
 
 
 def test_a_place_that_is_not_ours_is_left_as_it_was(tmp_path: Path) -> None:
     own = hierarchy(tmp_path, "memory pids\n")
     (own / "cgroup.subtree_control").mkdir()  # writing to it fails, as in a group that has other members
-    assert process.find(tmp_path, said(tmp_path, "0::/user.slice\n")) is None
+    assert cgroups.find_cgroups(tmp_path, said(tmp_path, "0::/user.slice\n")) is None
     assert (own / "cgroup.procs").read_text() == str(os.getpid())
     assert [path.name for path in own.iterdir() if path.name.startswith("dailygrad-")] == ["dailygrad-supervisor"]
 
@@ -46,20 +46,20 @@ def test_a_place_that_is_not_ours_is_left_as_it_was(tmp_path: Path) -> None:
 def test_both_hierarchies_are_told_apart(tmp_path: Path) -> None:
     for folder in ("memory/some/place", "pids"):
         (tmp_path / folder).mkdir(parents=True)
-    older = process.find(tmp_path, said(tmp_path, OLDER))
-    assert older == process.Groups(tmp_path / "memory/some/place", tmp_path / "pids", unified=False)
+    older = cgroups.find_cgroups(tmp_path, said(tmp_path, OLDER))
+    assert older == cgroups.CgroupParent(tmp_path / "memory/some/place", tmp_path / "pids", unified=False)
     assert older is not None
     assert older.new() != older.new()
     hierarchy(tmp_path / "new", "cpu memory pids\n")
-    newer = process.find(tmp_path / "new", said(tmp_path, "0::/user.slice\n"))
+    newer = cgroups.find_cgroups(tmp_path / "new", said(tmp_path, "0::/user.slice\n"))
     assert newer is not None
     assert newer.unified
     assert newer.memory == newer.pids
 
 
 def test_without_a_word_on_groups_there_are_none(tmp_path: Path) -> None:
-    assert process.find(tmp_path, tmp_path / "nothing") is None
-    assert process.find(tmp_path, said(tmp_path, "")) is None
+    assert cgroups.find_cgroups(tmp_path, tmp_path / "nothing") is None
+    assert cgroups.find_cgroups(tmp_path, said(tmp_path, "")) is None
 
 
 GREEDY = "import sys; sys.stdin.readline(); held = bytearray(b'x' * (300 << 20)); print('kept')"
@@ -69,14 +69,14 @@ def test_a_group_counts_what_its_process_takes_and_goes_with_it() -> None:
     """In a process of its own: looking for groups may move the one that looks."""
     program = f"""
 import subprocess, sys
-from sandbox import cgroups
+from sandbox.host import cgroups
 from sandbox.wire import Limits
-groups = cgroups.find()
-if groups is None:
+parent = cgroups.find_cgroups()
+if parent is None:
     raise SystemExit(77)
-group = groups.new()
+group = parent.new()
 with subprocess.Popen([sys.executable, "-c", {GREEDY!r}], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-    group.make(process.pid)
+    group.create(process.pid)
     group.limit(Limits(memory_mb=64))
     assert not group.remove(), "it has a process"
     out, _ = process.communicate(b"go")
@@ -90,7 +90,7 @@ assert group.remove()
 
 
 def test_limits_leave_room_for_what_is_shared(tmp_path: Path) -> None:
-    group = process.Group(tmp_path, tmp_path, unified=True)
+    group = cgroups.Cgroup(tmp_path, tmp_path, unified=True)
     group.limit(Limits(memory_mb=100, processes=7))
     assert (tmp_path / "memory.max").read_text() == str((100 + 64) << 20)
     assert (tmp_path / "pids.max").read_text() == "7"

@@ -30,19 +30,22 @@ def tell(*what):
 
 def test_the_filter_holds_for_the_threads_there_are_and_the_other_one_does_not(tmp_path: Path) -> None:
     both = """
-from sandbox import seccomp, staged
+from sandbox.inside import seccomp
 linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)
 program = seccomp.filter_program(linux.machine(), os.getpid(), gpu=True)
 """
     attempt = "tell(socket.socket)\ntried(socket.socket)"
-    assert alone(THREAD + both + "staged.filter_every_thread(program)\n" + attempt, tmp_path) == ["PermissionError"] * 2
+    assert (
+        alone(THREAD + both + "linux.load_filter_in_all_threads(program)\n" + attempt, tmp_path)
+        == ["PermissionError"] * 2
+    )
     assert alone(THREAD + both + "linux.load_filter(program)\n" + attempt, tmp_path) == ["done", "PermissionError"]
 
 
 def test_a_filter_that_one_thread_cannot_have_is_had_by_none(tmp_path: Path) -> None:
     program = """
 import socket, threading
-from sandbox import seccomp, staged
+from sandbox.inside import seccomp
 linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)
 filter = seccomp.filter_program(linux.machine(), os.getpid())
 standing, done = threading.Event(), threading.Event()
@@ -54,7 +57,7 @@ thread = threading.Thread(target=other)
 thread.start()
 standing.wait()
 try:
-    staged.filter_every_thread(filter)
+    linux.load_filter_in_all_threads(filter)
 except OSError as problem:
     print("has another one" in str(problem))
 done.set()
@@ -69,14 +72,14 @@ def test_what_is_settled_before_a_thread_holds_in_it_and_proc_and_sys_go_last(tm
     program = """
 user, group = os.getuid(), os.getgid()
 sys.stdout.flush()
-from sandbox import staged
+from sandbox.inside import gpu_child
 from sandbox.devices import CPU
 import threading
 pid, pidfd = linux.clone(confine.NAMESPACES)
 if pid:
     os._exit(os.waitstatus_to_exitcode(os.wait()[1]))
-readable = (os.path.dirname(os.__file__), sys.prefix, sys.base_prefix, os.path.dirname(staged.__file__))
-hide = staged.before(confine.Walls(readable, user, group, 1), CPU)
+readable = (os.path.dirname(os.__file__), sys.prefix, sys.base_prefix, os.path.dirname(gpu_child.__file__))
+hide = gpu_child.confine_before_driver(confine.Confinement(readable, user, group, 1), CPU)
 def attempts():
     tried(lambda: open("/etc/passwd"))
     tried(lambda: linux.mount("none", "/tmp", "tmpfs", 0))
@@ -90,7 +93,7 @@ for what in (attempts, read):
     thread.join()
 hide()
 print(os.path.isdir("/proc/self"), os.path.isdir("/sys/kernel"))
-staged.after()
+gpu_child.confine_after_driver()
 tried(lambda: os.kill(2, 0))
 sys.stdout.flush()
 """
@@ -101,14 +104,14 @@ sys.stdout.flush()
 
 def test_the_weaker_tier_gets_no_fresh_child(tmp_path: Path) -> None:
     program = """
-from sandbox import staged
+from sandbox.inside import gpu_child
 from sandbox.devices import CPU
 try:
-    staged.before(confine.Walls((), 0, 0, namespaces=False), CPU)
+    gpu_child.confine_before_driver(confine.Confinement((), 0, 0, namespaces=False), CPU)
 except RuntimeError as problem:
     print(problem)
 """
-    assert alone(program, tmp_path) == ["a fresh child needs namespaces of its own: not with --weaker"]
+    assert alone(program, tmp_path) == ["a GPU child needs namespaces of its own: not with --weaker"]
 
 
 REQUESTS = """
@@ -126,7 +129,7 @@ print(*[asked(request) for request in (0xC020462A, 37, 0x30000001, 0x5412, 0x801
 
 def test_a_gpu_s_requests_are_let_through_to_the_file_and_others_are_not(tmp_path: Path) -> None:
     wall = """
-from sandbox import seccomp
+from sandbox.inside import seccomp
 linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)
 linux.load_filter(seccomp.filter_program(linux.machine(), os.getpid(), gpu={gpu}))
 """

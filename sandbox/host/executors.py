@@ -1,0 +1,229 @@
+"""Executors carry out runs: one for the CPU with its pool of children, and one per GPU, which takes one run at a time.
+
+Trusted. A GPU's children import torch themselves (`sandbox.inside.gpu_child`). They are started when the first run for
+a GPU arrives, so that a sandbox that is never asked for a GPU takes none of its memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from sandbox.devices import DRIVER_MB, ChildDevice
+from sandbox.host.gpu import GpuInventory, Nvml, NvmlError, library_paths
+from sandbox.host.pool import ChildPool
+from sandbox.host.process import Child
+from sandbox.host.running import execute
+from sandbox.queue import AsyncQueue, FairQueue
+from sandbox.wire import Isolation, Limits, Outcome, Run
+
+_PARKED = 2
+"""Number of children kept ready on each GPU: judging takes two, and each takes seconds to start."""
+_MAX_WAITING = 64
+_END_SECONDS = 10.0
+"""Maximum time to wait for a GPU child to end, seconds."""
+_POLL_SECONDS = 0.2
+GPU_UNAVAILABLE = "The GPU of this sandbox cannot be used"
+
+
+class Executor:
+    """Carries out runs in the children of one pool."""
+
+    def __init__(self, pool: ChildPool) -> None:
+        self.pool = pool
+
+    async def take(self, disk_mb: int) -> Child:
+        """Returns a child for one run, as `ChildPool.take`."""
+        return await self.pool.take(disk_mb)
+
+    async def execute(self, child: Child, run: Run, isolation: Isolation, queue_ms: float) -> Outcome:
+        """Executes a run in a child, as `running.execute`."""
+        return await execute(child, run, isolation, queue_ms)
+
+
+class GpuUnavailable(Exception):
+    """The GPU cannot take a run. The message gives the reason."""
+
+
+class GpuExecutor(Executor):
+    """Carries out one run at a time on one GPU, watches its memory, and waits for the child to end before the next."""
+
+    def __init__(self, device: ChildDevice, pool: ChildPool, read_memory: ReadGpuMemory | None) -> None:
+        super().__init__(pool)
+        self.device = device
+        self.busy = False
+        self._read_memory = read_memory
+
+    async def take(self, disk_mb: int) -> Child:
+        """Returns a child for one run. Raises GpuUnavailable if the last attempt to start a child failed."""
+        taking = asyncio.create_task(self.pool.take(disk_mb))
+        try:
+            while not taking.done():
+                await asyncio.wait({taking}, timeout=_POLL_SECONDS)
+                if self.pool.trouble and not taking.done():
+                    raise GpuUnavailable(self.pool.trouble)  # the pool's next attempt may be half a minute away
+        except BaseException:
+            if not taking.cancel() and not taking.exception():
+                taking.result().close()  # the child arrived just as its run was cancelled
+            raise
+        return taking.result()
+
+    async def execute(self, child: Child, run: Run, isolation: Isolation, queue_ms: float) -> Outcome:
+        """Executes a run in a child while watching its memory. The child has ended when this returns."""
+        self._check_free_memory(run)
+        watch = MemoryWatch(child, run.limits, self._read_memory)
+        watching = asyncio.create_task(watch.run())
+        try:
+            outcome = await execute(child, run, isolation, queue_ms)
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+            child.kill()
+            # The driver frees and wipes the GPU's memory when the process ends.
+            await asyncio.wait([child.ended], timeout=_END_SECONDS)
+        outcome = replace(outcome, device=self.device.name)
+        if watch.failure:
+            return replace(outcome, status="internal", results=b"", detail=watch.failure)
+        return replace(outcome, status="memory", detail=watch.exceeded) if watch.exceeded else outcome
+
+    def _check_free_memory(self, run: Run) -> None:
+        """Raises GpuUnavailable if others have filled the GPU: a lack of memory must be the run's own fault."""
+        if self._read_memory is None:
+            return
+        try:
+            used, total = self._read_memory()
+        except NvmlError as problem:
+            raise GpuUnavailable(str(problem)) from None
+        if total - used < min(run.limits.gpu_mb, total / 2):
+            raise GpuUnavailable(f"only {total - used:,.0f} MB are free on {self.device.title}")
+
+
+class GpuExecutors:
+    """The executors of all GPUs, and their queue."""
+
+    def __init__(self, gpus: GpuInventory, bwrap: str | None, disk_mb: int, report: Callable[[str], None]) -> None:
+        self.gpus = gpus
+        self.executors = [
+            GpuExecutor(device, ChildPool(bwrap, _PARKED, disk_mb, report, device), _memory_reader(device))
+            for device in gpus.devices
+            if bwrap
+        ]
+        self.queue = AsyncQueue(FairQueue(len(self.executors), _MAX_WAITING), time.monotonic)
+        self._needed = asyncio.Event()
+
+    async def keep_ready(self) -> None:
+        """Keeps children ready from the first run on, until cancelled."""
+        await self._needed.wait()
+        async with asyncio.TaskGroup() as group:
+            for executor in self.executors:
+                group.create_task(executor.pool.keep_filled())
+
+    def unavailable_reason(self) -> str:
+        """Returns why no run can use a GPU here, or "". Starts the pools on the first call."""
+        if not self.executors:
+            return f"This sandbox has no GPU: {self.gpus.summary}"
+        self._needed.set()
+        if all(executor.pool.trouble and not executor.pool.parked for executor in self.executors):
+            return f"{GPU_UNAVAILABLE}: {self._trouble}"
+        return ""
+
+    @property
+    def summary(self) -> str:
+        """The GPUs found and what is wrong with them, or why there is none, for the operator."""
+        return f"{self.gpus.summary}; {self._trouble}" if self._trouble else self.gpus.summary
+
+    @property
+    def _trouble(self) -> str:
+        troubles = (executor.pool.trouble for executor in self.executors if executor.pool.trouble)
+        return "; ".join(dict.fromkeys(troubles))
+
+    @contextlib.contextmanager
+    def reserve(self) -> Iterator[GpuExecutor]:
+        """Reserves the free executor with the most parked children. A run that was admitted always finds one."""
+        free = (executor for executor in self.executors if not executor.busy)
+        executor = max(free, key=lambda executor: len(executor.pool.parked))
+        executor.busy = True
+        try:
+            yield executor
+        finally:
+            executor.busy = False
+
+    def refill(self) -> None:
+        """Replaces children that were taken."""
+        for executor in self.executors:
+            executor.pool.refill()
+
+
+ReadGpuMemory = Callable[[], tuple[float, float]]
+"""Returns a GPU's used and total memory, MB. Raises NvmlError."""
+
+
+def _memory_reader(device: ChildDevice) -> ReadGpuMemory | None:
+    """Returns a reader of a GPU's memory, or None for the CPU. Raises NvmlError."""
+    if device.name != "cuda":
+        return None
+    return functools.partial(Nvml(library_paths(device.libraries)).memory_mb, device.index)
+
+
+_WATCH_SECONDS = 0.05
+_OTHER_CHILDREN_MB = 1024
+"""Allowance for another child that is creating its context meanwhile: NVML reports the memory of the whole GPU. MB."""
+_PID = re.compile(r"^Pid:\s+([0-9]+)$", re.MULTILINE)
+_ANONYMOUS = re.compile(r"^Rss(?:Anon|Shmem):\s+([0-9]+) kB$", re.MULTILINE)
+
+
+class MemoryWatch:
+    """Kills a run that exceeds its memory limit, on the host or on its GPU.
+
+    The kernel limits most of a child's own memory, but not a GPU's, and of memory shared between mappings only what is
+    in use. Both are polled some twenty times a second.
+    """
+
+    def __init__(self, child: Child, limits: Limits, read_memory: ReadGpuMemory | None) -> None:
+        self.exceeded = ""
+        """Which limit the child exceeded, or "". The child was killed then."""
+        self.failure = ""
+        """Why watching became impossible, or "". The child was killed then, too."""
+        self._child = child
+        self._limits = limits
+        self._read_memory = read_memory
+
+    async def run(self) -> None:
+        """Polls until the child ends or exceeds a limit."""
+        try:
+            host_start, gpu_start = anonymous_mb(self._child.pidfd), self._gpu_mb()
+            while not self.exceeded:
+                self._check(anonymous_mb(self._child.pidfd) - host_start, self._gpu_mb() - gpu_start)
+                await asyncio.sleep(_WATCH_SECONDS)
+        except NvmlError as problem:
+            self.failure = f"the memory of the GPU cannot be watched: {problem}"
+            self._child.kill()
+        except OSError:
+            return  # the child has ended
+
+    def _gpu_mb(self) -> float:
+        return self._read_memory()[0] if self._read_memory else 0.0
+
+    def _check(self, host_mb: float, gpu_mb: float) -> None:
+        driver_mb = DRIVER_MB if self._read_memory else 0
+        for what, used, limit, allowance in (
+            ("memory", host_mb, self._limits.memory_mb, driver_mb),
+            ("the GPU's memory", gpu_mb, self._limits.gpu_mb, _OTHER_CHILDREN_MB),
+        ):
+            if used > limit + allowance:
+                self.exceeded = f"it used {used:,.0f} MB of {what}; the limit is {limit:,} MB"
+                self._child.kill()
+
+
+def anonymous_mb(pidfd: int) -> float:
+    """Returns a process's memory that is not backed by a file. Raises OSError when the process has ended."""
+    pid = _PID.search(Path(f"/proc/self/fdinfo/{pidfd}").read_text())
+    if pid is None:
+        raise ProcessLookupError("it has ended")
+    return sum(map(int, _ANONYMOUS.findall(Path(f"/proc/{pid[1]}/status").read_text()))) / 1024

@@ -1,0 +1,198 @@
+"""Load balancer over several sandboxes: sends each run to the least loaded one, and retries when a sandbox is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar, get_args
+
+from sandbox.client import Health, NobodyThere, SandboxClient, SandboxUnreachable
+from sandbox.wire import Device, Outcome, Run
+
+_MAX_ATTEMPTS = 3
+_FIRST_BACKOFF_SECONDS = 0.5
+_MAX_BACKOFF_SECONDS = 30.0
+_QUEUE_NEWS_SECONDS = 2.0
+"""Time for which a backend's last reported queue length counts as current."""
+
+_LOG = logging.getLogger(__name__)
+
+Name = TypeVar("Name", bound=Hashable)
+
+
+class Backend(Protocol):
+    """A target for runs: a sandbox's socket, or a worker that forwards them."""
+
+    async def attempt(self, run: Run) -> Outcome:
+        """Raises NobodyThere when nothing was sent, and SandboxUnreachable when no outcome came and none will."""
+        ...
+
+    async def health(self) -> Health:
+        """Raises SandboxUnreachable when nobody answers."""
+        ...
+
+
+@dataclass(slots=True)
+class _BackendState:
+    """What this process knows about one backend."""
+
+    client: Backend
+    in_flight: int = 0
+    """Number of this process's runs there now."""
+    queue_ahead: int = 0
+    """Number of runs that the last run found ahead of it."""
+    queue_seen_at: float = 0.0
+    failures: int = 0
+    avoid_until: float = 0.0
+    last_used: int = 0
+    """Number of the last run sent there, for round robin between equals."""
+
+    def record_failure(self, now: float) -> None:
+        self.failures += 1
+        backoff = _FIRST_BACKOFF_SECONDS * 2 ** min(self.failures - 1, 10)
+        self.avoid_until = now + min(backoff, _MAX_BACKOFF_SECONDS)
+
+    def record_success(self, outcome: Outcome, now: float) -> None:
+        self.failures, self.avoid_until = 0, 0.0
+        self.queue_ahead, self.queue_seen_at = outcome.before, now
+
+    def cost(self, now: float) -> tuple[float, int, int]:
+        """Sort key: remaining backoff first, then the load, then the time of last use."""
+        ahead = self.queue_ahead if now - self.queue_seen_at < _QUEUE_NEWS_SECONDS else 0
+        return max(0.0, self.avoid_until - now), self.in_flight + ahead, self.last_used
+
+
+class LoadBalancer(ABC, Generic[Name]):
+    """Backends that come and go, each identified by a name."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._states: dict[Name, _BackendState] = {}
+        self._runs = 0
+
+    @abstractmethod
+    async def present(self) -> Sequence[Name]:
+        """Returns the names of the backends that exist now."""
+
+    @abstractmethod
+    def backend(self, name: Name) -> Backend:
+        """Returns the backend of that name."""
+
+    @abstractmethod
+    def absence(self) -> str:
+        """Returns the message for when there is no backend."""
+
+    def combine(self, numbers: Iterable[int]) -> int:
+        """Combines a count that every backend reports, such as the runs that wait."""
+        return sum(numbers)
+
+    def is_final(self, outcome: Outcome) -> bool:
+        """Returns whether no other backend should be asked after this outcome."""
+        # A member's own limit is the same at every sandbox.
+        return outcome.status != "internal" or outcome.refused == "member"
+
+    async def run(self, run: Run) -> Outcome:
+        """Runs a program. If its sandbox fails before it returns an outcome, up to two others are tried.
+
+        Returns the last failure, with status `internal`, if all fail. Raises ValueError when the Run is too large.
+        """
+        tried: set[Name] = set()
+        outcome = Outcome(id=run.id, status="internal", detail=self.absence())
+        attempts = 0
+        while attempts < _MAX_ATTEMPTS and (name := await self._best(tried)) is not None:
+            tried.add(name)
+            try:
+                outcome = await self._try(self._states[name], run)
+            except SandboxUnreachable as problem:
+                outcome = Outcome(id=run.id, status="internal", detail=str(problem))
+                # If nothing was sent, it does not count as an attempt.
+                attempts += not isinstance(problem, NobodyThere)
+                continue
+            if outcome.refused == "device":
+                continue  # another sandbox may have a GPU, and asking cost nothing
+            if self.is_final(outcome):
+                break
+            attempts += 1
+        return outcome
+
+    async def health(self) -> Health:
+        """Returns the combined state. Raises SandboxUnreachable when no backend answers."""
+        clients = [state.client for state in (await self._current()).values()]
+        answers = await asyncio.gather(*(client.health() for client in clients), return_exceptions=True)
+        found = [answer for answer in answers if isinstance(answer, Health)]
+        lost = [str(answer) for answer in answers if isinstance(answer, SandboxUnreachable)]
+        if not found:
+            raise SandboxUnreachable("; ".join(lost) or f"{self.absence()}; is it started?")
+        return Health(
+            ready=self.combine(health.ready for health in found),
+            running=self.combine(health.running for health in found),
+            waiting=self.combine(health.waiting for health in found),
+            isolation="full" if all(health.isolation == "full" for health in found) else "weaker",
+            lacks=tuple(dict.fromkeys(lack for health in found for lack in health.lacks)),
+            versions=next((health.versions for health in found if health.versions), {}),
+            trouble="; ".join(dict.fromkeys([*(health.trouble for health in found if health.trouble), *lost])),
+            wait_s=min(health.wait_s for health in found),
+            devices=tuple(device for device in get_args(Device) if any(device in health.devices for health in found)),
+            gpu="; ".join(dict.fromkeys(health.gpu for health in found if health.gpu)),
+        )
+
+    async def _try(self, state: _BackendState, run: Run) -> Outcome:
+        self._runs += 1
+        state.last_used = self._runs
+        state.in_flight += 1
+        try:
+            outcome = await state.client.attempt(run)
+        except SandboxUnreachable as problem:
+            state.record_failure(self._clock())
+            if not isinstance(problem, NobodyThere):
+                # It may have been executed, and may be again: a run has no side effects, and one outcome is returned.
+                _LOG.warning("run %s (%s) was lost: %s", run.id, run.role, problem)
+            raise
+        finally:
+            state.in_flight -= 1
+        if outcome.status == "internal" and not outcome.refused:
+            state.record_failure(self._clock())
+        else:
+            state.record_success(outcome, self._clock())
+        return outcome
+
+    async def _best(self, tried: set[Name]) -> Name | None:
+        """Returns the cheapest backend not tried yet; one in backoff only if there is no other."""
+        states = {name: state for name, state in (await self._current()).items() if name not in tried}
+        now = self._clock()
+        return min(states, key=lambda name: states[name].cost(now), default=None)
+
+    async def _current(self) -> dict[Name, _BackendState]:
+        """Returns the backends that exist now, and forgets those that have gone."""
+        names = await self.present()
+        self._states = {name: self._states.get(name) or _BackendState(self.backend(name)) for name in names}
+        return self._states
+
+
+class SandboxPool(LoadBalancer[Path]):
+    """Sandboxes at `paths`: each a socket, or a folder in which `*.sock` files come and go."""
+
+    def __init__(self, paths: Sequence[Path], clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(clock)
+        self._paths = tuple(paths)
+
+    async def present(self) -> Sequence[Path]:
+        """Returns the sockets that exist now."""
+        return list(self._sockets())
+
+    def backend(self, name: Path) -> SandboxClient:
+        """Returns a client of the sandbox at that socket."""
+        return SandboxClient(name)
+
+    def absence(self) -> str:
+        """Returns the message for when there is no socket."""
+        return f"no sandbox's socket is at {', '.join(map(str, self._paths))}"
+
+    def _sockets(self) -> Iterator[Path]:
+        for path in self._paths:
+            yield from sorted(path.glob("*.sock")) if path.is_dir() else (path,)
