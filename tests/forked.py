@@ -57,20 +57,23 @@ class Forked(subprocess.Popen[Any]):
         self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]  # of Popen's own
 
 
-def run(*args: Any, timeout: float | None = None, check: bool = False, **kwargs: Any) -> Any:
-    """`subprocess.run` with captured output, in a forked process."""
-    given = kwargs.pop("input", None)
-    if given is not None:
-        kwargs["stdin"] = subprocess.PIPE
+def run(
+    args: Sequence[str], *, input: Any = None, timeout: float | None = None, check: bool = False, **kwargs: Any
+) -> subprocess.CompletedProcess[Any]:
+    """`subprocess.run` in a forked process. Output is always captured."""
+    kwargs.pop("capture_output", None)
+    pipe = subprocess.PIPE
     start: Any = Forked
-    process: subprocess.Popen[Any] = start(*args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kwargs)
+    process: subprocess.Popen[Any] = start(
+        args, stdin=None if input is None else pipe, stdout=pipe, stderr=pipe, **kwargs
+    )
     with process:
         try:
-            out, err = process.communicate(given, timeout=timeout)
+            out, err = process.communicate(input, timeout=timeout)
         except BaseException:
             process.kill()
             raise
-    done = subprocess.CompletedProcess(process.args, process.returncode, out, err)
+    done = subprocess.CompletedProcess(args, process.returncode, out, err)
     if check:
         done.check_returncode()
     return done

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from tests import forked
+
 ROOT = Path(__file__).parent.parent
 
 
 def bank(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return forked.run(
         [sys.executable, "-m", "dailygrad", "bank", *words], cwd=ROOT, capture_output=True, text=True, timeout=150
     )
 

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from tests import forked
+
 ROOT = Path(__file__).parents[1]
 
 
 def preview(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     rest = {name: value for name, value in os.environ.items() if not name.startswith(("DAILYGRAD_", "DATABASE_URL"))}
-    return subprocess.run(
+    return forked.run(
         [sys.executable, "-m", "dailygrad", "bank", "preview", *words],
         cwd=folder,
         env={**rest, "PYTHONPATH": str(ROOT), "COLUMNS": "100"},

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import forked
+
 ROOT = Path(__file__).parent.parent
 ROOMS = ("bot", "service", "questions", "sandbox", "tests")
 MODULES = sorted([ROOT / "dailygrad.py", *(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))])
@@ -43,7 +45,7 @@ def test_everything_but_the_sandbox_starts_without_torch(entered: str) -> None:
     "words", [["--help"], ["run", "--help"], ["bank", "--help"], ["bot", "--help"], ["sandbox", "--help"]]
 )
 def test_help_reads_well(words: list[str]) -> None:
-    done = subprocess.run(
+    done = forked.run(
         [sys.executable, "-m", "dailygrad", *words], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
     )
     assert "Usage:" in done.stdout

@@ -30,14 +30,13 @@ DOCUMENT = """# Views
 def bank(*words: str, url: str) -> subprocess.CompletedProcess[str]:
     ours = ("DAILYGRAD_", "DATABASE_URL")
     rest = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    ended: subprocess.CompletedProcess[str] = forked.run(
+    return forked.run(
         [sys.executable, "-m", "dailygrad", "bank", *words],
         cwd=ROOT,
         env={**rest, "DATABASE_URL": url, "COLUMNS": "200"},
         text=True,
         timeout=60,
     )
-    return ended
 
 
 def done(*words: str, url: str) -> str:

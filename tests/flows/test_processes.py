@@ -54,14 +54,13 @@ def environment(**settings: str) -> dict[str, str]:
 
 def once(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """A command that ends by itself."""
-    ended: subprocess.CompletedProcess[str] = forked.run(
+    return forked.run(
         [sys.executable, "-m", "dailygrad", *words],
         cwd=ROOT,
         env=environment(**settings),
         text=True,
         timeout=PATIENCE,
     )
-    return ended
 
 
 def done(*words: str, **settings: str) -> str:

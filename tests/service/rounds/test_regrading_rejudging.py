@@ -24,6 +24,7 @@ from service.rounds.jobs import defer_regrading
 from service.rounds.regrading import Repeated, exit_status, regrade_code, repeat
 from service.store.tables import AnswerRow, Ledger, Outbox, VerdictRow
 from service.wire import AnswerInput, Notice, QuestionPost
+from tests import forked
 from tests.conftest import TOKEN, Clock
 from tests.service.roads import DAILY, Road, code, value
 
@@ -240,7 +241,7 @@ async def test_what_was_never_judged_in_the_sandbox_cannot_be_repeated(
 
 def typed(road: Road, socket: Path, *words: str) -> subprocess.CompletedProcess[str]:
     rest = {name: value for name, value in os.environ.items() if not name.startswith(("DAILYGRAD_", "DATABASE_URL"))}
-    return subprocess.run(
+    return forked.run(
         [sys.executable, "-m", "dailygrad", "regrade", *words],
         cwd=Path(__file__).parents[3],
         env={

@@ -16,6 +16,7 @@ from service.ops.backups import backups_command
 from service.process import CommandFailed, only_one
 from service.store import migrations
 from service.store.session import libpq_url, start_postgres
+from tests import forked
 from tests.conftest import MakeDatabase
 from tests.service.rows import all_rows
 
@@ -71,7 +72,7 @@ def test_a_backup_goes_through_pipes(database_url: str, new_database: MakeDataba
 
 def piped(command: str, url: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     words = [sys.executable, "-m", "dailygrad", command, "-"]
-    return subprocess.run(
+    return forked.run(
         words, cwd=ROOT, env={**os.environ, "DATABASE_URL": url}, input=stdin, capture_output=True, timeout=120
     )
 
