@@ -41,10 +41,10 @@ InteractionCallback = Callable[[RawInteraction], Awaitable[None]]
 GuildCallback = Callable[[discord.Guild, bool], Awaitable[None]]
 """Called with a server the bot is in; the flag says whether it has just been added."""
 JOURNAL: Final = "discord.sqlite"
-_REMEMBERED: Final = timedelta(days=8)
-_TIDY_S: Final = 3600.0
+_JOURNAL_RETENTION: Final = timedelta(days=8)
+_PRUNE_INTERVAL_S: Final = 3600.0
 _DRAIN_S: Final = 10.0
-_LONGEST_WAIT_S: Final = 60.0
+_MAX_RECONNECT_PAUSE_S: Final = 60.0
 _UNKNOWN_MEMBER: Final = frozenset({10004, 10007, 10013, 50001})
 # Close codes after which reconnecting cannot help. Docs: topics/opcodes-and-status-codes.
 _FATAL: Final = {
@@ -75,8 +75,8 @@ async def serve(
             except Exception:  # reconnect after any failure
                 _LOG.exception("the connection to Discord failed")
             if not stop.is_set():
-                failures = failures + 1 if loop.time() - begun < _LONGEST_WAIT_S else 1
-                await _wait(stop, min(_LONGEST_WAIT_S, 2.0**failures))
+                failures = failures + 1 if loop.time() - begun < _MAX_RECONNECT_PAUSE_S else 1
+                await _wait(stop, min(_MAX_RECONNECT_PAUSE_S, 2.0**failures))
 
 
 def _raise_if_permanent(error: Exception) -> None:
@@ -100,14 +100,14 @@ async def _run_connection(
     """Runs one connection, from login until it ends or `stop` is set."""
     pictures = Pictures()
     app = DiscordApp(client, journal, clock, asyncio.get_running_loop().time, links=links, pictures=pictures)
-    courier = Dispatcher(client, pictures.posting(app.platform))
+    dispatcher = Dispatcher(client, pictures.posting(app.platform))
     try:
         await app.bot.login(settings.bot_token)
         await set_gateway_url(app.bot, settings.api_url)
         async with _cancelling(asyncio.create_task(app.bot.connect())) as connecting:
             # The dispatcher ends first: the messages it is sending need the connection.
             async with _background(
-                _supervised("courier", courier.run),
+                _supervised("dispatcher", dispatcher.run),
                 _supervised("journal", lambda: _prune_journal(journal, clock)),
                 _supervised("replay", lambda: _replay(app), again=False),
             ):
@@ -127,8 +127,8 @@ async def _replay(app: DiscordApp) -> None:
 
 async def _prune_journal(journal: Journal, clock: Clock) -> None:
     while True:
-        journal.forget(clock() - _REMEMBERED)
-        await asyncio.sleep(_TIDY_S)
+        journal.forget(clock() - _JOURNAL_RETENTION)
+        await asyncio.sleep(_PRUNE_INTERVAL_S)
 
 
 async def _supervised(name: str, run: Callable[[], Awaitable[None]], *, again: bool = True) -> None:
@@ -142,7 +142,7 @@ async def _supervised(name: str, run: Callable[[], Awaitable[None]], *, again: b
         if not again:
             return
         failures += 1
-        await asyncio.sleep(min(_LONGEST_WAIT_S, 2.0**failures))
+        await asyncio.sleep(min(_MAX_RECONNECT_PAUSE_S, 2.0**failures))
 
 
 @contextlib.asynccontextmanager

@@ -50,12 +50,12 @@ _FILES: Final[Mapping[tuple[str, ...], Sequence[Body]]] = {
     ("bank", "import"): [{**_FILE, "description": "The document, for example Markdown."}, _CHECK],
 }
 _COMPARED_KEYS = ("type", "name", "description", "required", "autocomplete", "value", "contexts", "integration_types")
-_MOST = 25
-_LONGEST = 100
+_MAX_SUGGESTIONS = 25
+_MAX_LENGTH = 100
 # Discord asks again at every letter, so do not wait for a slow service.
-_PATIENCE_S = 1.0
-_KEPT = timedelta(minutes=2)
-_WORKSPACES = 256
+_TIMEOUT_S = 1.0
+_CACHE_LIFETIME = timedelta(minutes=2)
+_MAX_WORKSPACES = 256
 
 
 def application_commands() -> list[Body]:
@@ -160,7 +160,7 @@ class Autocompleter:
         self._client = client
         self._clock = clock
         _zones()  # load them now: they are read from many files
-        self._kept: OrderedDict[tuple[str, str], tuple[datetime, list[Suggestion]]] = OrderedDict()
+        self._cache: OrderedDict[tuple[str, str], tuple[datetime, list[Suggestion]]] = OrderedDict()
 
     async def suggest(self, who: Who, spec: Spec, argument: Argument, typed: str) -> list[Suggestion]:
         """Returns at most 25 values that match what was typed."""
@@ -170,26 +170,28 @@ class Autocompleter:
         wanted = typed.strip().lower()
         begin = [one for one in known if one[0].lower().startswith(wanted)]
         hold = [one for one in known if wanted in one[0].lower() and one not in begin]
-        return [(shown[:_LONGEST], value) for shown, value in (*begin, *hold) if 0 < len(value) <= _LONGEST][:_MOST]
+        return [(shown[:_MAX_LENGTH], value) for shown, value in (*begin, *hold) if 0 < len(value) <= _MAX_LENGTH][
+            :_MAX_SUGGESTIONS
+        ]
 
     async def _of_workspace(self, who: Who, spec: Spec, argument: Argument) -> list[Suggestion]:
         ask = self._asking(who, spec, argument)
         if ask is None or not who.workspace:
             return []
         key = (who.workspace, argument.name)
-        at, suggest = self._kept.get(key, (None, []))
-        if at is not None and self._clock() - at < _KEPT:
+        at, suggest = self._cache.get(key, (None, []))
+        if at is not None and self._clock() - at < _CACHE_LIFETIME:
             return suggest
         try:
-            async with asyncio.timeout(_PATIENCE_S):
+            async with asyncio.timeout(_TIMEOUT_S):
                 suggest = await ask()
         except (TimeoutError, ServiceRefused, ServiceUnavailable) as error:
             _LOG.info("no suggestions for %s: %s", argument.name, error)
             return suggest
-        self._kept[key] = (self._clock(), suggest)
-        self._kept.move_to_end(key)
-        while len(self._kept) > _WORKSPACES:
-            self._kept.popitem(last=False)
+        self._cache[key] = (self._clock(), suggest)
+        self._cache.move_to_end(key)
+        while len(self._cache) > _MAX_WORKSPACES:
+            self._cache.popitem(last=False)
         return suggest
 
     def _asking(self, who: Who, spec: Spec, argument: Argument) -> Callable[[], Awaitable[list[Suggestion]]] | None:

@@ -78,7 +78,7 @@ FetchMember = Callable[[Who], Awaitable[Who | None]]
 """Fetches a member's current name and rights; None if they have left the server."""
 TOO_LATE_S: Final = 2.5
 """Delay after which a first response is not attempted, seconds. Discord allows three, including the way there."""
-_REMEMBERED: Final = 64
+_SAMPLES: Final = 64
 _MODAL_TIMEOUT_S: Final = 1.5
 # For replies that open no modal: a card that is ready this soon needs no "thinking…" first.
 _CARD_TIMEOUT_S: Final = 0.2
@@ -369,7 +369,7 @@ class ClockSkew:
 
     def __init__(self, steady: Callable[[], float]) -> None:
         self._steady = steady
-        self._ages: deque[float] = deque(maxlen=_REMEMBERED)
+        self._ages: deque[float] = deque(maxlen=_SAMPLES)
 
     def of(self, interaction: str) -> float:
         """Returns by how many seconds this interaction is slower than the fastest one; 0 for the first."""
@@ -394,20 +394,20 @@ class FileRejected(Exception):
         self.card = card
 
 
-async def read_file(wanted: WantedFile, fetch: Fetch) -> str:
+async def read_file(file: WantedFile, fetch: Fetch) -> str:
     """Downloads a file and returns its text. Raises FileRejected."""
-    if wanted.size > wanted.most:
-        raise FileRejected(file_too_large_card(wanted.name, wanted.size, wanted.most))
+    if file.size > file.most:
+        raise FileRejected(file_too_large_card(file.name, file.size, file.most))
     try:
-        content = await fetch(wanted.url)
+        content = await fetch(file.url)
     except (discord.HTTPException, OSError) as error:
-        raise FileRejected(file_unavailable_card(wanted.name)) from error
-    if len(content) > wanted.most:
-        raise FileRejected(file_too_large_card(wanted.name, len(content), wanted.most))
+        raise FileRejected(file_unavailable_card(file.name)) from error
+    if len(content) > file.most:
+        raise FileRejected(file_too_large_card(file.name, len(content), file.most))
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FileRejected(file_not_text_card(wanted.name)) from error
+        raise FileRejected(file_not_text_card(file.name)) from error
     if "\x00" in text:
-        raise FileRejected(file_not_text_card(wanted.name))
+        raise FileRejected(file_not_text_card(file.name))
     return text

@@ -64,9 +64,9 @@ Health = Callable[[], Awaitable[tuple[bool, dict[str, Any]]]]
 """Returns whether the bot is healthy, and details."""
 JOURNAL = "slack-journal.sqlite"
 _DRAIN_S = 10.0
-_AGAIN_S = 2.0
-_REMEMBERED = timedelta(days=1)
-_TIDY_S = 3600.0
+_RETRY_S = 2.0
+_JOURNAL_RETENTION = timedelta(days=1)
+_PRUNE_INTERVAL_S = 3600.0
 _ANYTHING = re.compile("")
 _TRIGGER_LIFETIME = timedelta(seconds=3)
 """Age at which a trigger has expired."""
@@ -167,13 +167,13 @@ def build(
 async def run(slack: SlackApp, stop: asyncio.Event) -> None:
     """Runs the process until `stop` is set or a part fails for good."""
     settings = slack.settings
-    carrying = asyncio.create_task(slack.dispatcher.run())
+    dispatching = asyncio.create_task(slack.dispatcher.run())
     try:
-        async with contextlib.AsyncExitStack() as taking:
+        async with contextlib.AsyncExitStack() as stack:
             if settings.http_port is not None:
                 app = slack.receiver.app if settings.mode is Mode.http else None
                 pages = http_routes(app, slack.flow, slack.health)
-                port = await taking.enter_async_context(serve_http(pages, settings.host, settings.http_port))
+                port = await stack.enter_async_context(serve_http(pages, settings.host, settings.http_port))
                 _LOG.info("listening for Slack's requests on port %d", port)
             if left := slack.handler.resume(slack.clock):
                 _LOG.info("answering %d events left by an earlier process", left)
@@ -181,8 +181,8 @@ async def run(slack: SlackApp, stop: asyncio.Event) -> None:
     finally:
         # No more events arrive from here on.
         await slack.handler.drain(_DRAIN_S)
-        carrying.cancel()
-        await asyncio.gather(carrying, return_exceptions=True)
+        dispatching.cancel()
+        await asyncio.gather(dispatching, return_exceptions=True)
 
 
 def _background_jobs(slack: SlackApp) -> list[Coroutine[Any, Any, None]]:
@@ -196,8 +196,8 @@ def _background_jobs(slack: SlackApp) -> list[Coroutine[Any, Any, None]]:
 
 async def _prune_journal(slack: SlackApp) -> None:
     while True:
-        slack.journal.forget(slack.clock() - _REMEMBERED)
-        await asyncio.sleep(_TIDY_S)
+        slack.journal.forget(slack.clock() - _JOURNAL_RETENTION)
+        await asyncio.sleep(_PRUNE_INTERVAL_S)
 
 
 async def _find_single_installation(settings: SlackSettings, web: SlackWeb) -> Installation | None:
@@ -209,7 +209,7 @@ async def _find_single_installation(settings: SlackSettings, web: SlackWeb) -> I
             return None if settings.bot_token is None else await single_installation(web, settings.bot_token)
         except (SlackApiError, ClientError, TimeoutError) as error:
             _LOG.warning("no answer from Slack yet: %s", error)
-            await asyncio.sleep(_AGAIN_S)
+            await asyncio.sleep(_RETRY_S)
 
 
 async def _check_app_token(web: SlackWeb, app_token: str) -> None:

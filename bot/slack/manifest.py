@@ -52,13 +52,13 @@ BOT_EVENTS: Final = (
     "message.im",
     "tokens_revoked",
 )
-_SAID: Final = {
+_DESCRIPTIONS: Final = {
     "quiz": "The daily quiz: answer, practice, see the board",
     "quiz-admin": "Quiz administration: schedules, banks, seasons, reports",
 }
 EVENTS_PATH: Final = "/slack/events"
-_COLOUR: Final = "#1f3a5f"
-_LONG: Final = (
+_COLOR: Final = "#1f3a5f"
+_LONG_DESCRIPTION: Final = (
     "Dailygrad posts a machine-learning question to a channel, on the days and at the time you choose. Members answer "
     "privately with a button, a form, or code that is run and graded. When the round closes, the answer appears with "
     "an explanation and statistics. Between questions, /quiz practice brings back what you are about to forget."
@@ -74,8 +74,8 @@ def app_manifest(url: str = "") -> dict[str, Any]:
         "display_information": {
             "name": "Dailygrad",
             "description": "A daily quiz for machine-learning teams",
-            "long_description": _LONG,
-            "background_color": _COLOUR,
+            "long_description": _LONG_DESCRIPTION,
+            "background_color": _COLOR,
         },
         "features": {
             "app_home": {
@@ -104,7 +104,7 @@ def app_manifest(url: str = "") -> dict[str, Any]:
 def _command(name: str, url: str) -> dict[str, Any]:
     """Returns a slash command, with its subcommands as the usage hint."""
     words = dict.fromkeys(spec.path[0] for spec in COMMANDS if spec.name == name)
-    about = {"command": f"/{name}", "description": _SAID[name], "usage_hint": " | ".join(words)}
+    about = {"command": f"/{name}", "description": _DESCRIPTIONS[name], "usage_hint": " | ".join(words)}
     return {**about, "should_escape": False, **({"url": url} if url else {})}
 
 

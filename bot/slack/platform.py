@@ -27,12 +27,12 @@ Send = Callable[[Body], Awaitable[Any]]
 Sent = TypeVar("Sent")
 EVENT_TYPE = "dailygrad_post"
 # Longest wait for a turn, seconds; a message with a later turn returns to the outbox.
-_WAIT_S = 6.0
-_BACK = timedelta(hours=48)
+_MAX_WAIT_S = 6.0
+_LOOK_BACK = timedelta(hours=48)
 _PAGES, _PAGE = 10, 100
-_MANY = 10_000
+_MAX_ENTRIES = 10_000
 # Pauses, seconds: Slack processes an upload before a message may show it (java-slack-sdk#1349, python-sdk#1658).
-_LOOKS_S = (0.5, 1.0, 2.0)
+_PROCESSING_PAUSES_S = (0.5, 1.0, 2.0)
 
 
 class PartlyPosted(Exception):
@@ -101,8 +101,8 @@ class SlackPlatform:
 
     async def _send(self, client: AsyncWebClient, target: Target, channel: str, body: dict[str, Any]) -> str:
         team, thread = target.workspace, _thread(target, channel)
-        wait = self._limiter.reserve(team, channel, _WAIT_S)
-        if wait > _WAIT_S:
+        wait = self._limiter.reserve(team, channel, _MAX_WAIT_S)
+        if wait > _MAX_WAIT_S:
             raise DeliveryDelayed(wait)
         if wait:
             await asyncio.sleep(wait)
@@ -114,7 +114,7 @@ class SlackPlatform:
         """Posts a message whose turn has come, as soon as Slack has room for it."""
         channel = str(call["channel"])
         while wait := self._limiter.start(team, channel):
-            if wait > _WAIT_S:
+            if wait > _MAX_WAIT_S:
                 raise DeliveryDelayed(wait)
             await asyncio.sleep(wait)
         try:
@@ -128,7 +128,7 @@ class SlackPlatform:
             self._limiter.finish(team, channel)
 
     async def _history(self, client: AsyncWebClient, channel: str, thread: str) -> Any:
-        oldest = str((self._clock() - _BACK).timestamp())
+        oldest = str((self._clock() - _LOOK_BACK).timestamp())
         cursor = ""
         for _ in range(_PAGES):
             asked: dict[str, Any] = {"channel": channel, "limit": _PAGE, "include_all_metadata": True}
@@ -154,7 +154,7 @@ class SlackPlatform:
         if known is None:
             known = str((await client.conversations_open(users=target.member))["channel"]["id"])
             self._direct[target.workspace, target.member] = known
-            if len(self._direct) > _MANY:
+            if len(self._direct) > _MAX_ENTRIES:
                 self._direct.popitem(last=False)
         return known
 
@@ -179,7 +179,7 @@ class SlackPlatform:
         self._parts.pop(key, None)
         if 0 < len(posted) < parts:
             self._parts[key] = posted
-            if len(self._parts) > _MANY:
+            if len(self._parts) > _MAX_ENTRIES:
                 self._parts.popitem(last=False)
 
 
@@ -224,7 +224,7 @@ async def uploaded_bodies(web: SlackWeb, token: str, card: Card) -> list[Body]:
 
 
 async def send_with_pictures(
-    send: Callable[[Body], Awaitable[Sent]], body: Body, pauses: Sequence[float] = _LOOKS_S
+    send: Callable[[Body], Awaitable[Sent]], body: Body, pauses: Sequence[float] = _PROCESSING_PAUSES_S
 ) -> Sent:
     """Sends a body, waiting for pictures that Slack is still processing; in the end with their alt texts instead."""
     for pause in pauses if has_pictures(body) else ():

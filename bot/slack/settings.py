@@ -86,16 +86,16 @@ class SlackSettings(BaseSettings):
 
     @field_validator("api_url", mode="after")
     @classmethod
-    def _folder(cls, value: str) -> str:
+    def _with_slash(cls, value: str) -> str:
         parts = urlsplit(value)
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise ValueError(f"SLACK_API_URL is {value!r}; set it to a URL such as {_API}")
         return value.rstrip("/") + "/"
 
     @model_validator(mode="after")
-    def _whole(self) -> SlackSettings:
-        if wrong := _what_is_wrong(self):
-            raise ValueError(wrong)
+    def _is_complete(self) -> SlackSettings:
+        if problem := _problem(self):
+            raise ValueError(problem)
         return self
 
     @property
@@ -117,7 +117,7 @@ class SlackSettings(BaseSettings):
         return 3000 if self.port is None and (self.mode is Mode.http or self.many) else self.port
 
 
-def _what_is_wrong(settings: SlackSettings) -> str:
+def _problem(settings: SlackSettings) -> str:
     """Returns the cause and the fix of invalid settings; empty if they are valid."""
     bot, app = settings.bot_token, settings.app_token
     if app is None and settings.signing_secret is None:

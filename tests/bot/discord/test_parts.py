@@ -118,7 +118,7 @@ async def test_the_cache_of_suggestions_is_bounded(client: ServiceClient) -> Non
     practice = spec_named("practice")
     for number in range(260):
         member = Who(platform="discord", workspace=f"{number}", member="1", name="Ada")
-        autocompleter._kept[(member.workspace, "topic")] = (MONDAY, [])
+        autocompleter._cache[(member.workspace, "topic")] = (MONDAY, [])
     member = Who(platform="discord", workspace="new", member="1", name="Ada")
     await autocompleter.suggest(member, practice, argument_of(practice, "topic"), "")
-    assert len(autocompleter._kept) == 256
+    assert len(autocompleter._cache) == 256
