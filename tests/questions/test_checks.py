@@ -129,3 +129,39 @@ def test_the_same_prompt_with_another_program_is_another_question() -> None:
 def test_a_title_that_promises_a_number(title: str, found: list[str]) -> None:
     text = f"# {title}\n\n## 1. What is it?\na\n\n## 2. What is that?\nb\n"
     assert codes(read_bank(text, name="a.md").findings) == found
+
+
+def numbered(*numbers: int, section: str = "") -> str:
+    return section + "".join(f"## {number}. What is thing {number}?\n\nIt is a thing.\n\n" for number in numbers)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ((1, 2, 3), ""),
+        ((3, 4), ""),
+        ((1, 3), "number 2 is missing before this question"),
+        ((1, 4), "numbers 2 to 3 are missing before this question"),
+        ((1, 12), "numbers 2 to 11 are missing before this question"),
+        ((2, 1), ""),
+    ],
+)
+def test_missing_numbers_are_reported(numbers: tuple[int, ...], message: str) -> None:
+    found = read_bank(numbered(*numbers), name="a.md").findings
+    assert [finding.message for finding in found] == ([message] if message else [])
+    assert {finding.code for finding in found} <= {"Q305"}
+
+
+def test_numbers_start_again_in_another_section_and_are_used_once_in_each() -> None:
+    first, second = numbered(1, 2, section="# One\n\n"), numbered(1, 2, section="# Two\n\n").replace("thing", "one")
+    assert read_bank(first + second, name="a.md").findings == ()
+    (found,) = read_bank(first + numbered(2).replace("thing", "one"), name="a.md").findings
+    assert (found.code, found.message, found.note) == ("Q303", "number 2 is used twice", "the first is on line 7")
+
+
+def test_a_choice_with_the_same_key_in_another_order_is_a_duplicate() -> None:
+    text = "## {n}. Which?\n\nA. one\nB. two\n\n**Answer:** {key}\n\n"
+    same = text.replace("{n}", "1").replace("{key}", "A")
+    swapped = text.replace("{n}", "2").replace("one", "2").replace("two", "one").replace("A. 2", "A. two")
+    assert codes(read_bank(same + swapped.replace("{key}", "B"), name="a.md").findings) == ["Q302 8"]
+    assert codes(read_bank(same + swapped.replace("{key}", "A"), name="a.md").findings) == ["Q306 8"]

@@ -260,3 +260,28 @@ def calls_to_read(count: int) -> int:
 def test_work_grows_with_the_length_of_a_document() -> None:
     calls_to_read(2)
     assert calls_to_read(80) < 2.3 * calls_to_read(40)
+
+
+def test_a_brace_of_a_formula_may_be_closed_up_to_a_thousand_characters_later() -> None:
+    def codes(length: int) -> list[str]:
+        text = f"# T\n\n## 1. What is it?\n\nA text{{{'a' * length}}} here.\n"
+        return [finding.code for finding in read_bank(text, name="a.md").findings]
+
+    assert codes(999) == []
+    assert codes(1_000) == ["Q008"]
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("a `b", 3),
+        ("`a` and `b", 9),
+        ("``a` and b", 1),
+        ("``a` `` and ` b", 13),
+        ("a \\` b", None),
+        ("`a` ``b ` c``", None),
+    ],
+)
+def test_an_open_backtick_is_marked_where_it_stands(text: str, column: int | None) -> None:
+    found = [one for one in read_bank(f"## 1. What is it?\n\n{text}\n", name="a.md").findings if one.code == "Q004"]
+    assert [(one.span.line, one.span.column) for one in found] == ([(3, column)] if column else [])
