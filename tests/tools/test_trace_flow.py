@@ -16,7 +16,7 @@ from bot.core.cards import Card
 from bot.core.quiz import Quiz
 from sandbox.client import SandboxClient
 from sandbox.host import jail
-from sandbox.host.gpu import Found
+from sandbox.host.gpu import GpuInventory
 from sandbox.host.supervisor import Supervisor, SupervisorSettings
 from sandbox.wire import Run
 from service.app import build
@@ -42,7 +42,9 @@ def show(flow: str, modules: list[str]) -> None:
 async def sandbox(tmp_path: Path) -> AsyncIterator[SandboxClient]:
     """A sandbox whose supervisor runs in this process, so that it is traced too."""
     path, stop = tmp_path / "s.sock", asyncio.Event()
-    supervisor = Supervisor(SupervisorSettings(path, 1), jail.probe(weaker=False), Found(word="not used here"))
+    supervisor = Supervisor(
+        SupervisorSettings(path, 1), jail.probe(weaker=False), GpuInventory(summary="not used here")
+    )
     serving = asyncio.create_task(supervisor.serve(stop))
     client = SandboxClient(path)
     await client.until_ready()

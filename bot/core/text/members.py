@@ -171,7 +171,7 @@ def topics_card(topics: tuple[TopicCount, ...]) -> Card:
 def privacy_card(view: PrivacyView) -> Card:
     """What is kept about a member and what they can do about it."""
     if view.forgotten:
-        said = "You have been forgotten: your answers stay in the totals without your name, and everything else is deleted."
+        said = "You have been forgotten: answers stay in the totals without your name, and everything else is deleted."
         return Card("Forgotten", said, (Text(said),))
     kept = joined(
         plural(view.answers, "answer"),
