@@ -170,7 +170,7 @@ Proof (this program fails if the answer is wrong):
 
 Further reading: https://pytorch.org/docs/stable/tensor_view.html
 
-From pytorch-core · tensors.md, line 12 · licence MIT
+From pytorch-core · tensors.md, line 12 · license MIT
 
 senior · tensors · question stride-view
 

@@ -80,7 +80,7 @@ def proof_blocks(key: AnswerKey) -> tuple[Block, ...]:
     source = joined(
         f"From {escape(key.question.source)}" if key.question.source else "",
         f"`{key.place.replace('`', chr(39))}`" if key.place else "",
-        f"licence {escape(key.question.licence)}" if key.question.licence else "",
+        f"license {escape(key.question.licence)}" if key.question.licence else "",
     )
     return (*proof, *links, *((Small(source),) if source else ()))
 
