@@ -114,11 +114,11 @@ def explained(problem: Exception) -> str | None:
 
     from sandbox.client import SandboxUnreachable
     from sandbox.host.jail import NotIsolated
-    from service.config import SettingsWrong
+    from service.config import InvalidSettings
     from service.process import CommandFailed
     from service.store.session import PostgresFailed
 
-    if isinstance(problem, SettingsWrong | PostgresFailed | NotIsolated | SandboxUnreachable | CommandFailed):
+    if isinstance(problem, InvalidSettings | PostgresFailed | NotIsolated | SandboxUnreachable | CommandFailed):
         return str(problem)
     if isinstance(problem, OperationalError):
         reason = str(problem.orig).strip().splitlines()[0]

@@ -31,8 +31,8 @@ from service.cli import import_text
 from service.client import ServiceClient
 from service.config import Settings, read_settings
 from service.logs import hide_settings, log_to
-from service.metrics import exposed
-from service.process import DATA, CommandFailed, errors, listening, now, only_one, out, stop_signal, until
+from service.metrics import serve_metrics
+from service.process import DATA, CommandFailed, errors, listen, lock_folder, now, out, run_until, stop_signal
 from service.store import migrations
 from service.store.session import start_postgres
 from service.wire import ScheduleSpec, Where, Who
@@ -66,7 +66,7 @@ def run_everything(
     if bank is not None and not bank.exists():
         raise CommandFailed(f"there is no {bank}: give a Markdown file or a folder of them to --bank")
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with only_one(data):
+    with lock_folder(data):
         links = load_settings(LinkSettings)
         hide_settings(links)
         log_to(data / "dailygrad.log", links.log_level)
@@ -88,7 +88,7 @@ async def everything(data: Path, bank: Path | None, chat: Chat, port: int, links
         await step("Database brought to this version", asyncio.to_thread(migrations.upgrade, settings.database_url))
         service = build(settings, now)
         await stack.enter_async_context(service.running(work=True))
-        page = exposed(settings.metrics_host, settings.metrics_port, service.gather)
+        page = serve_metrics(settings.metrics_host, settings.metrics_port, service.gather)
         await stack.enter_async_context(page)
         await import_bank(service, bank)
         client = await stack.enter_async_context(ServiceClient.inside(service.api, settings.tokens))
@@ -97,19 +97,19 @@ async def everything(data: Path, bank: Path | None, chat: Chat, port: int, links
         tell_about_sandbox = asyncio.create_task(say_isolation(sandbox.client))
         stack.callback(tell_about_sandbox.cancel)
         if chat is Chat.web:
-            listener = stack.enter_context(listening("127.0.0.1", port))
+            listener = stack.enter_context(listen("127.0.0.1", port))
             address = await stack.enter_async_context(serve_web_chat(data, client, listener, links))
         elif elsewhere is not None:
             address = f"on {chat.value.capitalize()}; /quiz-admin setup in a channel makes the first schedule"
             if links.links is not None:
-                listener = stack.enter_context(listening("127.0.0.1", port, tries=1))
+                listener = stack.enter_context(listen("127.0.0.1", port, tries=1))
                 await stack.enter_async_context(serve_web_editor(client, listener, links))
         else:
             address = "chat below, /as NAME switches the member, /quit leaves"
         seconds = clockwork.monotonic() - started
         out.print(f"\nDailygrad is ready after {seconds:.1f} s: [bold]{address}[/bold]   (Ctrl-C stops it)\n")
         if chat is Chat.console:
-            await until(stop, run_terminal_chat(data, client))
+            await run_until(stop, run_terminal_chat(data, client))
         elif elsewhere is not None:
             await elsewhere(client, stop, links.links, data)
         else:

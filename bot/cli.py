@@ -26,8 +26,8 @@ from bot.settings import BotSettings, LinkSettings, load_settings
 from service.client import ServiceClient
 from service.heartbeat import send_heartbeats
 from service.logs import hide_settings, log_to
-from service.metrics import built, exposed
-from service.process import CommandFailed, listening, now, out, served, stop_signal, until
+from service.metrics import record_build, serve_metrics
+from service.process import CommandFailed, listen, now, out, run_until, serve_app, stop_signal
 
 RunBot = Callable[[ServiceClient, asyncio.Event, Links | None, Path], Awaitable[None]]
 """Runs a chat bot until the event is set; its data is in the folder."""
@@ -45,7 +45,7 @@ async def serve_web_chat(
         answer = Quiz(client).handle
         linked = web_chat.LinkedEditor(links.links, client, answer, now) if links.links is not None else None
         app = web_chat.build(chat, answer, suggest, (*hosts, *hosts_of(links.link_url)), linked, client.operations)
-        async with dispatching(Dispatcher(client, chat)), served(app, listener, chat.close):
+        async with dispatching(Dispatcher(client, chat)), serve_app(app, listener, chat.close):
             yield _address(listener)
 
 
@@ -58,7 +58,7 @@ async def serve_web_editor(
         raise CommandFailed("links are not configured: set DAILYGRAD_LINK_URL and DAILYGRAD_LINK_SECRET")
     linked = web_chat.LinkedEditor(settings.links, client, Quiz(client).handle, now)
     app = web_chat.build_linked(linked, (*hosts, *hosts_of(settings.link_url)))
-    async with served(app, listener, lambda: None):
+    async with serve_app(app, listener, lambda: None):
         yield _address(listener)
 
 
@@ -114,7 +114,7 @@ async def _bot_web(settings: BotSettings, links_only: bool) -> None:
     stop = stop_signal()
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     # No other port: members are sent to this address.
-    with listening(settings.web_host, settings.web_port, tries=1, named_by="DAILYGRAD_WEB_PORT") as listener:
+    with listen(settings.web_host, settings.web_port, tries=1, named_by="DAILYGRAD_WEB_PORT") as listener:
         async with contextlib.AsyncExitStack() as stack:
             client = await stack.enter_async_context(service_client(settings))
             await stack.enter_async_context(metrics_page(settings))
@@ -140,7 +140,7 @@ def bot_console() -> None:
 async def _bot_console(settings: BotSettings) -> None:
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     async with service_client(settings) as client:
-        await until(stop_signal(), run_terminal_chat(settings.data, client))
+        await run_until(stop_signal(), run_terminal_chat(settings.data, client))
 
 
 @bot_command.command("discord")
@@ -292,8 +292,8 @@ def requires_packages(chat: str) -> Iterator[None]:
 
 def metrics_page(settings: BotSettings) -> contextlib.AbstractAsyncContextManager[str]:
     """Serves this process's metrics if the settings name a port."""
-    built("")
-    return exposed(settings.metrics_host, settings.metrics_port)
+    record_build("")
+    return serve_metrics(settings.metrics_host, settings.metrics_port)
 
 
 def service_client(settings: BotSettings) -> ServiceClient:

@@ -10,7 +10,7 @@ from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.core.links import Links
-from service.credentials import SHORTEST_TOKEN, ServiceTokens, TokenFile, tokens_in
+from service.credentials import MIN_TOKEN_LENGTH, ServiceTokens, TokenFile, parse_tokens
 from service.process import DATA, CommandFailed
 
 WEB_PORT = 8765
@@ -81,7 +81,7 @@ class BotSettings(LinkSettings):
             raise ValueError(_unreadable("DAILYGRAD_SERVICE_TOKEN_FILE", self.service_token_file, error)) from None
         except ValueError as error:
             raise ValueError(
-                f"DAILYGRAD_SERVICE_TOKEN has {error}: set it to the service's token, of at least {SHORTEST_TOKEN}, "
+                f"DAILYGRAD_SERVICE_TOKEN has {error}: set it to the service's token, of at least {MIN_TOKEN_LENGTH}, "
                 "or set DAILYGRAD_SERVICE_TOKEN_FILE to a file that contains it"
             ) from None
         return self
@@ -92,7 +92,7 @@ class BotSettings(LinkSettings):
         given = self.service_token.get_secret_value()
         if not given and self.service_token_file is not None:
             return TokenFile(self.service_token_file)
-        return ServiceTokens(*tokens_in(given))
+        return ServiceTokens(*parse_tokens(given))
 
 
 def secret_of(value: SecretStr, file: Path | None, named_by: str) -> str:

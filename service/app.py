@@ -1,4 +1,4 @@
-"""Puts the service together; nothing else constructs anything. How it is served is the front door's business."""
+"""The composition root of the service: builds every part from the settings and connects them. It does not serve."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from service.store.session import Sessions, make_engine, make_sessions
 
 @dataclass(frozen=True)
 class Service:
-    """The whole question service, put together and not yet connected."""
+    """The question service with all of its parts, not yet connected to the database."""
 
     settings: Settings
     clock: Clock
@@ -43,13 +43,16 @@ class Service:
     jobs: Jobs
     api: FastAPI
     stopping: Event
-    """Set it before the end: calls that wait for something to come then return."""
+    """Set this before stopping: calls that wait for new messages then return."""
     workers: Workers | None = None
-    """Those through which the sandbox is reached, if it is."""
+    """The workers that relay to the sandbox; None if the sandbox is reached directly."""
 
     @asynccontextmanager
     async def running(self, *, work: bool = False) -> AsyncIterator[Service]:
-        """Ready to answer calls until the block ends. With `work` it also ticks, where it leads, and does jobs."""
+        """Connects and answers calls until the block exits.
+
+        With `work`, also runs jobs, and ticks while this process is the leader.
+        """
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.engine.dispose)
             if self.workers is not None:
@@ -62,14 +65,14 @@ class Service:
             yield self
 
     async def gather(self) -> Iterable[Metric]:
-        """What the page of metrics tells beside what was counted."""
+        """Returns the metrics that are looked up when the metrics page is requested."""
         state: State = self.api.state.metrics
         return await state.gather()
 
     async def tick(self) -> None:
-        """Close, post and give up whatever is due now. Any number of processes may do so at once."""
+        """Closes, posts and gives up everything due now. Several processes may do so at once."""
         now = self.clock()
-        # Yesterday's answer comes before today's question.
+        # Reveal yesterday's answer before posting today's question.
         await rounds.close_due(self.sessions, now)
         await rounds.tick(self.sessions, now)
         async with self.sessions.begin() as session:
@@ -86,13 +89,15 @@ class Service:
 
 
 def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) -> Service:
-    """The service by `settings`. `clock` gives the present instant, aware and UTC; without `sandbox`, one is
-    reached through the settings' workers or at their sockets, or there is none."""
+    """Builds the service from its settings. `clock` returns the current time, timezone-aware and in UTC.
+
+    Without `sandbox`, uses the workers or sockets in the settings; if there are none, code questions wait.
+    """
     tokens = settings.tokens
     workers = Workers(settings.worker_urls, tokens) if settings.worker_urls else None
-    if sandbox is None and settings.sandbox_places:
-        sandbox = SandboxPool(settings.sandbox_places)
-    # What goes through a worker is counted there.
+    if sandbox is None and settings.sandbox_paths:
+        sandbox = SandboxPool(settings.sandbox_paths)
+    # Workers count the runs they relay.
     counted = CountedRuns(sandbox) if sandbox is not None else workers
     fair = FairSandbox(counted) if counted is not None else None
     engine = make_engine(settings.database_url)
@@ -108,10 +113,10 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
         await regrading.regrade_code(sessions, fair, version_id, clock, last=last)
 
     jobs = make_jobs(settings.database_url, judge, draw, regrade)
-    vault = TokenCipher(settings.token_keys)
-    metrics.built(migrations.newest())
+    cipher = TokenCipher(settings.token_keys)
+    metrics.record_build(migrations.newest())
     parts = ServiceParts(
-        sessions, settings.database_url, clock, tokens, fair, jobs, migrations.newest(), vault, Event()
+        sessions, settings.database_url, clock, tokens, fair, jobs, migrations.newest(), cipher, Event()
     )
     alerts = Alerts(sessions, fair)
     return Service(settings, clock, engine, sessions, fair, alerts, jobs, make_api(parts), parts.stopping, workers)

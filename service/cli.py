@@ -1,4 +1,4 @@
-"""The commands of a service and its database: `dailygrad serve`, `work`, `migrate`, `regrade`, `bank import` …."""
+"""Commands of the service and its database: `dailygrad serve`, `work`, `migrate`, `ops`, `regrade`, `bank import` …."""
 
 from __future__ import annotations
 
@@ -30,87 +30,18 @@ from service.banks import importing, moderation
 from service.banks.importing import import_path
 from service.banks.proving import ProofOutcome, prove_all, proved_readings, proving_work
 from service.config import Settings, read_settings
-from service.errors import Refused as NotDone
+from service.errors import Refused
 from service.heartbeat import send_heartbeats
 from service.logs import hide_settings, log_to
-from service.metrics import exposed
+from service.metrics import serve_metrics
 from service.ops import operations
 from service.ops.operations_text import whole_text
-from service.process import CommandFailed, errors, listening, now, out, served, stop_signal
+from service.process import CommandFailed, errors, listen, now, out, serve_app, stop_signal
 from service.rounds import regrading
 from service.rounds.sandbox_turns import FairSandbox
-from service.sandboxes import relay_open
+from service.sandboxes import serve_relay
 from service.store import migrations
 from service.wire import BankLog, Generated, ImportChange, ImportView, Operations, Twin
-
-# Imports as plain text, for a terminal: what one does to each question, what is asked twice, the record of a bank.
-
-
-def import_text(view: ImportView, dry_run: bool) -> str:
-    """What an import did or, with `dry_run`, question by question what it would do."""
-    return "\n".join(_import_lines(view, dry_run))
-
-
-def _import_lines(view: ImportView, dry_run: bool) -> Iterator[str]:
-    if view.errors:
-        yield f"  {view.name}: kept out"
-        yield from (f"    {line}" for line in view.findings.splitlines() if line.startswith("error"))
-        return
-    yield f"  {view.name}: {_counts(view)}{'; nothing was written' if dry_run else ''}"
-    if view.generated:
-        wait = f", {view.waiting} of them waiting for `dailygrad bank approve`" if view.waiting else ""
-        yield f"    {view.generated} choices made of its own sentences{wait}"
-    if view.for_gpu:
-        yield f"    {view.for_gpu} judged on a GPU, and no sandbox has one: not asked until one does"
-    if dry_run:
-        yield from (f"    {_change(change)}" for change in view.changes)
-    if dry_run and view.twins:
-        yield f"    asked twice, with the likeness (1 is the very same, {view.near_from:.2f} or more is near):"
-        yield from (f"      {_twin(twin)}" for twin in view.twins)
-    if dry_run and view.findings:
-        yield from (f"    {line}".rstrip() for line in view.findings.splitlines())
-
-
-def undone_text(view: ImportView) -> str:
-    """What an undo did, question by question."""
-    head = f"  {view.name}: {view.changed} changed back, {view.retired} retired, {view.returned} back again"
-    return "\n".join((head, *(f"    {_change(change)}" for change in view.changes)))
-
-
-def log_text(log: BankLog) -> str:
-    """The imports of a bank, a line each, the newest first."""
-    lines = [f"  {log.name}: {len(log.imports)} {'import' if len(log.imports) == 1 else 'imports'}"]
-    for entry in log.imports:
-        what = f"undo of {entry.undoes}" if entry.undoes else entry.document or "several documents"
-        counts = f"{entry.added} new, {entry.changed} changed, {entry.unchanged} unchanged, {entry.retired} retired"
-        back = f", {entry.returned} back again" if entry.returned else ""
-        lines.append(f"  {entry.number:>4}  {entry.at:%Y-%m-%d %H:%M} UTC  {entry.digest}  {what}: {counts}{back}")
-    return "\n".join(lines)
-
-
-def _counts(view: ImportView) -> str:
-    said = f"{view.added} new, {view.changed} changed, {view.unchanged} unchanged, {view.unanswered} unanswered"
-    rest = (
-        (view.moved, "moved"),
-        (view.retired, "retired"),
-        (view.returned, "back again"),
-        (view.exact, "exact duplicate" if view.exact == 1 else "exact duplicates"),
-        (view.near, "near duplicate" if view.near == 1 else "near duplicates"),
-    )
-    return ", ".join((said, *(f"{count} {what}" for count, what in rest if count)))
-
-
-def _change(change: ImportChange) -> str:
-    line = f"line {change.line}: " if change.line else ""
-    fields = f" ({', '.join(change.fields)})" if change.fields else ""
-    made = f", which the document makes {change.made} now" if change.made else ""
-    return f"{change.what:<8}  {line}{change.id}{made}{fields}: {change.prompt}"
-
-
-def _twin(twin: Twin) -> str:
-    other = f"{twin.other} of bank {twin.bank}" if twin.bank else twin.other
-    return f"{twin.score:.2f}  line {twin.line}: {twin.id} and {other}"
-
 
 service_command = typer.Typer()
 
@@ -121,28 +52,31 @@ T = TypeVar("T")
 
 @service_command.command()
 def serve() -> None:
-    """Start the question service alone. Settings: DATABASE_URL, DAILYGRAD_SERVICE_TOKEN, DAILYGRAD_HOST, …PORT."""
+    """Start the question service alone.
+
+    Settings: DATABASE_URL, DAILYGRAD_SERVICE_TOKEN, DAILYGRAD_HOST, DAILYGRAD_PORT.
+    """
     settings = read_settings()
     hide_settings(settings)
     log_to(None, settings.log_level)
-    migrations.current(settings.database_url)  # one that cannot be reached is said at once
+    migrations.current(settings.database_url)  # fail at once if the database cannot be reached
     asyncio.run(_serve(settings))
 
 
 async def _serve(settings: Settings) -> None:
     stop = stop_signal()
     service = build(settings, now)
-    # The bots were told this port, so no other will do.
-    with listening(settings.host, settings.port, tries=1, named_by="DAILYGRAD_PORT") as listener:
-        page = exposed(settings.metrics_host, settings.metrics_port, service.gather)
-        async with service.running(), page, served(service.api, listener, service.stopping.set):
+    # The bots are configured with this port, so do not try others.
+    with listen(settings.host, settings.port, tries=1, named_by="DAILYGRAD_PORT") as listener:
+        page = serve_metrics(settings.metrics_host, settings.metrics_port, service.gather)
+        async with service.running(), page, serve_app(service.api, listener, service.stopping.set):
             out.print(f"The question service listens on {settings.host}:{listener.getsockname()[1]}")
             await stop.wait()
 
 
 @service_command.command()
 def work() -> None:
-    """Start a worker: it ticks the schedules, where it is the leader, and does the jobs."""
+    """Start a worker: it runs jobs, and the schedules if it is the leader."""
     settings = read_settings()
     hide_settings(settings)
     log_to(None, settings.log_level)
@@ -154,9 +88,9 @@ async def _work(settings: Settings) -> None:
     stop = stop_signal()
     async with contextlib.AsyncExitStack() as stack:
         service = await stack.enter_async_context(build(settings, now).running(work=True))
-        door = relay_open(service.sandbox, settings.tokens.accepts, settings.host, settings.relay_port)
-        await stack.enter_async_context(door)
-        page = exposed(settings.metrics_host, settings.metrics_port, service.gather)
+        relay = serve_relay(service.sandbox, settings.tokens.accepts, settings.host, settings.relay_port)
+        await stack.enter_async_context(relay)
+        page = serve_metrics(settings.metrics_host, settings.metrics_port, service.gather)
         await stack.enter_async_context(page)
         await stack.enter_async_context(send_heartbeats())
         out.print("The worker is ready")
@@ -165,7 +99,7 @@ async def _work(settings: Settings) -> None:
 
 @service_command.command()
 def migrate() -> None:
-    """Bring the database that DATABASE_URL names to this version."""
+    """Upgrade the database in DATABASE_URL to this version."""
     settings = read_settings(service_token=SecretStr("not needed to migrate"))
     migrations.upgrade(settings.database_url)
     out.print(f"The database is at {migrations.newest()}")
@@ -173,9 +107,9 @@ def migrate() -> None:
 
 @service_command.command()
 def ops(
-    format: Annotated[str, typer.Option(help="text, or json.")] = "text",
+    format: Annotated[str, typer.Option(help="text or json.")] = "text",
 ) -> None:
-    """Print how the quiz of every workspace runs: slots from due to confirmed, what waits, the sandbox, what failed."""
+    """Show the state of every workspace: slots from due to posted, queues, the sandbox and recent failures."""
     if format not in ("text", "json"):
         raise typer.BadParameter("text or json", param_hint="--format")
     found = asyncio.run(_in_database(_overview))
@@ -189,7 +123,7 @@ async def _overview(service: Service) -> Operations:
 
 
 def refuse_other_version(database_url: str) -> None:
-    """Raises Refused when the database is not at this version, and OperationalError when it cannot be reached."""
+    """Raises CommandFailed if the database is at another version, and OperationalError if it cannot be reached."""
     at, newest = migrations.current(database_url), migrations.newest()
     if at != newest:
         raise CommandFailed(f"the database is at {at or 'no version yet'}, not {newest}: run `dailygrad migrate`")
@@ -198,17 +132,17 @@ def refuse_other_version(database_url: str) -> None:
 @service_command.command("regrade")
 def regrade_again(
     answer: Annotated[int | None, typer.Argument(help="Number of a judged code answer.")] = None,
-    question: Annotated[str, typer.Option(help="In its place: every judged answer to the question of this id.")] = "",
+    question: Annotated[str, typer.Option(help="Instead: every judged answer to the question with this id.")] = "",
 ) -> None:
-    """Judge code again from the recorded seed, and say whether the verdict is the same. Nothing is written.
+    """Judge code answers again with the recorded seed and compare the verdicts. Writes nothing.
 
-    Exit status 1 where a verdict is another, 2 where one could not be made.
+    Exit status: 1 if a verdict differs, 2 if one could not be reached.
     """
     if (answer is None) is not bool(question):
-        raise typer.BadParameter("give the number of an answer, or --question ID", param_hint="ANSWER")
+        raise typer.BadParameter("name the number of an answer, or --question ID", param_hint="ANSWER")
     made = asyncio.run(_in_database(partial(_regrade_again, answer=answer, question=question)))
     same = sum(one.same for one in made)
-    out.print(f"  {same} of {len(made)} verdicts are the same again")
+    out.print(f"  {same} of {len(made)} verdicts are the same")
     raise SystemExit(regrading.exit_status(made))
 
 
@@ -223,24 +157,24 @@ async def _regrade_again(service: Service, *, answer: int | None, question: str)
             async for one in regrading.repeat(service.sessions, sandbox, answer_id=answer, question=question):
                 out.print(f"  {one}", markup=False, soft_wrap=True)
                 made.append(one)
-    except NotDone as refused:
+    except Refused as refused:
         raise CommandFailed(refused.message) from None
     return made
 
 
-# Banks for everybody
+# Shared banks: commands on the database
 
 
 @bank_command.command("import")
 def bank_import(
-    path: Annotated[Path | None, typer.Argument(help="A document or a folder; none: ours.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen to each question.")] = False,
+    path: Annotated[Path | None, typer.Argument(help="Document or folder. Default: the shipped bank.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would happen to each question.")] = False,
     format: Annotated[str, typer.Option(help="text, or json with every question.")] = "text",
     generated: Annotated[
-        str, typer.Option(help="Choices made of prose: use, hold (until `bank approve`) or none.")
+        str, typer.Option(help="Choices generated from prose: use, hold (until `bank approve`) or none.")
     ] = "use",
 ) -> None:
-    """Import banks for everybody into the database that DATABASE_URL names. Exit status 1 where one was kept out."""
+    """Import shared banks into the database in DATABASE_URL. Exit status 1 if one was not imported."""
     if format not in ("text", "json"):
         raise typer.BadParameter("text or json", param_hint="--format")
     if generated not in get_args(Generated):
@@ -264,48 +198,48 @@ async def _bank_import(
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
         task = bar.add_task("reading", total=None)
 
-        def tell(said: str, done: int, total: int) -> None:
-            bar.update(task, description=said, completed=done, total=total or None)
+        def tell(step: str, done: int, total: int) -> None:
+            bar.update(task, description=step, completed=done, total=total or None)
 
         return await import_path(service.sessions, path, now(), not dry_run, tell=tell, most=None, generated=generated)
 
 
 @bank_command.command("approve")
 def bank_approve(
-    question: Annotated[str, typer.Argument(help="Id of a question that waits, or all.")],
+    question: Annotated[str, typer.Argument(help="Id of a waiting question, or all.")],
 ) -> None:
-    """Have questions be asked that were made of documents' sentences and held, in banks for everybody."""
+    """Approve generated questions of shared banks that were imported with `--generated hold`."""
     work = partial(moderation.approve, question=question)
     count = asyncio.run(_in_database(lambda service: _in_transaction(service, work)))
     out.print(f"  {count} approved")
 
 
 @bank_command.command("log")
-def bank_log(name: Annotated[str, typer.Argument(help="Name of a bank for everybody.")]) -> None:
-    """Show what was imported into a bank, and when."""
+def bank_log(name: Annotated[str, typer.Argument(help="Name of a shared bank.")]) -> None:
+    """Show the imports into a bank."""
     log = asyncio.run(_in_database(lambda service: _in_transaction(service, partial(importing.import_log, name=name))))
     out.print(log_text(log), markup=False, soft_wrap=True)
 
 
 @bank_command.command("undo")
-def bank_undo(name: Annotated[str, typer.Argument(help="Name of a bank for everybody.")]) -> None:
-    """Take back the latest import into a bank; once more, and it is there again."""
+def bank_undo(name: Annotated[str, typer.Argument(help="Name of a shared bank.")]) -> None:
+    """Undo the latest import into a bank. Run it again to redo the import."""
     undo = partial(importing.undo_import, name=name, now=now())
     view = asyncio.run(_in_database(lambda service: _in_transaction(service, undo)))
     out.print(undone_text(view), markup=False, soft_wrap=True)
 
 
 async def _in_transaction(service: Service, do: Callable[..., Coroutine[Any, Any, T]]) -> T:
-    """Do something to what is everybody's. Raises Refused."""
+    """Runs `do` on the shared banks in one transaction. Raises CommandFailed."""
     try:
         async with service.sessions.begin() as session:
             return await do(session, None)
-    except NotDone as refused:
+    except Refused as refused:
         raise CommandFailed(refused.message) from None
 
 
 async def _in_database(do: Callable[[Service], Coroutine[Any, Any, T]]) -> T:
-    """Do something with a service on the database that DATABASE_URL names."""
+    """Runs `do` with a service on the database in DATABASE_URL."""
     settings = read_settings(service_token=SecretStr("not needed for banks"))
     await asyncio.to_thread(refuse_other_version, settings.database_url)
     service = build(settings, now)
@@ -313,22 +247,22 @@ async def _in_database(do: Callable[[Service], Coroutine[Any, Any, T]]) -> T:
         return await do(service)
 
 
-# Banks anywhere
+# Documents: commands without a database
 
 
 @bank_command.command("prove")
 def bank_prove(
     paths: Annotated[
-        list[Path] | None, typer.Argument(help="Documents, or folders of them, to prove; none: the shipped banks.")
+        list[Path] | None, typer.Argument(help="Documents or folders to prove. Default: the shipped banks.")
     ] = None,
     torch: Annotated[
-        str, typer.Option(metavar="VERSION", help="The torch that must be the one that runs, such as 2.13.")
+        str, typer.Option(metavar="VERSION", help="Fail unless this version of torch runs, such as 2.13.")
     ] = "",
     format: Annotated[str, typer.Option(help="text, json or github (workflow annotations).")] = "text",
 ) -> None:
-    """Run every proof, challenge, shown program and claimed output of documents in the sandbox.
+    """Run every proof, challenge, program and claimed output of documents in the sandbox.
 
-    The report names the torch that ran. Exit status 1 where a finding is an error; 2 where something could not be run.
+    The report names the version of torch. Exit status: 1 if a finding is an error, 2 if something could not be run.
     """
     if format not in FORMATS:
         raise typer.BadParameter("text, json or github", param_hint="--format")
@@ -362,3 +296,69 @@ async def _bank_prove(readings: Sequence[Reading], torch: str) -> ProofReport:
                     found.append(one)
                     bar.advance(task)
             return proved_readings(readings, found, versions, clockwork.monotonic() - started)
+
+
+def import_text(view: ImportView, dry_run: bool) -> str:
+    """Returns what an import did or, with `dry_run`, what it would do to each question."""
+    return "\n".join(_import_lines(view, dry_run))
+
+
+def _import_lines(view: ImportView, dry_run: bool) -> Iterator[str]:
+    if view.errors:
+        yield f"  {view.name}: not imported"
+        yield from (f"    {line}" for line in view.findings.splitlines() if line.startswith("error"))
+        return
+    yield f"  {view.name}: {_counts(view)}{'; nothing was written' if dry_run else ''}"
+    if view.generated:
+        wait = f", {view.waiting} of them waiting for `dailygrad bank approve`" if view.waiting else ""
+        yield f"    {view.generated} choices generated from its sentences{wait}"
+    if view.for_gpu:
+        yield f"    {view.for_gpu} need a GPU, which no sandbox has: not asked until one has"
+    if dry_run:
+        yield from (f"    {_change(change)}" for change in view.changes)
+    if dry_run and view.twins:
+        yield f"    duplicates, with their similarity (1 is identical, {view.near_from:.2f} or more is near):"
+        yield from (f"      {_twin(twin)}" for twin in view.twins)
+    if dry_run and view.findings:
+        yield from (f"    {line}".rstrip() for line in view.findings.splitlines())
+
+
+def undone_text(view: ImportView) -> str:
+    """Returns what an undo did to each question."""
+    head = f"  {view.name}: {view.changed} changed back, {view.retired} retired, {view.returned} restored"
+    return "\n".join((head, *(f"    {_change(change)}" for change in view.changes)))
+
+
+def log_text(log: BankLog) -> str:
+    """Returns the imports of a bank, one per line, newest first."""
+    lines = [f"  {log.name}: {len(log.imports)} {'import' if len(log.imports) == 1 else 'imports'}"]
+    for entry in log.imports:
+        what = f"undo of {entry.undoes}" if entry.undoes else entry.document or "several documents"
+        counts = f"{entry.added} new, {entry.changed} changed, {entry.unchanged} unchanged, {entry.retired} retired"
+        back = f", {entry.returned} restored" if entry.returned else ""
+        lines.append(f"  {entry.number:>4}  {entry.at:%Y-%m-%d %H:%M} UTC  {entry.digest}  {what}: {counts}{back}")
+    return "\n".join(lines)
+
+
+def _counts(view: ImportView) -> str:
+    counts = f"{view.added} new, {view.changed} changed, {view.unchanged} unchanged, {view.unanswered} unanswered"
+    others = (
+        (view.moved, "moved"),
+        (view.retired, "retired"),
+        (view.returned, "restored"),
+        (view.exact, "exact duplicate" if view.exact == 1 else "exact duplicates"),
+        (view.near, "near duplicate" if view.near == 1 else "near duplicates"),
+    )
+    return ", ".join((counts, *(f"{count} {what}" for count, what in others if count)))
+
+
+def _change(change: ImportChange) -> str:
+    line = f"line {change.line}: " if change.line else ""
+    fields = f" ({', '.join(change.fields)})" if change.fields else ""
+    made = f", which the document now calls {change.made}" if change.made else ""
+    return f"{change.what:<8}  {line}{change.id}{made}{fields}: {change.prompt}"
+
+
+def _twin(twin: Twin) -> str:
+    other = f"{twin.other} of bank {twin.bank}" if twin.bank else twin.other
+    return f"{twin.score:.2f}  line {twin.line}: {twin.id} and {other}"

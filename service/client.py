@@ -1,4 +1,4 @@
-"""The typed client of the question service: one method per call. Over HTTP, or straight into the ASGI app."""
+"""The typed client of the question service: one method per call, over HTTP or straight into the ASGI app."""
 
 # A call is declared by its signature, without a body.
 # mypy: disable-error-code="empty-body"
@@ -16,8 +16,8 @@ from typing import Any, ParamSpec, Self, TypeAlias, TypeVar, get_type_hints
 import httpx
 from pydantic import SecretStr, TypeAdapter
 
-from service.credentials import ServiceTokens, ShownToken
-from service.tracing import as_header
+from service.credentials import ServiceTokens, TokenAuth
+from service.tracing import event_header
 from service.wire import (
     AnswerInput,
     AnswerKey,
@@ -60,36 +60,32 @@ from service.wire import (
     Who,
 )
 
-# A call made again when the process it went to goes away, as in a rolling restart, where it may be repeated.
-
-
-PAUSES = (0.0, 0.1, 0.4, 1.0)
-"""Seconds before each further attempt: another process answers at once, and one that restarts needs a moment."""
-
+RETRY_DELAYS = (0.0, 0.1, 0.4, 1.0)
+"""Delays before each retry, seconds: another process answers at once, and one that restarts needs a moment."""
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
-"""Nobody was there to hear the call, so it had no effect."""
-HUNG_UP = (httpx.ReadError, httpx.WriteError, httpx.CloseError, httpx.RemoteProtocolError)
-"""Somebody was there and went: the call may have had its effect."""
+"""Errors of calls that never reached the service."""
+CONNECTION_LOST = (httpx.ReadError, httpx.WriteError, httpx.CloseError, httpx.RemoteProtocolError)
+"""Errors of calls that may have taken effect."""
 
 
-async def with_retries(send: Callable[[], Awaitable[httpx.Response]], *, answered_once: bool) -> httpx.Response:
-    """The response of the first attempt that reaches somebody. Raises what the last attempt raised.
+async def with_retries(send: Callable[[], Awaitable[httpx.Response]], *, idempotent: bool) -> httpx.Response:
+    """Sends a request, and retries if the process behind it goes away, as in a rolling restart.
 
-    `answered_once` says that a call that had its effect has none when it is made again.
+    Retries a request that may have taken effect only if it is `idempotent`. Raises the last attempt's error.
     """
-    somebody = False
-    for pause in PAUSES:
+    reached = False
+    for delay in RETRY_DELAYS:
         try:
             return await send()
         except NOT_SENT:
-            # Another may be there; but where there never was one, waiting keeps whoever asked from hearing of it.
-            if pause and not somebody:
+            # Another process may be listening. If none ever was, fail fast.
+            if delay and not reached:
                 raise
-        except HUNG_UP:
-            if not answered_once:
+        except CONNECTION_LOST:
+            if not idempotent:
                 raise
-            somebody = True
-        await asyncio.sleep(pause)
+            reached = True
+        await asyncio.sleep(delay)
     return await send()
 
 
@@ -98,12 +94,12 @@ P = ParamSpec("P")
 Method: TypeAlias = Callable[P, Coroutine[Any, Any, T]]
 
 NOTHING: TypeAdapter[None] = TypeAdapter(None)
-MAYBE_INSTALLATION: TypeAdapter[Installation | None] = TypeAdapter(Installation | None)
-MAYBE_SECRET: TypeAdapter[SecretStr | None] = TypeAdapter(Secret | None)
+OPTIONAL_INSTALLATION: TypeAdapter[Installation | None] = TypeAdapter(Installation | None)
+OPTIONAL_SECRET: TypeAdapter[SecretStr | None] = TypeAdapter(Secret | None)
 
 
 class _Adapters(dict[Any, TypeAdapter[Any]]):
-    """Each made once: to make one costs more than to use it."""
+    """Caches type adapters, which cost more to create than to use."""
 
     def __missing__(self, kind: Any) -> TypeAdapter[Any]:
         return self.setdefault(kind, TypeAdapter(kind))
@@ -113,7 +109,7 @@ _ADAPTERS = _Adapters()
 
 
 class ServiceRefused(Exception):
-    """The service understood and said no; `failure` says why, in words for people."""
+    """The service refused the call. `failure` has the reason, written for people."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -121,20 +117,22 @@ class ServiceRefused(Exception):
 
 
 class ServiceUnavailable(Exception):
-    """The service could not be reached, or failed; nothing is known of the call's effect. Calls may be repeated:
-    those that change something are answered once per event id."""
+    """The service could not be reached, or failed. The call may or may not have taken effect.
+
+    Calls may be repeated: those that change something take effect once per event id.
+    """
 
 
 def call(path: str, *, repeatable: bool = False) -> Callable[[Method[P, T]], Method[P, T]]:
-    """Makes a method of ServiceClient out of its signature: posts the arguments to `path`, returns the parsed answer.
+    """Implements a method of ServiceClient from its signature: posts the arguments to `path` and parses the response.
 
-    A call with an `event_id` is answered once per event, so it can be repeated. Any other is repeated only where it
-    is `repeatable`: it changes nothing, or nothing more the second time.
+    A call with an `event_id` takes effect once per event, so it can be retried. Any other call is retried only if it
+    is `repeatable`: making it twice has the same effect as making it once.
     """
 
     def declare(method: Method[P, T]) -> Method[P, T]:
         signature = inspect.signature(method)
-        again = repeatable or "event_id" in signature.parameters
+        retried = repeatable or "event_id" in signature.parameters
 
         @cache
         def answer() -> TypeAdapter[T]:
@@ -146,7 +144,7 @@ def call(path: str, *, repeatable: bool = False) -> Callable[[Method[P, T]], Met
             bound.apply_defaults()
             body = dict(bound.arguments)
             client: ServiceClient = body.pop("self")
-            return await client.send(path, answer(), repeatable=again, **body)
+            return await client.send(path, answer(), repeatable=retried, **body)
 
         return post
 
@@ -154,21 +152,21 @@ def call(path: str, *, repeatable: bool = False) -> Callable[[Method[P, T]], Met
 
 
 class ServiceClient:
-    """Calls raise ServiceRefused or ServiceUnavailable, nothing else."""
+    """Calls the service. Every call raises ServiceRefused or ServiceUnavailable, nothing else."""
 
     def __init__(self, http: httpx.AsyncClient) -> None:
         self._http = http
 
     @classmethod
     def over_http(cls, url: str, token: str | ServiceTokens) -> Self:
-        """A client of a service that listens at `url`."""
-        return cls(httpx.AsyncClient(base_url=url, auth=_shown(token), timeout=httpx.Timeout(10, read=40)))
+        """Returns a client of the service at `url`."""
+        return cls(httpx.AsyncClient(base_url=url, auth=_auth(token), timeout=httpx.Timeout(10, read=40)))
 
     @classmethod
     def inside(cls, app: Any, token: str | ServiceTokens) -> Self:
-        """A client that calls the ASGI `app` in this process, without a socket."""
+        """Returns a client that calls the ASGI app in this process, without a socket."""
         transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-        return cls(httpx.AsyncClient(transport=transport, base_url="http://service", auth=_shown(token)))
+        return cls(httpx.AsyncClient(transport=transport, base_url="http://service", auth=_auth(token)))
 
     async def __aenter__(self) -> Self:
         return self
@@ -182,10 +180,10 @@ class ServiceClient:
         await self._http.aclose()
 
     async def send(self, path: str, answer: TypeAdapter[T], *, repeatable: bool, **body: object) -> T:
-        """Posts one call. A `repeatable` one may reach the service twice: the second time changes nothing more."""
-        post = partial(self._http.post, f"/v1/{path}", json=_plain(body), headers=as_header())
+        """Posts one call. A `repeatable` call may reach the service twice, with the effect of one."""
+        post = partial(self._http.post, f"/v1/{path}", json=_to_json(body), headers=event_header())
         try:
-            response = await with_retries(post, answered_once=repeatable)
+            response = await with_retries(post, idempotent=repeatable)
         except httpx.HTTPError as error:
             raise ServiceUnavailable(f"{path}: {error or type(error).__name__}") from error
         if response.is_success:
@@ -198,43 +196,43 @@ class ServiceClient:
 
     @call("join", repeatable=True)
     async def join(self, who: Who, where: Where) -> None:
-        """Make the workspace, channel and member known, or note a new name."""
+        """Registers the workspace, channel and member, or updates their names."""
 
     @call("today", repeatable=True)
     async def today(self, who: Who, where: Where) -> TodayView:
-        """What is open in the channel, or where its id is empty in the whole workspace."""
+        """Returns the open questions of the channel, or of the whole workspace if the channel's id is empty."""
 
     @call("ask", repeatable=True)
     async def ask(self, who: Who, where: Where, ref: str) -> AskForm:
-        """The question `ref`, options in the member's own order."""
+        """Returns the question `ref` with its options in the member's own order."""
 
     @call("answer")
     async def answer(
         self, who: Who, where: Where, event_id: str, ref: str, given: AnswerInput, at: datetime
     ) -> AnswerResult:
-        """Hand in an answer made at the instant `at`, as the platform says."""
+        """Submits an answer. `at` is the platform's time of the answer."""
 
     @call("try-code")
     async def try_code(self, who: Who, ref: str, code: str) -> VerdictView:
-        """Judge `code` against the visible examples only; nothing is kept."""
+        """Judges code against the visible examples only. Stores nothing."""
 
     @call("run")
     async def run(self, who: Who, code: str) -> RunResult:
-        """Run a free snippet; nothing is kept."""
+        """Runs a snippet. Stores nothing."""
 
     @call("practice")
     async def practice(
         self, who: Who, where: Where, topic: str = "", level: str = "", kind: str = ""
     ) -> AskForm | None:
-        """The next card that is due, or a new question; None when there is nothing to ask."""
+        """Returns the next card that is due or a new question; None if there is neither."""
 
     @call("rate")
     async def rate(self, who: Who, event_id: str, ref: str, rating: Rating) -> datetime:
-        """Rate one's own recall of a practiced card; returns when it is due again."""
+        """Rates how well the member remembered a card. Returns when it is due again."""
 
     @call("explain", repeatable=True)
     async def explain(self, who: Who, question: str) -> AnswerKey:
-        """The key of a question this member has answered or whose round has closed."""
+        """Returns the key of a question that the member has answered or whose round has closed."""
 
     @call("board", repeatable=True)
     async def board(
@@ -246,7 +244,7 @@ class ServiceClient:
         limit: int = 10,
         contest: Contest = "points",
     ) -> Board:
-        """A channel's board, or with `where` None the workspace's."""
+        """Returns a channel's leaderboard, or the workspace's if `where` is None."""
 
     @call("me", repeatable=True)
     async def me(self, who: Who) -> Me: ...
@@ -259,42 +257,44 @@ class ServiceClient:
 
     @call("privacy")
     async def privacy(self, who: Who, event_id: str, action: str = "see") -> PrivacyView:
-        """`action`: see, export, csv (exports too), hide, show or forget."""
+        """Shows, exports or changes the data stored about the member: see, export, csv, hide, show or forget."""
 
     @call("report")
     async def report(self, who: Who, event_id: str, question: str, text: str) -> ReportView:
-        """Tell the moderators that a question is wrong."""
+        """Reports a question to the moderators."""
 
     @call("hello")
     async def hello(self, who: Who, event_id: str, where: Where) -> bool:
-        """Make the chat known; true for one event per chat, so that the bot says hello once. `where` may be empty."""
+        """Registers the chat. Returns True for only one event per chat, so that the bot greets it once."""
 
     @call("link")
     async def link(self, who: Who, event_id: str) -> LinkCode:
-        """A code by which the member links their account in another chat of the workspace."""
+        """Returns a code with which the member links their account in another chat of the workspace."""
 
     @call("link-with")
     async def link_with(self, who: Who, event_id: str, code: str) -> MemberLinked:
-        """Join the member to the one who made `code` in another chat of the workspace."""
+        """Merges the member with the one who made `code` in another chat of the workspace."""
 
-    # Admins; everyone else is refused
+    # Admins' calls, refused to everyone else
 
     @call("admin/chat/link")
     async def chat_link(self, who: Who, event_id: str) -> LinkCode:
-        """A code by which an admin of another chat joins that chat to this workspace."""
+        """Returns a code with which an admin of another chat joins that chat to this workspace."""
 
     @call("admin/chat/join")
     async def chat_join(self, who: Who, event_id: str, code: str, sure: bool) -> ChatLinked:
-        """Join this chat, with all it has, to the workspace that `code` was made in; audited. Unless `sure`, one that
-        has any history is left as it is, and the answer says what would be brought along."""
+        """Joins this chat, with all its data, to the workspace of `code`; audited.
+
+        Unless `sure`, a chat with any history is left unchanged, and the result lists what would be brought along.
+        """
 
     @call("admin/schedule/share")
     async def schedule_share(self, who: Who, event_id: str, where: Where, schedule: int) -> ScheduleView:
-        """Have the schedule post to the channel `where` too, of whichever chat of the workspace."""
+        """Makes the schedule post to the channel `where` too, in any chat of the workspace."""
 
     @call("admin/schedule/unshare")
     async def schedule_unshare(self, who: Who, event_id: str, where: Where, schedule: int) -> ScheduleView:
-        """Have the schedule no longer post to the channel `where`."""
+        """Stops the schedule from posting to the channel `where`."""
 
     @call("admin/schedule/add")
     async def schedule_add(self, who: Who, event_id: str, where: Where, spec: ScheduleSpec) -> ScheduleView: ...
@@ -316,19 +316,19 @@ class ServiceClient:
 
     @call("admin/schedule/preview", repeatable=True)
     async def schedule_preview(self, who: Who, schedule: int) -> RoundView:
-        """The question the next slot would get if nothing changed until then."""
+        """Returns the question that the next slot would get if nothing changed until then."""
 
     @call("admin/schedule/post-now")
     async def post_now(self, who: Who, event_id: str, schedule: int) -> RoundView:
-        """Post today's question at once. Refused when today's slot has been posted."""
+        """Posts today's question now. Refused if today's slot has been posted."""
 
     @call("admin/close-now")
     async def close_now(self, who: Who, event_id: str, where: Where) -> RoundView:
-        """Close the channel's open round and reveal it."""
+        """Closes the channel's open round and reveals the answer."""
 
     @call("admin/season/start")
     async def season_start(self, who: Who, event_id: str, name: str) -> SeasonView:
-        """Start a season; a running one ends and is archived."""
+        """Starts a season. A running one ends and is archived."""
 
     @call("admin/season/end")
     async def season_end(self, who: Who, event_id: str) -> SeasonView: ...
@@ -341,27 +341,27 @@ class ServiceClient:
 
     @call("admin/bank/import")
     async def bank_import(self, who: Who, event_id: str, name: str, text: str, apply: bool) -> ImportView:
-        """Import a document for this workspace; without `apply` only say what would happen."""
+        """Imports a document for this workspace; without `apply`, only returns what would happen."""
 
     @call("admin/bank/log", repeatable=True)
     async def bank_log(self, who: Who, name: str) -> BankLog:
-        """What was imported into a bank, the newest first."""
+        """Returns the imports of a bank, newest first."""
 
     @call("admin/bank/undo")
     async def bank_undo(self, who: Who, event_id: str, name: str) -> ImportView:
-        """Take back the latest import into the workspace's own bank of that name; audited."""
+        """Undoes the latest import into the workspace's own bank; audited."""
 
     @call("admin/bank/retire")
     async def bank_retire(self, who: Who, event_id: str, question: str, retired: bool) -> None:
-        """Take a question out of the choosing, or put it back."""
+        """Retires a question in this workspace, or restores it."""
 
     @call("admin/bank/approve")
     async def bank_approve(self, who: Who, event_id: str, question: str) -> int:
-        """Have a waiting generated question, or `all` of them, be asked; how many those were."""
+        """Approves a waiting generated question, or `all` of them. Returns how many."""
 
     @call("admin/bank/generated")
     async def bank_generated(self, who: Who, event_id: str, generated: Generated) -> None:
-        """Say what the workspace's next imports do with choices made of a document's prose."""
+        """Sets what the workspace's next imports do with choices generated from prose."""
 
     @call("admin/bank/low", repeatable=True)
     async def bank_low(self, who: Who) -> tuple[LowView, ...]: ...
@@ -371,15 +371,15 @@ class ServiceClient:
 
     @call("admin/report/settle")
     async def report_settle(self, who: Who, event_id: str, report: int, state: str) -> ReportView:
-        """`state`: dismissed or fixed."""
+        """Settles a report as dismissed or fixed."""
 
     @call("admin/member/restore")
     async def member_restore(self, who: Who, event_id: str, member: str, day: date) -> None:
-        """Let the rounds of `day` break no streak of the member of that name; audited."""
+        """Excuses a member from the rounds of `day`, so that they break no streak; audited."""
 
     @call("admin/member/adjust")
     async def member_adjust(self, who: Who, event_id: str, member: str, points: int, reason: str) -> None:
-        """Book points to the member of that name, with a reason; audited."""
+        """Adds points to the member with that name, with a reason; audited."""
 
     @call("admin/audit", repeatable=True)
     async def audit(self, who: Who, limit: int = 20) -> tuple[AuditView, ...]: ...
@@ -389,17 +389,17 @@ class ServiceClient:
 
     @call("admin/operations")
     async def operations(self, who: Who) -> Operations:
-        """How the quiz of this workspace runs."""
+        """Returns the workspace's operations page."""
 
-    # The courier: any bot process with the service's token
+    # The outbox dispatcher's calls: any bot process with the service token
 
     @call("outbox/claim")
     async def outbox_claim(self, platform: str, limit: int = 20, wait_s: float = 0) -> tuple[Delivery, ...]:
-        """Messages to make now, at most one per channel at a time so that order is kept. Waits up to `wait_s`."""
+        """Claims messages to post now, at most one per channel to preserve order. Waits up to `wait_s` for new ones."""
 
     @call("outbox/places", repeatable=True)
     async def outbox_places(self, platform: str) -> tuple[PostingChannel, ...]:
-        """Every channel of the platform that a schedule posts to, for whoever checks that it can be posted to."""
+        """Returns every channel of the platform that a schedule posts to, so that the doctor can check it."""
 
     @call("outbox/sent", repeatable=True)
     async def outbox_sent(self, delivery: int, message_ref: str) -> None: ...
@@ -414,8 +414,10 @@ class ServiceClient:
         final: bool = False,
         retry_s: float | None = None,
     ) -> None:
-        """It was not posted, or with `uncertain` nobody knows; with `final` it never will be. Heeded only of the
-        attempt that holds it now."""
+        """Reports a failed delivery. `uncertain`: it may have arrived; `final`: it will never arrive.
+
+        Ignored unless `attempt` is the attempt that holds the message now.
+        """
         await self.send(
             "outbox/failed",
             NOTHING,
@@ -428,46 +430,48 @@ class ServiceClient:
             retry_s=retry_s,
         )
 
-    # Installations: any bot process with the service's token. Tokens are never logged by client or service
+    # Installations: any bot process with the service token. Neither client nor service logs tokens
 
     @call("installation/keep")
     async def installation_keep(self, installation: Installation) -> None:
-        """Keep a new installation, or the new tokens of one; ends a lease on it."""
+        """Stores a new installation, or new tokens of one, and ends its lease."""
 
     async def installation_find(self, platform: str, team: str, enterprise: str = "") -> Installation | None:
-        """The team's installation, else its enterprise's; None where the bot is not installed."""
+        """Returns the team's installation, or else its enterprise's; None if the bot is not installed."""
         key = {"platform": platform, "team": team, "enterprise": enterprise}
-        return await self.send("installation/find", MAYBE_INSTALLATION, repeatable=True, key=key)
+        return await self.send("installation/find", OPTIONAL_INSTALLATION, repeatable=True, key=key)
 
     async def installation_forget(self, platform: str, team: str, enterprise: str = "") -> None:
-        """Throw the tokens away: the bot was uninstalled, or its token revoked."""
+        """Deletes the tokens, because the bot was uninstalled or its token revoked."""
         key = {"platform": platform, "team": team, "enterprise": enterprise}
         await self.send("installation/forget", NOTHING, repeatable=False, key=key)
 
     @call("installation/due", repeatable=True)
     async def installation_due(self, platform: str) -> tuple[InstallationKey, ...]:
-        """The installations whose token should be refreshed by now, the most urgent first."""
+        """Returns the installations whose token should be refreshed now, most urgent first."""
 
     async def installation_lease(self, platform: str, team: str, enterprise: str = "") -> SecretStr | None:
-        """The refresh token, to one caller at a time, who then hands the new tokens to `installation_keep`.
-        None where nothing is due, or another caller is at it."""
+        """Leases the refresh token to one caller, who then passes the new tokens to `installation_keep`.
+
+        Returns None if no refresh is due or another caller has the lease.
+        """
         key = {"platform": platform, "team": team, "enterprise": enterprise}
-        return await self.send("installation/lease", MAYBE_SECRET, repeatable=False, key=key)
+        return await self.send("installation/lease", OPTIONAL_SECRET, repeatable=False, key=key)
 
     @call("oauth/issue")
     async def oauth_issue(self, platform: str) -> str:
-        """A state to send along to the platform's consent page: good once, for ten minutes."""
+        """Returns an OAuth state for the platform's consent page, valid once, for ten minutes."""
 
     @call("oauth/consume")
     async def oauth_consume(self, platform: str, state: str) -> bool:
-        """Whether the state that came back is one of ours, and comes back for the first time and in time."""
+        """Returns whether the OAuth state is valid: issued here, not expired, and not used before."""
 
 
-def _shown(token: str | ServiceTokens) -> ShownToken:
-    return ShownToken(ServiceTokens(token) if isinstance(token, str) else token)
+def _auth(token: str | ServiceTokens) -> TokenAuth:
+    return TokenAuth(ServiceTokens(token) if isinstance(token, str) else token)
 
 
-def _plain(body: Mapping[str, object]) -> dict[str, object]:
+def _to_json(body: Mapping[str, object]) -> dict[str, object]:
     return {name: _ADAPTERS[type(value)].dump_python(value, mode="json") for name, value in body.items()}
 
 

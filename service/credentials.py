@@ -1,4 +1,4 @@
-"""The words by which our own processes know one another: several while they are changed, and read anew when changed."""
+"""Service tokens, which processes authenticate with, and the encryption of chat tokens in the database."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from pydantic import SecretStr
 from service.errors import Refused
 from service.logs import hide
 
-SHORTEST_TOKEN = 16
+MIN_TOKEN_LENGTH = 16
+"""Length of the shortest service token accepted, characters."""
+KEY_COMMAND = "`openssl rand -base64 32 | tr '+/' '-_'`"
+"""Shell command that generates an encryption key."""
 
 log = structlog.get_logger(__name__)
 
 
 class ServiceTokens:
-    """Service tokens, the newest first. A service takes any of them, a client shows the newest.
+    """Service tokens, newest first. A service accepts any of them; a client sends the newest.
 
-    So a token is changed without a failed call: the new one is put before the old one where the service reads it,
-    then where clients do, and the old one is taken away when no client has it any more.
+    This allows rotation without a failed call: put the new token before the old one where the service reads it, then
+    where clients do, and remove the old one when no client uses it any more.
     """
 
     def __init__(self, *tokens: str) -> None:
@@ -32,23 +35,23 @@ class ServiceTokens:
 
     @property
     def all(self) -> Sequence[str]:
-        """Every token that is good now, the newest first."""
+        """Returns every valid token, newest first."""
         return self._all
 
-    def accepts(self, shown: str) -> bool:
-        """Whether an Authorization header shows one of them. Each is compared, in a time that tells nothing of it."""
-        given = shown.encode("utf-8", "surrogateescape")
+    def accepts(self, header: str) -> bool:
+        """Returns whether an Authorization header has a valid token. Compares all of them in constant time."""
+        given = header.encode("utf-8", "surrogateescape")
         return sum([secrets.compare_digest(given, f"Bearer {token}".encode()) for token in self.all]) > 0
 
 
 class TokenFile(ServiceTokens):
-    """The tokens in a file, which is looked at whenever they are asked for. Replace it whole: write beside, rename."""
+    """Service tokens in a file, which is read again when it changes. Replace the file atomically, by renaming."""
 
     def __init__(self, path: Path) -> None:
-        """Raises OSError where it cannot be read, and ValueError for what is no token."""
+        """Raises OSError if the file cannot be read, and ValueError if it holds an invalid token."""
         self._path = path
         self._state = _state(path)
-        super().__init__(*tokens_in(path.read_text(encoding="utf-8")))
+        super().__init__(*parse_tokens(path.read_text(encoding="utf-8")))
 
     @property
     def all(self) -> Sequence[str]:
@@ -59,18 +62,18 @@ class TokenFile(ServiceTokens):
 
     def _read(self) -> None:
         try:
-            self._all = tokens_in(self._path.read_text(encoding="utf-8"))
+            self._all = parse_tokens(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            # Whoever changes it may be half-way: what was good is better than that nobody is let in.
+            # The file may be half-written; keep the previous tokens.
             why = error.strerror if isinstance(error, OSError) else "it holds no token, or one that is too short"
-            log.warning("the file of service tokens cannot be used; those before stay", path=str(self._path), why=why)
+            log.warning("service token file unusable; keeping the previous tokens", path=str(self._path), why=why)
         else:
             hide(*self._all)
-            log.info("service tokens read again", path=str(self._path), tokens=len(self._all))
+            log.info("service tokens reloaded", path=str(self._path), tokens=len(self._all))
 
 
-class ShownToken(httpx.Auth):
-    """Shows a service the newest token; where the service does not know it, or no more, whichever else there is."""
+class TokenAuth(httpx.Auth):
+    """Sends the newest token, and the other ones in turn if the service refuses it."""
 
     def __init__(self, tokens: ServiceTokens) -> None:
         self._tokens = tokens
@@ -85,30 +88,25 @@ class ShownToken(httpx.Auth):
             refused.add(token)
 
 
-def tokens_in(text: str) -> tuple[str, ...]:
-    """The tokens of a text, apart by commas or lines. Raises ValueError, without any of it, where there is none or
-    one is too short."""
+def parse_tokens(text: str) -> tuple[str, ...]:
+    """Returns the tokens in a text, separated by commas or newlines.
+
+    Raises ValueError, without quoting the text, if there is none or if one is too short.
+    """
     found = tuple(word.strip() for word in re.split(r"[,\r\n]", text) if word.strip())
     shortest = min(map(len, found), default=0)
-    if shortest < SHORTEST_TOKEN:
+    if shortest < MIN_TOKEN_LENGTH:
         raise ValueError(f"{shortest} characters")
     return found
 
 
 def _state(path: Path) -> tuple[int, int, int, int] | None:
-    """What tells one state of a file from another; None where it is not there."""
+    """Returns values that differ when the file has changed; None if there is no file."""
     try:
         found = path.stat()
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
-
-
-# Secrets that are kept: encrypted on their way into the database, decrypted on their way out. It logs nothing.
-
-
-HOW = "`openssl rand -base64 32 | tr '+/' '-_'`"
-"""What makes a key."""
 
 
 class NoTokenKey(Refused):
@@ -126,24 +124,24 @@ class WrongTokenKey(Refused):
 
 
 class TokenCipher:
-    """Encrypts with the first of its keys and decrypts with any, so that keys can be changed one after the other."""
+    """Encrypts secrets for the database with the first key and decrypts with any, so that keys can be rotated."""
 
     def __init__(self, keys: Sequence[str] = ()) -> None:
-        """Raises ValueError for what is no key."""
+        """Raises ValueError if a key is invalid."""
         self._fernet = MultiFernet([Fernet(key) for key in keys]) if keys else None
 
-    def seal(self, secret: SecretStr) -> bytes:
-        """Raises NoTokenKey."""
-        return self._keyed().encrypt(secret.get_secret_value().encode())
+    def encrypt(self, secret: SecretStr) -> bytes:
+        """Returns the encrypted secret. Raises NoTokenKey."""
+        return self._require_key().encrypt(secret.get_secret_value().encode())
 
-    def unseal(self, sealed: bytes) -> SecretStr:
-        """Raises NoTokenKey or WrongTokenKey."""
+    def decrypt(self, encrypted: bytes) -> SecretStr:
+        """Returns the secret. Raises NoTokenKey or WrongTokenKey."""
         try:
-            return SecretStr(self._keyed().decrypt(sealed).decode())
+            return SecretStr(self._require_key().decrypt(encrypted).decode())
         except InvalidToken:
             raise WrongTokenKey from None
 
-    def _keyed(self) -> MultiFernet:
+    def _require_key(self) -> MultiFernet:
         if self._fernet is None:
-            raise NoTokenKey(how=HOW)
+            raise NoTokenKey(how=KEY_COMMAND)
         return self._fernet

@@ -1,4 +1,4 @@
-"""Why a call is refused. The docstring is what people read, with the named facts filled in; statuses are `api`'s."""
+"""Reasons to refuse a call. A class's docstring is the message, with facts filled in; `api.http` sets the statuses."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class NotPossible(Refused):
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Turn a rule's ValueError, whose message is made for people, into a refusal."""
+    """Turns a ValueError, whose message is written for people, into a refusal."""
     try:
         yield
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""A process shows that it lives: its loop touches a file, which `alive` looks at."""
+"""Heartbeats: the event loop touches a file, whose age `service.healthcheck` checks."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from service.healthcheck import VARIABLE
+from service.healthcheck import FILE_VARIABLE
 
-EVERY_S = 3.0
+INTERVAL_SECONDS = 3.0
+"""Interval between heartbeats."""
 
 
 @contextlib.asynccontextmanager
 async def send_heartbeats(path: Path | None = None) -> AsyncIterator[None]:
-    """Touch the file (that of DAILYGRAD_ALIVE_FILE, if none is named) while the loop of this process goes round."""
-    named = os.environ.get(VARIABLE)
+    """Touches the file, by default the one in DAILYGRAD_ALIVE_FILE, while the event loop runs in the block."""
+    named = os.environ.get(FILE_VARIABLE)
     path = path or (Path(named) if named else None)
     if path is None:
         yield
@@ -33,5 +34,5 @@ async def send_heartbeats(path: Path | None = None) -> AsyncIterator[None]:
 
 async def _beat(path: Path) -> None:
     while True:
-        path.touch()  # noqa: ASYNC240 - in memory, and it is this loop that is to be seen going round
-        await asyncio.sleep(EVERY_S)
+        path.touch()  # noqa: ASYNC240 - quick, and it must be the event loop that touches it
+        await asyncio.sleep(INTERVAL_SECONDS)

@@ -1,12 +1,12 @@
-"""`python -m service.keys FOLDER...`: makes the secrets the parts of one installation share, once. Prints no secret.
+"""`python -m service.keys FOLDER...`: creates the secrets that the parts of one deployment share. Prints no secret.
 
-The first folder is the service's and gets all of them; the others are the bots' and get what bots need. A secret that
-is there stays: deleting its file and starting again changes it.
+The first folder is the service's and gets every secret; the others are the bots' and get what bots need. Existing
+secrets are kept: to change one, delete its file and run this again.
 
-The service token is changed while everything runs, for processes look at its file: `--rotate` makes a new one, which
-the service takes beside the old one and the bots show from then on; `--retire` has the service refuse all but the
-newest. Between the two the old one is good: leave a quarter of an hour, for codes that link chats were made with it.
-`dailygrad run` has nothing to change: it makes a new token at each start, and keeps none.
+The service token can be rotated while everything runs, because processes watch its file: `--rotate` adds a new token,
+which bots send from then on; `--retire` makes the service refuse all but the newest. Wait a quarter of an hour in
+between: link codes made with the old token stay valid that long. `dailygrad run` needs no rotation: it generates a
+token at each start and stores none.
 """
 
 from __future__ import annotations
@@ -19,69 +19,72 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from service.credentials import tokens_in
+from service.credentials import parse_tokens
 
 ROTATED = "service_token"
+"""Name of the secret that `--rotate` changes."""
 
 
-def _word() -> str:
+def _random_token() -> str:
     return secrets.token_urlsafe(32)
 
 
-def _fernet() -> str:
+def _encryption_key() -> str:
     return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()
 
 
 KEYS: dict[str, tuple[Callable[[], str], bool]] = {
-    "postgres_password": (_word, False),
-    "token_key": (_fernet, False),
-    "service_token": (_word, True),
-    "link_secret": (_word, True),
+    "postgres_password": (_random_token, False),
+    "token_key": (_encryption_key, False),
+    "service_token": (_random_token, True),
+    "link_secret": (_random_token, True),
 }
-"""How each is made, and whether bots need it."""
+"""Secrets by name: how to generate each, and whether bots need it."""
 
 
 def make_keys(folders: Sequence[Path]) -> list[str]:
-    """Make what is missing; the names of what was made."""
+    """Creates the missing secrets and returns their names."""
     first, *others = folders
-    made = []
+    created = []
     for name, (make, shared) in KEYS.items():
         if not (first / name).exists():
             _write(first / name, make())
-            made.append(name)
+            created.append(name)
         for folder in others if shared else ():
-            _hand_on(first / name, folder)
-    return made
+            _copy_newest(first / name, folder)
+    return created
 
 
 def rotate(folders: Sequence[Path]) -> int:
-    """Put a new service token before those that are good; how many are good then. The service knows it before any bot
-    shows it, whenever this is cut short."""
+    """Adds a new service token and returns how many are valid now.
+
+    The service gets it before any bot does, so that it is safe to interrupt this.
+    """
     first, *others = folders
-    tokens = [_word(), *tokens_in((first / ROTATED).read_text())]
+    tokens = [_random_token(), *parse_tokens((first / ROTATED).read_text())]
     _write(first / ROTATED, "\n".join(tokens))
     for folder in others:
-        _hand_on(first / ROTATED, folder)
+        _copy_newest(first / ROTATED, folder)
     return len(tokens)
 
 
 def retire(folders: Sequence[Path]) -> int:
-    """Have the service take none but the newest token, once every bot's folder has it; how many are good no more."""
+    """Removes all service tokens but the newest, after giving it to every bot. Returns how many were removed."""
     first, *others = folders
     for folder in others:
-        _hand_on(first / ROTATED, folder)
-    newest, *older = tokens_in((first / ROTATED).read_text())
+        _copy_newest(first / ROTATED, folder)
+    newest, *older = parse_tokens((first / ROTATED).read_text())
     _write(first / ROTATED, newest)
     return len(older)
 
 
-def _hand_on(secret: Path, folder: Path) -> None:
-    """Give a folder a secret's newest value."""
+def _copy_newest(secret: Path, folder: Path) -> None:
+    """Copies a secret's newest value to a folder."""
     _write(folder / secret.name, secret.read_text().partition("\n")[0])
 
 
 def _write(path: Path, secret: str) -> None:
-    # Whole or not at all: whoever is killed in between leaves no half of a secret.
+    # Write and rename, so that an interruption never leaves half a secret.
     new = path.with_name(f".{path.name}")
     new.unlink(missing_ok=True)
     with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o440), "w") as file:
@@ -90,19 +93,23 @@ def _write(path: Path, secret: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m service.keys", description="The secrets of one installation.")
-    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="the service's, then the bots'")
+    parser = argparse.ArgumentParser(
+        prog="python -m service.keys", description="Create or rotate the secrets of a deployment."
+    )
+    parser.add_argument(
+        "folders", nargs="+", type=Path, metavar="FOLDER", help="the service's folder, then the bots' folders"
+    )
     step = parser.add_mutually_exclusive_group()
-    step.add_argument("--rotate", action="store_true", help="make a new service token; the old one stays good")
-    step.add_argument("--retire", action="store_true", help="have the service take the newest service token alone")
-    asked = parser.parse_args()
-    made = make_keys(asked.folders)
-    said = f"made: {', '.join(made)}" if made else "every secret was there"
-    if asked.rotate:
-        said = f"a new service token is in use; {rotate(asked.folders)} are good until --retire"
-    elif asked.retire:
-        said = f"service tokens that are good no more: {retire(asked.folders)}"
-    sys.stdout.write(f"{said}\n")
+    step.add_argument("--rotate", action="store_true", help="add a new service token; the old one stays valid")
+    step.add_argument("--retire", action="store_true", help="remove all service tokens but the newest")
+    arguments = parser.parse_args()
+    created = make_keys(arguments.folders)
+    message = f"Created: {', '.join(created)}" if created else "Every secret exists already"
+    if arguments.rotate:
+        message = f"Added a new service token; {rotate(arguments.folders)} are valid until --retire"
+    elif arguments.retire:
+        message = f"Service tokens removed: {retire(arguments.folders)}"
+    sys.stdout.write(f"{message}\n")
 
 
 if __name__ == "__main__":

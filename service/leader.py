@@ -1,6 +1,6 @@
-"""The clockwork: APScheduler ticks every second, and of all processes only the leader acts. What a tick does is given.
+"""Leader election with a Postgres advisory lock, and the one-second tick that only the leader runs.
 
-The truth is in the rows; a missed or doubled tick changes nothing but the moment.
+The database rows decide what is due: a missed or repeated tick only delays work, it never loses or repeats it.
 """
 
 from __future__ import annotations
@@ -21,124 +21,127 @@ from service.store.session import libpq_url
 
 log = structlog.get_logger(__name__)
 
-LEADER = 0x_DA117_0002
-"""Key of the advisory lock the leader holds."""
+LEADER_LOCK = 0x_DA117_0002
+"""Key of the advisory lock that the leader holds."""
 TICK_SECONDS = 1
+"""Interval between ticks and heartbeats."""
 LEASE_SECONDS = 8.0
-"""A leader that is not heard of for so long, frozen or behind a network that is split, is followed by another."""
-# Of a server older than the setting the connection ends only when the network says so.
-_ENDS_WHEN_SILENT = "select set_config(name, %s, false) from pg_settings where name = 'idle_session_timeout'"
+"""Time without a heartbeat after which another process may take over."""
+# Servers older than this setting only notice a lost client when the network reports it.
+_SET_IDLE_TIMEOUT = "select set_config(name, %s, false) from pg_settings where name = 'idle_session_timeout'"
 
 
 class Leader:
-    """Leadership over one database: an advisory lock on a connection of its own, lost with that connection.
+    """Holds an advisory lock on a dedicated connection.
 
-    The server ends the connection when it hears nothing for `patience_s`; so long an answer is waited for here too.
+    Losing the connection loses the lock: the server closes it after `lease_seconds` of silence, and queries here time
+    out after the same interval.
     """
 
-    def __init__(self, database_url: str, key: int = LEADER, *, patience_s: float = LEASE_SECONDS) -> None:
+    def __init__(self, database_url: str, key: int = LEADER_LOCK, *, lease_seconds: float = LEASE_SECONDS) -> None:
         self._url = libpq_url(database_url)
         self._key = key
-        self._patience_s = patience_s
+        self._lease_seconds = lease_seconds
         self._connection: AsyncConnection | None = None
-        self._leads = False
+        self._is_leader = False
 
-    async def leads(self) -> bool:
-        """Whether this process leads now; takes the lead where nobody has it."""
+    async def acquire(self) -> bool:
+        """Acquires or confirms leadership. Returns whether this process is the leader."""
         try:
-            return await self._within_patience(self._look())
+            return await self._with_timeout(self._try_lock())
         except psycopg.Error as error:
             log.warning("leadership lost", error=str(error))
-            await self._let_go()
+            await self._disconnect()
             return False
         finally:
-            LEADS.set(self._leads)
+            LEADS.set(self._is_leader)
 
     @asynccontextmanager
-    async def held(self) -> AsyncIterator[None]:
-        """Be heard of while the block lasts, however long that is."""
-        over = asyncio.Event()
-        holding = asyncio.create_task(self._hold(over))
+    async def heartbeat(self) -> AsyncIterator[None]:
+        """Sends heartbeats until the block exits."""
+        done = asyncio.Event()
+        task = asyncio.create_task(self._send_heartbeats(done))
         try:
             yield
         finally:
-            over.set()
-            await holding
+            done.set()
+            await task
 
-    async def _hold(self, over: asyncio.Event) -> None:
-        while not over.is_set():
+    async def _send_heartbeats(self, done: asyncio.Event) -> None:
+        while not done.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(over.wait(), TICK_SECONDS)
+                await asyncio.wait_for(done.wait(), TICK_SECONDS)
                 return
-            if not await self.leads():
+            if not await self.acquire():
                 return
 
-    async def resign(self) -> None:
-        """Let another take over, which can do so once this returns."""
-        if self._leads:
-            # The server takes its time to notice that a connection was closed.
+    async def release(self) -> None:
+        """Releases leadership. Another process can acquire it once this returns."""
+        if self._is_leader:
+            # Unlock explicitly: the server takes a moment to notice a closed connection.
             with suppress(psycopg.Error):
-                await self._within_patience(self._unlock())
-        await self._let_go()
+                await self._with_timeout(self._unlock())
+        await self._disconnect()
 
-    async def _let_go(self) -> None:
-        connection, self._connection, self._leads = self._connection, None, False
+    async def _disconnect(self) -> None:
+        connection, self._connection, self._is_leader = self._connection, None, False
         LEADS.set(0)
         if connection is not None:
             await connection.close()
 
-    async def _within_patience(self, asking: Coroutine[Any, Any, bool]) -> bool:
-        task = asyncio.create_task(asking)
-        done, _ = await asyncio.wait({task}, timeout=self._patience_s)
+    async def _with_timeout(self, query: Coroutine[Any, Any, bool]) -> bool:
+        task = asyncio.create_task(query)
+        done, _ = await asyncio.wait({task}, timeout=self._lease_seconds)
         if done:
             return task.result()
-        # Cancelled only now: whoever cancels a query asks the server to, which may be what cannot be reached.
-        await self._let_go()
+        # Cancel after disconnecting: cancelling a query contacts the server, which may be unreachable.
+        await self._disconnect()
         task.cancel()
-        raise psycopg.OperationalError(f"the database said nothing for {self._patience_s:g} s")
+        raise psycopg.OperationalError(f"no response from the database for {self._lease_seconds:g} s")
 
     async def _unlock(self) -> bool:
         if self._connection is not None:
             await self._connection.execute("select pg_advisory_unlock(%s)", (self._key,))
         return True
 
-    async def _look(self) -> bool:
+    async def _try_lock(self) -> bool:
         if self._connection is None:
             self._connection = await AsyncConnection.connect(self._url, autocommit=True, connect_timeout=5)
-            await self._connection.execute(_ENDS_WHEN_SILENT, (f"{self._patience_s:g}s",))
-        if self._leads:
+            await self._connection.execute(_SET_IDLE_TIMEOUT, (f"{self._lease_seconds:g}s",))
+        if self._is_leader:
             await self._connection.execute("select 1")
             return True
         row = await (await self._connection.execute("select pg_try_advisory_lock(%s)", (self._key,))).fetchone()
-        self._leads = row is not None and bool(row[0])
-        return self._leads
+        self._is_leader = row is not None and bool(row[0])
+        return self._is_leader
 
 
 @asynccontextmanager
 async def run_ticks(leader: Leader, tick: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
-    """Call `tick` every second while this process leads, until the block ends."""
+    """Calls `tick` once a second while this process is the leader, until the block exits."""
+    tick_lock = asyncio.Lock()
 
-    in_hand = asyncio.Lock()
-
-    async def beat() -> None:
-        async with in_hand:
-            if not await leader.leads():
+    async def run_tick() -> None:
+        async with tick_lock:
+            if not await leader.acquire():
                 return
             try:
                 with TICK_DURATION.time():
-                    async with leader.held():
+                    async with leader.heartbeat():
                         await tick()
-            except Exception as error:  # the next second tries again; a scheduler that stops would lose the day
+            except Exception as error:  # retried a second later; stopping the scheduler would lose the day's question
                 TICKS_FAILED.inc()
                 log.error("tick failed", exc_info=error)
 
     scheduler = AsyncIOScheduler(timezone=UTC)
-    scheduler.add_job(beat, "interval", seconds=TICK_SECONDS, max_instances=1, coalesce=True, misfire_grace_time=None)
+    scheduler.add_job(
+        run_tick, "interval", seconds=TICK_SECONDS, max_instances=1, coalesce=True, misfire_grace_time=None
+    )
     scheduler.start()
     try:
         yield
     finally:
         scheduler.pause()
-        async with in_hand:  # a tick is finished, not broken off
+        async with tick_lock:  # let a running tick finish
             scheduler.shutdown(wait=False)
-        await leader.resign()
+        await leader.release()

@@ -1,4 +1,4 @@
-"""What every process of ours needs and none decides: the time, being stopped, a port to listen at, a refusal."""
+"""What every process needs: the clock, stop signals, a listening socket, a server, and errors for the operator."""
 
 from __future__ import annotations
 
@@ -20,44 +20,46 @@ out = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
 
 DATA = Path(".dailygrad")
-"""Where `dailygrad run` keeps everything, unless it is told another folder."""
+"""Default data folder of `dailygrad run`."""
 
 
 class CommandFailed(Exception):
-    """The command cannot do what was asked; the message names the cause and the cure."""
+    """A command failed. The message names the cause and the fix."""
 
 
-class InUse(CommandFailed):
-    """Another process holds the folder."""
+class FolderInUse(CommandFailed):
+    """Another process has locked the folder."""
 
 
 @contextlib.contextmanager
-def only_one(data: Path) -> Iterator[None]:
-    """Hold the folder for this process. Raises InUse while another does."""
+def lock_folder(data: Path) -> Iterator[None]:
+    """Locks the folder until the block exits. Raises FolderInUse if another process has locked it."""
     with (data / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise InUse(f"another `dailygrad run` uses {data}; stop it, or name another folder with --data") from None
+            raise FolderInUse(
+                f"another `dailygrad run` uses {data}; stop it, or choose another folder with --data"
+            ) from None
         yield
 
 
 def now() -> datetime:
-    """The present instant. The only place that asks the machine."""
+    """Returns the current time in UTC. The only function that reads the machine's clock."""
     return datetime.now(UTC)
 
 
 def stop_signal() -> asyncio.Event:
-    """Set when the process is asked to stop."""
+    """Returns an event that is set when the process receives a signal to stop."""
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     return stop
 
 
-async def until(stop: asyncio.Event, doing: Coroutine[Any, Any, None]) -> None:
-    """Do something until it is done or we are asked to stop."""
-    tasks = {asyncio.create_task(doing), asyncio.create_task(stop.wait())}
+async def run_until(stop: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
+    """Runs a coroutine until it returns or `stop` is set."""
+    tasks = {asyncio.create_task(work), asyncio.create_task(stop.wait())}
     done, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in pending:
         task.cancel()
@@ -67,7 +69,7 @@ async def until(stop: asyncio.Event, doing: Coroutine[Any, Any, None]) -> None:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its signal handlers: stopping is decided in one place, `stop_signal`."""
+    """uvicorn without its signal handlers: `stop_signal` handles signals."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -75,12 +77,12 @@ class _Server(uvicorn.Server):
 
 
 @contextlib.asynccontextmanager
-async def served(
+async def serve_app(
     app: ASGIApp, listener: socket.socket, closing: Callable[[], None] = lambda: None, *, grace_s: int = 5
 ) -> AsyncIterator[None]:
-    """The app on the listener until the block ends; `closing` lets go of open streams first.
+    """Serves an app on a listening socket until the block exits.
 
-    Calls that are in hand then have so many seconds to be answered.
+    Then calls `closing`, which should end open streams, and gives running requests `grace_s` seconds to finish.
     """
     config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=grace_s)
     server = _Server(config)
@@ -94,11 +96,14 @@ async def served(
 
 
 @contextlib.contextmanager
-def listening(host: str, port: int, *, tries: int = 20, named_by: str = "--port") -> Iterator[socket.socket]:
-    """A listening socket on the first free port from `port` on, of so many. Raises Refused when none can be had."""
+def listen(host: str, port: int, *, tries: int = 20, named_by: str = "--port") -> Iterator[socket.socket]:
+    """Yields a socket that listens on the first free port of `tries` ports from `port`.
+
+    Raises CommandFailed if none is free.
+    """
     problem: OSError | None = None
     for candidate in range(port, min(port + tries, 65536)):
-        # Named as TCP, or asyncio leaves Nagle's rule on for what is accepted: 40 ms for each answer of two writes.
+        # With an explicit TCP protocol, asyncio sets TCP_NODELAY on accepted connections: it saves 40 ms per response.
         listener = socket.socket(proto=socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -112,4 +117,4 @@ def listening(host: str, port: int, *, tries: int = 20, named_by: str = "--port"
             yield listener
             return
     ports = f"port {port}" if tries == 1 else f"any of the ports {port} to {port + tries - 1}"
-    raise CommandFailed(f"cannot listen at {ports} of {host} ({problem}); name another with {named_by}")
+    raise CommandFailed(f"cannot listen on {ports} of {host} ({problem}); choose another port with {named_by}")

@@ -1,4 +1,8 @@
-"""The sandbox as a service reaches it: through workers, each of which passes runs on. `relay` is their side of it."""
+"""The sandbox over HTTP: workers relay runs to their sandbox, and services reach it through the workers.
+
+`Relay` is the worker's side and `Workers` the service's. `POST /run` takes a Run and `GET /health` nothing; both answer
+in the format of `sandbox.wire`. The relay checks the service token and knows nothing about questions or members.
+"""
 
 from __future__ import annotations
 
@@ -22,227 +26,221 @@ from sandbox import wire
 from sandbox.client import Health, NobodyThere, SandboxUnreachable
 from sandbox.load_balancer import LoadBalancer
 from sandbox.wire import MAX_BODY, MAX_HEADER, Outcome, Run
-from service.credentials import ServiceTokens, ShownToken
-from service.process import listening, served
+from service.credentials import ServiceTokens, TokenAuth
+from service.process import listen, serve_app
 from service.rounds.sandbox_turns import SandboxPort
 
-# A worker's door to the sandbox: whoever shows the service token has runs done there. Knows no question and no member.
-#
-# POST /run takes one Run and GET /health nothing, both answer in the words of `sandbox.wire`. `workers` is the client.
-
-
-LARGEST = MAX_BODY + MAX_HEADER + 4
-"""Bytes of a frame."""
-MOST_RUNS = 256
-"""In hand at once; how many of them run, and in which order, is the sandboxes' to say."""
-MOST_BYTES = 2 * LARGEST
-"""Of all runs in hand together."""
-GRACE_S = 8
-"""For runs in hand when the worker is stopped; its jobs have the rest of a container's time."""
+MAX_FRAME_BYTES = MAX_BODY + MAX_HEADER + 4
+"""Largest frame, bytes."""
+MAX_RUNS = 256
+"""Most runs that a relay holds at once. The sandboxes decide how many of them run, and in which order."""
+MAX_BYTES = 2 * MAX_FRAME_BYTES
+"""Most bytes of all runs that a relay holds together."""
+GRACE_SECONDS = 8
+"""Time that running runs get when the worker stops, seconds; its jobs get the rest of a container's grace period."""
 FRAME = "application/octet-stream"
 _FULL = "The sandbox is busy: {} runs are in hand already. Try again in a minute; nothing was changed."
 
 
-class _No(Exception):
-    """What was asked is answered with this status and sentence."""
+class _HttpError(Exception):
+    """The request gets this status and message."""
 
-    def __init__(self, status: int, said: str) -> None:
-        super().__init__(said)
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
         self.status = status
 
 
 class Relay:
-    """The ASGI application. `admits` says of an Authorization header whether it opens the door."""
+    """The ASGI application of a worker. `accepts` decides whether an Authorization header is valid."""
 
     def __init__(
         self,
         sandbox: SandboxPort,
-        admits: Callable[[str], bool],
+        accepts: Callable[[str], bool],
         *,
-        most_runs: int = MOST_RUNS,
-        most_bytes: int = MOST_BYTES,
-        largest: int = LARGEST,
+        max_runs: int = MAX_RUNS,
+        max_bytes: int = MAX_BYTES,
+        max_frame_bytes: int = MAX_FRAME_BYTES,
     ) -> None:
         self._sandbox = sandbox
-        self._admits = admits
-        self._most_runs, self._most_bytes, self._largest = most_runs, most_bytes, largest
+        self._accepts = accepts
+        self._max_runs, self._max_bytes, self._max_frame_bytes = max_runs, max_bytes, max_frame_bytes
         self._runs = 0
         self._bytes = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request; whoever hangs up ends their run."""
+        """Handles one request. Disconnecting ends the run."""
         if scope["type"] != "http":
             return
         request = Request(scope, receive)
         try:
             answer = await self._answer(request)
-        except _No as refusal:
+        except _HttpError as refusal:
             answer = PlainTextResponse(str(refusal), refusal.status, {"Connection": "close"})
         except ClientDisconnect:
             return
         await answer(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response:
-        if not self._admits(request.headers.get("authorization", "")):
-            raise _No(401, "the service token is missing or wrong: the service and its workers must share one")
+        if not self._accepts(request.headers.get("authorization", "")):
+            raise _HttpError(401, "the service token is missing or wrong: the service and its workers must share one")
         match request.method, request.url.path:
             case "GET", "/health":
                 return await self._health()
             case "POST", "/run":
                 return await self._run(request)
-        raise _No(404, "there are POST /run and GET /health here")
+        raise _HttpError(404, "not found: use POST /run or GET /health")
 
     async def _health(self) -> Response:
         try:
             health = await self._sandbox.health()
         except SandboxUnreachable as problem:
-            raise _No(503, str(problem)) from None
+            raise _HttpError(503, str(problem)) from None
         return Response(json.dumps(asdict(health)), media_type="application/json")
 
     async def _run(self, request: Request) -> Response:
         length = self._length(request)
-        if self._runs >= self._most_runs or self._bytes + length > self._most_bytes:
+        if self._runs >= self._max_runs or self._bytes + length > self._max_bytes:
             outcome = Outcome("", "internal", refused="full", detail=_FULL.format(self._runs))
             return Response(wire.encode_outcome(outcome), media_type=FRAME, headers={"Connection": "close"})
         self._runs += 1
         self._bytes += length
         try:
             run = await self._read(request, length)
-            outcome = await self._done(run, request)
+            outcome = await self._run_until_disconnect(run, request)
         finally:
             self._runs -= 1
             self._bytes -= length
         return Response(wire.encode_outcome(outcome), media_type=FRAME)
 
     def _length(self, request: Request) -> int:
-        said = request.headers.get("content-length", "")
-        if not said.isascii() or not said.isdecimal():
-            raise _No(411, "say how long the run is with Content-Length")
-        if len(said) > 12 or int(said) > self._largest:
-            raise _No(413, f"a run has at most {self._largest} bytes")
-        return int(said)
+        length = request.headers.get("content-length", "")
+        if not length.isascii() or not length.isdecimal():
+            raise _HttpError(411, "the Content-Length header is required")
+        if len(length) > 12 or int(length) > self._max_frame_bytes:
+            raise _HttpError(413, f"a run has at most {self._max_frame_bytes} bytes")
+        return int(length)
 
     async def _read(self, request: Request, length: int) -> Run:
         held = bytearray()
         async for part in request.stream():
             held += part
             if len(held) > length:
-                raise _No(400, "the run is longer than was said")
+                raise _HttpError(400, "the run is longer than its Content-Length")
         try:
             kind, head, body = wire.decode(bytes(held))
             if kind != "run":
                 raise ValueError(f"a frame of kind {kind!r}")
             return wire.read_run(head, body)
         except ValueError as problem:
-            raise _No(400, f"no run: {problem}") from None
+            raise _HttpError(400, f"not a run: {problem}") from None
 
-    async def _done(self, run: Run, request: Request) -> Outcome:
+    async def _run_until_disconnect(self, run: Run, request: Request) -> Outcome:
         running = asyncio.create_task(self._sandbox.run(run), name="relayed run")
-        gone = asyncio.create_task(_hung_up(request), name="relayed caller")
+        gone = asyncio.create_task(_wait_for_disconnect(request), name="relayed caller")
         try:
             await asyncio.wait({running, gone}, return_when=asyncio.FIRST_COMPLETED)
             if not running.done():
                 raise ClientDisconnect
             return running.result()
         except ValueError as problem:
-            raise _No(400, str(problem)) from None
+            raise _HttpError(400, str(problem)) from None
         finally:
             for task in (running, gone):
                 task.cancel()
-            # Awaited, so that the sandbox has been hung up on before the next run comes.
+            # Wait, so that the sandbox connection is closed before the next run.
             await asyncio.gather(running, gone, return_exceptions=True)
 
 
-async def _hung_up(request: Request) -> None:
+async def _wait_for_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
 @asynccontextmanager
-async def relay_open(
-    sandbox: SandboxPort | None, admits: Callable[[str], bool], host: str, port: int | None
+async def serve_relay(
+    sandbox: SandboxPort | None, accepts: Callable[[str], bool], host: str, port: int | None
 ) -> AsyncIterator[None]:
-    """The door at that port until the block ends; where there is no port or no sandbox there is none.
+    """Serves a relay until the block exits, then gives running runs time to finish. Needs a port and a sandbox.
 
-    Raises Refused where the port cannot be had. Runs in hand at the end are given a while to be done.
+    Raises CommandFailed if the port is taken.
     """
     async with contextlib.AsyncExitStack() as stack:
         if sandbox is not None and port is not None:
-            listener = stack.enter_context(listening(host, port, tries=1, named_by="DAILYGRAD_RELAY_PORT"))
-            await stack.enter_async_context(served(Relay(sandbox, admits), listener, grace_s=GRACE_S))
+            listener = stack.enter_context(listen(host, port, tries=1, named_by="DAILYGRAD_RELAY_PORT"))
+            await stack.enter_async_context(serve_app(Relay(sandbox, accepts), listener, grace_s=GRACE_SECONDS))
         yield
 
 
-_CONNECT_S = 3.0
-_SLACK_S = 100.0
-"""Beyond a run's own time: more than a worker waits for its sandbox, so that the one who knows more gives up first."""
-_HEALTH_S = 12.0
-_NAMES_S = 5.0
-"""How long the addresses of a name are taken to be its addresses still."""
-_LOOKUP_S = 3.0
-_KEPT_S = 3.0
-"""An idle connection is ours to close: a worker keeps it for longer, so none goes as a run is sent over it."""
+_CONNECT_TIMEOUT_SECONDS = 3.0
+_EXTRA_RUN_SECONDS = 100.0
+"""Time to wait beyond a run's limit: longer than a worker waits, so that the worker, which knows more, fails first."""
+_HEALTH_TIMEOUT_SECONDS = 12.0
+_DNS_CACHE_SECONDS = 5.0
+"""Time for which resolved addresses are reused."""
+_DNS_TIMEOUT_SECONDS = 3.0
+_KEEPALIVE_SECONDS = 3.0
+"""Time for which idle connections are kept: shorter than the worker's, so that none closes while a run is sent."""
 
 
 class Workers(LoadBalancer[str]):
-    """Workers at `urls`, such as http://worker:8001, where a name may stand for many.
-
-    Close them at the end.
-    """
+    """A load balancer over workers at URLs such as http://worker:8001. A host name may resolve to several workers."""
 
     def __init__(self, urls: Sequence[str], tokens: ServiceTokens, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(clock)
         self._urls = tuple(urls)
         self._http = httpx.AsyncClient(
-            auth=ShownToken(tokens),
-            timeout=httpx.Timeout(_HEALTH_S, connect=_CONNECT_S),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=32, keepalive_expiry=_KEPT_S),
+            auth=TokenAuth(tokens),
+            timeout=httpx.Timeout(_HEALTH_TIMEOUT_SECONDS, connect=_CONNECT_TIMEOUT_SECONDS),
+            limits=httpx.Limits(
+                max_connections=None, max_keepalive_connections=32, keepalive_expiry=_KEEPALIVE_SECONDS
+            ),
             trust_env=False,
         )
         self._addresses: tuple[str, ...] = ()
         self._looked_up = float("-inf")
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Closes the connections."""
         await self._http.aclose()
 
     async def present(self) -> Sequence[str]:
-        """The address of each worker, as the names stand for them just now."""
-        if self._clock() - self._looked_up >= _NAMES_S:
-            found = await asyncio.gather(*map(_addresses, self._urls))
-            # A name server that is away for a moment takes no worker with it.
+        """Returns the address of each worker, as the names resolve now."""
+        if self._clock() - self._looked_up >= _DNS_CACHE_SECONDS:
+            found = await asyncio.gather(*map(_resolve, self._urls))
+            # Keep the known workers if the name server fails for a moment.
             self._addresses = tuple(dict.fromkeys(one for each in found for one in each)) or self._addresses
             self._looked_up = self._clock()
         return self._addresses
 
     def backend(self, name: str) -> _Worker:
-        """The worker at that address."""
+        """Returns the worker at that address."""
         return _Worker(self._http, name)
 
     def absence(self) -> str:
-        """Where no worker is."""
-        return f"no worker is at {', '.join(self._urls)}"
+        """Returns why no worker can be used."""
+        return f"no worker found at {', '.join(self._urls)}"
 
     def combine(self, numbers: Iterable[int]) -> int:
-        """The most: each tells of the sandboxes that it reaches, which are the same ones as a rule."""
+        """Returns the maximum: workers usually share their sandboxes, so that a sum would count them twice."""
         return max(numbers)
 
     def is_final(self, outcome: Outcome) -> bool:
-        """Whether no other worker need be asked: each has asked several sandboxes itself."""
+        """Returns whether to accept this outcome without trying another worker."""
         return outcome.refused not in ("full", "device")
 
 
 class _Worker:
-    """One of them."""
+    """One worker."""
 
     def __init__(self, http: httpx.AsyncClient, url: str) -> None:
         self._http = http
         self._url = url
 
     async def attempt(self, run: Run) -> Outcome:
-        """See `sandbox.load_balancer.Backend`; hanging up ends the run."""
+        """Runs once; see `sandbox.load_balancer.Backend`. Disconnecting ends the run."""
         frame = wire.encode_run(run)
-        answer = await self._asked("POST", "/run", run.limits.wall_ms / 1000 + _SLACK_S, frame)
+        answer = await self._request("POST", "/run", run.limits.wall_ms / 1000 + _EXTRA_RUN_SECONDS, frame)
         try:
             _, head, body = wire.decode(answer.content)
             return replace(wire.read_outcome(head, body), id=run.id)
@@ -250,16 +248,18 @@ class _Worker:
             raise SandboxUnreachable(f"{self._url}: {problem}") from None
 
     async def health(self) -> Health:
-        """How the sandbox behind it is. Raises SandboxUnreachable when nobody answers."""
-        answer = await self._asked("GET", "/health", _HEALTH_S)
+        """Returns the health of the worker's sandbox. Raises SandboxUnreachable if there is no answer."""
+        answer = await self._request("GET", "/health", _HEALTH_TIMEOUT_SECONDS)
         try:
             found: dict[str, Any] = json.loads(answer.content)
             return Health(**{**found, "lacks": tuple(found["lacks"]), "devices": tuple(found["devices"])})
         except (ValueError, KeyError, TypeError) as problem:
-            raise SandboxUnreachable(f"{self._url}: {problem!r}; are service and worker of one version?") from None
+            raise SandboxUnreachable(
+                f"{self._url}: {problem!r}; do service and worker have the same version?"
+            ) from None
 
-    async def _asked(self, method: str, path: str, seconds: float, content: bytes = b"") -> httpx.Response:
-        timeout = httpx.Timeout(seconds, connect=_CONNECT_S)
+    async def _request(self, method: str, path: str, seconds: float, content: bytes = b"") -> httpx.Response:
+        timeout = httpx.Timeout(seconds, connect=_CONNECT_TIMEOUT_SECONDS)
         try:
             answer = await self._http.request(
                 method, f"{self._url}{path}", content=content, headers={"Content-Type": FRAME}, timeout=timeout
@@ -275,14 +275,14 @@ class _Worker:
         return answer
 
 
-async def _addresses(url: str) -> list[str]:
-    """`url` with each address its name stands for; none where it stands for none."""
+async def _resolve(url: str) -> list[str]:
+    """Returns `url` with each address that its host name resolves to."""
     parts = urlsplit(url)
     loop = asyncio.get_running_loop()
     try:
-        async with asyncio.timeout(_LOOKUP_S):
+        async with asyncio.timeout(_DNS_TIMEOUT_SECONDS):
             found = await loop.getaddrinfo(parts.hostname, parts.port or 80, type=socket.SOCK_STREAM)
-    except (OSError, ValueError):  # a TimeoutError is an OSError, a port beyond all ports no value
+    except (OSError, ValueError):  # TimeoutError is an OSError; an invalid port raises ValueError
         return []
     hosts = sorted({(f"[{to[0]}]" if family == socket.AF_INET6 else str(to[0])) for family, _, _, _, to in found})
     return [f"http://{host}:{parts.port or 80}" for host in hosts]

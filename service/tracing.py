@@ -1,7 +1,7 @@
-"""One id from what somebody did in a chat to all that comes of it: in log lines, on calls, in jobs. It decides nothing.
+"""The correlation id: a chat event's id in every log line, call and job that the event causes.
 
-Whoever handles an event follows its id; the client sends it along in a header, the API takes it up again, a deferred
-job carries it to the verdict, and the verdict to its delivery. `grep ID` in the logs of all processes tells the road.
+The handler of an event sets it, the client sends it in a header, the API reads it, and jobs and deliveries carry it on.
+`grep ID` in the logs of all processes shows everything that happened because of one event.
 """
 
 from __future__ import annotations
@@ -15,65 +15,64 @@ from urllib.parse import quote, unquote
 
 import structlog
 
-HEADER = "X-Dailygrad-Event"
-KEY = "event_id"
-"""The id's name in a log line."""
-LONGEST = 200
-"""Characters of an id, as of `wire.EventId`."""
+EVENT_HEADER = "X-Dailygrad-Event"
+EVENT_FIELD = "event_id"
+"""Name of the log field with the id."""
+MAX_EVENT_ID_LENGTH = 200
+"""Longest id, characters; the same as in `wire.EventId`."""
 
-_notes: ContextVar[dict[str, object] | None] = ContextVar("notes", default=None)
+_fields: ContextVar[dict[str, object] | None] = ContextVar("fields", default=None)
 
 
 @contextmanager
-def following(event_id: str) -> Iterator[None]:
-    """Until the block ends every log line bears the id, and every call takes it along; an empty one changes nothing."""
+def correlate(event_id: str) -> Iterator[None]:
+    """Adds the id to every log line and call until the block exits. An empty id changes nothing."""
     if not event_id:
         yield
         return
-    with structlog.contextvars.bound_contextvars(**{KEY: event_id[:LONGEST]}):
+    with structlog.contextvars.bound_contextvars(**{EVENT_FIELD: event_id[:MAX_EVENT_ID_LENGTH]}):
         yield
 
 
-def followed() -> str:
-    """The id that is followed here; empty where there is none."""
-    return str(structlog.contextvars.get_contextvars().get(KEY, ""))
+def current_event_id() -> str:
+    """Returns the current correlation id; empty if there is none."""
+    return str(structlog.contextvars.get_contextvars().get(EVENT_FIELD, ""))
 
 
-def as_header() -> dict[str, str]:
-    """The id that is followed, as a header of a call. Ids are anybody's text, so all but plain characters is quoted."""
-    event_id = followed()
-    return {HEADER: quote(event_id, safe=":/", errors="replace")} if event_id else {}
+def event_header() -> dict[str, str]:
+    """Returns the current id as an HTTP header. Ids are untrusted text, so all but plain characters are quoted."""
+    event_id = current_event_id()
+    return {EVENT_HEADER: quote(event_id, safe=":/", errors="replace")} if event_id else {}
 
 
-def from_header(value: str) -> str:
-    """The id in a header's value; any value gives one that may stand in a log."""
-    return unquote(value)[:LONGEST]
+def parse_event_header(value: str) -> str:
+    """Returns the id in a header's value. Any value gives an id that is safe to log."""
+    return unquote(value)[:MAX_EVENT_ID_LENGTH]
 
 
 @contextmanager
-def noting() -> Iterator[dict[str, object]]:
-    """What is noted inside the block, for the one line that its end is told by."""
-    notes: dict[str, object] = {}
-    before = _notes.set(notes)
+def collect_fields() -> Iterator[dict[str, object]]:
+    """Collects the fields that code in the block adds, for the log line at its end."""
+    fields: dict[str, object] = {}
+    token = _fields.set(fields)
     try:
-        yield notes
+        yield fields
     finally:
-        _notes.reset(before)
+        _fields.reset(token)
 
 
-def note(**fields: object) -> None:
-    """Have the line that tells of this call say these too: ids, counts and states, nothing that anybody wrote."""
-    notes = _notes.get()
-    if notes is not None:
-        notes.update(fields)
+def add_fields(**fields: object) -> None:
+    """Adds fields to the log line of the current call: ids, counts and states, never what people wrote."""
+    collected = _fields.get()
+    if collected is not None:
+        collected.update(fields)
 
 
-def mark(log: logging.Logger, what: str, *, level: int = logging.INFO, **fields: object) -> None:
-    """One line for one station of the road. Through the standard library, so that a command that keeps no log prints
-    none of it."""
+def log_event(log: logging.Logger, what: str, *, level: int = logging.INFO, **fields: object) -> None:
+    """Logs one step of an event. Uses the standard library, so that a command without a log prints nothing."""
     log.log(level, what, extra={"fields": fields})
 
 
-def opaque(*parts: str) -> str:
-    """A member in a log: the same person, the same word, and neither a name nor the chat's own id."""
+def pseudonym(*parts: str) -> str:
+    """Returns a stable pseudonym for a member in a log: neither a name nor the platform's id."""
     return hashlib.sha256("\x1f".join(parts).encode("utf-8", "replace")).hexdigest()[:12]

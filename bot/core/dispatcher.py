@@ -171,11 +171,11 @@ class Dispatcher:
 
     async def _carry(self, delivery: Delivery) -> None:
         """Carry one message, telling in the log of the event that it answers."""
-        with tracing.following(delivery.body.event_id if delivery.body.kind == "verdict" else ""):
+        with tracing.correlate(delivery.body.event_id if delivery.body.kind == "verdict" else ""):
             with POST_SECONDS.labels(delivery.platform).time():
                 state = await self._carried(delivery)
             POSTS.labels(delivery.platform, delivery.body.kind, state).inc()
-            tracing.mark(
+            tracing.log_event(
                 _LOG,
                 "message carried",
                 key=delivery.key,

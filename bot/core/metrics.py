@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from prometheus_client import Counter, Histogram
 
-from service.metrics import QUICK, REGISTRY, SLOW
+from service.metrics import BACKGROUND_BUCKETS, INTERACTIVE_BUCKETS, REGISTRY
 
 if TYPE_CHECKING:
     import aiohttp
@@ -31,7 +31,11 @@ EVENTS: Final = Counter(
     registry=REGISTRY,
 )
 EVENT_SECONDS: Final = Histogram(
-    "dailygrad_chat_event_seconds", "Until an event's answer was there.", ["platform"], buckets=QUICK, registry=REGISTRY
+    "dailygrad_chat_event_seconds",
+    "Until an event's answer was there.",
+    ["platform"],
+    buckets=INTERACTIVE_BUCKETS,
+    registry=REGISTRY,
 )
 POSTS: Final = Counter(
     "dailygrad_chat_posts",
@@ -40,7 +44,11 @@ POSTS: Final = Counter(
     registry=REGISTRY,
 )
 POST_SECONDS: Final = Histogram(
-    "dailygrad_chat_post_seconds", "What carrying one took.", ["platform"], buckets=SLOW, registry=REGISTRY
+    "dailygrad_chat_post_seconds",
+    "What carrying one took.",
+    ["platform"],
+    buckets=BACKGROUND_BUCKETS,
+    registry=REGISTRY,
 )
 RESPONSES: Final = Counter(
     "dailygrad_chat_responses", "The chat's responses; 429 is its limit.", ["platform", "status"], registry=REGISTRY

@@ -246,14 +246,14 @@ class Quiz:
     async def handle(self, event: Event) -> Reply:
         """What the one who caused `event` is told, privately. Never raises."""
         begun = time.monotonic()
-        with tracing.following(event.id):
+        with tracing.correlate(event.id):
             try:
                 reply, outcome = await self._answered(event), "answered"
             except Exception as error:  # whatever fails, the member gets an answer and the log the cause
                 # It takes no card's place: what was typed or shown there is still wanted.
                 reply, outcome = Reply(_trouble(event, error)), type(error).__name__
             ms = round(1000 * (time.monotonic() - begun), 1)
-            tracing.mark(_LOG, "event answered", **_about(event), status=outcome, ms=ms)
+            tracing.log_event(_LOG, "event answered", **_about(event), status=outcome, ms=ms)
         event_answered(event.who.platform, type(event).__name__, outcome, ms)
         return reply
 
@@ -313,7 +313,7 @@ def _is_answer(event: Event) -> bool:
 def _about(event: Event) -> dict[str, Any]:
     """What the log may say of an event: nothing that anybody wrote or chose."""
     who = event.who
-    member = tracing.opaque(who.platform, who.workspace, who.member)
+    member = tracing.pseudonym(who.platform, who.workspace, who.member)
     said = {"kind": type(event).__name__, "platform": who.platform, "workspace": who.workspace, "member": member}
     return {**said, "ref": _ref_of(event)}
 

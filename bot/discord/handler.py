@@ -68,7 +68,7 @@ from bot.discord.replies import (
     UnknownInteraction,
     choices,
 )
-from service.tracing import following
+from service.tracing import correlate
 from service.wire import Who
 
 _LOG = logging.getLogger(__name__)
@@ -195,7 +195,7 @@ class InteractionHandler:
 
     async def _finish(self, case: PendingReply, answering: Awaitable[None]) -> None:
         try:
-            with following(case.event.id):
+            with correlate(case.event.id):
                 await answering
         except AlreadyAnswered:
             _LOG.info("%s was answered by another process", case.event.id)

@@ -28,7 +28,7 @@ from bot.slack.replies import (
     waiting_view,
 )
 from bot.slack.route import IncomingEvent, Route, route_from
-from service.tracing import following
+from service.tracing import correlate
 
 _LOG = logging.getLogger(__name__)
 # A trigger lives three seconds. A form that is ready within this time, seconds, is opened directly; otherwise a waiting
@@ -93,7 +93,7 @@ class SlackHandler:
 
     async def _finish(self, incoming: IncomingEvent, doing: Coroutine[Any, Any, None]) -> None:
         try:
-            with following(incoming.event.id):
+            with correlate(incoming.event.id):
                 await doing
         except REPLY_ERRORS as error:
             # The event was handled; only the reply failed, and would fail again.

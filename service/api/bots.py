@@ -216,13 +216,13 @@ PlatformBody = Annotated[Platform, Body(embed=True)]
 @router.post("/installation/keep")
 async def installation_keep(call: TheCall, installation: Annotated[Installation, Body(embed=True)]) -> None:
     async with call.transaction() as session:
-        await installing.keep(session, call.parts.vault, installation, call.now)
+        await installing.keep(session, call.parts.cipher, installation, call.now)
 
 
 @router.post("/installation/find")
 async def installation_find(call: TheCall, key: KeyBody) -> Installation | None:
     async with call.transaction() as session:
-        return await installing.find(session, call.parts.vault, key)
+        return await installing.find(session, call.parts.cipher, key)
 
 
 @router.post("/installation/forget")
@@ -240,7 +240,7 @@ async def installation_due(call: TheCall, platform: PlatformBody) -> tuple[Insta
 @router.post("/installation/lease", response_model=Secret | None)
 async def installation_lease(call: TheCall, key: KeyBody) -> SecretStr | None:
     async with call.transaction() as session:
-        return await installing.lease(session, call.parts.vault, key, call.now)
+        return await installing.lease(session, call.parts.cipher, key, call.now)
 
 
 @router.post("/oauth/issue")

@@ -27,7 +27,7 @@ from service.errors import AdminsOnly, Busy, EventReused, NoSandbox, NotFound, R
 from service.rounds.jobs import Jobs
 from service.rounds.sandbox_turns import FairSandbox
 from service.store.session import Sessions
-from service.tracing import following
+from service.tracing import correlate
 from service.wire import EventId, Failure, Ref, Where, Who, limit_words
 
 Clock = Callable[[], datetime]
@@ -44,7 +44,7 @@ class ServiceParts:
     sandbox: FairSandbox | None
     jobs: Jobs
     newest_revision: str
-    vault: TokenCipher
+    cipher: TokenCipher
     stopping: Event
     """Set when the process is about to end, so that no call waits any longer."""
 
@@ -170,7 +170,7 @@ class CorrelationId:
                 status = message["status"]
             await send(message)
 
-        with tracing.following(event_of(scope)), tracing.noting() as notes:
+        with tracing.correlate(event_of(scope)), tracing.collect_fields() as notes:
             try:
                 await self._app(scope, receive, answered)
             except Exception:
@@ -182,16 +182,16 @@ class CorrelationId:
 
 def event_of(scope: Scope) -> str:
     """The id of the event that a request serves; empty where it names none."""
-    return tracing.from_header(Headers(scope=scope).get(tracing.HEADER, ""))
+    return tracing.parse_event_header(Headers(scope=scope).get(tracing.EVENT_HEADER, ""))
 
 
 def _tell(scope: Scope, status: int, ms: float, notes: dict[str, object]) -> None:
     # What no route of ours bears was never a call, and its path is anybody's text.
-    if "route" not in scope or (status < 400 and not tracing.followed()):
+    if "route" not in scope or (status < 400 and not tracing.current_event_id()):
         return
     level = logging.WARNING if status in (401, 500) else logging.INFO
     call = str(scope["path"]).removeprefix(PREFIX)
-    tracing.mark(_LOG, "call answered", level=level, call=call, http=status, ms=ms, **notes)
+    tracing.log_event(_LOG, "call answered", level=level, call=call, http=status, ms=ms, **notes)
 
 
 # Failures as the bot gets them: `wire.Failure`, with a status from one map.
@@ -261,6 +261,6 @@ async def _other(request: Request, error: Exception) -> JSONResponse:
 
 async def _broken(request: Request, error: Exception) -> JSONResponse:
     # The outermost handler: the call is not followed any more.
-    with following(event_of(request.scope)):
+    with correlate(event_of(request.scope)):
         log.error("call failed", path=request.url.path, exc_info=error)
     return _answer(500, "internal", "The service failed; its log says why. Nothing was changed: try again.")

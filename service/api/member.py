@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, TypeAdapter
 
 from service.api.http import EventBody, RefBody, TheCall, WhereBody, WhoBody
 from service.banks import moderation
-from service.metrics import answered
+from service.metrics import record_answer
 from service.people import members
 from service.rounds import answering, grading, idempotency, leaderboard, practice, schedules
 from service.rounds.idempotency import once
@@ -19,7 +19,7 @@ from service.rounds.views import key_of
 from service.store import members as member_rows
 from service.store import privacy as store_privacy
 from service.store.members import known
-from service.tracing import note
+from service.tracing import add_fields
 from service.wire import (
     AnswerInput,
     AnswerKey,
@@ -84,8 +84,8 @@ async def answer(
         submitted = answering.Submitted(event_id, ref, given, at)
         work = answering.answer(session, caller, submitted, call.now, call.parts.jobs)
         receipt = await idempotency.once(session, caller, event_id, "answer", call.now, work, AnswerResult)
-    answered(who.platform, receipt.status, at, call.now)
-    note(status=receipt.status)
+    record_answer(who.platform, receipt.status, at, call.now)
+    add_fields(status=receipt.status)
     return await with_wait(receipt, call.parts.sandbox)
 
 

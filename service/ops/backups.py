@@ -30,7 +30,7 @@ from sqlalchemy import create_engine
 from sqlalchemy.exc import DBAPIError
 
 from service.config import read_settings
-from service.process import DATA, CommandFailed, InUse, errors, now, only_one
+from service.process import DATA, CommandFailed, FolderInUse, errors, lock_folder, now
 from service.store import migrations, snapshots
 from service.store.session import libpq_url, sqlalchemy_url, start_postgres
 from service.wire import Check
@@ -454,13 +454,13 @@ def _database(data: Path, *, create: bool) -> Iterator[str]:
         )
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
-        with only_one(folder):
+        with lock_folder(folder):
             server = start_postgres(folder / "postgres")
             try:
                 yield server.url
             finally:
                 server.stop()
-    except InUse:
+    except FolderInUse:
         if create:
             raise CommandFailed(f"`dailygrad run` uses {folder}: stop it first") from None
         # It is running or starting: join it, and leave it running.

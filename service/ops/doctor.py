@@ -19,9 +19,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from sandbox.client import SandboxUnreachable
 from sandbox.load_balancer import SandboxPool
-from service.config import Settings, SettingsWrong, read_settings
+from service.config import Settings, InvalidSettings, read_settings
 from service.domain.calendar import zone_named
-from service.leader import LEADER
+from service.leader import LEADER_LOCK
 from service.rounds import schedules
 from service.rounds.sandbox_turns import ReportsHealth, SandboxPort
 from service.sandboxes import Workers
@@ -175,7 +175,7 @@ def service_settings() -> tuple[Settings | None, Check]:
     named = any(os.environ.get(f"DAILYGRAD_SERVICE_TOKEN{end}") for end in ("", "_FILE"))
     try:
         settings = read_settings() if named else read_settings(service_token=SecretStr("stands for none " * 2))
-    except SettingsWrong as wrong:
+    except InvalidSettings as wrong:
         return None, Check(name="settings", ok=False, said="they cannot be used", cure=str(wrong))
     note = "DAILYGRAD_SERVICE_TOKEN is not set: only `dailygrad run` goes without" if not named else ""
     return settings, Check(name="settings", ok=True, said="they can be used", cure=note)
@@ -219,7 +219,7 @@ def _revision(at: str | None) -> Check:
 
 
 def _worker(connection: Connection) -> Check:
-    if monitoring.has_leader_sync(connection, LEADER):
+    if monitoring.has_leader_sync(connection, LEADER_LOCK):
         return Check(name="worker", ok=True, said="one is alive and leads the schedules")
     due = monitoring.waiting_work(connection)
     if not due:
@@ -241,9 +241,9 @@ async def examine_sandbox(settings: Settings) -> Check | None:
             return await _answering(workers, "start `dailygrad work` there, and check DAILYGRAD_WORKER_URL")
         finally:
             await workers.close()
-    if settings.sandbox_places:
+    if settings.sandbox_paths:
         cure = "start `dailygrad sandbox serve` there, and check DAILYGRAD_SANDBOX_SOCKET"
-        return await _answering(SandboxPool(settings.sandbox_places), cure)
+        return await _answering(SandboxPool(settings.sandbox_paths), cure)
     return None
 
 

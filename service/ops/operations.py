@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from sandbox.client import SandboxUnreachable
-from service.leader import LEADER
+from service.leader import LEADER_LOCK
 from service.rounds.sandbox_turns import FairSandbox
 from service.rounds.schedules import PLATFORM
 from service.store import monitoring, troubles
@@ -46,7 +46,7 @@ async def overview(
     posted = await rows.postings(session, workspace_id, now - SLOTS_BACK, MOST_SLOTS)
     return Operations(
         at=now,
-        led=await monitoring.has_leader(session, LEADER),
+        led=await monitoring.has_leader(session, LEADER_LOCK),
         slots=tuple(slot_view(posting, now, everywhere) for posting in posted),
         queues=await _queues(session, workspace_id),
         sandbox=sandbox,

@@ -23,19 +23,19 @@ STATE_GOOD_FOR = timedelta(minutes=10)
 NO_SECRET = {"app", "bot_id", "bot_user", "scopes", "installed_by", "name"}
 
 
-async def keep(session: AsyncSession, vault: TokenCipher, installation: Installation, now: datetime) -> None:
+async def keep(session: AsyncSession, cipher: TokenCipher, installation: Installation, now: datetime) -> None:
     """Keep a new installation, or the new tokens of one. Raises NoTokenKey."""
     values = {
         "about": installation.model_dump(mode="json", include=NO_SECRET),
-        "token": vault.seal(installation.token),
-        "refresh": vault.seal(installation.refresh) if installation.refresh else None,
+        "token": cipher.encrypt(installation.token),
+        "refresh": cipher.encrypt(installation.refresh) if installation.refresh else None,
         "expires_at": installation.expires_at,
         "installed_at": now,
     }
     await chats.save_installation(session, installation, values)
 
 
-async def find(session: AsyncSession, vault: TokenCipher, key: InstallationKey) -> Installation | None:
+async def find(session: AsyncSession, cipher: TokenCipher, key: InstallationKey) -> Installation | None:
     """The installation by which the bot acts in a team. Raises NoTokenKey or WrongTokenKey."""
     row = await chats.find_installation(session, key)
     if row is None or row.token is None:
@@ -43,8 +43,8 @@ async def find(session: AsyncSession, vault: TokenCipher, key: InstallationKey) 
     return Installation(
         **_key(row).model_dump(),
         **row.about,
-        token=vault.unseal(row.token),
-        refresh=vault.unseal(row.refresh) if row.refresh else None,
+        token=cipher.decrypt(row.token),
+        refresh=cipher.decrypt(row.refresh) if row.refresh else None,
         expires_at=row.expires_at,
     )
 
@@ -54,10 +54,10 @@ async def due(session: AsyncSession, platform: Platform, now: datetime) -> tuple
     return tuple(_key(row) for row in await chats.due_installations(session, platform, now, now + AHEAD))
 
 
-async def lease(session: AsyncSession, vault: TokenCipher, key: InstallationKey, now: datetime) -> SecretStr | None:
+async def lease(session: AsyncSession, cipher: TokenCipher, key: InstallationKey, now: datetime) -> SecretStr | None:
     """The refresh token, to the first who asks while it is due; the next may ask when the lease ends."""
     sealed = await chats.lease_refresh_token(session, key, now, now + AHEAD, now + LEASE)
-    return None if sealed is None else vault.unseal(sealed)
+    return None if sealed is None else cipher.decrypt(sealed)
 
 
 async def issue(session: AsyncSession, platform: Platform, state: str, now: datetime) -> None:

@@ -20,7 +20,7 @@ from service.store import schedules as schedule_rows
 from service.store.members import Caller
 from service.store.questions import Version
 from service.store.tables import AnswerRow, Round, Schedule
-from service.tracing import note
+from service.tracing import add_fields
 from service.wire import AnswerInput, AnswerResult, AskForm, ScheduleSpec, TodayView
 
 WANTED: dict[Kind, str] = {
@@ -121,7 +121,7 @@ async def _counted(
 ) -> AnswerResult:
     before = await answers.standing(session, round_.id, caller.member_id)
     row = await answers.log(session, caller, asked.version.id, event_id, given, at, round_.id)
-    note(answer=row.id, member=caller.member_id, ref=f"r{round_.id}", question=asked.version.question.kind)
+    add_fields(answer=row.id, member=caller.member_id, ref=f"r{round_.id}", question=asked.version.question.kind)
     is_newest = before is None or before.at <= at
     if is_newest:
         await answers.let_stand(session, row)
@@ -150,7 +150,7 @@ async def _practiced(
 ) -> AnswerResult:
     version, ref = asked.version, f"p{asked.version.id}"
     row = await answers.log(session, caller, version.id, event_id, given, now)
-    note(answer=row.id, member=caller.member_id, ref=ref, question=version.question.kind)
+    add_fields(answer=row.id, member=caller.member_id, ref=ref, question=version.question.kind)
     if version.question.kind == "code":
         waiting = await jobs.defer_judging(session, row.id, event_id=event_id)
         return AnswerResult(status="judging", ref=ref, given=given, before=waiting)

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import NotFound
-from service.metrics import DELIVERIES, delivered
+from service.metrics import DELIVERIES, record_delivery
 from service.rounds import alerts
 from service.rounds.alerts import notify_admins
 from service.store import answers, outbox
@@ -80,7 +80,7 @@ async def sent(session: AsyncSession, delivery: int, message_ref: str, now: date
     """Note that the message stands at `message_ref`; the first reference stays."""
     marked = await outbox.mark_sent(session, delivery, message_ref, now)
     if marked is not None:
-        delivered(*marked, now)
+        record_delivery(*marked, now)
         return
     row = await _row(session, delivery)
     if row.message_ref != message_ref:

@@ -19,7 +19,7 @@ from service.banks.proving import judge_task
 from service.domain.scoring import cases_credit
 from service.domain.smart_text import undo_smart_text
 from service.errors import NoSandbox
-from service.metrics import judged
+from service.metrics import record_verdict
 from service.rounds import practice
 from service.rounds.jobs import defer_regrading
 from service.rounds.ledger import LedgerPosting
@@ -29,7 +29,7 @@ from service.store import answers, members, outbox, questions, rounds, schedules
 from service.store.questions import Version
 from service.store.session import Sessions
 from service.store.tables import AnswerRow
-from service.tracing import followed, mark
+from service.tracing import current_event_id, log_event
 from service.wire import CaseView, RunResult, ScheduleSpec, VerdictNote, VerdictView
 
 log = structlog.get_logger(__name__)
@@ -99,17 +99,17 @@ async def judge_answer(
             verdict = await judged_code(turn, version.question.task, code, seed)
     # Where there is no GPU, there will be none in a minute.
     if verdict.verdict == "system error" and not last and not verdict.note:
-        mark(_LOG, "answer not judged yet", level=logging.WARNING, answer=answer_id, cause=verdict.message)
+        log_event(_LOG, "answer not judged yet", level=logging.WARNING, answer=answer_id, cause=verdict.message)
         raise NotJudged(f"answer {answer_id}: {verdict.message}")
     async with sessions.begin() as session:
         if verdict.verdict == "system error":
-            judged(verdict.verdict, answer.round_id is not None, answer.at, clock())
+            record_verdict(verdict.verdict, answer.round_id is not None, answer.at, clock())
             log.error("an answer could not be judged", answer=answer_id, cause=verdict.message)
             await _tell(session, answer, version, _gently(verdict), clock(), None)
         else:
             await _keep(session, answer, version, verdict, seed, clock())
     ref, ms = f"r{answer.round_id}" if answer.round_id else f"p{answer.version_id}", (clock() - begun) / MILLISECOND
-    mark(_LOG, "answer judged", answer=answer_id, member=answer.member_id, ref=ref, status=verdict.verdict, ms=ms)
+    log_event(_LOG, "answer judged", answer=answer_id, member=answer.member_id, ref=ref, status=verdict.verdict, ms=ms)
 
 
 async def try_code(sandbox: Runs, task: CodeTask, code: str) -> VerdictView:
@@ -151,7 +151,7 @@ async def judged_code(sandbox: Runs | None, task: CodeTask, code: str, seed: int
     if sandbox is None:
         return VerdictView(verdict="system error", credit=0.0, message="no sandbox is connected", judged=clean)
     watched = _Watched(sandbox)
-    judgement = await judge_task(task, clean, watched, seed, id=followed() or "code")
+    judgement = await judge_task(task, clean, watched, seed, id=current_event_id() or "code")
     if watched.outcome is not None:
         _ran(watched.outcome)
     return _view(judgement, clean, watched.outcome)
@@ -159,7 +159,7 @@ async def judged_code(sandbox: Runs | None, task: CodeTask, code: str, seed: int
 
 def _ran(outcome: Outcome) -> None:
     """Tell in the log that a member's program ran, and nothing of what it is or printed."""
-    mark(
+    log_event(
         _LOG,
         "program run",
         run=outcome.id,
@@ -213,7 +213,7 @@ async def _keep(
     found = await rounds.shared(session, answer.round_id) if answer.round_id else None
     if not await answers.judge(session, answer, verdict, now, seed=seed):
         return
-    judged(verdict.verdict, answer.round_id is not None, answer.at, now)
+    record_verdict(verdict.verdict, answer.round_id is not None, answer.at, now)
     next_due, member = None, await members.became(session, answer.member_id)
     if found is None:
         next_due = await practice.reviewed(

@@ -22,7 +22,7 @@ from sandbox.wire import Priority
 from service.errors import Busy
 from service.store import outbox
 from service.store.session import driver_connection, libpq_url
-from service.tracing import following
+from service.tracing import correlate
 
 # A worker of the queue that outlives its database's troubles. What the jobs are is not known here.
 #
@@ -233,7 +233,7 @@ def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade) -> 
     async def judge_answer(context: JobContext, answer_id: int, event_id: str = "") -> None:
         job = context.job
         try:
-            with following(event_id):
+            with correlate(event_id):
                 await judge(answer_id, job.attempts + 1 >= ATTEMPTS, "round" if job.priority >= _FIRST else "practice")
         except Busy:
             # No failure, so no attempt: a job of its own, behind those of other members.

@@ -1,7 +1,8 @@
-"""What the bot and the service send to each other: frozen models. The bot imports these and `service.client`.
+"""The models that the bot and the service exchange: frozen, with timezone-aware UTC instants.
 
-Instants are aware UTC. A reference names a question put to one member: `r<round>` in a round, `p<version>` in practice.
-Every call that changes something carries the platform's own event id; the same id twice is answered once.
+A reference names a question asked to one member: `r<round>` in a round, `p<version>` in practice. Every call that
+changes something carries the platform's event id, and takes effect once per id. The bot imports this and
+`service.client`.
 """
 
 from service.wire.admin import (

@@ -14,7 +14,7 @@ from service.wire.questions import QuestionView
 
 
 class ScheduleSpec(Model):
-    """A schedule as an admin states it. Local time, IANA zone, weekdays 0 = Monday."""
+    """A schedule as an admin defines it: local time, IANA time zone, weekdays from 0 = Monday."""
 
     at: time = time(9, 0)
     weekdays: Annotated[tuple[Annotated[int, Field(ge=0, le=6)], ...], Field(max_length=7)] = (0, 1, 2, 3, 4)
@@ -24,7 +24,7 @@ class ScheduleSpec(Model):
     topics: Annotated[tuple[Short, ...], Field(max_length=200)] = ()
     kinds: Annotated[tuple[Kind, ...], Field(max_length=20)] = ()
     country: Short = ""
-    """A calendar of public holidays to keep, such as DE or US-CA."""
+    """Country whose public holidays are skipped, such as DE or US-CA."""
     speed_bonus: bool = False
     memory_days: Annotated[int, Field(ge=0, le=3650)] = 365
     catch_up_minutes: Annotated[int, Field(ge=0, le=24 * 60)] = 120
@@ -45,11 +45,11 @@ class ScheduleView(Model):
     spec: ScheduleSpec
     paused: bool
     platform: Platform = "web"
-    """The chat of its channel."""
+    """Platform of its channel."""
     shared: tuple[ChannelView, ...] = ()
-    """The further channels it posts to, of whatever chat."""
+    """Further channels it posts to, in any chat of the workspace."""
     next: tuple[datetime, ...] = ()
-    """The next slots, at most three."""
+    """Next slots, at most three."""
 
 
 class RoundView(Model):
@@ -61,7 +61,7 @@ class RoundView(Model):
     answers: int
     closed: bool
     zone: str = "UTC"
-    """IANA zone in which the instants are said to people."""
+    """IANA time zone in which instants are shown."""
 
 
 class SeasonView(Model):
@@ -89,7 +89,7 @@ class AuditView(Model):
 
 
 class Check(Model):
-    """One line of the doctor."""
+    """One finding of the doctor."""
 
     name: str
     ok: bool

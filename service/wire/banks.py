@@ -8,7 +8,7 @@ from typing import Literal
 from service.wire.base import Model
 
 Generated = Literal["use", "hold", "none"]
-"""What is done with choices made of a document's prose: asked at once, held until approved, or not made."""
+"""What happens to choices generated from prose: asked at once, held until approved, or not generated."""
 
 
 class BankView(Model):
@@ -18,7 +18,7 @@ class BankView(Model):
     unanswered: int
     retired: int
     waiting: int = 0
-    """Generated ones that nobody has approved."""
+    """Generated questions that wait for approval."""
 
 
 class ImportChange(Model):
@@ -26,31 +26,31 @@ class ImportChange(Model):
 
     id: str
     what: Literal["added", "changed", "moved", "retired", "returned"]
-    """moved: it says the same under another heading, in another document, or under an id its prompt makes now."""
+    """`moved`: unchanged, but under another heading, in another document, or with another id."""
     prompt: str
-    """Its first words, plain."""
+    """Start of its prompt, as plain text."""
     line: int = 0
-    """In the document; 0 for what it no longer holds."""
+    """Line in the document; 0 if the document no longer has the question."""
     fields: tuple[str, ...] = ()
-    """For changed: what changed, by the names of the model."""
+    """For `changed`: names of the model's fields that changed."""
     made: str = ""
-    """The id the document's reader makes of it now, where it keeps another."""
+    """Id that the document gives it now, if it keeps another one."""
 
 
 class Twin(Model):
-    """Two questions that ask the same, or nearly."""
+    """Two questions that ask the same or nearly the same."""
 
     id: str
     line: int
     other: str
     bank: str = ""
-    """The bank of the other; empty where the same document holds it."""
+    """Bank of the other question; empty if it is in the same document."""
     score: float
-    """How alike they are, 0 to 1; 1 for the very same."""
+    """Similarity, 0 to 1; 1 if identical."""
 
 
 class ImportView(Model):
-    """What an import did, or would do (`applied` false). An error keeps everything out."""
+    """What an import did, or would do if not `applied`. With an error, nothing is imported."""
 
     applied: bool
     name: str
@@ -58,35 +58,35 @@ class ImportView(Model):
     changed: int
     unchanged: int
     moved: int = 0
-    """Of the changed and the unchanged."""
+    """Number of the changed and unchanged questions that moved."""
     retired: int = 0
-    """Questions the document no longer holds."""
+    """Number of questions that the document no longer has."""
     returned: int = 0
-    """Of the changed and the unchanged: those it holds again."""
+    """Number of the changed and unchanged questions that were retired before."""
     unanswered: int
     findings: str
     errors: int
     changes: tuple[ImportChange, ...] = ()
-    """What is not unchanged, in the document's order; the first so many."""
+    """First questions that are not unchanged, in the document's order."""
     exact: int = 0
     near: int = 0
-    """Pairs of a new or changed question and another one, like or at least `near_from` alike."""
+    """Number of pairs of a new or changed question and another with a similarity of at least `near_from`."""
     near_from: float = 0.0
     generated: int = 0
-    """Of all its questions, the choices made of the document's own sentences."""
+    """Number of choices generated from the document's sentences."""
     waiting: int = 0
-    """Of the added ones, those that are not asked before somebody approves them."""
+    """Number of added questions that are not asked until somebody approves them."""
     for_gpu: int = 0
-    """Of all its questions, those that are not asked before a sandbox has a GPU."""
+    """Number of questions that are not asked until a sandbox has a GPU."""
     twins: tuple[Twin, ...] = ()
-    """The most alike first; the first so many."""
+    """First pairs, most similar first."""
 
 
 class ImportEntry(Model):
-    """One import on a bank's record."""
+    """One import into a bank."""
 
     number: int
-    """Counted within the bank, from 1."""
+    """Number within the bank, from 1."""
     at: datetime
     document: str
     added: int
@@ -95,22 +95,22 @@ class ImportEntry(Model):
     retired: int
     returned: int
     digest: str
-    """Of what it wrote, its first twelve digits."""
+    """First twelve digits of the digest of what it wrote."""
     undoes: int | None = None
-    """The number of the import it took back."""
+    """Number of the import that it undid."""
 
 
 class BankLog(Model):
-    """What was imported into a bank, the newest first."""
+    """The imports into a bank, newest first."""
 
     name: str
     shared: bool
-    """Whether it is everybody's, imported by the operator."""
+    """Whether the operator imported it for all workspaces."""
     imports: tuple[ImportEntry, ...]
 
 
 class LowView(Model):
-    """How many questions a schedule has left before it must repeat itself."""
+    """The number of questions that a schedule has left before it must repeat one."""
 
     schedule: int
     channel_name: str

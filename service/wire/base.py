@@ -1,4 +1,4 @@
-"""What every call has in common: who speaks and where, failures, and the types of single fields."""
+"""Models shared by all calls: the member, the channel, failures, and the types of single fields."""
 
 from __future__ import annotations
 
@@ -20,33 +20,25 @@ Verdict = Literal[
     "system error",
 ]
 Period = Literal["day", "week", "month", "season", "all"]
-
-
 Contest = Literal["points", "rookies", "improved"]
-"""Whose board: everybody's, of those who began within its period, or of those who get more right than in the last."""
+"""Who is on a leaderboard: everyone, members who joined in its period, or members who improved since the last one."""
 Rating = Literal["again", "hard", "good", "easy"]
-
-
 Ref = Annotated[str, Field(pattern=r"^[rp][0-9]{1,18}$")]
 EventId = Annotated[str, Field(min_length=1, max_length=200)]
-
-
 Short = Annotated[str, Field(max_length=200)]
 Code = Annotated[str, Field(max_length=100_000)]
-
-
 Secret = Annotated[SecretStr, Field(max_length=10_000), PlainSerializer(SecretStr.get_secret_value, when_used="json")]
-"""Plain on the wire, between a bot and its service; hidden wherever it is printed or logged."""
+"""Secret that is sent in plain text between bot and service, and hidden when it is printed or logged."""
 
 
 class Model(BaseModel):
-    """The base of all: frozen, and a field nobody knows is an error."""
+    """Base of all models: frozen, and unknown fields are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Who(Model):
-    """A member as the platform knows them. `admin` is the platform's own word for it, asked at every event."""
+    """A member as the platform knows them. `admin` comes from the platform with every event."""
 
     platform: Platform
     workspace: Short
@@ -63,7 +55,7 @@ class Where(Model):
 
 
 class Failure(Model):
-    """Why a refused call was refused; `code` is stable, `message` is for people."""
+    """Why a call was refused. `code` is stable; `message` is for people."""
 
     code: str
     message: str
@@ -78,9 +70,12 @@ _WORDS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
 
 
 def limit_words(errors: Sequence[ErrorDetails], skip: int = 0) -> str:
-    """`open minutes: that is too little; …`: the first error, its place without `skip` leading parts."""
+    """Returns the first error as text, such as `open minutes: that is too little; …`.
+
+    Leaves out the first `skip` parts of the error's location.
+    """
     first = errors[0]
     place = " ".join(str(part) for part in first["loc"][skip:]).replace("_", " ")
     words = _WORDS.get(first["type"])
-    said = words(first["ctx"]) if words else first["msg"].removeprefix("Value error, ")
-    return f"{place}: {said}" if place else said
+    text = words(first["ctx"]) if words else first["msg"].removeprefix("Value error, ")
+    return f"{place}: {text}" if place else text

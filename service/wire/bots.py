@@ -1,4 +1,4 @@
-"""What bot processes exchange with the service: installations with their tokens, and the outbox."""
+"""Calls of bot processes: installations with their tokens, and the outbox."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from service.wire.questions import AnswerKey, QuestionView, VerdictView
 
 
 class InstallationKey(Model):
-    """Names an installation. `team` is empty for one of a whole enterprise, `enterprise` where there is none."""
+    """Identifies an installation. `team` is empty for an enterprise-wide one, `enterprise` if there is none."""
 
     platform: Platform
     team: Short = ""
@@ -21,7 +21,7 @@ class InstallationKey(Model):
 
 
 class Installation(InstallationKey):
-    """A bot's right to act in a workspace. Kept encrypted."""
+    """A bot's authorization for a workspace. Its tokens are stored encrypted."""
 
     token: Secret
     refresh: Secret | None = None
@@ -33,11 +33,11 @@ class Installation(InstallationKey):
     scopes: Annotated[tuple[Short, ...], Field(max_length=200)] = ()
     installed_by: Short = ""
     name: Short = ""
-    """Of the workspace, for people."""
+    """Name of the workspace."""
 
 
 class QuestionPost(Model):
-    """The day's question, for the channel."""
+    """The question of the day, for the channel."""
 
     kind: Literal["question"] = "question"
     ref: Ref
@@ -55,7 +55,7 @@ class PersonView(Model):
 
 
 class RevealPost(Model):
-    """What the round came to, for the round's thread."""
+    """A round's result, for its thread."""
 
     kind: Literal["reveal"] = "reveal"
     ref: Ref
@@ -64,7 +64,7 @@ class RevealPost(Model):
     right: int
     mean_credit: float
     wrong_texts: tuple[tuple[str, int], ...] = ()
-    """For `value` and `output`: the commonest wrong answers and how often each was given."""
+    """Most common wrong answers and their counts, for `value` and `output`."""
     first: PersonView | None = None
     points: tuple[PersonView, ...] = ()
     board: tuple[BoardRow, ...] = ()
@@ -73,7 +73,7 @@ class RevealPost(Model):
 
 
 class VerdictNote(Model):
-    """A code answer's verdict, privately to its author."""
+    """A code answer's verdict, a private message to its author."""
 
     kind: Literal["verdict"] = "verdict"
     ref: Ref
@@ -81,12 +81,12 @@ class VerdictNote(Model):
     verdict: VerdictView
     closes_at: datetime | None = None
     key: AnswerKey | None = None
-    """In practice only: a round's key waits for its close."""
+    """Answer key, in practice only: a round reveals its key when it closes."""
     next_due: datetime | None = None
     zone: str = "UTC"
-    """IANA zone in which the instants are said to people."""
+    """IANA time zone in which instants are shown."""
     event_id: str = ""
-    """The event that the answer came with, for the log alone."""
+    """Event id of the answer, for the log."""
 
 
 class Notice(Model):
@@ -101,9 +101,9 @@ Body = Annotated[QuestionPost | RevealPost | VerdictNote | Notice, Field(discrim
 
 
 class Delivery(Model):
-    """One message to make, exactly once.
+    """One message to post, exactly once.
 
-    `key` is the same at every attempt. With `uncertain`, an earlier attempt may have arrived: look before sending.
+    `key` is the same at every attempt. If `uncertain`, an earlier attempt may have arrived: check before posting.
     """
 
     id: int
@@ -111,11 +111,11 @@ class Delivery(Model):
     platform: Platform
     workspace: str
     channel: str
-    """External id of the channel; for a private message the channel it belongs to, or empty."""
+    """External id of the channel; for a private message, the channel it is about, or empty."""
     member: str | None = None
-    """Set for a private message."""
+    """External id of the member; set for a private message."""
     reply_to: str | None = None
-    """Message reference of the round's post, for what belongs in its thread."""
+    """Message reference of the round's post, for messages in its thread."""
     due_at: datetime
     attempt: int
     uncertain: bool

@@ -1,4 +1,4 @@
-"""Boards, a member's own numbers, privacy, and codes that link accounts and chats."""
+"""Leaderboards, a member's statistics, privacy, and codes that link accounts and chats."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class BoardRow(Model):
     streak: int
     me: bool = False
     gain: float | None = None
-    """Of those who improved: how much greater their accuracy is than in the period before."""
+    """Gain in accuracy over the period before, for `improved`."""
 
 
 class Board(Model):
-    """A board over one period. Hidden members are left out, their ranks closed up."""
+    """A leaderboard over one period. Hidden members are left out, without gaps in the ranks."""
 
     title: str
     period: Period
@@ -33,7 +33,7 @@ class Board(Model):
     until: datetime | None = None
     rows: tuple[BoardRow, ...] = ()
     total: int = 0
-    """Members on the board, of whom `rows` may be the top."""
+    """Number of members on the board; `rows` may be only the top."""
     mine: BoardRow | None = None
 
 
@@ -53,7 +53,7 @@ class Me(Model):
     topics: tuple[tuple[str, int, float], ...] = ()
     """Topic, answers, mean credit; weakest first."""
     weeks: tuple[tuple[date, int, int, float], ...] = ()
-    """Of the last weeks the Monday, points, answers and mean credit, the oldest first."""
+    """Monday, points, answers and mean credit of each of the last weeks, oldest first."""
 
 
 class TopicCount(Model):
@@ -62,7 +62,7 @@ class TopicCount(Model):
 
 
 class Rules(Model):
-    """The numbers `/quiz rules` prints: the very ones used."""
+    """The numbers that scoring uses, for `/quiz rules`."""
 
     base: dict[str, int]
     speed_bonus: bool
@@ -74,7 +74,7 @@ class Rules(Model):
 
 
 class PrivacyView(Model):
-    """What is kept about a member."""
+    """The data stored about a member."""
 
     name: str
     hidden: bool
@@ -82,45 +82,45 @@ class PrivacyView(Model):
     ledger_rows: int
     cards: int
     export: str = ""
-    """For `export`: JSON; for `csv`: that."""
+    """Exported data, for `export` and `csv`."""
     format: Literal["json", "csv"] = "json"
     forgotten: bool = False
 
 
 class LinkCode(Model):
-    """A code to type in the other chat: good once, until `expires_at`. It is shown this once and kept nowhere."""
+    """A code to type in the other chat, valid once until `expires_at`. It is shown once and not stored."""
 
     code: str
     expires_at: datetime
 
 
 class ChatLinked(Model):
-    """What linking a chat did, or would do (`done` false): what it brings along to the shared workspace."""
+    """What linking a chat brought to the shared workspace, or would bring if not `done`."""
 
     done: bool
     platforms: tuple[Platform, ...]
-    """The chats of the shared workspace, once linked."""
+    """Platforms of the shared workspace, once linked."""
     schedules: int = 0
     members: int = 0
     points: int = 0
-    """Net points in all."""
+    """Total points."""
     banks: int = 0
     seasons: int = 0
     ending: str = ""
-    """The season that runs in what is brought along, and ends with its board kept."""
+    """Name of the joining chat's running season, which ends and is archived."""
 
 
 class MemberLinked(Model):
-    """What linking two identities to one member did."""
+    """The result of merging two accounts into one member."""
 
     name: str
-    """What they go by on the boards."""
+    """Name on leaderboards."""
     platforms: tuple[Platform, ...]
-    """Every chat they are known in now."""
+    """Platforms of all the member's accounts."""
     points: int = 0
-    """Points that were moved to the one member."""
+    """Points moved to the remaining member."""
     twice: int = 0
-    """Rounds answered under both identities: each counts once, by the better result."""
+    """Number of rounds answered with both accounts; each counts once, with the better result."""
     cards: int = 0
     hidden: bool = False
-    """Whether they are hidden from the boards: so when either was."""
+    """Whether the member is hidden from leaderboards, because either account was."""

@@ -11,11 +11,11 @@ SlotState = Literal["posted", "late", "waiting", "overdue", "skipped"]
 
 
 class SlotView(Model):
-    """A slot in one of its channels: when it was due, in a bot's hand, and confirmed by the chat."""
+    """A slot in one of its channels: when it was due, claimed by a bot, and posted."""
 
     platform: Platform
     workspace: str = ""
-    """Which chat of that platform, where all are shown."""
+    """External id of the chat, if all workspaces are shown."""
     channel: str
     day: date
     zone: str
@@ -23,14 +23,14 @@ class SlotView(Model):
     taken_at: datetime | None = None
     sent_at: datetime | None = None
     late_s: float
-    """By how much it came after its time, or has not come yet."""
+    """Delay of the post, seconds so far if it has not been posted."""
     state: SlotState
-    """late: it came more than a minute after; overdue: it has not come; skipped: it will not, `said` is why."""
+    """`late`: posted more than a minute late; `overdue`: not posted yet; `skipped`: never posted, `said` is why."""
     said: str = ""
 
 
 class QueueView(Model):
-    """What waits."""
+    """A queue and its oldest entry."""
 
     name: str
     count: int
@@ -38,7 +38,7 @@ class QueueView(Model):
 
 
 class SandboxView(Model):
-    """The sandbox, or several as one."""
+    """The state of the sandbox, or of several as one."""
 
     up: bool
     ready: int = 0
@@ -51,7 +51,7 @@ class SandboxView(Model):
 
 
 class ErrorView(Model):
-    """Something that failed, with the reason that is known."""
+    """A recent failure, with its reason if known."""
 
     at: datetime
     what: str
@@ -60,7 +60,7 @@ class ErrorView(Model):
 
 
 class TroubleView(Model):
-    """A trouble that admins were told of; over where `over_at` says when."""
+    """A problem that admins were notified about. `over_at` is set once it is over."""
 
     what: str
     where: str = ""
@@ -70,16 +70,16 @@ class TroubleView(Model):
 
 
 class Operations(Model):
-    """How the quiz runs."""
+    """The operations page."""
 
     at: datetime
     led: bool
-    """Whether a worker leads, so that anything is posted at all."""
+    """Whether a worker is the leader; without one, nothing is posted."""
     slots: tuple[SlotView, ...] = ()
-    """Of the last days, the newest first."""
+    """Slots of the last days, newest first."""
     queues: tuple[QueueView, ...] = ()
     sandbox: SandboxView | None = None
-    """None where none is connected."""
+    """State of the sandbox; None if none is connected."""
     troubles: tuple[TroubleView, ...] = ()
     errors: tuple[ErrorView, ...] = ()
-    """Of the last day, the newest first."""
+    """Failures of the last day, newest first."""

@@ -1,4 +1,4 @@
-"""Questions as members see them, answers and verdicts. A question never carries its key before it may be seen."""
+"""Questions as members see them, answers and verdicts. A question never includes its key before the reveal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from service.wire.base import Code, Model, Ref, Short, Verdict
 
 
 class OptionView(Model):
-    """An option to choose. Answers are kept by `id`, whatever order it was shown in."""
+    """An option of a choice question. Answers are stored by `id`, independent of the order shown."""
 
     id: str
     text: str
@@ -36,11 +36,11 @@ class QuestionView(Model):
     source: str = ""
     licence: str = ""
     generated: bool = False
-    """Whether it was made of the document's own sentences, and nobody wrote it as it is asked."""
+    """Whether it was generated from the document's sentences."""
 
 
 class AnswerInput(Model):
-    """What a member answered."""
+    """A member's answer."""
 
     options: Annotated[tuple[Short, ...], Field(max_length=100)] | None = None
     text: Annotated[str, Field(max_length=4000)] | None = None
@@ -48,7 +48,7 @@ class AnswerInput(Model):
 
 
 class CaseView(Model):
-    """One judged case. A hidden one carries no input and no detail."""
+    """One judged test case. A hidden one has no input and no detail."""
 
     number: int
     verdict: Verdict
@@ -59,18 +59,18 @@ class CaseView(Model):
 
 
 class VerdictView(Model):
-    """How a code answer, or any practiced answer, was judged."""
+    """The verdict on a code answer, or on any practice answer."""
 
     verdict: Verdict
     credit: float
-    """The share right, 0 to 1."""
+    """Share that is right, 0 to 1."""
     cases: tuple[CaseView, ...] = ()
     message: str = ""
-    """A sentence for the member: cause and cure."""
+    """Sentence for the member: cause and fix."""
     note: str = ""
-    """A sentence for the member, whatever the verdict: what it was judged without, such as a GPU."""
+    """Sentence for the member about limits of the judging, such as a missing GPU."""
     judged: str = ""
-    """The code that was judged, after what chat clients insert was undone."""
+    """Code that was judged, without what chat clients inserted."""
     stdout: str = ""
     provisional: bool = False
     wall_ms: float = 0.0
@@ -78,23 +78,23 @@ class VerdictView(Model):
 
 
 class AskForm(Model):
-    """A question put to one member, options in that member's own order."""
+    """A question asked to one member, with options in that member's own order."""
 
     ref: Ref
     question: QuestionView
     given: AnswerInput | None = None
-    """What they answered before, where they did."""
+    """Member's earlier answer, if any."""
     opens_at: datetime | None = None
     closes_at: datetime | None = None
-    """None in practice."""
+    """Closing time of the round; None in practice."""
     due: int = 0
-    """In practice: how many more cards are due."""
+    """Number of further cards due, in practice."""
     zone: str = "UTC"
-    """IANA zone in which the instants are said to people."""
+    """IANA time zone in which instants are shown."""
 
 
 class OptionKey(Model):
-    """An option at the reveal."""
+    """An option with its answer key."""
 
     id: str
     text: str
@@ -104,7 +104,7 @@ class OptionKey(Model):
 
 
 class AnswerKey(Model):
-    """What is right and why."""
+    """The right answer and why it is right."""
 
     question: QuestionView
     answer: str
@@ -114,14 +114,15 @@ class AnswerKey(Model):
     key_points: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     place: str = ""
-    """Where it stands: the document and the line."""
+    """Document and line of the question."""
 
 
 class AnswerResult(Model):
-    """What became of an answer.
+    """The result of submitting an answer.
 
-    recorded, changed: kept, and may be changed until `closes_at`; judging: kept, the verdict follows as a private
-    message; judged: practice, `verdict` and `key` say how it went; late: the round had closed, it became practice.
+    `recorded` and `changed`: stored, can be changed until `closes_at`. `judging`: stored, the verdict follows as a
+    private message. `judged`: practice, with `verdict` and `key`. `late`: the round was closed, so it counts as
+    practice.
     """
 
     status: Literal["recorded", "changed", "judging", "judged", "late"]
@@ -131,18 +132,18 @@ class AnswerResult(Model):
     verdict: VerdictView | None = None
     key: AnswerKey | None = None
     rate: bool = False
-    """Whether the member is asked to rate themselves (`open` in practice)."""
+    """Whether the member should rate their own answer (`open` questions in practice)."""
     next_due: datetime | None = None
     zone: str = "UTC"
-    """IANA zone in which the instants are said to people."""
+    """IANA time zone in which instants are shown."""
     before: int = 0
-    """Answers that are judged before this one; 0 where it is judged at once."""
+    """Number of answers that are judged before this one."""
     wait_s: float = 0.0
-    """About how long those take; 0 where nobody can say."""
+    """Estimated waiting time, seconds; 0 if unknown."""
 
 
 class TodayView(Model):
-    """What a member finds when asking for today's question."""
+    """The open questions for a member who asks for today's."""
 
     forms: tuple[AskForm, ...] = ()
     next_at: datetime | None = None
@@ -150,7 +151,7 @@ class TodayView(Model):
 
 
 class RunResult(Model):
-    """A free run of a snippet."""
+    """The result of running a snippet."""
 
     status: Literal["ok", "error", "time", "memory", "output", "crash", "denied", "internal"]
     stdout: str = ""
@@ -162,7 +163,7 @@ class RunResult(Model):
     cpu_ms: float = 0.0
     queue_ms: float = 0.0
     before: int = 0
-    """Runs that were before it when it came."""
+    """Number of runs ahead of it in the queue when it arrived."""
     peak_mb: float = 0.0
     device: str = "cpu"
     isolation: Literal["full", "weaker"] = "full"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from service.healthcheck import VARIABLE
+from service.healthcheck import FILE_VARIABLE
 
 ROOT = Path(__file__).parents[2]
 NOWHERE = "http://127.0.0.1:9/"
@@ -26,7 +26,7 @@ def test_a_bot_shows_that_it_lives(chat: str, tmp_path: Path) -> None:
     place = tmp_path / "alive"
     settings = {
         **CHATS[chat],
-        VARIABLE: str(place),
+        FILE_VARIABLE: str(place),
         "DAILYGRAD_SERVICE_TOKEN": "a-token-the-operator-made",
         "DAILYGRAD_SERVICE_URL": NOWHERE,
         "DAILYGRAD_DATA": str(tmp_path),

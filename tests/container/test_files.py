@@ -14,7 +14,7 @@ from bot.discord.settings import DiscordSettings
 from bot.settings import BotSettings
 from bot.slack.settings import SlackSettings
 from service.config import Settings
-from service.healthcheck import VARIABLE
+from service.healthcheck import FILE_VARIABLE
 from tests.container.engine import ROOT, compose
 
 TEXT = (ROOT / "docker-compose.yml").read_text()
@@ -51,7 +51,7 @@ def test_the_worker_alone_reaches_the_sandbox_and_the_service_the_worker() -> No
 def test_every_setting_is_one_that_the_process_reads(service: str) -> None:
     known = names_of(BotSettings) if service in BOTS else names_of(Settings)
     known |= {"discord": names_of(DiscordSettings), "slack": names_of(SlackSettings)}.get(service, set())
-    assert set(given(service)) <= known | {VARIABLE}
+    assert set(given(service)) <= known | {FILE_VARIABLE}
 
 
 def test_every_variable_of_an_operator_is_explained_and_none_is_explained_in_vain() -> None:

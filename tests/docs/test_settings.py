@@ -12,6 +12,7 @@ from bot.discord.settings import DiscordSettings
 from bot.settings import BotSettings, LinkSettings
 from bot.slack.settings import SlackSettings
 from service.config import Settings
+from service.credentials import MIN_TOKEN_LENGTH
 from tests.docs.pages import DOCS, PAGES, ROOT, name_of, rows_of, section_of, text_of
 
 PAGE = DOCS / "settings.md"
@@ -69,9 +70,8 @@ def test_variables_of_compose_are_documented_with_their_defaults() -> None:
 
 
 def test_the_shortest_service_token_is_the_one_that_is_accepted() -> None:
-    from service.credentials import SHORTEST_TOKEN
 
-    assert f"at least {SHORTEST_TOKEN} characters" in section_of(PAGE, "Service and worker")
+    assert f"at least {MIN_TOKEN_LENGTH} characters" in section_of(PAGE, "Service and worker")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

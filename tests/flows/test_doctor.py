@@ -20,7 +20,7 @@ from service.leader import Leader
 from service.logs import Redaction
 from service.ops.backups import MAX_AGE, examine_backups, read_header, take
 from service.ops.doctor import examine_database, running_at, secrets_in
-from service.process import listening, now, served
+from service.process import listen, now, serve_app
 from service.store.session import libpq_url
 from tests.conftest import TOKEN, MakeDatabase
 from tests.service.roads import choice, road_with
@@ -44,8 +44,8 @@ def lines(found: Sequence[CheckResult]) -> str:
 
 @contextlib.asynccontextmanager
 async def listened(service: Service) -> AsyncIterator[str]:
-    with listening("127.0.0.1", 0, tries=1) as listener:
-        async with served(service.api, listener, service.stopping.set):
+    with listen("127.0.0.1", 0, tries=1) as listener:
+        async with serve_app(service.api, listener, service.stopping.set):
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
@@ -71,10 +71,10 @@ async def test_a_database_that_is_well_and_led(
     assert "broken worker: none is alive, and 1 schedule" in told(database_url)
     leader = Leader(database_url)
     try:
-        assert await leader.leads()
+        assert await leader.acquire()
         assert "ok worker: one is alive and leads" in told(database_url)
     finally:
-        await leader.resign()
+        await leader.release()
 
 
 def test_a_database_that_is_amiss(database_url: str, new_database: MakeDatabase) -> None:

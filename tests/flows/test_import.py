@@ -63,7 +63,7 @@ def test_look_import_edit_undo_and_read_the_record(database_url: str, tmp_path: 
     done("import", str(file), url=database_url)
 
     undone = done("undo", "views", url=database_url)
-    assert undone.startswith("  views: 1 changed back, 0 retired, 0 back again\n    changed   what-does-clone")
+    assert undone.startswith("  views: 1 changed back, 0 retired, 0 restored\n    changed   what-does-clone")
     lines = done("log", "views", url=database_url).splitlines()
     assert lines[0] == "  views: 3 imports"
     assert [line.split(": ", 1)[1] for line in lines[1:]] == [
@@ -93,4 +93,4 @@ def test_a_document_that_stays_out_fails_the_command(database_url: str, tmp_path
     file.write_text("Only words.\n", encoding="utf-8")
     ended = bank("import", str(file), url=database_url)
     assert ended.returncode == 1
-    assert "study: kept out\n    error: bank study: no questions recognized in it" in ended.stdout
+    assert "study: not imported\n    error: bank study: no questions recognized in it" in ended.stdout

@@ -29,7 +29,7 @@ from bot.discord.commands import application_commands
 from bot.slack.manifest import app_manifest
 from sandbox.client import SandboxClient
 from service.client import ServiceClient
-from service.tracing import HEADER
+from service.tracing import EVENT_HEADER
 from service.wire import ScheduleSpec, Where, Who
 from tests.doubles.discord import Discord
 from tests.doubles.discord import world as discord_world
@@ -304,7 +304,9 @@ async def strangers_call(team: Team) -> None:
     async with httpx.AsyncClient(base_url=team.url) as http:
         for token, status in ((good, 422), (wrong, 401)):
             for body in bodies:
-                sent = await http.post("/v1/me", content=body, headers={"Authorization": token, HEADER: "stranger%0A1"})
+                sent = await http.post(
+                    "/v1/me", content=body, headers={"Authorization": token, EVENT_HEADER: "stranger%0A1"}
+                )
                 assert sent.status_code == status
         assert (await http.get(f"/v1/{team.word('path')}")).status_code == 404
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{team.slack_port}") as http:

@@ -38,7 +38,7 @@ async def bots(backend: Backend, tmp_path_factory: pytest.TempPathFactory) -> As
 
 async def page(bot: Bot) -> str:
     """What the process tells."""
-    address = (await bot.says(r"The metrics are at (\S+)"))[1]
+    address = (await bot.says(r"Metrics are served at (\S+)"))[1]
     async with httpx.AsyncClient(timeout=60) as http:
         return (await http.get(address)).raise_for_status().text
 

@@ -10,7 +10,7 @@ from functools import partial
 import httpx
 import pytest
 
-from service.client import PAUSES, with_retries
+from service.client import RETRY_DELAYS, with_retries
 
 GONE = b""
 WELL = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -55,7 +55,7 @@ async def test_it_gives_up_and_says_why() -> None:
     async with answering(GONE) as (url, heard):
         with pytest.raises(httpx.RemoteProtocolError):
             await called(url, answered_once=True)
-        assert len(heard) == len(PAUSES) + 1
+        assert len(heard) == len(RETRY_DELAYS) + 1
 
 
 @pytest.mark.parametrize("answered_once", [True, False])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.config import SettingsWrong, read_settings
+from service.config import InvalidSettings, read_settings
 
 URL = "postgresql://quiz:p%40ss@db:5432/quiz"
 TOKEN = "0123456789abcdef"
@@ -27,7 +27,7 @@ def test_given_settings_are_enough() -> None:
 )
 def test_there_may_be_several_sandboxes(given: str | None, places: tuple[str, ...]) -> None:
     settings = read_settings(database_url=URL, service_token=TOKEN, sandbox_socket=given)
-    assert settings.sandbox_places == tuple(map(Path, places))
+    assert settings.sandbox_paths == tuple(map(Path, places))
 
 
 def test_a_secret_does_not_show() -> None:
@@ -62,13 +62,13 @@ def test_there_may_be_several_tokens_while_they_are_changed(tmp_path: Path) -> N
     ],
 )
 def test_a_wrong_setting_is_named_with_its_cure(given: dict[str, object], said: str) -> None:
-    with pytest.raises(SettingsWrong, match=said) as wrong:
+    with pytest.raises(InvalidSettings, match=said) as wrong:
         read_settings(**given)
     assert "\n" not in str(wrong.value)
 
 
 def test_no_message_shows_a_secret() -> None:
-    with pytest.raises(SettingsWrong) as wrong:
+    with pytest.raises(InvalidSettings) as wrong:
         read_settings(database_url="mysql://quiz:hunter2@db/quiz", service_token="hunter2")
     assert "hunter2" not in str(wrong.value)
 
@@ -82,7 +82,7 @@ def test_the_database_password_may_stand_in_a_file(tmp_path: Path) -> None:
         service_token="x" * 16,
     )
     assert settings.database_url == "postgresql://dailygrad:p%40ss%2Fword@postgres:5432/dailygrad"
-    with pytest.raises(SettingsWrong, match=r"DATABASE_PASSWORD_FILE: .*cannot be read"):
+    with pytest.raises(InvalidSettings, match=r"DATABASE_PASSWORD_FILE: .*cannot be read"):
         read_settings(
             database_url="postgresql://dailygrad@postgres/dailygrad",
             database_password_file=tmp_path / "none",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.credentials import ServiceTokens, ShownToken, TokenFile, tokens_in
+from service.credentials import ServiceTokens, TokenAuth, TokenFile, parse_tokens
 
 OLD, NEW, NEWER = ("the-old-token-16", "the-new-token-16", "the-newer-token-")
 
@@ -27,18 +27,18 @@ def replace(path: Path, text: str) -> None:
 
 @pytest.mark.parametrize("text", [f"{NEW},{OLD}", f"{NEW}\n{OLD}\n", f" {NEW} , \r\n\n{OLD}", f",{NEW},,{OLD},"])
 def test_tokens_stand_apart_by_commas_or_lines_the_newest_first(text: str) -> None:
-    assert tokens_in(text) == (NEW, OLD)
+    assert parse_tokens(text) == (NEW, OLD)
 
 
 @pytest.mark.parametrize(("text", "found"), [("", 0), (" \n,", 0), ("short", 5), (f"{NEW},fifteen-letters", 15)])
 def test_a_short_token_is_refused_and_not_told(text: str, found: int) -> None:
     with pytest.raises(ValueError, match=f"^{found} characters$"):
-        tokens_in(text)
+        parse_tokens(text)
 
 
 @given(st.lists(WORDS, min_size=1, max_size=4), WORDS)
 def test_each_of_them_and_nothing_else_is_accepted(tokens: list[str], other: str) -> None:
-    known = ServiceTokens(*tokens_in(",".join(tokens)))
+    known = ServiceTokens(*parse_tokens(",".join(tokens)))
     assert list(known.all) == tokens
     assert all(known.accepts(f"Bearer {token}") for token in tokens)
     for shown in ("", "Bearer", "Bearer ", *tokens, f"Bearer {tokens[0]} ", f"bearer {tokens[0]}", f"Bearer {other}x"):
@@ -101,7 +101,7 @@ async def test_the_newest_is_shown_and_the_others_where_it_is_not_known(
         asked.append(request.headers["authorization"].removeprefix("Bearer "))
         return httpx.Response(200 if service.accepts(request.headers["authorization"]) else 401)
 
-    auth = ShownToken(ServiceTokens(*mine))
+    auth = TokenAuth(ServiceTokens(*mine))
     async with httpx.AsyncClient(transport=httpx.MockTransport(answer), auth=auth) as client:
         answered = await client.post("http://service/v1/me", json={"a": 1})
     assert asked == shown
@@ -118,7 +118,7 @@ async def test_a_token_that_changes_after_a_call_was_sent_is_shown_at_once(tmp_p
         replace(path, NEW)  # the service has retired the old one while the call was on its way
         return httpx.Response(200 if request.headers["authorization"] == f"Bearer {NEW}" else 401)
 
-    auth = ShownToken(TokenFile(path))
+    auth = TokenAuth(TokenFile(path))
     async with httpx.AsyncClient(transport=httpx.MockTransport(answer), auth=auth) as client:
         assert (await client.post("http://service/v1/me", json={"a": 1})).status_code == 200
     assert bodies == [b'{"a":1}'] * 2

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from service.healthcheck import LONGEST_S, problem_of
+from service.healthcheck import MAX_AGE_SECONDS, find_problem
 from service.heartbeat import send_heartbeats
 
 
@@ -20,9 +20,9 @@ async def test_a_loop_that_goes_round_is_seen_and_takes_its_file_with_it(tmp_pat
     place = tmp_path / "alive"
     async with send_heartbeats(place):
         touched = place.stat().st_mtime
-        assert problem_of(str(place), touched + LONGEST_S - 1) == ""
-        assert "the process hangs" in problem_of(str(place), touched + LONGEST_S + 1)
-    assert "No such file" in problem_of(str(place), touched)
+        assert find_problem(str(place), touched + MAX_AGE_SECONDS - 1) == ""
+        assert "the process hangs" in find_problem(str(place), touched + MAX_AGE_SECONDS + 1)
+    assert "No such file" in find_problem(str(place), touched)
 
 
 class Answers(http.server.BaseHTTPRequestHandler):
@@ -45,9 +45,9 @@ def address() -> Iterator[str]:
 
 
 def test_an_address_must_answer_well(address: str) -> None:
-    assert problem_of(f"{address}/healthz", 0) == ""
-    assert "503" in problem_of(f"{address}/readyz", 0)
-    assert "refused" in problem_of("http://127.0.0.1:1/healthz", 0)
+    assert find_problem(f"{address}/healthz", 0) == ""
+    assert "503" in find_problem(f"{address}/readyz", 0)
+    assert "refused" in find_problem("http://127.0.0.1:1/healthz", 0)
 
 
 @pytest.mark.parametrize(("there", "status"), [(True, 0), (False, 1)])

@@ -75,10 +75,10 @@ def test_nothing_is_retired_before_bots_have_the_newest(folders: tuple[Path, Pat
 def test_no_secret_is_printed(folders: tuple[Path, Path]) -> None:
     words = [sys.executable, "-m", "service.keys", *map(str, folders)]
     for step, said in (
-        ([], f"made: {', '.join(KEYS)}\n"),
-        ([], "every secret was there\n"),
-        (["--rotate"], "a new service token is in use; 2 are good until --retire\n"),
-        (["--retire"], "service tokens that are good no more: 1\n"),
+        ([], f"Created: {', '.join(KEYS)}\n"),
+        ([], "Every secret exists already\n"),
+        (["--rotate"], "Added a new service token; 2 are valid until --retire\n"),
+        (["--retire"], "Service tokens removed: 1\n"),
     ):
         ended = subprocess.run([*words, *step], capture_output=True, text=True, check=True)
         assert ended.stdout == said

@@ -13,7 +13,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy.engine import make_url
 
-from service.leader import LEADER, Leader, run_ticks
+from service.leader import LEADER_LOCK, Leader, run_ticks
 from service.store.session import libpq_url
 from tests.conftest import MakeDatabase
 
@@ -25,7 +25,7 @@ def end_the_leader(database_url: str) -> None:
         connection.execute(
             "select pg_terminate_backend(pid) from pg_locks join pg_database on oid = database "
             "where locktype = 'advisory' and datname = %s and (classid::bigint << 32) + objid::bigint = %s",
-            (name, LEADER),
+            (name, LEADER_LOCK),
         )
 
 
@@ -77,28 +77,28 @@ async def network(database_url: str) -> AsyncIterator[Network]:
 
 async def test_one_leads_and_another_takes_over(database_url: str) -> None:
     first, second = Leader(database_url), Leader(database_url)
-    assert [await first.leads(), await second.leads()] == [True, False]
-    assert [await first.leads(), await second.leads()] == [True, False]
-    await first.resign()
-    assert [await second.leads(), await first.leads()] == [True, False]
-    await first.resign()
-    await second.resign()
+    assert [await first.acquire(), await second.acquire()] == [True, False]
+    assert [await first.acquire(), await second.acquire()] == [True, False]
+    await first.release()
+    assert [await second.acquire(), await first.acquire()] == [True, False]
+    await first.release()
+    await second.release()
 
 
 async def test_a_lost_connection_gives_up_the_lead(database_url: str) -> None:
     first, second = Leader(database_url), Leader(database_url)
-    assert await first.leads()
+    assert await first.acquire()
     end_the_leader(database_url)
-    assert not await first.leads()
-    assert await second.leads()
-    assert not await first.leads()
-    await first.resign()
-    await second.resign()
+    assert not await first.acquire()
+    assert await second.acquire()
+    assert not await first.acquire()
+    await first.release()
+    await second.release()
 
 
 async def test_a_database_that_is_away_is_no_reason_to_fail() -> None:
     leader = Leader("postgresql://127.0.0.1:1/nothing")
-    assert not await leader.leads()
+    assert not await leader.acquire()
 
 
 async def test_only_the_leader_ticks_and_goes_on_after_a_failure(database_url: str) -> None:
@@ -112,7 +112,7 @@ async def test_only_the_leader_ticks_and_goes_on_after_a_failure(database_url: s
         ticks.put_nowait("second")
 
     first, second = Leader(database_url), Leader(database_url)
-    assert await first.leads()
+    assert await first.acquire()
     async with run_ticks(first, failing), run_ticks(second, never), asyncio.timeout(10):
         assert [await ticks.get() for _ in range(2)] == ["first", "first"]
     assert ticks.empty()
@@ -120,9 +120,9 @@ async def test_only_the_leader_ticks_and_goes_on_after_a_failure(database_url: s
 
 async def test_another_databases_leader_is_none_of_ours(database_url: str, new_database: MakeDatabase) -> None:
     here, there = Leader(database_url), Leader(new_database())
-    assert [await here.leads(), await there.leads()] == [True, True]
-    await here.resign()
-    await there.resign()
+    assert [await here.acquire(), await there.acquire()] == [True, True]
+    await here.release()
+    await there.release()
 
 
 async def test_a_tick_in_hand_is_finished_before_the_end(database_url: str) -> None:
@@ -150,18 +150,18 @@ async def test_a_tick_in_hand_is_finished_before_the_end(database_url: str) -> N
 async def test_a_leader_behind_a_split_network_is_followed_and_knows_it(database_url: str) -> None:
     """Nothing tells either side that the other is gone: the server ends what it does not hear of."""
     async with network(database_url) as road:
-        first, second = Leader(road.url, patience_s=1), Leader(database_url, patience_s=600)
-        assert await first.leads()
-        assert not await second.leads()
+        first, second = Leader(road.url, lease_seconds=1), Leader(database_url, lease_seconds=600)
+        assert await first.acquire()
+        assert not await second.acquire()
         road.split = True
         async with asyncio.timeout(60):
             followed = False
             while not followed:
-                followed = await second.leads()
-        assert not await first.leads()
-        assert await second.leads()
-        await first.resign()
-        await second.resign()
+                followed = await second.acquire()
+        assert not await first.acquire()
+        assert await second.acquire()
+        await first.release()
+        await second.release()
 
 
 async def test_a_leader_is_heard_of_during_a_long_tick(database_url: str) -> None:

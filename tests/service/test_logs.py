@@ -78,8 +78,8 @@ def stream() -> Iterator[tuple[logging.Logger, io.StringIO]]:
 
 def test_a_station_is_one_line_that_bears_the_id(stream: tuple[logging.Logger, io.StringIO]) -> None:
     log, written = stream
-    with tracing.following("slack:1.2\n3"):
-        tracing.mark(log, "answer judged", answer=3, status="wrong", ms=1.5, at=None)
+    with tracing.correlate("slack:1.2\n3"):
+        tracing.log_event(log, "answer judged", answer=3, status="wrong", ms=1.5, at=None)
     (line,) = written.getvalue().splitlines()
     told = json.loads(line)
     assert told.pop("timestamp").endswith("Z")
@@ -130,7 +130,7 @@ def test_a_process_writes_nothing_but_lines_without_secrets() -> None:
     ours = [line["logger"] for line in lines if line["message"].startswith("ours of")]
     assert ours == ["bot.x", "dailygrad", "service.x", "sandbox.x", "questions.x"]
     told = [line["message"] for line in lines if not line["message"].startswith("ours of")]
-    assert told[:3] == ["connected", "a log line could not be made", "not UTF-8: \\ud800"]
+    assert told[:3] == ["connected", "a log record could not be formatted", "not UTF-8: \\ud800"]
     assert "UserWarning: deprecated: [hidden]" in told[3]
     assert told[4:] == ["a thread failed", "the process failed"]
     assert "ValueError: in a thread: [hidden]" in lines[-2]["exception"]
@@ -141,7 +141,7 @@ def test_a_process_writes_nothing_but_lines_without_secrets() -> None:
 def test_a_log_in_a_file_is_named_where_the_process_fails(tmp_path: Path) -> None:
     path = tmp_path / "the.log"
     ended = run(str(path))
-    assert ended.stderr == f"dailygrad: it failed with RuntimeError; {path} says why\n"
+    assert ended.stderr == f"dailygrad: failed with RuntimeError; see {path}\n"
     assert read(path.read_text(encoding="utf-8"))[-1]["message"] == "the process failed"
 
 

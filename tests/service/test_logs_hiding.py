@@ -17,21 +17,21 @@ from bot.discord.settings import DiscordSettings
 from bot.settings import BotSettings, LinkSettings
 from bot.slack.settings import SlackSettings
 from service.config import Settings
-from service.logs import MASK, SHORTEST, Redaction, secrets_of
+from service.logs import MASK, MIN_SECRET_LENGTH, Redaction, secrets_of
 
 ROOT = Path(__file__).parent.parent.parent
 CANARY = "canary-5f0c"
 SETTINGS: tuple[type[BaseModel], ...] = (Settings, LinkSettings, BotSettings, DiscordSettings, SlackSettings)
 
 # The mask's own characters are left out: what stands beside a mask is not the secret it hides.
-secrets = st.text(st.characters(exclude_characters="[]hiden", exclude_categories=["Cs"]), min_size=SHORTEST)
+secrets = st.text(st.characters(exclude_characters="[]hiden", exclude_categories=["Cs"]), min_size=MIN_SECRET_LENGTH)
 texts = st.text(max_size=30)
 
 
 @given(secrets, texts, texts)
 def test_a_known_secret_passes_in_no_spelling(secret: str, before: str, after: str) -> None:
     secret = secret.strip()
-    assume(len(secret) >= SHORTEST)
+    assume(len(secret) >= MIN_SECRET_LENGTH)
     hiding = Redaction()
     hiding.add(secret)
     for form in (secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1], repr(secret)[1:-1]):
@@ -42,7 +42,7 @@ def test_a_known_secret_passes_in_no_spelling(secret: str, before: str, after: s
 @given(secrets)
 def test_a_known_secret_passes_in_no_value(secret: str) -> None:
     secret = secret.strip()
-    assume(len(secret) >= SHORTEST)
+    assume(len(secret) >= MIN_SECRET_LENGTH)
     hiding = Redaction()
     hiding.add(secret)
     deep: object = secret

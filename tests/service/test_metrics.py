@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from sandbox.wire import Run
 from service.leader import Leader
-from service.metrics import REGISTRY, exposed, exposition
+from service.metrics import REGISTRY, exposition, serve_metrics
 from service.ops.metrics_collect import CountedRuns, State
 from service.rounds.sandbox_turns import FairSandbox
 from service.store.session import make_engine, make_sessions
@@ -141,9 +141,9 @@ async def test_a_slot_that_nobody_begins_is_seen(road: Road, clock: Clock) -> No
 
 async def test_a_leader_is_seen_wherever_it_is(road: Road, database_url: str) -> None:
     leader = Leader(database_url)
-    assert await leader.leads()
+    assert await leader.acquire()
     assert (await looked_up(road))["led",] == 1
-    await leader.resign()
+    await leader.release()
     assert (await looked_up(road))["led",] == 0
 
 
@@ -197,8 +197,8 @@ async def test_the_page_needs_the_token_and_tells_of_nobody(road: Road, clock: C
 
 
 async def test_a_port_of_its_own_shows_the_page_and_nothing_else() -> None:
-    async with exposed("127.0.0.1", 0) as address, httpx.AsyncClient() as http:
+    async with serve_metrics("127.0.0.1", 0) as address, httpx.AsyncClient() as http:
         assert "dailygrad_leads" in (await http.get(address)).text
         assert (await http.get(address.replace("/metrics", "/v1/today"))).status_code == 404
-    async with exposed("127.0.0.1", None) as address:
+    async with serve_metrics("127.0.0.1", None) as address:
         assert address == ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 
-from service.process import listening
+from service.process import listen
 
 
 async def test_what_is_accepted_sends_each_write_at_once() -> None:
@@ -16,7 +16,7 @@ async def test_what_is_accepted_sends_each_write_at_once() -> None:
         seen.set_result(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
         writer.close()
 
-    with listening("127.0.0.1", 0) as listener:
+    with listen("127.0.0.1", 0) as listener:
         async with await asyncio.start_server(met, sock=listener):
             _, writer = await asyncio.open_connection(*listener.getsockname())
             assert await seen

@@ -20,12 +20,12 @@ from sandbox.client import Health, SandboxUnreachable
 from sandbox.load_balancer import SandboxPool
 from sandbox.wire import Limits, Outcome, Run
 from service.app import build
-from service.config import Settings, SettingsWrong, read_settings
+from service.config import InvalidSettings, Settings, read_settings
 from service.credentials import ServiceTokens
 from service.errors import Busy
-from service.process import listening, served
+from service.process import listen, serve_app
 from service.rounds.sandbox_turns import FairSandbox
-from service.sandboxes import Relay, Workers, relay_open
+from service.sandboxes import Relay, Workers, serve_relay
 from tests.conftest import TOKEN, Clock
 from tests.service.roads import road_with
 
@@ -73,8 +73,8 @@ class Seen:
 @asynccontextmanager
 async def worker(seen: Seen, **limits: int) -> AsyncIterator[str]:
     """The address of a worker that passes runs on to it."""
-    with listening("127.0.0.1", 0) as listener:
-        async with served(Relay(seen, ServiceTokens(TOKEN).accepts, **limits), listener, grace_s=1):
+    with listen("127.0.0.1", 0) as listener:
+        async with serve_app(Relay(seen, ServiceTokens(TOKEN).accepts, **limits), listener, grace_s=1):
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
@@ -143,7 +143,7 @@ async def test_what_is_no_run_is_refused_with_a_sentence(body: bytes) -> None:
     transport = httpx.ASGITransport(Relay(seen, ServiceTokens(TOKEN).accepts))
     async with httpx.AsyncClient(transport=transport, base_url="http://worker") as http:
         answer = await http.post("/run", content=body, headers={"Authorization": f"Bearer {TOKEN}"})
-    assert (answer.status_code, answer.text.startswith("no run: "), seen.runs) == (400, True, [])
+    assert (answer.status_code, answer.text.startswith("not a run: "), seen.runs) == (400, True, [])
 
 
 # Who is let in
@@ -185,7 +185,7 @@ async def test_there_is_nothing_else_behind_the_door() -> None:
 async def test_a_body_is_bounded_before_it_is_read() -> None:
     seen = Seen()
     frame = wire.encode_run(Run("1", "12345"))
-    async with worker(seen, largest=len(frame)) as url, httpx.AsyncClient(base_url=url) as http:
+    async with worker(seen, max_frame_bytes=len(frame)) as url, httpx.AsyncClient(base_url=url) as http:
         http.headers["Authorization"] = f"Bearer {TOKEN}"
         assert (await http.post("/run", content=frame)).status_code == 200
         assert (await http.post("/run", content=frame + b"x")).status_code == 413
@@ -197,7 +197,7 @@ async def _pieces(frame: bytes) -> AsyncIterator[bytes]:
     yield frame
 
 
-@pytest.mark.parametrize("limits", [{"most_runs": 1}, {"most_bytes": 2 * len(wire.encode_run(LONG)) - 1}])
+@pytest.mark.parametrize("limits", [{"max_runs": 1}, {"max_bytes": 2 * len(wire.encode_run(LONG)) - 1}])
 async def test_what_is_beyond_its_bounds_is_turned_away_at_once(limits: dict[str, int]) -> None:
     seen = Seen(held=True)
     async with worker(seen, **limits) as url, through(url) as workers:
@@ -256,7 +256,7 @@ async def test_a_lost_worker_s_run_is_done_by_another_and_that_is_logged(caplog:
 
 async def test_where_a_worker_is_gone_nothing_was_sent_and_without_any_it_is_said() -> None:
     seen = Seen()
-    with listening("127.0.0.1", 0) as listener:
+    with listen("127.0.0.1", 0) as listener:
         nowhere = f"http://127.0.0.1:{listener.getsockname()[1]}"
     async with worker(seen) as url, through(nowhere, url) as workers:
         assert (await workers.run(Run("1", ""))).status == "ok"
@@ -265,8 +265,8 @@ async def test_where_a_worker_is_gone_nothing_was_sent_and_without_any_it_is_sai
         assert (outcome.status, outcome.detail.startswith(f"no worker answers at {nowhere}")) == ("internal", True)
     async with through("http://no-such-name.invalid:8001") as workers:
         outcome = await workers.run(Run("1", ""))
-        assert outcome.detail == "no worker is at http://no-such-name.invalid:8001"
-        with pytest.raises(SandboxUnreachable, match="no worker is at http://no-such-name"):
+        assert outcome.detail == "no worker found at http://no-such-name.invalid:8001"
+        with pytest.raises(SandboxUnreachable, match="no worker found at http://no-such-name"):
             await workers.health()
 
 
@@ -317,7 +317,7 @@ async def test_a_service_without_a_socket_runs_code_by_its_workers(settings: Set
     ("given_", "said"),
     [
         ({"worker_url": "http://a:1", "sandbox_socket": "/run/x"}, "WORKER_URL and DAILYGRAD_SANDBOX_SOCKET are both"),
-        ({"worker_url": "worker:8001"}, "'worker:8001' is no address such as http://worker:8001"),
+        ({"worker_url": "worker:8001"}, "'worker:8001' is not an address such as http://worker:8001"),
         ({"worker_url": "http://a:1, http://b:1/x"}, "'http://b:1/x' is no address"),
         ({"worker_url": "http://u:p@a:1"}, "is no address"),
         ({"relay_port": 8001}, "RELAY_PORT is set and DAILYGRAD_SANDBOX_SOCKET is not"),
@@ -325,7 +325,7 @@ async def test_a_service_without_a_socket_runs_code_by_its_workers(settings: Set
     ],
 )
 def test_settings_that_contradict_stop_the_start(given_: dict[str, object], said: str) -> None:
-    with pytest.raises(SettingsWrong, match=said):
+    with pytest.raises(InvalidSettings, match=said):
         read_settings(database_url="postgresql://db/quiz", service_token=TOKEN, **given_)
 
 
@@ -333,7 +333,7 @@ def test_what_is_set_to_nothing_is_not_set(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("DAILYGRAD_SANDBOX_SOCKET", "")
     monkeypatch.setenv("DAILYGRAD_RELAY_PORT", "")
     settings = read_settings(database_url="postgresql://db/quiz", service_token=TOKEN)
-    assert (settings.sandbox_places, settings.relay_port) == ((), None)
+    assert (settings.sandbox_paths, settings.relay_port) == ((), None)
 
 
 def test_several_workers_may_be_named() -> None:
@@ -363,9 +363,9 @@ async def test_a_member_has_one_run_at_work_whichever_service_and_worker_it_came
         fair = []
         for _ in "ab":
             sandbox = FairSandbox(SandboxPool([double.socket]))
-            with listening("127.0.0.1", 0) as found:
+            with listen("127.0.0.1", 0) as found:
                 port = found.getsockname()[1]
-            await stack.enter_async_context(relay_open(sandbox, ServiceTokens(TOKEN).accepts, "127.0.0.1", port))
+            await stack.enter_async_context(serve_relay(sandbox, ServiceTokens(TOKEN).accepts, "127.0.0.1", port))
             workers = await stack.enter_async_context(through(f"http://127.0.0.1:{port}"))
             fair.append(FairSandbox(workers))
 

@@ -32,7 +32,7 @@ async def test_a_call_that_serves_an_event_is_told_of_once(
     client: ServiceClient, who: MakeWho, where: Where, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    with tracing.following(ID):
+    with tracing.correlate(ID):
         await client.join(who(), where)
     (line,) = told(caplog)
     assert line.pop("ms") >= 0
@@ -65,7 +65,7 @@ async def test_a_path_that_is_none_of_ours_is_not_told(service: Service, caplog:
     caplog.set_level(logging.INFO)
     transport = httpx.ASGITransport(app=service.api)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as http:
-        headers = {tracing.HEADER: "a", "Authorization": f"Bearer {TOKEN}"}
+        headers = {tracing.EVENT_HEADER: "a", "Authorization": f"Bearer {TOKEN}"}
         assert (await http.post("/v1/what-anybody-writes", headers=headers)).status_code == 404
         assert (await http.get("/readyz", headers=headers)).status_code == 200
     assert told(caplog) == []
@@ -78,7 +78,7 @@ async def test_a_failure_is_told_of_with_its_event(
     away = settings.model_copy(update={"database_url": "postgresql://nobody@127.0.0.1:1/nothing"})
     # Not connected to anything: every call meets a database that is not there.
     async with ServiceClient.inside(build(away, clock).api, TOKEN) as client:
-        with tracing.following("web:1"), pytest.raises(ServiceUnavailable):
+        with tracing.correlate("web:1"), pytest.raises(ServiceUnavailable):
             await client.me(who())
     (line,) = told(caplog)
     assert (line["call"], line["http"]) == ("me", 500)
@@ -93,7 +93,7 @@ async def test_an_answer_is_told_by_its_number_and_nothing_in_it(
     await road.bank(choice())
     form = await road.client.practice(road.who(), Where(channel="daily"))
     assert form is not None
-    with tracing.following(ID):
+    with tracing.correlate(ID):
         await road.client.answer(road.who(), Where(channel="daily"), ID, form.ref, AnswerInput(options=("a",)), clock())
     (answer,) = await road.rows(AnswerRow)
     (line,) = told(caplog)
@@ -106,7 +106,7 @@ async def test_a_job_follows_its_event_and_one_of_an_older_version_none(settings
     seen: dict[int, str] = {}
 
     async def judge(answer_id: int, last: bool, priority: str) -> None:
-        seen[answer_id] = tracing.followed()
+        seen[answer_id] = tracing.current_event_id()
 
     async def nothing(*given: object) -> None:
         """No other job is left."""

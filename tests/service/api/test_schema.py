@@ -12,7 +12,7 @@ from schemathesis import engine
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import events
 
-from service.process import listening, served
+from service.process import listen, serve_app
 from tests.conftest import TOKEN, Clock
 from tests.service.roads import Road
 from tests.service.tenants import Team, open_banks
@@ -92,9 +92,9 @@ def phases(**enabled: bool) -> dict[str, Any]:
 async def test_nothing_that_is_described_fails(road: Road, clock: Clock, how: Mapping[str, Any], least: int) -> None:
     await open_banks(road, clock)
     api = described(road, await Team(road, "zebra").settle())
-    with listening("127.0.0.1", 0, tries=1) as listener:
+    with listen("127.0.0.1", 0, tries=1) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        async with served(road.service.api, listener, road.service.stopping.set):
+        async with serve_app(road.service.api, listener, road.service.stopping.set):
             asked = await asyncio.to_thread(tried, api, url, how)
     assert [one for one in asked if one[1] >= 500] == []
     assert len(asked) >= least

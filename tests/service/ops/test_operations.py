@@ -157,9 +157,9 @@ async def test_how_the_sandbox_is(road: Road, tmp_path: Path) -> None:
 async def test_whether_a_worker_leads(road: Road, database_url: str) -> None:
     assert not (await shown(road)).led
     leader = Leader(database_url)
-    await leader.leads()
+    await leader.acquire()
     assert (await shown(road)).led
-    await leader.resign()
+    await leader.release()
 
 
 async def test_admins_see_their_own_workspace_and_the_operator_all(road: Road, clock: Clock) -> None:

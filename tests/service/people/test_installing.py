@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from service.app import build
 from service.client import ServiceClient, ServiceRefused
-from service.config import Settings, SettingsWrong, read_settings
+from service.config import InvalidSettings, Settings, read_settings
 from service.people.installing import AHEAD, LEASE, STATE_GOOD_FOR
 from service.store.tables import InstallationRow, OAuthState
 from service.wire import Installation
@@ -148,10 +148,10 @@ async def test_keys_are_changed_one_after_the_other(keyed: Road, clock: Clock, d
 
 
 def test_what_is_no_key_stops_the_start_and_is_not_repeated(database_url: str) -> None:
-    with pytest.raises(SettingsWrong, match="DAILYGRAD_TOKEN_KEY: it holds something that is no key") as wrong:
+    with pytest.raises(InvalidSettings, match="DAILYGRAD_TOKEN_KEY: it contains an invalid key") as wrong:
         read_settings(database_url=database_url, service_token=TOKEN, token_key=f"{KEY} sesame")
     assert "sesame" not in str(wrong.value)
-    with pytest.raises(SettingsWrong, match="DAILYGRAD_TOKEN_KEY_FILE: /nowhere cannot be read"):
+    with pytest.raises(InvalidSettings, match="DAILYGRAD_TOKEN_KEY_FILE: /nowhere cannot be read"):
         read_settings(database_url=database_url, service_token=TOKEN, token_key_file="/nowhere")
 
 

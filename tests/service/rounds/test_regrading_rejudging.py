@@ -262,7 +262,7 @@ async def test_the_operator_repeats_verdicts_from_the_command_line(closed: Road,
     done = await asyncio.to_thread(typed, closed, socket, "--question", "double")
     assert (done.returncode, done.stderr) == (0, "")
     assert "to double, version 1: accepted, 5 of 5 cases, and the same again\n" in done.stdout
-    assert done.stdout.endswith("  3 of 3 verdicts are the same again\n")
+    assert done.stdout.endswith("  3 of 3 verdicts are the same\n")
     first = (await closed.rows(AnswerRow))[0]
     gone = await asyncio.to_thread(typed, closed, socket, str(first.id + 1000))
     assert (gone.returncode, gone.stdout) == (2, "")

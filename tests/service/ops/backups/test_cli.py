@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from service.ops.backups import backups_command
-from service.process import CommandFailed, only_one
+from service.process import CommandFailed, lock_folder
 from service.store import migrations
 from service.store.session import libpq_url, start_postgres
 from tests import forked
@@ -87,7 +87,7 @@ def test_the_database_of_dailygrad_run_is_meant_where_none_is_named(folder: Path
     with psycopg.connect(libpq_url(server.url)) as connection:
         connection.execute("insert into workspace (name, created_at) values ('here', now())")
     # While it runs, a backup joins it and leaves it running; a restore keeps away.
-    with only_one(data):
+    with lock_folder(data):
         typed_at(data, "backup", folder / "a.dump")
         with pytest.raises(CommandFailed, match="stop it first"):
             typed_at(data, "restore", folder / "a.dump")
