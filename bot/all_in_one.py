@@ -26,7 +26,7 @@ from bot.settings import WEB_PORT, LinkSettings, load_settings
 from sandbox import embedded as sandboxes
 from sandbox.client import SandboxClient, SandboxUnreachable
 from service.app import Service, build
-from service.banks.importing import import_path
+from service.banks.importing import ImportOptions, import_path
 from service.cli import import_text
 from service.client import ServiceClient
 from service.config import Settings, read_settings
@@ -131,7 +131,7 @@ async def local_settings(data: Path, sandbox: Path, stack: contextlib.AsyncExitS
 
 async def import_bank(service: Service, bank: Path | None) -> None:
     """Bring in the bank, saying what was found; a document with an error stays out."""
-    views = await step("Bank read", import_path(service.sessions, bank, now(), generated="use"))
+    views = await step("Bank read", import_path(service.sessions, bank, now(), options=ImportOptions("use")))
     for view in views:
         out.print(import_text(view, dry_run=False), markup=False, soft_wrap=True)
     if not any(view.applied for view in views):

@@ -107,7 +107,7 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
         await grading.judge_answer(sessions, fair, answer_id, clock, last=last, priority=priority)
 
     async def draw(version_id: int) -> None:
-        await proving.draw_family(sessions, fair, version_id, clock())
+        await proving.store_variants(sessions, fair, version_id, clock())
 
     async def regrade(version_id: int, last: bool) -> None:
         await regrading.regrade_code(sessions, fair, version_id, clock, last=last)

@@ -26,9 +26,9 @@ from questions.proofs import ProofReport, proof_report_github, proof_report_json
 from questions.report import FORMATS
 from sandbox.embedded import embedded_sandbox
 from service.app import Service, build
-from service.banks import importing, moderation
-from service.banks.importing import import_path
-from service.banks.proving import ProofOutcome, prove_all, proved_readings, proving_work
+from service.banks import import_history, moderation
+from service.banks.importing import ImportOptions, import_path
+from service.banks.proving import ProofOutcome, collect_results, plan_proofs, prove_all
 from service.config import Settings, read_settings
 from service.errors import Refused
 from service.heartbeat import send_heartbeats
@@ -201,7 +201,8 @@ async def _bank_import(
         def tell(step: str, done: int, total: int) -> None:
             bar.update(task, description=step, completed=done, total=total or None)
 
-        return await import_path(service.sessions, path, now(), not dry_run, tell=tell, most=None, generated=generated)
+        options = ImportOptions(generated, limit=None, progress=tell)
+        return await import_path(service.sessions, path, now(), not dry_run, options)
 
 
 @bank_command.command("approve")
@@ -217,14 +218,16 @@ def bank_approve(
 @bank_command.command("log")
 def bank_log(name: Annotated[str, typer.Argument(help="Name of a shared bank.")]) -> None:
     """Show the imports into a bank."""
-    log = asyncio.run(_in_database(lambda service: _in_transaction(service, partial(importing.import_log, name=name))))
+    log = asyncio.run(
+        _in_database(lambda service: _in_transaction(service, partial(import_history.import_log, name=name)))
+    )
     out.print(log_text(log), markup=False, soft_wrap=True)
 
 
 @bank_command.command("undo")
 def bank_undo(name: Annotated[str, typer.Argument(help="Name of a shared bank.")]) -> None:
     """Undo the latest import into a bank. Run it again to redo the import."""
-    undo = partial(importing.undo_import, name=name, now=now())
+    undo = partial(import_history.undo_import, name=name, now=now())
     view = asyncio.run(_in_database(lambda service: _in_transaction(service, undo)))
     out.print(undone_text(view), markup=False, soft_wrap=True)
 
@@ -279,7 +282,7 @@ def bank_prove(
 
 
 async def _bank_prove(readings: Sequence[Reading], torch: str) -> ProofReport:
-    work = proving_work(readings)
+    work = plan_proofs(readings)
     found: list[ProofOutcome] = []
     columns = (TextColumn("Proving"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with tempfile.TemporaryDirectory() as directory:
@@ -295,7 +298,7 @@ async def _bank_prove(readings: Sequence[Reading], torch: str) -> ProofReport:
                 async for one in prove_all(work, sandbox):
                     found.append(one)
                     bar.advance(task)
-            return proved_readings(readings, found, versions, clockwork.monotonic() - started)
+            return collect_results(readings, found, versions, clockwork.monotonic() - started)
 
 
 def import_text(view: ImportView, dry_run: bool) -> str:

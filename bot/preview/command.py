@@ -16,8 +16,8 @@ from questions.cli import bank_at, bank_command, question_named
 from questions.families import InvalidVariant
 from questions.model import Question
 from sandbox import embedded as sandboxes
-from service.banks.preview import rehearsed
-from service.banks.proving import SandboxFailed, draw_questions
+from service.banks.preview import preview_question
+from service.banks.proving import SandboxFailed, generate_variants
 from service.process import CommandFailed, out
 
 
@@ -41,7 +41,7 @@ def bank_preview(
     bank = bank_at(paths)
     question = question_named(bank, id)
     asked = asyncio.run(_drawn(question, count)) if question.draw else (question,)
-    shown = [(one.id, make_scenes(*rehearsed(one, bank))) for one in asked]
+    shown = [(one.id, make_scenes(*preview_question(one, bank))) for one in asked]
     if raw:
         bodies = {scene.name: scene_data(scene, platform) for _, found in shown for scene in found}
         sys.stdout.write(json.dumps(bodies, indent=2, ensure_ascii=False) + "\n")
@@ -59,7 +59,7 @@ async def _drawn(family: Question, count: int) -> tuple[Question, ...]:
     with tempfile.TemporaryDirectory() as directory:
         async with sandboxes.embedded_sandbox(Path(directory)) as sandbox:
             try:
-                return await draw_questions(family, sandbox, seed=1, count=count)
+                return await generate_variants(family, sandbox, seed=1, count=count)
             except (InvalidVariant, SandboxFailed) as problem:
                 raise CommandFailed(
                     f"{family.id} could not be drawn: {problem}; `dailygrad bank prove` says more"

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.reader import read_bank
 from service.api.http import Call, EventBody, TheCall, WhereBody, WhoBody
-from service.banks import importing, moderation
+from service.banks import import_history, importing, moderation
 from service.errors import NotPossible
 from service.ops import doctor as ops_doctor
 from service.people import audit as people_audit
@@ -198,8 +198,8 @@ async def bank_import(
     reading = await asyncio.to_thread(read_bank, text, name=name)
 
     async def work(session: AsyncSession, caller: Caller) -> ImportView:
-        generated = await banks.generated(session, caller.workspace_id)
-        return await importing.import_bank(session, reading, caller.workspace_id, call.now, apply, generated=generated)
+        options = importing.ImportOptions(await banks.generated(session, caller.workspace_id))
+        return await importing.import_bank(session, reading, caller.workspace_id, call.now, apply, options)
 
     if not apply:
         async with looking(call, who) as (session, caller):
@@ -210,13 +210,13 @@ async def bank_import(
 @router.post("/bank/log")
 async def bank_log(call: TheCall, who: WhoBody, name: NameBody) -> BankLog:
     async with looking(call, who) as (session, caller):
-        return await importing.import_log(session, caller.workspace_id, name)
+        return await import_history.import_log(session, caller.workspace_id, name)
 
 
 @router.post("/bank/undo")
 async def bank_undo(call: TheCall, who: WhoBody, event_id: EventBody, name: NameBody) -> ImportView:
     async def work(session: AsyncSession, caller: Caller) -> ImportView:
-        return await importing.undo_import(session, caller.workspace_id, name, call.now)
+        return await import_history.undo_import(session, caller.workspace_id, name, call.now)
 
     return await changing(call, who, event_id, "bank undo", work, ImportView, {"name": name})
 
@@ -253,7 +253,7 @@ async def bank_low(call: TheCall, who: WhoBody) -> tuple[LowView, ...]:
 @router.post("/reports")
 async def reports(call: TheCall, who: WhoBody) -> tuple[ReportView, ...]:
     async with looking(call, who) as (session, caller):
-        return await moderation.queue(session, caller)
+        return await moderation.list_reports(session, caller)
 
 
 @router.post("/report/settle")

@@ -200,7 +200,7 @@ async def rate(
 async def explain(call: TheCall, who: WhoBody, question: Annotated[Short, Body(embed=True, min_length=1)]) -> AnswerKey:
     async with call.transaction() as session:
         caller = await known(session, who, None, call.now)
-        found = await moderation.may_see(session, caller, question)
+        found = await moderation.visible_version(session, caller, question)
         return key_of(found, f"p{found.id}")
 
 

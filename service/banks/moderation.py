@@ -1,4 +1,4 @@
-"""Questions that members call wrong, and what became of it; and the key of a question, to whoever may see it."""
+"""Moderation of questions: reports, retiring, approval of generated questions, and who may see a key."""
 
 from __future__ import annotations
 
@@ -16,26 +16,28 @@ from service.store.tables import QuestionRow, QuestionVersion, ReportRow
 from service.wire import Generated, ReportView
 
 State = Literal["open", "dismissed", "fixed"]
+ALL = "all"
+"""Stands for every waiting question in `approve`."""
 
 
 async def report(session: AsyncSession, caller: Caller, question: str, text: str, now: datetime) -> ReportView:
-    """Put a question before the moderators; refused without a word on what is wrong."""
-    said = text.strip()
-    if not said:
+    """Reports a question to the moderators. Refused without a reason."""
+    text = text.strip()
+    if not text:
         raise NotPossible(cause="Say in a sentence what is wrong with the question.")
-    _, asked = (await _named(session, caller, question))[0]
-    row = reports.add(session, caller, asked.id, said, now)
+    _, asked = (await _find_named(session, caller, question))[0]
+    row = reports.add(session, caller, asked.id, text, now)
     await session.flush()
     return _view(row, question, caller.name)
 
 
-async def queue(session: AsyncSession, caller: Caller) -> tuple[ReportView, ...]:
-    """The workspace's reports, those still open first, and the newest first among them."""
+async def list_reports(session: AsyncSession, caller: Caller) -> tuple[ReportView, ...]:
+    """Returns the workspace's reports, open ones first, newest first."""
     return tuple(_view(row, key, by) for row, key, by in await reports.all_of(session, caller.workspace_id))
 
 
 async def settle(session: AsyncSession, caller: Caller, report_id: int, state: str) -> ReportView:
-    """Say of a report that its question was `fixed`, or the report `dismissed`; it may be settled again."""
+    """Settles a report as `fixed` or `dismissed`. A settled report can be settled again."""
     if state not in ("dismissed", "fixed"):
         raise NotPossible(cause=f"A report cannot be {state!r}: settle it as dismissed or fixed.")
     found = await reports.find(session, caller.workspace_id, report_id)
@@ -46,12 +48,12 @@ async def settle(session: AsyncSession, caller: Caller, report_id: int, state: s
     return _view(row, key, by)
 
 
-async def may_see(session: AsyncSession, caller: Caller, question: str) -> Version:
-    """The version of a question that is asked now, to whoever may know its key.
+async def visible_version(session: AsyncSession, caller: Caller, question: str) -> Version:
+    """Returns the current version of a question whose key the caller may see.
 
-    Refused while a round asks it, whoever answered; and before the caller answered it or a round with it closed.
+    Refused while a round asks it, and until the caller has answered it or a round with it has closed.
     """
-    for row, asked in await _named(session, caller, question):
+    for row, asked in await _find_named(session, caller, question):
         if await open_in(session, caller.workspace_id, row.id):
             raise StillOpen
         if await banks.is_met(session, caller, row.id):
@@ -61,7 +63,9 @@ async def may_see(session: AsyncSession, caller: Caller, question: str) -> Versi
     )
 
 
-async def _named(session: AsyncSession, caller: Caller, question: str) -> Sequence[tuple[QuestionRow, QuestionVersion]]:
+async def _find_named(
+    session: AsyncSession, caller: Caller, question: str
+) -> Sequence[tuple[QuestionRow, QuestionVersion]]:
     found = await banks.named(session, caller.workspace_id, question)
     if not found:
         raise NotFound(what=f"question {question!r}", cure="Its id stands below every question.")
@@ -72,11 +76,8 @@ def _view(row: ReportRow, key: str, by: str) -> ReportView:
     return ReportView(id=row.id, question=key, by=by, text=row.text, at=row.at, state=cast(State, row.state))
 
 
-# Taking questions out of a workspace's choosing, and putting them back. Documents retire theirs in `importing`.
-
-
 async def set_retired(session: AsyncSession, caller: Caller, question: str, retired: bool, now: datetime) -> None:
-    """Ask the question no more in this workspace, or ask it again; refused where its document dropped it."""
+    """Retires or restores a question in this workspace. Refused if its document no longer has it."""
     found = await banks.named(session, caller.workspace_id, question)
     if not found:
         raise NotFound(what=f"question {question!r}", cure="Its id stands below every question.")
@@ -89,16 +90,10 @@ async def set_retired(session: AsyncSession, caller: Caller, question: str, reti
     await banks.put_back(session, caller.workspace_id, row.id)
 
 
-# Generated questions that wait until somebody has read them, and what a workspace does with new ones.
-
-
-ALL = "all"
-
-
 async def approve(session: AsyncSession, workspace_id: int | None, question: str) -> int:
-    """Have a waiting question of the workspace's own banks, or `all` of them, be asked; how many those were.
+    """Approves a waiting question of the workspace's own banks, or `all` of them. Returns how many.
 
-    With `workspace_id` None it is those of the banks for everybody, which no workspace approves for the others.
+    With `workspace_id` None, approves questions of the shared banks, which no workspace can do.
     """
     count = await banks.approve(session, workspace_id, None if question.strip().lower() == ALL else question)
     if not count:
@@ -110,5 +105,5 @@ async def approve(session: AsyncSession, workspace_id: int | None, question: str
 
 
 async def set_generated(session: AsyncSession, caller: Caller, generated: Generated) -> None:
-    """What this workspace's next imports do with choices made of a document's prose."""
+    """Sets what the workspace's next imports do with choices generated from prose."""
     await banks.set_generated(session, caller.workspace_id, generated)

@@ -1,4 +1,4 @@
-"""A question as it would be asked and revealed, from its document alone: for its author, without a database."""
+"""Preview of a question for its author, from its document alone, without a database."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from service.store.questions import Version
 from service.wire import AnswerKey, QuestionView
 
 REF = "r1"
+"""Reference of the previewed question."""
 AUTHOR = 1
+"""Member id that the options are ordered for."""
 
 
-def rehearsed(question: Question, bank: Bank) -> tuple[QuestionView, AnswerKey]:
-    """The question as one member would see it, and its key as the channel would."""
+def preview_question(question: Question, bank: Bank) -> tuple[QuestionView, AnswerKey]:
+    """Returns the question as a member would see it, and its key as the channel would."""
     place = f"{PurePath(question.place.source).name}, line {question.place.line}"
     version = Version(0, 0, 1, bank.title, bank.licence, question, place)
     return view_of(version, REF, AUTHOR), key_of(version, REF)

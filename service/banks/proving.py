@@ -1,4 +1,4 @@
-"""Proves banks: runs every proof, challenge, family and shown program in the sandbox. What it means is `questions`'."""
+"""Runs every proof, challenge, family and program of documents in the sandbox. `questions` interprets the results."""
 
 from __future__ import annotations
 
@@ -37,122 +37,63 @@ from service.domain.import_plan import digest_of
 from service.store import questions, variants
 from service.store.tables import QuestionVersion
 
-# Draws the questions of a family in the sandbox: torch computes every key. What a drawing becomes is `questions`'.
-
-
-STOCK = 128
-"""Drawings made of a family when it is imported; those that repeat one another are left out."""
-LIMITS = Limits(wall_ms=30_000, cpu_ms=30_000, memory_mb=1024)
-CAPS = Caps(total=16 * 1024 * 1024, items=10**6)
-
-
-class SandboxFailed(Exception):
-    """The sandbox could not draw; the family is not to blame."""
-
-
-async def draw_family(
-    sessions: async_sessionmaker[AsyncSession], sandbox: Runs | None, version_id: int, now: datetime
-) -> None:
-    """Store what is drawn from the family of that version's id.
-
-    Raises SandboxFailed, to be tried again, and InvalidVariant where the family is at fault: it is never asked.
-    """
-    if sandbox is None:
-        raise SandboxFailed("no sandbox is connected")
-    async with sessions() as session:
-        family = (await questions.version(session, version_id)).question
-    drawn = await draw_questions(family, sandbox, seed=version_id, count=STOCK)
-    if not drawn:
-        raise InvalidVariant(f"no drawing of {family.id} has a key and enough wrong options that differ from it")
-    async with sessions.begin() as session:
-        row = await session.get_one(QuestionVersion, version_id)
-        await variants.add(session, row, [(question, digest_of(question)) for question in drawn], now)
-
-
-async def draw_questions(
-    family: Question, sandbox: Runs, *, seed: int, first: int = 0, count: int = 100, limits: Limits = LIMITS
-) -> tuple[Question, ...]:
-    """The different questions of `count` drawings from number `first`; always the same for the same seed.
-
-    Raises InvalidVariant where the family is at fault, SandboxFailed where we are.
-    """
-    run = Run(
-        id=f"draw/{family.id}/{first}",
-        code=variants_program(family),
-        entry=ENTRY,
-        cases=encode([(seed, first, count)]),
-        limits=limits,
-    )
-    outcome = await sandbox.run(run)
-    if outcome.status == "internal":
-        raise SandboxFailed(outcome.detail)
-    if outcome.status != "ok":
-        raise InvalidVariant(f"drawing ended with {outcome.status}: {outcome.stderr[-1000:].strip()}")
-    return tuple(variant_questions(family, _drawings(outcome.results)))
-
-
-def _drawings(results: bytes) -> list[dict[str, Any]]:
-    try:
-        (piece,) = split(results)
-        entry = decode(piece, CAPS)
-    except ValueError as problem:
-        raise InvalidVariant(f"the drawings cannot be read: {problem}") from None
-    match entry:
-        case ("ok", list(drawings)) if all(isinstance(drawing, dict) for drawing in drawings):
-            return [drawing for drawing in drawings if isinstance(drawing, dict)]
-        case ("raised", str(name), str(message)):
-            raise InvalidVariant(f"draw(rng) raised {name}: {message}")
-        case (_, _, str(message)):
-            raise InvalidVariant(f"draw(rng) gave what cannot leave the sandbox: {message}")
-    raise InvalidVariant("draw(rng) must return a dict")
-
-
-DRAWINGS = 250
-FEWEST_DRAWN = 100
-"""Different questions that many drawings of a family must give."""
+PROOF_VARIANTS = 250
+"""Number of variants generated to prove a family."""
+MIN_DISTINCT_VARIANTS = 100
+"""Number of different questions among those that a family must give."""
 PROOF_LIMITS = Limits(wall_ms=20_000, cpu_ms=20_000, memory_mb=1024)
 SNIPPET_LIMITS = Limits(wall_ms=10_000, cpu_ms=10_000, memory_mb=1024, output_bytes=1_000_000)
 SEEDS = (1, 20_240_229, 3, 4)
-"""Of a shown program's runs: what differs between them is random. The third and fourth are for what draws numbers."""
+"""Seeds of a program's runs: output that differs is random. The third and fourth are for programs that draw numbers."""
+
+
+STORED_VARIANTS = 128
+"""Number of variants generated when a family is imported; duplicates are left out."""
+VARIANT_LIMITS = Limits(wall_ms=30_000, cpu_ms=30_000, memory_mb=1024)
+VARIANT_CAPS = Caps(total=16 * 1024 * 1024, items=10**6)
+
+
+class SandboxFailed(Exception):
+    """The sandbox failed to generate variants. The family is not at fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProofCheck:
-    """What came of one thing that had to hold."""
+    """The result of one proof, solution or family."""
 
     question: str
     name: str
     holds: bool
     said: str = ""
-    """Why it does not hold: what was printed, or the end of the traceback. Of a wrong solution, what rejected it."""
+    """Why it does not hold: the output or the end of the traceback. For a wrong solution, what rejected it."""
     part: Part = "proof"
     program: str = ""
     printed: str = ""
     trouble: str = ""
-    """Why it could not be found out: the sandbox's fault, never the question's."""
+    """Why it could not be checked: the sandbox's fault, never the question's."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProofOutcome:
-    """What came of one question or one shown program of a document."""
+    """The result of one question or one program of a document."""
 
     document: int
-    """Which of the readings it belongs to."""
+    """Index of the document."""
     findings: tuple[Finding, ...]
     held: int
-    """Proofs and claims that hold."""
+    """Number of proofs and claims that hold."""
     programs: int = 0
-    """Shown programs that were run: 1, or 0 for a question."""
+    """Number of programs that ran: 1, or 0 for a question."""
     parts: tuple[tuple[str, str], ...] = ()
-    """What holds of a question, by name, with what is to be said of it."""
+    """Checks of a question that hold: name and remark."""
     trouble: str = ""
 
 
 Work = Callable[[Runs], Awaitable[ProofOutcome]]
 
 
-def proving_work(readings: Sequence[Reading]) -> list[Work]:
-    """All there is to prove in documents, each to be called with a sandbox."""
+def plan_proofs(readings: Sequence[Reading]) -> list[Work]:
+    """Returns everything to prove in documents, as functions of a sandbox."""
     found: list[Work] = []
     for document, reading in enumerate(readings):
         found += [
@@ -164,7 +105,7 @@ def proving_work(readings: Sequence[Reading]) -> list[Work]:
 
 
 async def prove_all(work: Sequence[Work], sandbox: Runs, *, at_once: int = 2) -> AsyncIterator[ProofOutcome]:
-    """Do the work, each thing as it is found out."""
+    """Runs the work and yields each result when it is ready."""
     gate = asyncio.Semaphore(at_once)
 
     async def one(task: Work) -> ProofOutcome:
@@ -176,10 +117,10 @@ async def prove_all(work: Sequence[Work], sandbox: Runs, *, at_once: int = 2) ->
             yield await done
 
 
-def proved_readings(
+def collect_results(
     readings: Sequence[Reading], found: Sequence[ProofOutcome], versions: dict[str, str], seconds: float
 ) -> ProofReport:
-    """What was found, document by document. `versions` are the sandbox's, `seconds` what it took."""
+    """Groups the results by document. `versions` are the sandbox's, `seconds` the time it took."""
     documents = []
     for at, reading in enumerate(readings):
         own = [one for one in found if one.document == at]
@@ -213,7 +154,7 @@ def _question_work(document: int, reading: Reading, question: Question) -> Work:
 
 
 async def prove_question(question: Question, sandbox: Runs) -> list[ProofCheck]:
-    """Each proof of one question; of a code task its reference and its wrong solutions; of a family its drawings."""
+    """Checks the proofs of a question, the solutions of its code task, and the variants of its family."""
     found = [await _proof(question, proof, sandbox) for proof in proofs_of(question)]
     if question.task is not None:
         found.append(await _reference(question, question.task, sandbox))
@@ -226,14 +167,14 @@ async def prove_question(question: Question, sandbox: Runs) -> list[ProofCheck]:
 async def _family(question: Question, sandbox: Runs) -> ProofCheck:
     proved = ProofCheck(question.id, f"{question.id}: family", holds=False, part="family", program=question.draw)
     try:
-        drawn = await draw_questions(question, sandbox, seed=0, count=DRAWINGS)
+        drawn = await generate_variants(question, sandbox, seed=0, count=PROOF_VARIANTS)
     except InvalidVariant as problem:
         return dataclasses.replace(proved, said=str(problem))
     except SandboxFailed as problem:
         return dataclasses.replace(proved, trouble=str(problem))
-    if len(drawn) >= FEWEST_DRAWN:
+    if len(drawn) >= MIN_DISTINCT_VARIANTS:
         return dataclasses.replace(proved, holds=True)
-    said = f"{DRAWINGS} drawings give {len(drawn)} different questions, {FEWEST_DRAWN} are needed"
+    said = f"{PROOF_VARIANTS} drawings give {len(drawn)} different questions, {MIN_DISTINCT_VARIANTS} are needed"
     return dataclasses.replace(proved, said=said)
 
 
@@ -270,7 +211,7 @@ async def _wrong(question: Question, task: CodeTask, at: int, sandbox: Runs) -> 
 def _judged(
     question: Question, part: Part, program: str, judged: Judgement, holds: bool, said: str, name: str = ""
 ) -> ProofCheck:
-    # Of the reference and the cases it is the question's fault, of the sandbox ours.
+    # A system error can be the fault of the reference or the cases, and then counts against the question.
     ours = "internal" in judged.detail or bool(judged.note)
     trouble = judged.detail if judged.verdict == "system error" and ours else ""
     return ProofCheck(question.id, f"{question.id}: {name or part}", holds, said, part, program, trouble=trouble)
@@ -296,7 +237,67 @@ def _why(judged: Judgement) -> str:
     return judged.detail or judged.message or f"{judged.verdict}; {first}"
 
 
-# Shown programs
+# Families
+
+
+async def store_variants(
+    sessions: async_sessionmaker[AsyncSession], sandbox: Runs | None, version_id: int, now: datetime
+) -> None:
+    """Generates and stores the variants of a family, given by its version's id.
+
+    Raises SandboxFailed, which is worth a retry, and InvalidVariant if the family is at fault; it is then never asked.
+    """
+    if sandbox is None:
+        raise SandboxFailed("no sandbox is connected")
+    async with sessions() as session:
+        family = (await questions.version(session, version_id)).question
+    drawn = await generate_variants(family, sandbox, seed=version_id, count=STORED_VARIANTS)
+    if not drawn:
+        raise InvalidVariant(f"no drawing of {family.id} has a key and enough wrong options that differ from it")
+    async with sessions.begin() as session:
+        row = await session.get_one(QuestionVersion, version_id)
+        await variants.add(session, row, [(question, digest_of(question)) for question in drawn], now)
+
+
+async def generate_variants(
+    family: Question, sandbox: Runs, *, seed: int, first: int = 0, count: int = 100, limits: Limits = VARIANT_LIMITS
+) -> tuple[Question, ...]:
+    """Returns the different questions among `count` variants from number `first`; the same for the same seed.
+
+    Raises InvalidVariant if the family is at fault, SandboxFailed if the sandbox is.
+    """
+    run = Run(
+        id=f"draw/{family.id}/{first}",
+        code=variants_program(family),
+        entry=ENTRY,
+        cases=encode([(seed, first, count)]),
+        limits=limits,
+    )
+    outcome = await sandbox.run(run)
+    if outcome.status == "internal":
+        raise SandboxFailed(outcome.detail)
+    if outcome.status != "ok":
+        raise InvalidVariant(f"drawing ended with {outcome.status}: {outcome.stderr[-1000:].strip()}")
+    return tuple(variant_questions(family, _decode_variants(outcome.results)))
+
+
+def _decode_variants(results: bytes) -> list[dict[str, Any]]:
+    try:
+        (piece,) = split(results)
+        entry = decode(piece, VARIANT_CAPS)
+    except ValueError as problem:
+        raise InvalidVariant(f"the drawings cannot be read: {problem}") from None
+    match entry:
+        case ("ok", list(drawings)) if all(isinstance(drawing, dict) for drawing in drawings):
+            return [drawing for drawing in drawings if isinstance(drawing, dict)]
+        case ("raised", str(name), str(message)):
+            raise InvalidVariant(f"draw(rng) raised {name}: {message}")
+        case (_, _, str(message)):
+            raise InvalidVariant(f"draw(rng) gave what cannot leave the sandbox: {message}")
+    raise InvalidVariant("draw(rng) must return a dict")
+
+
+# Programs in documents
 
 
 def _snippet_work(document: int, reading: Reading, snippets: Sequence[Snippet], at: int) -> Work:
@@ -327,7 +328,7 @@ def _snippet_work(document: int, reading: Reading, snippets: Sequence[Snippet], 
 async def _ran(
     sandbox: Runs, reading: Reading, snippets: Sequence[Snippet], at: int, attempt: Attempt, seed: int
 ) -> tuple[RunReport, str]:
-    """What a shown program told, and why it could not be run where that is our fault."""
+    """Runs a program. Returns its output, and why the sandbox failed, if it did."""
     mark = secrets.token_hex(16)
     name = f"{reading.source.name}:{snippets[at].first}"
     run = Run(id=f"show/{name}", code=program_of(snippets, at, attempt, mark), seed=seed, limits=SNIPPET_LIMITS)
@@ -336,7 +337,7 @@ async def _ran(
 
 
 async def _run(sandbox: Runs, run: Run) -> Outcome:
-    """The outcome of a run; what the sandbox failed at is tried once more."""
+    """Returns the outcome of a run, retried once if the sandbox failed."""
     outcome = await sandbox.run(run)
     return await sandbox.run(run) if outcome.status == "internal" else outcome
 

@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from sandbox.client import SandboxUnreachable
 from sandbox.load_balancer import SandboxPool
-from service.config import Settings, InvalidSettings, read_settings
+from service.config import InvalidSettings, Settings, read_settings
 from service.domain.calendar import zone_named
 from service.leader import LEADER_LOCK
 from service.rounds import schedules

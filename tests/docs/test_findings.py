@@ -11,7 +11,7 @@ import questions
 from questions import read_bank
 from questions.report import explain_code, explanations
 from sandbox.client import SandboxClient
-from service.banks.proving import prove_all, proved_readings, proving_work
+from service.banks.proving import collect_results, plan_proofs, prove_all
 
 PACKAGE = Path(questions.__file__).parent
 CODES = {
@@ -98,8 +98,8 @@ async def test_proving_the_examples_leads_to_the_findings(sandbox: SandboxClient
             language, text = example_of(code)
             document = text if language == "markdown" else f"```{language}\n{text}```\n"
             readings[code] = read_bank(document, name=f"{code}.md")
-    found = [one async for one in prove_all(proving_work([*readings.values()]), sandbox)]
-    proving = proved_readings([*readings.values()], found, {"torch": "2.13.0"}, 1.0)
+    found = [one async for one in prove_all(plan_proofs([*readings.values()]), sandbox)]
+    proving = collect_results([*readings.values()], found, {"torch": "2.13.0"}, 1.0)
     told = [{finding.code for finding in document.findings} for document in proving.documents]
     assert len(told) == len(readings) > 10
     assert [code for code, codes in zip(readings, told, strict=True) if code not in codes] == []

@@ -13,7 +13,7 @@ from questions.formats import IMPORT_FORMATS
 from questions.model import KINDS
 from questions.report import explanations
 from sandbox.client import SandboxClient
-from service.banks.proving import draw_questions, prove_all, proved_readings, proving_work
+from service.banks.proving import collect_results, generate_variants, plan_proofs, prove_all
 from tests.docs.pages import DOCS, blocks_of, rows_of, section_of, text_of
 
 GUIDE = DOCS / "writing-questions.md"
@@ -47,9 +47,9 @@ def test_an_example_reads_without_a_finding(name: str) -> None:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", NAMED)
 async def test_an_example_is_proved(sandbox: SandboxClient, name: str) -> None:
-    work = proving_work([NAMED[name]])
+    work = plan_proofs([NAMED[name]])
     found = [one async for one in prove_all(work, sandbox)]
-    proving = proved_readings([NAMED[name]], found, {"torch": "2.13.0"}, 1.0)
+    proving = collect_results([NAMED[name]], found, {"torch": "2.13.0"}, 1.0)
     assert len(work) >= 1
     assert [finding for document in proving.documents for finding in document.findings] == []
     assert not proving.troubles
@@ -59,7 +59,7 @@ async def test_an_example_is_proved(sandbox: SandboxClient, name: str) -> None:
 @pytest.mark.timeout(300)
 async def test_the_family_draws_as_many_questions_as_its_preview_shows(sandbox: SandboxClient) -> None:
     (family,) = NAMED["shape-of-a-product"].bank.questions
-    assert len(await draw_questions(family, sandbox, seed=1, count=5)) == 5
+    assert len(await generate_variants(family, sandbox, seed=1, count=5)) == 5
 
 
 def test_the_parts_it_lists_are_the_ones_that_are_read() -> None:

@@ -33,33 +33,33 @@ async def answering(*answers: bytes) -> AsyncIterator[tuple[str, Count]]:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", heard
 
 
-async def called(url: str, *, answered_once: bool) -> int:
+async def called(url: str, *, idempotent: bool) -> int:
     async with httpx.AsyncClient() as http:
-        return (await with_retries(partial(http.post, url), answered_once=answered_once)).status_code
+        return (await with_retries(partial(http.post, url), idempotent=idempotent)).status_code
 
 
-async def test_who_hangs_up_is_called_again_where_that_changes_nothing() -> None:
+async def test_lost_connection_is_retried_for_idempotent_calls() -> None:
     async with answering(GONE, GONE, WELL) as (url, heard):
-        assert await called(url, answered_once=True) == 200
+        assert await called(url, idempotent=True) == 200
         assert len(heard) == 3
 
 
 async def test_what_may_have_had_its_effect_is_not_done_twice() -> None:
     async with answering(GONE, WELL) as (url, heard):
         with pytest.raises(httpx.RemoteProtocolError):
-            await called(url, answered_once=False)
+            await called(url, idempotent=False)
         assert len(heard) == 1
 
 
 async def test_it_gives_up_and_says_why() -> None:
     async with answering(GONE) as (url, heard):
         with pytest.raises(httpx.RemoteProtocolError):
-            await called(url, answered_once=True)
+            await called(url, idempotent=True)
         assert len(heard) == len(RETRY_DELAYS) + 1
 
 
-@pytest.mark.parametrize("answered_once", [True, False])
-async def test_where_nobody_listens_another_is_tried_once(answered_once: bool) -> None:
+@pytest.mark.parametrize("idempotent", [True, False])
+async def test_where_nobody_listens_another_is_tried_once(idempotent: bool) -> None:
     async with answering(WELL) as (url, heard):
         for first, status in ((1, 200), (2, None)):
             tries = 0
@@ -72,9 +72,9 @@ async def test_where_nobody_listens_another_is_tried_once(answered_once: bool) -
 
             if status is None:
                 with pytest.raises(httpx.ConnectError):
-                    await with_retries(send, answered_once=answered_once)
+                    await with_retries(send, idempotent=idempotent)
             else:
-                assert (await with_retries(send, answered_once=answered_once)).status_code == status
+                assert (await with_retries(send, idempotent=idempotent)).status_code == status
             assert tries == 2
         assert len(heard) == 1
 
@@ -87,5 +87,5 @@ async def test_one_that_went_away_is_waited_for() -> None:
             async with httpx.AsyncClient() as http:
                 return await http.post(next(places))
 
-        assert (await with_retries(send, answered_once=True)).status_code == 200
+        assert (await with_retries(send, idempotent=True)).status_code == 200
         assert len(heard) == 2

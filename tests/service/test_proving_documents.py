@@ -12,7 +12,7 @@ from questions import Finding, read_bank, read_path
 from questions.proofs import ProofReport, proof_report_github, proof_report_json, proof_report_text
 from sandbox.client import SandboxClient
 from sandbox.wire import Outcome, Run
-from service.banks.proving import prove_all, proved_readings, proving_work
+from service.banks.proving import collect_results, plan_proofs, prove_all
 from tests.external import SEEDS, needs_seeds
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(300)]
@@ -21,8 +21,8 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(300)]
 async def proved(sandbox: SandboxClient, text: str) -> ProofReport:
     """What came of one document."""
     reading = read_bank(text, name="d.md")
-    found = [one async for one in prove_all(proving_work([reading]), sandbox)]
-    return proved_readings([reading], found, {"torch": "2.13.0"}, 1.0)
+    found = [one async for one in prove_all(plan_proofs([reading]), sandbox)]
+    return collect_results([reading], found, {"torch": "2.13.0"}, 1.0)
 
 
 async def told(sandbox: SandboxClient, text: str) -> list[tuple[str, str, int]]:
@@ -329,8 +329,8 @@ class Broken:
 
 async def test_a_failure_of_the_sandbox_is_never_a_finding() -> None:
     reading = read_bank(NATIVE, name="d.md")
-    found = [one async for one in prove_all(proving_work([reading]), Broken())]
-    proving = proved_readings([reading], found, {}, 1.0)
+    found = [one async for one in prove_all(plan_proofs([reading]), Broken())]
+    proving = collect_results([reading], found, {}, 1.0)
     assert proving.documents[0].findings == ()
     assert [trouble.partition(": ")[0] for trouble in sorted(proving.troubles)] == ["d.md:14", "strides", "sum"]
     assert not proving.has_errors
@@ -345,8 +345,8 @@ async def test_the_five_documents_are_told_what_fails_and_what_is_not_printed(
     sandbox: SandboxClient,
 ) -> None:
     readings = [reading for file in sorted(SEEDS.glob("00*.txt")) for reading in read_path(file)]
-    found = [one async for one in prove_all(proving_work(readings), sandbox)]
-    documents = {Path(one.source.name).name[:3]: one for one in proved_readings(readings, found, {}, 1.0).documents}
+    found = [one async for one in prove_all(plan_proofs(readings), sandbox)]
+    documents = {Path(one.source.name).name[:3]: one for one in collect_results(readings, found, {}, 1.0).documents}
     assert {name: one.programs for name, one in documents.items()} == {
         "000": 0,
         "001": 0,

@@ -9,7 +9,7 @@ from bot.discord import fits_modal
 from bot.preview.scenes import Scene, make_scenes, scene_data
 from bot.slack import fits_view
 from questions.reader import shipped_bank
-from service.banks.preview import rehearsed
+from service.banks.preview import preview_question
 from tests.bot.discord import limits as discord_limits
 from tests.bot.slack import limits as slack_limits
 
@@ -33,7 +33,7 @@ def wrong_in(scene: Scene, platform: str) -> list[str]:
 
 @pytest.mark.parametrize("id", SOME)
 def test_a_shipped_question_fits_every_chat(id: str) -> None:
-    for scene in make_scenes(*rehearsed(SOME[id], BANK)):
+    for scene in make_scenes(*preview_question(SOME[id], BANK)):
         for platform in ("discord", "slack"):
             assert wrong_in(scene, platform) == []
             assert len(scene_data(scene, platform)) == 1

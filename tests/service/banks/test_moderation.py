@@ -21,7 +21,7 @@ class TestReports:
         await stage.bank(question("views"))
         view = await moderation.report(stage.session, ada, "Views", "  t() does not copy. ", stage.now)
         assert (view.by, view.text, view.at, view.state) == ("Ada", "t() does not copy.", NOON, "open")
-        (queued,) = await moderation.queue(stage.session, ada)
+        (queued,) = await moderation.list_reports(stage.session, ada)
         assert queued == view.model_copy(update={"question": "views"})
 
     async def test_open_ones_come_first_and_the_newest_of_them(self, stage: Stage) -> None:
@@ -29,7 +29,7 @@ class TestReports:
         await stage.bank(question("views"))
         made = [await moderation.report(stage.session, ada, "views", text, stage.now) for text in "abc"]
         await moderation.settle(stage.session, ada, made[2].id, "dismissed")
-        queue = await moderation.queue(stage.session, ada)
+        queue = await moderation.list_reports(stage.session, ada)
         assert [(view.text, view.state) for view in queue] == [("b", "open"), ("a", "open"), ("c", "dismissed")]
         assert (await moderation.settle(stage.session, ada, made[2].id, "fixed")).state == "fixed"
 
@@ -50,7 +50,7 @@ class TestReports:
         ada, eve = await stage.caller(), await stage.caller("Eve", workspace="away")
         await stage.bank(question("ours"), workspace_id=ada.workspace_id)
         view = await moderation.report(stage.session, ada, "ours", "wrong", stage.now)
-        assert await moderation.queue(stage.session, eve) == ()
+        assert await moderation.list_reports(stage.session, eve) == ()
         with pytest.raises(NotFound):
             await moderation.settle(stage.session, eve, view.id, "fixed")
         with pytest.raises(NotFound):
@@ -65,9 +65,9 @@ class TestKeys:
         await stage.bank(question("views"))
         await stage.practiced(ada, "views")
         await stage.bank(question("views", prompt="Put better?"))
-        assert (await moderation.may_see(stage.session, ada, "VIEWS")).question.prompt == "Put better?"
+        assert (await moderation.visible_version(stage.session, ada, "VIEWS")).question.prompt == "Put better?"
         with pytest.raises(NotPossible, match="You have not met the question views yet"):
-            await moderation.may_see(stage.session, bo, "views")
+            await moderation.visible_version(stage.session, bo, "views")
 
     async def test_once_its_round_is_closed_everybody_there_may(self, stage: Stage) -> None:
         ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
@@ -77,13 +77,13 @@ class TestKeys:
         await stage.answer(ada, round_)
         for member in (ada, bo):
             with pytest.raises(StillOpen):
-                await moderation.may_see(stage.session, member, "views")
+                await moderation.visible_version(stage.session, member, "views")
         round_.closed_at = stage.now
         await stage.session.flush()
         for member in (ada, bo):
-            assert (await moderation.may_see(stage.session, member, "views")).question.id == "views"
+            assert (await moderation.visible_version(stage.session, member, "views")).question.id == "views"
         with pytest.raises(NotPossible, match="not met"):
-            await moderation.may_see(stage.session, eve, "views")
+            await moderation.visible_version(stage.session, eve, "views")
 
     async def test_who_practised_it_waits_while_a_later_round_asks_it(self, stage: Stage) -> None:
         ada = await stage.caller()
@@ -93,10 +93,10 @@ class TestKeys:
         await stage.round(schedule, DAY)
         await stage.round(schedule, DAY + timedelta(days=2), closed=False)
         with pytest.raises(StillOpen):
-            await moderation.may_see(stage.session, ada, "views")
+            await moderation.visible_version(stage.session, ada, "views")
 
     async def test_another_workspaces_question_is_not_there(self, stage: Stage) -> None:
         ada, eve = await stage.caller(), await stage.caller("Eve", workspace="away")
         await stage.bank(question("ours"), workspace_id=ada.workspace_id)
         with pytest.raises(NotFound, match="no question 'ours' here"):
-            await moderation.may_see(stage.session, eve, "ours")
+            await moderation.visible_version(stage.session, eve, "ours")

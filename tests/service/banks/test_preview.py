@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from questions import read_bank
-from service.banks.preview import rehearsed
+from service.banks.preview import preview_question
 
 TEXT = """---
 bank: team
@@ -35,7 +35,7 @@ assert True
 
 def test_the_view_has_no_key_and_the_key_has_everything() -> None:
     bank = read_bank(TEXT, name="docs/team.md").bank
-    view, key = rehearsed(bank.questions[0], bank)
+    view, key = preview_question(bank.questions[0], bank)
     assert {option.id for option in view.options} == {"one", "two", "three"}
     assert "reason" not in view.model_dump_json()
     assert (view.id, view.kind, view.source, view.licence, view.several) == (
@@ -51,4 +51,4 @@ def test_the_view_has_no_key_and_the_key_has_everything() -> None:
 
 def test_it_is_the_same_each_time() -> None:
     bank = read_bank(TEXT, name="team.md").bank
-    assert rehearsed(bank.questions[0], bank) == rehearsed(bank.questions[0], bank)
+    assert preview_question(bank.questions[0], bank) == preview_question(bank.questions[0], bank)

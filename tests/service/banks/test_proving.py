@@ -13,7 +13,7 @@ import pytest
 from questions import Reading, read_bank, read_path
 from questions.proofs import ProofReport
 from sandbox.client import SandboxClient
-from service.banks.proving import prove_all, prove_question, proved_readings, proving_work
+from service.banks.proving import collect_results, plan_proofs, prove_all, prove_question
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(300)]
 
@@ -106,8 +106,8 @@ def double(x):
 
 
 async def proved(readings: list[Reading], sandbox: SandboxClient) -> ProofReport:
-    found = [one async for one in prove_all(proving_work(readings), sandbox)]
-    return proved_readings(readings, found, {}, 0.0)
+    found = [one async for one in prove_all(plan_proofs(readings), sandbox)]
+    return collect_results(readings, found, {}, 0.0)
 
 
 def prover() -> str:

@@ -8,7 +8,7 @@ from questions import Question, read_bank
 from questions.families import InvalidVariant
 from sandbox.client import SandboxClient
 from sandbox.wire import Limits
-from service.banks.proving import draw_questions
+from service.banks.proving import generate_variants
 
 pytestmark = pytest.mark.sandbox
 
@@ -46,9 +46,9 @@ def family(body: str, id: str = "some-family") -> Question:
 
 
 async def test_torch_says_the_key_and_the_same_seed_draws_the_same(sandbox: SandboxClient) -> None:
-    found = await draw_questions(family(SHAPES), sandbox, seed=3, count=40)
-    again = await draw_questions(family(SHAPES), sandbox, seed=3, count=40)
-    later = await draw_questions(family(SHAPES), sandbox, seed=3, first=20, count=20)
+    found = await generate_variants(family(SHAPES), sandbox, seed=3, count=40)
+    again = await generate_variants(family(SHAPES), sandbox, seed=3, count=40)
+    later = await generate_variants(family(SHAPES), sandbox, seed=3, first=20, count=20)
 
     assert found == again
     assert 30 < len(found) <= 40
@@ -58,7 +58,7 @@ async def test_torch_says_the_key_and_the_same_seed_draws_the_same(sandbox: Sand
 
 
 async def test_an_exception_and_a_dtype_are_keys_too(sandbox: SandboxClient) -> None:
-    (question,) = await draw_questions(family(ERRORS), sandbox, seed=0, count=5)
+    (question,) = await generate_variants(family(ERRORS), sandbox, seed=0, count=5)
 
     assert [one.text for one in question.options] == ["raises `RuntimeError`", "`torch.float32`", "`1`"]
 
@@ -77,4 +77,4 @@ async def test_a_family_at_fault_is_told_why(sandbox: SandboxClient, body: str, 
     slow = family(body)
 
     with pytest.raises(InvalidVariant, match=said):
-        await draw_questions(slow, sandbox, seed=0, count=2, limits=Limits(wall_ms=2000))
+        await generate_variants(slow, sandbox, seed=0, count=2, limits=Limits(wall_ms=2000))

@@ -8,8 +8,9 @@ import pytest
 
 from questions.generated_choices import SUFFIX
 from questions.reader import Reading, read_bank
-from service.banks import importing, moderation
-from service.banks.importing import import_bank
+from service.banks import moderation
+from service.banks.import_history import undo_import
+from service.banks.importing import ImportOptions, import_bank
 from service.errors import NotFound
 from service.rounds.views import view_of
 from service.store import banks
@@ -38,7 +39,9 @@ def document(prose: dict[str, str] | None = None) -> Reading:
 async def bring(
     stage: Stage, generated: Generated, read: Reading | None = None, workspace_id: int | None = None, apply: bool = True
 ) -> ImportView:
-    return await import_bank(stage.session, read or document(), workspace_id, stage.now, apply, generated=generated)
+    return await import_bank(
+        stage.session, read or document(), workspace_id, stage.now, apply, ImportOptions(generated)
+    )
 
 
 async def asked_ids(stage: Stage, workspace_id: int) -> set[str]:
@@ -121,7 +124,7 @@ async def test_switching_them_off_retires_them_and_an_undo_brings_them_back(stag
     off = await bring(stage, "none", workspace_id=ada.workspace_id)
     assert (off.retired, off.unchanged) == (view.generated, 6)
     assert made_of(await asked_ids(stage, ada.workspace_id)) == set()
-    await importing.undo_import(stage.session, ada.workspace_id, "terms", stage.now)
+    await undo_import(stage.session, ada.workspace_id, "terms", stage.now)
     assert len(made_of(await asked_ids(stage, ada.workspace_id))) == view.generated
 
 

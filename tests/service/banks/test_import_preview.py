@@ -8,7 +8,7 @@ from questions.model import Option, Question
 from questions.overview import fields_changed
 from questions.reader import read_bank
 from questions.similarity import NEAR_DUPLICATE
-from service.banks.importing import import_bank
+from service.banks.importing import ImportOptions, import_bank
 from service.store import banks
 from service.wire import ImportView
 from tests.service.staging import Stage, question, reading
@@ -143,7 +143,7 @@ async def test_a_view_lists_the_first_and_counts_all(stage: Stage) -> None:
     many = [asking(f"q{number}", f"What is `{number} + {number}`, and why so?") for number in range(130)]
     view = await import_bank(stage.session, reading(*many), None, stage.now, False)
     assert (view.added, len(view.changes)) == (130, 100)
-    whole = await import_bank(stage.session, reading(*many), None, stage.now, False, most=None)
+    whole = await import_bank(stage.session, reading(*many), None, stage.now, False, ImportOptions(limit=None))
     assert len(whole.changes) == 130
 
 
@@ -151,7 +151,7 @@ async def test_progress_is_told_and_comes_to_its_end(stage: Stage) -> None:
     told: list[tuple[str, int, int]] = []
     many = [asking(f"q{number}", f"What is `{number} + {number}`, and why so?") for number in range(1100)]
     await import_bank(
-        stage.session, reading(*many), None, stage.now, True, tell=lambda said, done, of: told.append((said, done, of))
+        stage.session, reading(*many), None, stage.now, True, ImportOptions(progress=lambda *step: told.append(step))
     )
     for said in ("comparing", "writing"):
         done = [(at, of) for what, at, of in told if what == said]

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from sqlalchemy import delete, func, select, update
 
 from questions.model import Option
-from service.banks.importing import import_bank, import_log, undo_import
+from service.banks.import_history import import_log, undo_import
+from service.banks.importing import import_bank
 from service.errors import NotFound, NotPossible
 from service.store import imports
 from service.store.tables import AnswerRow, BankImport, ImportStep, Ledger, QuestionVersion

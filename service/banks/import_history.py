@@ -1,0 +1,155 @@
+"""The import history of a bank, and undoing its latest import: by a new import, so that nothing is ever deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.banks.import_preview import shorten_prompt
+from service.banks.importing import MAX_LISTED, regrade_changed
+from service.domain.import_plan import sha256
+from service.errors import NotFound, NotPossible
+from service.store import imports, tables
+from service.store.imports import Held, Step, batches
+from service.wire import BankLog, ImportChange, ImportEntry, ImportView
+
+LIST_HINT = "The list of banks names them all."
+
+
+async def import_log(session: AsyncSession, workspace_id: int | None, name: str) -> BankLog:
+    """Returns the imports into the workspace's own bank of that name, or else into the shared one."""
+    bank = await _find_bank(session, workspace_id, name)
+    rows = await imports.log(session, bank.id)
+    numbers = {row.id: number for number, row in enumerate(rows, 1)}
+    entries = [_entry(row, numbers) for row in reversed(rows)]
+    return BankLog(name=bank.name, shared=bank.workspace_id is None, imports=tuple(entries))
+
+
+async def undo_import(session: AsyncSession, workspace_id: int | None, name: str, now: datetime) -> ImportView:
+    """Undoes the latest import that changed anything in the workspace's bank, or with None in the shared bank.
+
+    Retires what the import added, restores what it retired, and gives what it changed a new version with the old text.
+    Rounds keep the versions they asked; closed ones are graded again as after any change. An undo is an import too, so
+    undoing it redoes the import. Refused if there is nothing to undo.
+    """
+    await imports.hold(session)
+    bank = await _find_bank(session, workspace_id, name)
+    if bank.workspace_id != workspace_id:
+        raise NotPossible(
+            cause=f"Bank {name} is everybody's, not this workspace's own: its operator undoes it, "
+            f"with `dailygrad bank undo {name}`."
+        )
+    latest, steps = await _latest(session, bank)
+    held = await imports.held(session, [step.question_id for step in steps])
+    back = [step for step in steps if step.version_before not in (None, step.version_after)]
+    fixed = await imports.copy_versions(
+        session, [(step.question_id, step.version_before or 0, step.version_after + 1) for step in back], now
+    )
+    done = [_invert(step) for step in steps]
+    await _apply(session, done, held, now)
+    view = _view(bank.name, done, held)
+    before = latest.summary.get("before")
+    record = tables.BankImport(
+        bank_id=bank.id,
+        at=now,
+        digest=sha256("\n".join(f"{step.question_id} {step.version_after} {step.retired_after}" for step in done)),
+        summary={**_counts(done), "unanswered": 0, "before": {"title": bank.title, "licence": bank.licence}},
+        undoes=latest.id,
+    )
+    if before:
+        bank.title, bank.licence = before["title"], before["licence"]
+    await imports.add_import(session, record, done)
+    await regrade_changed(session, fixed, now)
+    return view
+
+
+async def _find_bank(session: AsyncSession, workspace_id: int | None, name: str) -> tables.BankRow:
+    wanted = name.strip()
+    bank = await imports.find(session, workspace_id, wanted) or await imports.find(session, None, wanted)
+    if bank is None:
+        raise NotFound(what=f"bank {wanted!r}", cure=LIST_HINT)
+    return bank
+
+
+async def _latest(session: AsyncSession, bank: tables.BankRow) -> tuple[tables.BankImport, list[Step]]:
+    for row in reversed(await imports.log(session, bank.id)):
+        steps = await imports.steps(session, row.id)
+        if steps:
+            return row, steps
+        if any(row.summary.get(what) for what in ("added", "changed", "retired")):
+            raise NotPossible(
+                cause=f"The latest import of {bank.name} was made by a version that kept no record of its steps: "
+                "import the document as it was before."
+            )
+    raise NotPossible(cause=f"No import of {bank.name} changed anything, so there is nothing to undo.")
+
+
+def _invert(step: Step) -> Step:
+    """Returns the step that undoes a step. An added question keeps its version and is retired."""
+    changed = step.version_before not in (None, step.version_after)
+    return Step(
+        step.question_id,
+        step.version_after,
+        step.version_after + changed,
+        retired_before=step.retired_after,
+        retired_after=step.retired_before,
+    )
+
+
+async def _apply(session: AsyncSession, done: Sequence[Step], held: dict[int, Held], now: datetime) -> None:
+    for batch in batches(done):
+        rows = [
+            {
+                "id": step.question_id,
+                "current": step.version_after,
+                "retired_at": (held[step.question_id].retired_at or now) if step.retired_after else None,
+            }
+            for step in batch
+        ]
+        await imports.set_questions(session, rows)
+
+
+def _counts(done: Sequence[Step]) -> dict[str, int]:
+    return {
+        "added": 0,
+        "changed": sum(step.version_before != step.version_after for step in done),
+        "unchanged": 0,
+        "moved": 0,
+        "returned": sum(step.retired_before and not step.retired_after for step in done),
+        "retired": sum(step.retired_after and not step.retired_before for step in done),
+    }
+
+
+def _view(name: str, done: Sequence[Step], held: dict[int, Held]) -> ImportView:
+    changes = [
+        ImportChange(
+            id=held[step.question_id].key,
+            what="retired" if step.retired_after else "returned" if step.retired_before else "changed",
+            prompt=shorten_prompt(held[step.question_id].prompt),
+        )
+        for step in done
+    ]
+    return ImportView(
+        applied=True,
+        name=name,
+        **_counts(done),
+        unanswered=0,
+        findings="",
+        errors=0,
+        changes=tuple(changes[:MAX_LISTED]),
+    )
+
+
+def _entry(row: tables.BankImport, numbers: dict[int, int]) -> ImportEntry:
+    counts = {name: int(row.summary.get(name, 0)) for name in ("added", "changed", "unchanged", "retired")}
+    return ImportEntry(
+        number=numbers[row.id],
+        at=row.at,
+        document=row.document,
+        **counts,
+        returned=int(row.summary.get("returned", 0)),
+        digest=row.digest[:12],
+        undoes=numbers[row.undoes] if row.undoes else None,
+    )
