@@ -316,7 +316,7 @@ def _import_lines(view: ImportView, dry_run: bool) -> Iterator[str]:
         wait = f", {view.waiting} of them waiting for `dailygrad bank approve`" if view.waiting else ""
         yield f"    {view.generated} choices generated from its sentences{wait}"
     if view.for_gpu:
-        yield f"    {view.for_gpu} need a GPU, which no sandbox has: not asked until one has"
+        yield f"    {view.for_gpu} judged on a GPU, and no sandbox has one: not asked until one does"
     if dry_run:
         yield from (f"    {_change(change)}" for change in view.changes)
     if dry_run and view.twins:
