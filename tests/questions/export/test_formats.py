@@ -208,6 +208,11 @@ def test_gift_compares_only_plain_numbers_as_numbers(answer: str, line: str) -> 
     assert line in gift_bank(Bank("x", "X", (question,))).split("\n")
 
 
+def test_gift_compares_printed_numbers_as_text() -> None:
+    question = Question("a", "output", "What does it print?", NOWHERE, answer="4.0", program="print(4.0)")
+    assert "\t=4.0" in gift_bank(Bank("x", "X", (question,))).split("\n")
+
+
 def test_gift_escapes_ids_and_tags_in_comments() -> None:
     question = Question("a", "open", "Why?", NOWHERE, answer="b", title="  t : u ", tags=("x]y\\z",))
     lines = gift_bank(Bank("x", "X", (question,))).split("\n")
