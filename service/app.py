@@ -24,8 +24,8 @@ from service.ops.metrics_collect import CountedRuns, State
 from service.rounds import delivery, grading, regrading, rounds
 from service.rounds.alerts import Alerts
 from service.rounds.jobs import DRAWING, Jobs, make_jobs
-from service.rounds.sandbox_turns import FairSandbox, SandboxPort, noting_devices
-from service.sandboxes import Workers
+from service.rounds.sandbox_turns import FairSandbox, noting_devices
+from service.sandboxes import SandboxPort, Workers
 from service.store import migrations, variants
 from service.store.session import Sessions, make_engine, make_sessions
 

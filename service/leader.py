@@ -17,12 +17,11 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from psycopg import AsyncConnection
 
 from service.metrics import LEADS, TICK_DURATION, TICKS_FAILED
+from service.store.monitoring import LEADER_LOCK
 from service.store.session import libpq_url
 
 log = structlog.get_logger(__name__)
 
-LEADER = 0x_DA117_0002
-"""Key of the advisory lock the leader holds."""
 TICK_SECONDS = 1
 LEASE_SECONDS = 8.0
 """A leader that is not heard of for so long, frozen or behind a network that is split, is followed by another."""
@@ -36,7 +35,7 @@ class Leader:
     The server ends the connection when it hears nothing for `patience_s`; so long an answer is waited for here too.
     """
 
-    def __init__(self, database_url: str, key: int = LEADER, *, patience_s: float = LEASE_SECONDS) -> None:
+    def __init__(self, database_url: str, key: int = LEADER_LOCK, *, patience_s: float = LEASE_SECONDS) -> None:
         self._url = libpq_url(database_url)
         self._key = key
         self._patience_s = patience_s

@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 import httpx
@@ -20,11 +20,11 @@ from starlette.types import Receive, Scope, Send
 
 from sandbox import wire
 from sandbox.client import Health, NobodyThere, SandboxUnreachable
+from sandbox.judging.challenge import Runs
 from sandbox.load_balancer import LoadBalancer
 from sandbox.wire import MAX_BODY, MAX_HEADER, Outcome, Run
 from service.credentials import ServiceTokens, ShownToken
 from service.process import listening, served
-from service.rounds.sandbox_turns import SandboxPort
 
 # A worker's door to the sandbox: whoever shows the service token has runs done there. Knows no question and no member.
 #
@@ -41,6 +41,18 @@ GRACE_S = 8
 """For runs in hand when the worker is stopped; its jobs have the rest of a container's time."""
 FRAME = "application/octet-stream"
 _FULL = "The sandbox is busy: {} runs are in hand already. Try again in a minute; nothing was changed."
+
+
+class ReportsHealth(Protocol):
+    """Anything that reports the health of a sandbox."""
+
+    async def health(self) -> Health:
+        """Returns the sandbox's health. Raises SandboxUnreachable if nothing answers."""
+        ...
+
+
+class SandboxPort(Runs, ReportsHealth, Protocol):
+    """What the service needs from a sandbox, or from several behind one client."""
 
 
 class _No(Exception):

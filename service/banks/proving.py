@@ -28,12 +28,12 @@ from questions.snippets import (
     snippet_findings,
     snippets_of,
 )
-from sandbox.judging.challenge import Challenge, Runs, judge_code
-from sandbox.judging.comparison import NumberTolerance
+from sandbox.judging.challenge import Runs
 from sandbox.judging.judge import Judgement
 from sandbox.values import Caps, decode, encode, split
 from sandbox.wire import Limits, Outcome, Run
 from service.domain.import_plan import digest_of
+from service.rounds.grading import judge_task
 from service.store import questions, variants
 from service.store.tables import QuestionVersion
 
@@ -274,20 +274,6 @@ def _judged(
     ours = "internal" in judged.detail or bool(judged.note)
     trouble = judged.detail if judged.verdict == "system error" and ours else ""
     return ProofCheck(question.id, f"{question.id}: {name or part}", holds, said, part, program, trouble=trouble)
-
-
-async def judge_task(task: CodeTask, code: str, sandbox: Runs, seed: int, *, id: str = "code") -> Judgement:
-    """Judges `code` as an answer to `task`. `seed` is new and secret, 128 bits; `id` names its runs in logs."""
-    challenge = Challenge(
-        entry=task.entry,
-        cases_program=task.cases,
-        reference=task.reference,
-        driver=task.driver,
-        limits=Limits(wall_ms=task.wall_ms, cpu_ms=task.wall_ms, memory_mb=task.memory_mb),
-        tolerance=NumberTolerance(rtol=task.tolerance.rtol, atol=task.tolerance.atol),
-        device=task.device,
-    )
-    return await judge_code(sandbox, challenge, code, seed=seed, id=id)
 
 
 def _why(judged: Judgement) -> str:

@@ -12,8 +12,9 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import holidays
 
+from service.wire import Period
+
 Fate = Literal["post", "late", "skip"]
-Period = Literal["day", "week", "month", "season", "all"]
 
 PROMPT = timedelta(minutes=1)
 """A slot found this late or sooner is on time: nobody is told that it is late."""

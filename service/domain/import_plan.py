@@ -21,6 +21,8 @@ from questions.model import Bank, Question, as_data
 from questions.overview import POSITION_FIELDS
 from questions.similarity import Index, fingerprint_of, similarity_of
 
+GENERATED_TAG = TAG
+"""Tag of a question that was generated from a document's prose."""
 SAME_NAME = 0.4
 """With an id its prompt made, a question less like the one that has it is another."""
 SAME_PLACE = 0.7
@@ -235,9 +237,6 @@ def _free(question: Question, used: set[str]) -> str:
     while found in used:
         found, count = f"{wanted}-{count}", count + 1
     return found
-
-
-# The choices made of a foreign bank's prose, as questions of that bank. Making them is `questions.generated_choices`'s.
 
 
 def is_generated(question: Question) -> bool:

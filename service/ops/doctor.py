@@ -21,13 +21,12 @@ from sandbox.client import SandboxUnreachable
 from sandbox.load_balancer import SandboxPool
 from service.config import Settings, SettingsWrong, read_settings
 from service.domain.calendar import zone_named
-from service.leader import LEADER
 from service.rounds import schedules
-from service.rounds.sandbox_turns import ReportsHealth, SandboxPort
-from service.sandboxes import Workers
+from service.sandboxes import ReportsHealth, SandboxPort, Workers
 from service.store import banks, migrations, monitoring, snapshots
 from service.store import schedules as rows
 from service.store.members import Caller
+from service.store.monitoring import LEADER_LOCK
 from service.store.session import libpq_url
 from service.store.tables import Channel, Schedule
 from service.wire import Check, ScheduleSpec
@@ -219,7 +218,7 @@ def _revision(at: str | None) -> Check:
 
 
 def _worker(connection: Connection) -> Check:
-    if monitoring.has_leader_sync(connection, LEADER):
+    if monitoring.has_leader_sync(connection, LEADER_LOCK):
         return Check(name="worker", ok=True, said="one is alive and leads the schedules")
     due = monitoring.waiting_work(connection)
     if not due:

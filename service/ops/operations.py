@@ -11,12 +11,11 @@ from datetime import datetime, timedelta
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from sandbox.client import SandboxUnreachable
-from service.leader import LEADER
 from service.rounds.sandbox_turns import FairSandbox
 from service.rounds.schedules import PLATFORM
 from service.store import monitoring, troubles
 from service.store import monitoring as rows
-from service.store.monitoring import Posting
+from service.store.monitoring import LEADER_LOCK, Posting
 from service.store.tables import Channel, Chat, Outbox, Trouble
 from service.wire import ErrorView, Operations, QueueView, SandboxView, ScheduleSpec, SlotState, SlotView, TroubleView
 
@@ -46,7 +45,7 @@ async def overview(
     posted = await rows.postings(session, workspace_id, now - SLOTS_BACK, MOST_SLOTS)
     return Operations(
         at=now,
-        led=await monitoring.has_leader(session, LEADER),
+        led=await monitoring.has_leader(session, LEADER_LOCK),
         slots=tuple(slot_view(posting, now, everywhere) for posting in posted),
         queues=await _queues(session, workspace_id),
         sandbox=sandbox,

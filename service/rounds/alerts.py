@@ -21,7 +21,16 @@ from service.store.session import Sessions
 from service.store.tables import Channel, Chat, Outbox, Schedule, Trouble
 from service.wire import Notice, ScheduleSpec
 
-# Where what admins must know is said: to the admin who made the schedule, privately; else in its channel.
+EVERY = timedelta(seconds=10)
+"""How often is looked."""
+LATE = timedelta(minutes=10)
+"""A question that does not stand so long after it was due is worth a word."""
+UNJUDGED = timedelta(minutes=2)
+"""As is a code answer that has waited so long while there is no sandbox. Its member hears of it after some more."""
+MOST = 50
+"""Of each kind that are told of at one look: an outage of thousands is told of little by little, between ticks."""
+PATIENCE_S = 2.0
+"""How long a sandbox may take to say how it is: the tick waits for it."""
 
 
 async def notify_admins(session: AsyncSession, schedule: Schedule, key: str, notice: Notice, now: datetime) -> None:
@@ -46,18 +55,6 @@ async def notify_admins(session: AsyncSession, schedule: Schedule, key: str, not
         )
         if left:
             return
-
-
-EVERY = timedelta(seconds=10)
-"""How often is looked."""
-LATE = timedelta(minutes=10)
-"""A question that does not stand so long after it was due is worth a word."""
-UNJUDGED = timedelta(minutes=2)
-"""As is a code answer that has waited so long while there is no sandbox. Its member hears of it after some more."""
-MOST = 50
-"""Of each kind that are told of at one look: an outage of thousands is told of little by little, between ticks."""
-PATIENCE_S = 2.0
-"""How long a sandbox may take to say how it is: the tick waits for it."""
 
 
 class Alerts:
@@ -120,9 +117,6 @@ class Alerts:
         return "" if health.ready or health.running else health.trouble or "it is starting"
 
 
-# A question that does not come
-
-
 async def _late(session: AsyncSession, now: datetime, most: int) -> None:
     for row, schedule, channel in await troubles.late_posts(session, now - LATE, most):
         detail = {"place": _place(channel), "due": _at(row.due_at, schedule), "cause": row.error or ""}
@@ -162,9 +156,6 @@ def _has_come(trouble: Trouble, row: Outbox) -> Notice:
     )
 
 
-# A channel that refuses: that it does is told when a message is given up
-
-
 async def _refused(session: AsyncSession, now: datetime, most: int) -> None:
     for trouble in await troubles.recovered_channels(session, most):
         if await troubles.close_trouble(session, trouble, now):
@@ -185,9 +176,6 @@ def _is_open_again(trouble: Trouble) -> Notice:
         title="The channel takes messages again",
         text=f"{trouble.detail['place']} refused a message before ({trouble.detail['cause']}). That is over.",
     )
-
-
-# An app that was taken away
 
 
 async def _revoked(session: AsyncSession, now: datetime, most: int) -> None:
@@ -221,9 +209,6 @@ def _is_back(trouble: Trouble) -> Notice:
     )
 
 
-# No sandbox
-
-
 async def _no_sandbox(session: AsyncSession, trouble: Trouble) -> Notice:
     schedule = await troubles.oldest_schedule(session, trouble.workspace_id)
     count, oldest = int(trouble.detail["count"]), datetime.fromisoformat(trouble.detail["oldest"])
@@ -242,9 +227,6 @@ def _judges_again(trouble: Trouble, now: datetime) -> Notice:
         title="Code answers are judged again",
         text=f"A sandbox answers, {_minutes(minutes)} after you were told that there was none.",
     )
-
-
-# Telling
 
 
 async def _tell_over(session: AsyncSession, trouble: Trouble, notice: Notice, now: datetime) -> None:

@@ -12,10 +12,10 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import CodeTask
-from sandbox.judging.challenge import Runs
+from sandbox.judging.challenge import Challenge, Runs, judge_code
+from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
-from sandbox.wire import Outcome, Priority, Run
-from service.banks.proving import judge_task
+from sandbox.wire import Limits, Outcome, Priority, Run
 from service.domain.scoring import cases_credit
 from service.domain.smart_text import undo_smart_text
 from service.errors import NoSandbox
@@ -155,6 +155,20 @@ async def judged_code(sandbox: Runs | None, task: CodeTask, code: str, seed: int
     if watched.outcome is not None:
         _ran(watched.outcome)
     return _view(judgement, clean, watched.outcome)
+
+
+async def judge_task(task: CodeTask, code: str, sandbox: Runs, seed: int, *, id: str = "code") -> Judgement:
+    """Judges `code` as an answer to `task`. `seed` is new and secret, 128 bits; `id` names its runs in logs."""
+    challenge = Challenge(
+        entry=task.entry,
+        cases_program=task.cases,
+        reference=task.reference,
+        driver=task.driver,
+        limits=Limits(wall_ms=task.wall_ms, cpu_ms=task.wall_ms, memory_mb=task.memory_mb),
+        tolerance=NumberTolerance(rtol=task.tolerance.rtol, atol=task.tolerance.atol),
+        device=task.device,
+    )
+    return await judge_code(sandbox, challenge, code, seed=seed, id=id)
 
 
 def _ran(outcome: Outcome) -> None:

@@ -24,129 +24,32 @@ from service.store import outbox
 from service.store.session import driver_connection, libpq_url
 from service.tracing import following
 
-# A worker of the queue that outlives its database's troubles. What the jobs are is not known here.
-#
-# procrastinate's own worker ends for good when the database is away for half a minute, goes on deaf when its listener
-# is lost, and takes no job up again whose start or end it could not write. So a worker whose database failed it is
-# ended and followed by a new one: what the old one lost sight of is then nobody's, and is taken up.
-
-
 log = structlog.get_logger(__name__)
-
-AGAIN_S = 1.0
-"""How long after its end a worker is followed by another."""
-
-
-class WatchfulConnector(PsycopgConnector):
-    """procrastinate's connector, which notes that the database failed it."""
-
-    def __init__(self, **pool: Any) -> None:
-        super().__init__(**pool)
-        self.failed = asyncio.Event()
-
-    @contextmanager
-    def _noting(self) -> Iterator[None]:
-        try:
-            yield
-        except ConnectorException:
-            self.failed.set()
-            raise
-
-    async def execute_query_async(self, query: LiteralString, **arguments: Any) -> None:
-        """As the connector says."""
-        with self._noting():
-            await super().execute_query_async(query, **arguments)
-
-    async def execute_query_one_async(self, query: LiteralString, **arguments: Any) -> dict[str, Any]:
-        """As the connector says."""
-        with self._noting():
-            row: dict[str, Any] = await super().execute_query_one_async(query, **arguments)
-        return row
-
-    async def execute_query_all_async(self, query: LiteralString, **arguments: Any) -> list[dict[str, Any]]:
-        """As the connector says."""
-        with self._noting():
-            rows: list[dict[str, Any]] = await super().execute_query_all_async(query, **arguments)
-        return rows
-
-    async def listen_notify(self, on_notification: Notify, channels: Iterable[str]) -> None:
-        """As the connector says."""
-        with self._noting():
-            await super().listen_notify(on_notification, channels)
-
-
-async def keep_working(connector: WatchfulConnector, work: Callable[[], Awaitable[None]]) -> None:
-    """Call `work` and, whenever it ends or the database failed it, once more; until this is cancelled.
-
-    Cancelled, `work` finishes what it has in hand first.
-    """
-    while True:
-        connector.failed.clear()
-        await _work_once(connector, work)
-        log.warning("the database failed the queue's worker; another begins")
-        await asyncio.sleep(AGAIN_S)
-
-
-async def _work_once(connector: WatchfulConnector, work: Callable[[], Awaitable[None]]) -> None:
-    working = asyncio.ensure_future(work())
-    failing = asyncio.create_task(connector.failed.wait())
-    try:
-        await asyncio.wait({working, failing}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        failing.cancel()
-        working.cancel()
-        await asyncio.wait({working})
-    if not working.cancelled() and (error := working.exception()) is not None:
-        log.warning("the queue's worker ended", exc_info=error)
-
-
 ATTEMPTS = 8
 """How often an answer is put to the sandbox before its member is told that it could not be judged."""
 PATIENT_ATTEMPTS = 40
 """How often a round is put to the sandbox again, some hours long: nobody waits for it."""
 LONGEST_WAIT_S = 300
+BUSY_S = 1
+"""When an answer whose turn has not come is put to the sandbox again; other members' answers go meanwhile."""
 STALLED_S = 30
 """A worker silent for so long is gone, and its jobs are taken up by others."""
 WORKERS = 16
 """More than the sandboxes have places, so that answers wait there, where first ones go before the rest, not here."""
-
-DRAWING = "draw_family"
-"""The name of the task that draws a family's questions."""
-
-REGRADING = "regrade_code"
-"""The name of the task that judges a corrected code question's closed rounds again."""
-
-Draw = Callable[[int], Awaitable[None]]
-"""Draws questions from the family of that version's id."""
-Judge = Callable[[int, bool, Priority], Awaitable[None]]
-"""Judges the answer of that id; the flag says that no further attempt will follow. Raises Busy, to be called later."""
-
-Regrade = Callable[[int, bool], Awaitable[None]]
-"""Judges closed rounds by the version of that id; the flag says that no further attempt will follow."""
-
-BUSY_S = 1
-"""When an answer whose turn has not come is put to the sandbox again; other members' answers go meanwhile."""
+AGAIN_S = 1.0
+"""How long after its end a worker is followed by another."""
 _FIRST = 1
 """The jobs' priority of first answers of open rounds, before all others."""
-
-
-class _Backoff(BaseRetryStrategy):
-    def __init__(self, attempts: int) -> None:
-        self.attempts = attempts
-
-    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
-        if job.attempts + 1 >= self.attempts:
-            return None
-        return RetryDecision(retry_in={"seconds": min(2 ** (job.attempts + 1), LONGEST_WAIT_S)})
-
-
-class _UntilDrawn(BaseRetryStrategy):
-    """The sandbox comes back one day; a family at fault stays a failed job, and is not tried again."""
-
-    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
-        if isinstance(exception, InvalidVariant):
-            return None
-        return RetryDecision(retry_in={"seconds": min(2 ** min(job.attempts + 1, 16), LONGEST_WAIT_S)})
+DRAWING = "draw_family"
+"""The name of the task that draws a family's questions."""
+REGRADING = "regrade_code"
+"""The name of the task that judges a corrected code question's closed rounds again."""
+Judge = Callable[[int, bool, Priority], Awaitable[None]]
+"""Judges the answer of that id; the flag says that no further attempt will follow. Raises Busy, to be called later."""
+Draw = Callable[[int], Awaitable[None]]
+"""Draws questions from the family of that version's id."""
+Regrade = Callable[[int, bool], Awaitable[None]]
+"""Judges closed rounds by the version of that id; the flag says that no further attempt will follow."""
 
 
 @dataclass(frozen=True)
@@ -211,19 +114,6 @@ class Jobs:
         )
 
 
-async def defer_regrading(session: AsyncSession, version_id: int, question_id: int) -> None:
-    """Have the closed rounds of a code question judged again by this version, once the transaction is committed.
-
-    Jobs about one question are done one after the other, in the order they were left in.
-    """
-    # Never opened: the session's own connection writes, in whatever process a bank is imported.
-    app = App(connector=PsycopgConnector())
-    connection = await driver_connection(session)
-    lock = f"{REGRADING} {question_id}"
-    job = app.configure_task(REGRADING, queue="judging", priority=-1, lock=lock, connection=connection)
-    await job.defer_async(version_id=version_id)
-
-
 def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade) -> Jobs:
     """The queue over that database; nothing is connected yet."""
     connector = WatchfulConnector(conninfo=libpq_url(database_url), min_size=1, max_size=5)
@@ -250,3 +140,98 @@ def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade) -> 
         await regrade(version_id, context.job.attempts + 1 >= PATIENT_ATTEMPTS)
 
     return Jobs(app, connector, judge_answer, draw_family)
+
+
+async def defer_regrading(session: AsyncSession, version_id: int, question_id: int) -> None:
+    """Have the closed rounds of a code question judged again by this version, once the transaction is committed.
+
+    Jobs about one question are done one after the other, in the order they were left in.
+    """
+    # Never opened: the session's own connection writes, in whatever process a bank is imported.
+    app = App(connector=PsycopgConnector())
+    connection = await driver_connection(session)
+    lock = f"{REGRADING} {question_id}"
+    job = app.configure_task(REGRADING, queue="judging", priority=-1, lock=lock, connection=connection)
+    await job.defer_async(version_id=version_id)
+
+
+class _Backoff(BaseRetryStrategy):
+    def __init__(self, attempts: int) -> None:
+        self.attempts = attempts
+
+    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
+        if job.attempts + 1 >= self.attempts:
+            return None
+        return RetryDecision(retry_in={"seconds": min(2 ** (job.attempts + 1), LONGEST_WAIT_S)})
+
+
+class _UntilDrawn(BaseRetryStrategy):
+    """The sandbox comes back one day; a family at fault stays a failed job, and is not tried again."""
+
+    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
+        if isinstance(exception, InvalidVariant):
+            return None
+        return RetryDecision(retry_in={"seconds": min(2 ** min(job.attempts + 1, 16), LONGEST_WAIT_S)})
+
+
+class WatchfulConnector(PsycopgConnector):
+    """procrastinate's connector, which notes that the database failed it."""
+
+    def __init__(self, **pool: Any) -> None:
+        super().__init__(**pool)
+        self.failed = asyncio.Event()
+
+    @contextmanager
+    def _noting(self) -> Iterator[None]:
+        try:
+            yield
+        except ConnectorException:
+            self.failed.set()
+            raise
+
+    async def execute_query_async(self, query: LiteralString, **arguments: Any) -> None:
+        """As the connector says."""
+        with self._noting():
+            await super().execute_query_async(query, **arguments)
+
+    async def execute_query_one_async(self, query: LiteralString, **arguments: Any) -> dict[str, Any]:
+        """As the connector says."""
+        with self._noting():
+            row: dict[str, Any] = await super().execute_query_one_async(query, **arguments)
+        return row
+
+    async def execute_query_all_async(self, query: LiteralString, **arguments: Any) -> list[dict[str, Any]]:
+        """As the connector says."""
+        with self._noting():
+            rows: list[dict[str, Any]] = await super().execute_query_all_async(query, **arguments)
+        return rows
+
+    async def listen_notify(self, on_notification: Notify, channels: Iterable[str]) -> None:
+        """As the connector says."""
+        with self._noting():
+            await super().listen_notify(on_notification, channels)
+
+
+async def keep_working(connector: WatchfulConnector, work: Callable[[], Awaitable[None]]) -> None:
+    """Call `work` and, whenever it ends or the database failed it, once more; until this is cancelled.
+
+    Cancelled, `work` finishes what it has in hand first.
+    """
+    while True:
+        connector.failed.clear()
+        await _work_once(connector, work)
+        log.warning("the database failed the queue's worker; another begins")
+        await asyncio.sleep(AGAIN_S)
+
+
+async def _work_once(connector: WatchfulConnector, work: Callable[[], Awaitable[None]]) -> None:
+    working = asyncio.ensure_future(work())
+    failing = asyncio.create_task(connector.failed.wait())
+    try:
+        await asyncio.wait({working, failing}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        failing.cancel()
+        working.cancel()
+        await asyncio.wait({working})
+    if not working.cancelled() and (error := working.exception()) is not None:
+        log.warning("the queue's worker ended", exc_info=error)

@@ -12,9 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.domain.calendar import period_bounds
 from service.domain.standings import Ranked, Streak, most_improved, rank, rookies, streak
 from service.errors import NotPossible
-from service.rounds import schedules as rounds_schedules
+from service.rounds.schedules import checked_topics
 from service.store import ledger, rounds, schedules
-from service.store import ledger as rows
 from service.store.ledger import Scope
 from service.store.members import Caller
 from service.store.tables import Season
@@ -47,7 +46,7 @@ async def board(
     scope = dataclasses.replace(scope, topic=topic)
     ranked = await _ranked(session, scope, contest, period)
     if topic and not ranked:
-        await rounds_schedules.checked_topics(session, caller.workspace_id, [topic])
+        await checked_topics(session, caller.workspace_id, [topic])
     shown = await _rows(session, scope, ranked[:limit], caller.member_id)
     mine = [line for line in ranked if line.member_key == str(caller.member_id)]
     return Board(
@@ -151,46 +150,43 @@ async def _rows(
     )
 
 
-# Seasons: begun and ended by admins, their final board kept. How a board is made is `leaderboard`'s business.
-
-
 async def start_season(session: AsyncSession, caller: Caller, name: str, now: datetime) -> SeasonView:
     """Start a season; a running one ends at this moment and is archived. Refused for a name that was used before."""
     name = name.strip()
     if not name:
         raise NotPossible(cause="A season needs a name, such as Spring 2026.")
-    await rows.lock_seasons(session, caller.workspace_id)
-    if await rows.season_named(session, caller.workspace_id, name):
+    await ledger.lock_seasons(session, caller.workspace_id)
+    if await ledger.season_named(session, caller.workspace_id, name):
         raise NotPossible(cause=f"There has been a season {name} already: choose another name.")
-    running = await rows.running_season(session, caller.workspace_id)
+    running = await ledger.running_season(session, caller.workspace_id)
     if running is not None:
         await _archive(session, running, now)
-    season = rows.add_season(session, caller.workspace_id, name, now)
+    season = ledger.add_season(session, caller.workspace_id, name, now)
     await session.flush()
     return _view(season, caller, frozenset())
 
 
 async def end_season(session: AsyncSession, caller: Caller, now: datetime) -> SeasonView:
     """End the running season and keep its board; refused where none runs."""
-    await rows.lock_seasons(session, caller.workspace_id)
-    running = await rows.running_season(session, caller.workspace_id)
+    await ledger.lock_seasons(session, caller.workspace_id)
+    running = await ledger.running_season(session, caller.workspace_id)
     if running is None:
         raise NotPossible(cause="No season is running: there is nothing to end.")
     await _archive(session, running, now)
-    return _view(running, caller, await rows.hidden_members(session, caller.workspace_id))
+    return _view(running, caller, await ledger.hidden_members(session, caller.workspace_id))
 
 
 async def all_seasons(session: AsyncSession, caller: Caller) -> tuple[SeasonView, ...]:
     """Every season, the newest first, each that ended with its final board. Hidden members are left out."""
-    hidden = await rows.hidden_members(session, caller.workspace_id)
-    return tuple(_view(season, caller, hidden) for season in await rows.all_seasons(session, caller.workspace_id))
+    hidden = await ledger.hidden_members(session, caller.workspace_id)
+    return tuple(_view(season, caller, hidden) for season in await ledger.all_seasons(session, caller.workspace_id))
 
 
 async def _archive(session: AsyncSession, season: Season, now: datetime) -> None:
     if now <= season.starts_at:
         raise NotPossible(cause=f"The season {season.name} has only just begun: end it a moment later.")
     final = await final_board(session, season, now)
-    rows.end_season(season, now, final)
+    ledger.end_season(season, now, final)
     await session.flush()
 
 

@@ -13,6 +13,9 @@ from service.store.answers import RoundEntry
 from service.store.tables import AnswerRow, Ledger, Round, Schedule
 from service.wire import AnswerInput, ScheduleSpec, VerdictView
 
+ROUNDING = 1e-9
+"""Credits are summed as floats; closer than this they are the same."""
+
 
 def judged(question: Question, given: AnswerInput) -> VerdictView:
     """How an answer of any kind but `code` is judged."""
@@ -25,10 +28,6 @@ def judged(question: Question, given: AnswerInput) -> VerdictView:
         judged=given.text or "",
         provisional=found.provisional,
     )
-
-
-ROUNDING = 1e-9
-"""Credits are summed as floats; closer than this they are the same."""
 
 
 class LedgerPosting:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from datetime import UTC, datetime
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import fsrs
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -20,57 +20,14 @@ from service.store.questions import version_for
 from service.store.tables import CardRow
 from service.wire import Rating
 
-# Practice cards by FSRS as JSON-ready dicts: a thin, deterministic wrapper on `fsrs`. It keeps no cards.
-
-
-CardRating = Literal["again", "hard", "good", "easy"]
-
-_RATINGS: dict[CardRating, fsrs.Rating] = {
+# Fuzzing draws from the process's own randomness: the same reviews must always give the same dates.
+_SCHEDULER = fsrs.Scheduler(enable_fuzzing=False)
+_RATINGS: dict[Rating, fsrs.Rating] = {
     "again": fsrs.Rating.Again,
     "hard": fsrs.Rating.Hard,
     "good": fsrs.Rating.Good,
     "easy": fsrs.Rating.Easy,
 }
-# Fuzzing draws from the process's own randomness: the same reviews must always give the same dates.
-_SCHEDULER = fsrs.Scheduler(enable_fuzzing=False)
-
-
-def new_card(now: datetime) -> dict[str, Any]:
-    """A card never reviewed, due at once. `now` is aware."""
-    moment = now.astimezone(UTC)
-    return dict(fsrs.Card(card_id=int(moment.timestamp() * 1000), due=moment).to_dict())
-
-
-def review(card: dict[str, Any], rating: CardRating, now: datetime) -> tuple[dict[str, Any], datetime]:
-    """The card after a review at `now` (aware) and the UTC instant it is due next; `card` itself is left alone.
-
-    Raises ValueError for a dict that neither `new_card` nor `review` wrote.
-    """
-    after, _ = _SCHEDULER.review_card(_read(card), _RATINGS[rating], now.astimezone(UTC))
-    return dict(after.to_dict()), after.due
-
-
-def rating_for(credit_share: float) -> CardRating:
-    """Returns the rating of an answer: `again` below half right, `hard` below fully right, `good` otherwise.
-
-    Raises ValueError for a share that is not 0 to 1.
-    """
-    if math.isnan(credit_share) or not 0 <= credit_share <= 1:
-        raise ValueError(f"rating of a share of {credit_share}: a share lies between 0 and 1")
-    if credit_share < 0.5:
-        return "again"
-    if credit_share < 1:
-        return "hard"
-    return "good"
-
-
-def _read(card: dict[str, Any]) -> fsrs.Card:
-    try:
-        return fsrs.Card.from_dict(cast(Any, card))
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"practice card {card!r}: not written by this module ({error!r}); start it again with new_card"
-        ) from None
 
 
 async def next_card(
@@ -135,9 +92,7 @@ async def _check(session: AsyncSession, caller: Caller, topic: str, level: str, 
         await schedules.checked_topics(session, caller.workspace_id, [topic])
 
 
-async def _review(
-    session: AsyncSession, member_id: int, question_id: int, rating: CardRating, now: datetime
-) -> datetime:
+async def _review(session: AsyncSession, member_id: int, question_id: int, rating: Rating, now: datetime) -> datetime:
     card = await cards.held(session, member_id, question_id)
     if card is None:
         await cards.make(session, [member_id], question_id, _fresh(now), now)
@@ -148,7 +103,7 @@ async def _review(
     return card.due
 
 
-def _book(card: CardRow, before: dict[str, Any], rating: CardRating, now: datetime) -> None:
+def _book(card: CardRow, before: dict[str, Any], rating: Rating, now: datetime) -> None:
     after, due = review(before, rating, now)
     # The state before is kept: members may correct the rating their answer was given.
     card.state = {"card": after, "before": before, "reviewed_at": now.isoformat()}
@@ -157,3 +112,41 @@ def _book(card: CardRow, before: dict[str, Any], rating: CardRating, now: dateti
 
 def _fresh(now: datetime) -> dict[str, Any]:
     return {"card": new_card(now), "before": None, "reviewed_at": None}
+
+
+def new_card(now: datetime) -> dict[str, Any]:
+    """A card never reviewed, due at once. `now` is aware."""
+    moment = now.astimezone(UTC)
+    return dict(fsrs.Card(card_id=int(moment.timestamp() * 1000), due=moment).to_dict())
+
+
+def review(card: dict[str, Any], rating: Rating, now: datetime) -> tuple[dict[str, Any], datetime]:
+    """The card after a review at `now` (aware) and the UTC instant it is due next; `card` itself is left alone.
+
+    Raises ValueError for a dict that neither `new_card` nor `review` wrote.
+    """
+    after, _ = _SCHEDULER.review_card(_read(card), _RATINGS[rating], now.astimezone(UTC))
+    return dict(after.to_dict()), after.due
+
+
+def rating_for(credit_share: float) -> Rating:
+    """Returns the rating of an answer: `again` below half right, `hard` below fully right, `good` otherwise.
+
+    Raises ValueError for a share that is not 0 to 1.
+    """
+    if math.isnan(credit_share) or not 0 <= credit_share <= 1:
+        raise ValueError(f"rating of a share of {credit_share}: a share lies between 0 and 1")
+    if credit_share < 0.5:
+        return "again"
+    if credit_share < 1:
+        return "hard"
+    return "good"
+
+
+def _read(card: dict[str, Any]) -> fsrs.Card:
+    try:
+        return fsrs.Card.from_dict(cast(Any, card))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"practice card {card!r}: not written by this module ({error!r}); start it again with new_card"
+        ) from None

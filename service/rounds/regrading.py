@@ -25,6 +25,49 @@ from service.store.session import Sessions
 from service.store.tables import Round, Schedule, VerdictRow
 from service.wire import AnswerInput, Notice, VerdictView
 
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One answer to be judged by another version of its question."""
+
+    answer_id: int
+    code: str
+    seed: int
+    """The one its latest verdict was made with: cases that did not change stay the same."""
+    standing: VerdictView | None
+    """The verdict that holds unseen, because the task is the one it was judged by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """A verdict made a second time from what was recorded of the first."""
+
+    answer_id: int
+    question: str
+    version: int
+    before: VerdictView
+    after: VerdictView
+
+    @property
+    def same(self) -> bool:
+        """Whether every case has the verdict it had."""
+        return _told(self.before) == _told(self.after)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the sandbox, or the question, could not judge it again: that says nothing of the verdict."""
+        # The one was judged with a GPU and the other without: they are no two of a kind.
+        return self.after.verdict == "system error" or self.before.note != self.after.note
+
+    def __str__(self) -> str:
+        head = f"answer {self.answer_id} to {self.question}, version {self.version}: {_brief(self.before)}"
+        if self.failed:
+            why = self.after.message or self.after.note or f"the first time: {self.before.note}"
+            return f"{head}; it could not be judged again: {why}"
+        return f"{head}, and the same again" if self.same else f"{head}, but now {_brief(self.after)}"
+
 
 async def regrade(session: AsyncSession, version_id: int, now: datetime) -> None:
     """Judge every closed round of the question by this version of it, and book what that changes, once."""
@@ -43,21 +86,50 @@ async def regrade(session: AsyncSession, version_id: int, now: datetime) -> None
             await tell_moved(session, round_, schedule, fixed, moved, now)
 
 
-async def _correct(
-    session: AsyncSession, round_: Round, schedule: Schedule, fixed: Version, now: datetime
-) -> list[int]:
-    """The points that moved, one number for each member whose points did."""
-    book = await LedgerPosting.of(session, round_, schedule, fixed.question)
-    moved = [await _one(session, book, entry, fixed, now) for entry in await answers.entries(session, round_.id)]
-    return [points for points in moved if points]
+async def regrade_code(
+    sessions: Sessions, sandbox: Runs | None, version_id: int, clock: Callable[[], datetime], *, last: bool
+) -> None:
+    """Judge every closed round of the question by this version of it, and book what that changes, once.
+
+    A version that is not asked any more changes nothing: the newer one has a job of its own. Raises NotJudged where
+    the sandbox failed; with `last` those answers keep what they have, and the others are corrected.
+    """
+    async with sessions.begin() as session:
+        fixed = await questions.version(session, version_id)
+        if await questions.newest(session, fixed.question_id) != version_id:
+            return
+        asked = [round_.id for round_, _ in await rounds.closed_asking(session, fixed.question_id)]
+    for round_id in asked:
+        await _regrade_round(sessions, sandbox, round_id, fixed, clock, last=last)
 
 
-async def _one(session: AsyncSession, book: LedgerPosting, entry: RoundEntry, fixed: Version, now: datetime) -> int:
-    verdict = judged(fixed.question, AnswerInput.model_validate(entry.answer.given))
-    if verdict.verdict == "system error" or entry.member.forgotten_at is not None:
-        return 0
-    await answers.judge(session, entry.answer, verdict, now, version_id=fixed.id)
-    return await book.correct(session, entry, verdict.credit, fixed.id)
+async def repeat(
+    sessions: Sessions, sandbox: Runs, *, answer_id: int | None = None, question: str = ""
+) -> AsyncIterator[Repeated]:
+    """Each recorded verdict of one answer, or of all to a question, made again from its seed. Nothing is written.
+
+    Raises NotFound where there is no such verdict of code.
+    """
+    async with sessions.begin() as session:
+        found = [(row, code) for row, code in await answers.seeded(session, answer_id, question) if code]
+        by = {row.version_id: await questions.version(session, row.version_id) for row, _ in found}
+    if not found:
+        what = f"judged code answer {answer_id}" if answer_id is not None else f"judged code answer to {question!r}"
+        raise NotFound(
+            what=what, cure="Every judged answer to a question is listed by `dailygrad regrade --question ID`."
+        )
+    for row, code in found:
+        version, seed = by[row.version_id], _seed(row)
+        assert version.question.task is not None and seed is not None, "only code is judged with a seed"
+        again = await judged_code(sandbox, version.question.task, code, seed)
+        yield Repeated(row.answer_id, version.question.id, version.number, _view(row), again)
+
+
+def exit_status(repeated: Sequence[Repeated]) -> int:
+    """0 where every verdict is the same, 1 where one is not, 2 where one could not be made again."""
+    if any(one.failed for one in repeated):
+        return 2
+    return 0 if all(one.same for one in repeated) else 1
 
 
 async def tell_moved(
@@ -90,41 +162,21 @@ async def tell_moved(
         )
 
 
-# Code answers judged again in the sandbox: a corrected question's closed rounds, or a verdict that is doubted.
-#
-# What becomes of the points is `regrading`'s and `booking`'s. No transaction is open while a member's program runs.
+async def _correct(
+    session: AsyncSession, round_: Round, schedule: Schedule, fixed: Version, now: datetime
+) -> list[int]:
+    """The points that moved, one number for each member whose points did."""
+    book = await LedgerPosting.of(session, round_, schedule, fixed.question)
+    moved = [await _one(session, book, entry, fixed, now) for entry in await answers.entries(session, round_.id)]
+    return [points for points in moved if points]
 
 
-log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """One answer to be judged by another version of its question."""
-
-    answer_id: int
-    code: str
-    seed: int
-    """The one its latest verdict was made with: cases that did not change stay the same."""
-    standing: VerdictView | None
-    """The verdict that holds unseen, because the task is the one it was judged by."""
-
-
-async def regrade_code(
-    sessions: Sessions, sandbox: Runs | None, version_id: int, clock: Callable[[], datetime], *, last: bool
-) -> None:
-    """Judge every closed round of the question by this version of it, and book what that changes, once.
-
-    A version that is not asked any more changes nothing: the newer one has a job of its own. Raises NotJudged where
-    the sandbox failed; with `last` those answers keep what they have, and the others are corrected.
-    """
-    async with sessions.begin() as session:
-        fixed = await questions.version(session, version_id)
-        if await questions.newest(session, fixed.question_id) != version_id:
-            return
-        asked = [round_.id for round_, _ in await rounds.closed_asking(session, fixed.question_id)]
-    for round_id in asked:
-        await _regrade_round(sessions, sandbox, round_id, fixed, clock, last=last)
+async def _one(session: AsyncSession, book: LedgerPosting, entry: RoundEntry, fixed: Version, now: datetime) -> int:
+    verdict = judged(fixed.question, AnswerInput.model_validate(entry.answer.given))
+    if verdict.verdict == "system error" or entry.member.forgotten_at is not None:
+        return 0
+    await answers.judge(session, entry.answer, verdict, now, version_id=fixed.id)
+    return await book.correct(session, entry, verdict.credit, fixed.id)
 
 
 async def _regrade_round(
@@ -195,35 +247,6 @@ async def _correct_verdict(
     await tell_moved(session, *held, fixed, [points for points in moved if points], now)
 
 
-@dataclass(frozen=True, slots=True)
-class Repeated:
-    """A verdict made a second time from what was recorded of the first."""
-
-    answer_id: int
-    question: str
-    version: int
-    before: VerdictView
-    after: VerdictView
-
-    @property
-    def same(self) -> bool:
-        """Whether every case has the verdict it had."""
-        return _told(self.before) == _told(self.after)
-
-    @property
-    def failed(self) -> bool:
-        """Whether the sandbox, or the question, could not judge it again: that says nothing of the verdict."""
-        # The one was judged with a GPU and the other without: they are no two of a kind.
-        return self.after.verdict == "system error" or self.before.note != self.after.note
-
-    def __str__(self) -> str:
-        head = f"answer {self.answer_id} to {self.question}, version {self.version}: {_brief(self.before)}"
-        if self.failed:
-            why = self.after.message or self.after.note or f"the first time: {self.before.note}"
-            return f"{head}; it could not be judged again: {why}"
-        return f"{head}, and the same again" if self.same else f"{head}, but now {_brief(self.after)}"
-
-
 def _told(view: VerdictView) -> tuple[object, ...]:
     return view.verdict, round(view.credit, 9), [(case.number, case.verdict) for case in view.cases]
 
@@ -231,32 +254,3 @@ def _told(view: VerdictView) -> tuple[object, ...]:
 def _brief(view: VerdictView) -> str:
     passed = sum(case.verdict == "accepted" for case in view.cases)
     return f"{view.verdict}, {passed} of {len(view.cases)} cases" if view.cases else view.verdict
-
-
-async def repeat(
-    sessions: Sessions, sandbox: Runs, *, answer_id: int | None = None, question: str = ""
-) -> AsyncIterator[Repeated]:
-    """Each recorded verdict of one answer, or of all to a question, made again from its seed. Nothing is written.
-
-    Raises NotFound where there is no such verdict of code.
-    """
-    async with sessions.begin() as session:
-        found = [(row, code) for row, code in await answers.seeded(session, answer_id, question) if code]
-        by = {row.version_id: await questions.version(session, row.version_id) for row, _ in found}
-    if not found:
-        what = f"judged code answer {answer_id}" if answer_id is not None else f"judged code answer to {question!r}"
-        raise NotFound(
-            what=what, cure="Every judged answer to a question is listed by `dailygrad regrade --question ID`."
-        )
-    for row, code in found:
-        version, seed = by[row.version_id], _seed(row)
-        assert version.question.task is not None and seed is not None, "only code is judged with a seed"
-        again = await judged_code(sandbox, version.question.task, code, seed)
-        yield Repeated(row.answer_id, version.question.id, version.number, _view(row), again)
-
-
-def exit_status(repeated: Sequence[Repeated]) -> int:
-    """0 where every verdict is the same, 1 where one is not, 2 where one could not be made again."""
-    if any(one.failed for one in repeated):
-        return 2
-    return 0 if all(one.same for one in repeated) else 1

@@ -30,13 +30,20 @@ from service.store.session import Sessions
 from service.store.tables import Round, Schedule
 from service.wire import AnswerInput, Notice, PersonView, QuestionPost, RevealPost, RoundView, ScheduleSpec, VerdictView
 
-# The close of a round: its books are made once, and the reveal is left in the outbox in the same transaction.
-
-
+log = structlog.get_logger(__name__)
+Timing = dict[str, Any]
+PATIENCE = timedelta(minutes=15)
+"""A post is tried at least so long, however short a schedule's catch-up is."""
+AT_ONCE = 20
+"""Rounds made in one transaction."""
+NEWS = timedelta(days=1)
+"""Of slots skipped longer ago nobody is told: after a month's outage one notice will do."""
 SHOWN_WRONG = 3
 """How many of the commonest wrong texts a reveal names."""
 SHOWN_LETTERS = 120
 """Of each of them."""
+AWAY = "Dailygrad was not running when this question was due, and by now it is too late for it."
+NOTHING_FITS = "There was no question that this schedule could ask."
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,174 @@ class _Result:
     entry: RoundEntry
     credit: float
     points: int
+
+
+async def tick(sessions: Sessions, now: datetime) -> None:
+    """Post whatever slots came due; any number of tickers at once post each slot once.
+
+    Some at a time, so that the first are on their way while the next are made. One schedule that fails is left as it
+    was, for the next tick, and holds up no other.
+    """
+    async with sessions.begin() as session:
+        found = await owed(session, now)
+    for timing, until in found:
+        after: int | None = 0
+        while after is not None:
+            async with sessions.begin() as session:
+                after = await make_some(session, timing, until, now, after)
+
+
+async def owed(session: AsyncSession, now: datetime) -> list[tuple[Timing, datetime]]:
+    """What schedules say of when, each once, where slots may have come due; and the newest of those slots' instants."""
+    found = []
+    for timing, since in await rounds.timings(session):
+        try:
+            slots = slots_between(timetable_of(ScheduleSpec.model_validate(timing)), since, now)
+        except (ValueError, TypeError, LookupError) as error:
+            log.error("schedules not ticked", timing=timing, exc_info=error)
+        else:
+            found += [(timing, slots[-1].instant)] if slots else []
+    return found
+
+
+async def make_some(session: AsyncSession, timing: Timing, until: datetime, now: datetime, after: int) -> int | None:
+    """The rounds of some schedules of that timing beyond the id `after`; the last of them, or None after the last."""
+    schedules = await rounds.owing(session, timing, until, after, AT_ONCE)
+    skips = await schedule_rows.skips_of(session, [schedule.id for schedule in schedules])
+    for schedule in schedules:
+        try:
+            async with session.begin_nested():
+                await _advance(session, schedule, skips.get(schedule.id, frozenset()), now)
+        except (SQLAlchemyError, ValueError, TypeError, LookupError) as error:
+            log.error("schedule not ticked", schedule=schedule.id, exc_info=error)
+    return schedules[-1].id if len(schedules) == AT_ONCE else None
+
+
+async def _advance(session: AsyncSession, schedule: Schedule, skips: frozenset[date], now: datetime) -> None:
+    spec = ScheduleSpec.model_validate(schedule.spec)
+    timetable = timetable_of(spec, skips)
+    for found in due(timetable, now, timedelta(minutes=spec.catch_up_minutes), schedule.since):
+        if found.fate == "skip":
+            if await _pass_over(session, schedule, spec, found.slot, AWAY):
+                await _say_away(session, schedule, spec, found.slot, now)
+        else:
+            await post(session, schedule, found.slot, now, late=found.fate == "late")
+    schedule.since = now
+
+
+async def post(
+    session: AsyncSession, schedule: Schedule, slot: Slot, now: datetime, *, late: bool = False
+) -> Round | None:
+    """The round of a slot, with its post in the outbox; None where it has one, or nothing could be asked."""
+    spec = ScheduleSpec.model_validate(schedule.spec)
+    choice = await choice_for(session, schedule, spec, slot.day)
+    if choice is None:
+        why = await nothing_fits(session, schedule, spec) or NOTHING_FITS
+        await _pass_over(session, schedule, spec, slot, why)
+        await _say_empty(session, schedule, why, now)
+        return None
+    # A late question stays open as long as any other.
+    opens_at = now if late else slot.instant
+    closes_at = opens_at + timedelta(minutes=spec.open_minutes)
+    version_id = await variants.to_ask(session, schedule.workspace_id, int(choice.id))
+    round_ = await rounds.make(session, schedule.id, slot.day, opens_at, closes_at, version_id=version_id)
+    if round_ is None:
+        return None
+    await _leave_post(session, schedule, spec, round_, slot, now, late)
+    POST_SECONDS.labels("made").observe(max(0.0, (now - slot.instant).total_seconds()))
+    if "bank runs low" in choice.warnings:
+        await _say_low(session, schedule, choice, now)
+    return round_
+
+
+async def post_now(session: AsyncSession, caller: Caller, schedule_id: int, now: datetime) -> RoundView:
+    """Post today's question at once; refused where today's slot has been dealt with or nothing can be asked."""
+    found = await schedule_rows.find(session, caller.workspace_id, schedule_id)
+    if found is None:
+        raise NotFound(what=f"schedule {schedule_id}", cure="See their numbers with schedule list.")
+    schedule = found[0]
+    spec = ScheduleSpec.model_validate(schedule.spec)
+    day = now.astimezone(zone_named(spec.zone)).date()
+    if await schedule_rows.round_on(session, schedule_id, day) is not None:
+        raise NotPossible(cause=f"The slot of {day} has been dealt with already: a day has one question.")
+    round_ = await post(session, schedule, Slot(day, now), now)
+    if round_ is None:
+        why = await nothing_fits(session, schedule, spec) or NOTHING_FITS
+        raise NotPossible(cause=f"{why} Ask for other levels, topics or kinds, or import more.")
+    return await round_view(session, round_, schedule)
+
+
+async def _pass_over(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, slot: Slot, why: str) -> bool:
+    """Write that the slot asked nothing; False where it has its round."""
+    closes_at = slot.instant + timedelta(minutes=spec.open_minutes)
+    return await rounds.make(session, schedule.id, slot.day, slot.instant, closes_at, skipped=why) is not None
+
+
+async def _leave_post(
+    session: AsyncSession,
+    schedule: Schedule,
+    spec: ScheduleSpec,
+    round_: Round,
+    slot: Slot,
+    now: datetime,
+    late: bool,
+) -> None:
+    assert round_.version_id is not None, "it was just made with a question"
+    ref = f"r{round_.id}"
+    body = QuestionPost(
+        ref=ref,
+        question=view_of(await questions.version(session, round_.version_id), ref),
+        day=slot.day,
+        closes_at=round_.closes_at,
+        late_minutes=int((now - slot.instant).total_seconds() // 60) if late else 0,
+        zone=spec.zone,
+    )
+    catch_up = slot.instant + timedelta(minutes=spec.catch_up_minutes)
+    for channel_id in await schedule_rows.channels_of(session, schedule):
+        await outbox.leave(
+            session,
+            outbox.round_key(round_.id, "question", schedule, channel_id),
+            body,
+            workspace_id=schedule.workspace_id,
+            channel_id=channel_id,
+            round_id=round_.id,
+            due_at=now,
+            give_up_at=min(max(catch_up, now + PATIENCE), round_.closes_at),
+        )
+
+
+async def _say_low(session: AsyncSession, schedule: Schedule, choice: ChosenQuestion, now: datetime) -> None:
+    left = f"{choice.remaining} question{'' if choice.remaining == 1 else 's'}"
+    text = (
+        f"After today's question the schedule has {left} left that it has not asked. Then it repeats the one asked "
+        "longest ago. Import more with `/quiz-admin bank import`, or widen its topics, levels or kinds with "
+        "`/quiz-admin schedule edit`."
+    )
+    await _notice(session, schedule, "low", "The bank runs low", text, now)
+
+
+async def _say_empty(session: AsyncSession, schedule: Schedule, why: str, now: datetime) -> None:
+    text = (
+        f"{why} Nothing was posted, and no streak breaks. Import questions with `/quiz-admin bank import`, "
+        "or widen its topics, levels or kinds with `/quiz-admin schedule edit`."
+    )
+    await _notice(session, schedule, "empty", "No question today", text, now)
+
+
+async def _say_away(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, slot: Slot, now: datetime) -> None:
+    if now - slot.instant > NEWS:
+        return
+    text = (
+        f"The question of {slot.day.isoformat()} was skipped: {AWAY} This schedule catches up for "
+        f"{spec.catch_up_minutes} minutes; `/quiz-admin schedule edit` can make that longer. No streak breaks by it."
+    )
+    await _notice(session, schedule, f"away:{slot.day.isoformat()}", "A question was skipped", text, now)
+
+
+async def _notice(session: AsyncSession, schedule: Schedule, what: str, title: str, text: str, now: datetime) -> None:
+    """Tell the admins, once until a bank is imported."""
+    imports = await banks.count_imports(session, schedule.workspace_id)
+    await notify_admins(session, schedule, f"{what}:{schedule.id}:{imports}", Notice(title=title, text=text), now)
 
 
 async def close_due(sessions: Sessions, now: datetime) -> int:
@@ -71,22 +246,6 @@ async def close_now(session: AsyncSession, caller: Caller, now: datetime) -> Rou
     round_, schedule = min(found, key=lambda pair: pair[0].closes_at)
     await close(session, round_.id, now)
     return await round_view(session, round_, schedule)
-
-
-async def round_view(session: AsyncSession, round_: Round, schedule: Schedule) -> RoundView:
-    """A posted round as admins see it."""
-    assert round_.version_id is not None, "a posted round asks a question"
-    version = await questions.version(session, round_.version_id)
-    return RoundView(
-        id=round_.id,
-        day=round_.day,
-        question=view_of(version, f"r{round_.id}"),
-        opens_at=round_.opens_at,
-        closes_at=round_.closes_at,
-        answers=await answers.count(session, round_.id),
-        closed=round_.closed_at is not None,
-        zone=ScheduleSpec.model_validate(schedule.spec).zone,
-    )
 
 
 async def close(session: AsyncSession, round_id: int, now: datetime) -> bool:
@@ -117,6 +276,22 @@ async def close(session: AsyncSession, round_id: int, now: datetime) -> bool:
             give_up_at=now + outbox.PRIVATE_PATIENCE,
         )
     return True
+
+
+async def round_view(session: AsyncSession, round_: Round, schedule: Schedule) -> RoundView:
+    """A posted round as admins see it."""
+    assert round_.version_id is not None, "a posted round asks a question"
+    version = await questions.version(session, round_.version_id)
+    return RoundView(
+        id=round_.id,
+        day=round_.day,
+        question=view_of(version, f"r{round_.id}"),
+        opens_at=round_.opens_at,
+        closes_at=round_.closes_at,
+        answers=await answers.count(session, round_.id),
+        closed=round_.closed_at is not None,
+        zone=ScheduleSpec.model_validate(schedule.spec).zone,
+    )
 
 
 async def _booked(
@@ -202,187 +377,3 @@ def _wrong_texts(version: Version, results: Sequence[_Result]) -> tuple[tuple[st
         (result.entry.answer.given["text"] or "").strip()[:SHOWN_LETTERS] for result in results if result.credit < 1
     ]
     return tuple(sorted(Counter(texts).items(), key=lambda pair: (-pair[1], pair[0]))[:SHOWN_WRONG])
-
-
-log = structlog.get_logger(__name__)
-
-Timing = dict[str, Any]
-
-PATIENCE = timedelta(minutes=15)
-"""A post is tried at least so long, however short a schedule's catch-up is."""
-AT_ONCE = 20
-"""Rounds made in one transaction."""
-
-NEWS = timedelta(days=1)
-"""Of slots skipped longer ago nobody is told: after a month's outage one notice will do."""
-
-AWAY = "Dailygrad was not running when this question was due, and by now it is too late for it."
-NOTHING_FITS = "There was no question that this schedule could ask."
-
-
-async def tick(sessions: Sessions, now: datetime) -> None:
-    """Post whatever slots came due; any number of tickers at once post each slot once.
-
-    Some at a time, so that the first are on their way while the next are made. One schedule that fails is left as it
-    was, for the next tick, and holds up no other.
-    """
-    async with sessions.begin() as session:
-        found = await owed(session, now)
-    for timing, until in found:
-        after: int | None = 0
-        while after is not None:
-            async with sessions.begin() as session:
-                after = await make_some(session, timing, until, now, after)
-
-
-async def owed(session: AsyncSession, now: datetime) -> list[tuple[Timing, datetime]]:
-    """What schedules say of when, each once, where slots may have come due; and the newest of those slots' instants."""
-    found = []
-    for timing, since in await rounds.timings(session):
-        try:
-            slots = slots_between(timetable_of(ScheduleSpec.model_validate(timing)), since, now)
-        except (ValueError, TypeError, LookupError) as error:
-            log.error("schedules not ticked", timing=timing, exc_info=error)
-        else:
-            found += [(timing, slots[-1].instant)] if slots else []
-    return found
-
-
-async def make_some(session: AsyncSession, timing: Timing, until: datetime, now: datetime, after: int) -> int | None:
-    """The rounds of some schedules of that timing beyond the id `after`; the last of them, or None after the last."""
-    schedules = await rounds.owing(session, timing, until, after, AT_ONCE)
-    skips = await schedule_rows.skips_of(session, [schedule.id for schedule in schedules])
-    for schedule in schedules:
-        try:
-            async with session.begin_nested():
-                await _advance(session, schedule, skips.get(schedule.id, frozenset()), now)
-        except (SQLAlchemyError, ValueError, TypeError, LookupError) as error:
-            log.error("schedule not ticked", schedule=schedule.id, exc_info=error)
-    return schedules[-1].id if len(schedules) == AT_ONCE else None
-
-
-async def post(
-    session: AsyncSession, schedule: Schedule, slot: Slot, now: datetime, *, late: bool = False
-) -> Round | None:
-    """The round of a slot, with its post in the outbox; None where it has one, or nothing could be asked."""
-    spec = ScheduleSpec.model_validate(schedule.spec)
-    choice = await choice_for(session, schedule, spec, slot.day)
-    if choice is None:
-        why = await nothing_fits(session, schedule, spec) or NOTHING_FITS
-        await _pass_over(session, schedule, spec, slot, why)
-        await _say_empty(session, schedule, why, now)
-        return None
-    # A late question stays open as long as any other.
-    opens_at = now if late else slot.instant
-    closes_at = opens_at + timedelta(minutes=spec.open_minutes)
-    version_id = await variants.to_ask(session, schedule.workspace_id, int(choice.id))
-    round_ = await rounds.make(session, schedule.id, slot.day, opens_at, closes_at, version_id=version_id)
-    if round_ is None:
-        return None
-    await _leave_post(session, schedule, spec, round_, slot, now, late)
-    POST_SECONDS.labels("made").observe(max(0.0, (now - slot.instant).total_seconds()))
-    if "bank runs low" in choice.warnings:
-        await _say_low(session, schedule, choice, now)
-    return round_
-
-
-async def post_now(session: AsyncSession, caller: Caller, schedule_id: int, now: datetime) -> RoundView:
-    """Post today's question at once; refused where today's slot has been dealt with or nothing can be asked."""
-    found = await schedule_rows.find(session, caller.workspace_id, schedule_id)
-    if found is None:
-        raise NotFound(what=f"schedule {schedule_id}", cure="See their numbers with schedule list.")
-    schedule = found[0]
-    spec = ScheduleSpec.model_validate(schedule.spec)
-    day = now.astimezone(zone_named(spec.zone)).date()
-    if await schedule_rows.round_on(session, schedule_id, day) is not None:
-        raise NotPossible(cause=f"The slot of {day} has been dealt with already: a day has one question.")
-    round_ = await post(session, schedule, Slot(day, now), now)
-    if round_ is None:
-        why = await nothing_fits(session, schedule, spec) or NOTHING_FITS
-        raise NotPossible(cause=f"{why} Ask for other levels, topics or kinds, or import more.")
-    return await round_view(session, round_, schedule)
-
-
-async def _advance(session: AsyncSession, schedule: Schedule, skips: frozenset[date], now: datetime) -> None:
-    spec = ScheduleSpec.model_validate(schedule.spec)
-    timetable = timetable_of(spec, skips)
-    for found in due(timetable, now, timedelta(minutes=spec.catch_up_minutes), schedule.since):
-        if found.fate == "skip":
-            if await _pass_over(session, schedule, spec, found.slot, AWAY):
-                await _say_away(session, schedule, spec, found.slot, now)
-        else:
-            await post(session, schedule, found.slot, now, late=found.fate == "late")
-    schedule.since = now
-
-
-async def _pass_over(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, slot: Slot, why: str) -> bool:
-    """Write that the slot asked nothing; False where it has its round."""
-    closes_at = slot.instant + timedelta(minutes=spec.open_minutes)
-    return await rounds.make(session, schedule.id, slot.day, slot.instant, closes_at, skipped=why) is not None
-
-
-async def _leave_post(
-    session: AsyncSession,
-    schedule: Schedule,
-    spec: ScheduleSpec,
-    round_: Round,
-    slot: Slot,
-    now: datetime,
-    late: bool,
-) -> None:
-    assert round_.version_id is not None, "it was just made with a question"
-    ref = f"r{round_.id}"
-    body = QuestionPost(
-        ref=ref,
-        question=view_of(await questions.version(session, round_.version_id), ref),
-        day=slot.day,
-        closes_at=round_.closes_at,
-        late_minutes=int((now - slot.instant).total_seconds() // 60) if late else 0,
-        zone=spec.zone,
-    )
-    catch_up = slot.instant + timedelta(minutes=spec.catch_up_minutes)
-    for channel_id in await schedule_rows.channels_of(session, schedule):
-        await outbox.leave(
-            session,
-            outbox.round_key(round_.id, "question", schedule, channel_id),
-            body,
-            workspace_id=schedule.workspace_id,
-            channel_id=channel_id,
-            round_id=round_.id,
-            due_at=now,
-            give_up_at=min(max(catch_up, now + PATIENCE), round_.closes_at),
-        )
-
-
-async def _say_low(session: AsyncSession, schedule: Schedule, choice: ChosenQuestion, now: datetime) -> None:
-    left = f"{choice.remaining} question{'' if choice.remaining == 1 else 's'}"
-    text = (
-        f"After today's question the schedule has {left} left that it has not asked. Then it repeats the one asked "
-        "longest ago. Import more with `/quiz-admin bank import`, or widen its topics, levels or kinds with "
-        "`/quiz-admin schedule edit`."
-    )
-    await _notice(session, schedule, "low", "The bank runs low", text, now)
-
-
-async def _say_empty(session: AsyncSession, schedule: Schedule, why: str, now: datetime) -> None:
-    text = (
-        f"{why} Nothing was posted, and no streak breaks. Import questions with `/quiz-admin bank import`, "
-        "or widen its topics, levels or kinds with `/quiz-admin schedule edit`."
-    )
-    await _notice(session, schedule, "empty", "No question today", text, now)
-
-
-async def _say_away(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, slot: Slot, now: datetime) -> None:
-    if now - slot.instant > NEWS:
-        return
-    text = (
-        f"The question of {slot.day.isoformat()} was skipped: {AWAY} This schedule catches up for "
-        f"{spec.catch_up_minutes} minutes; `/quiz-admin schedule edit` can make that longer. No streak breaks by it."
-    )
-    await _notice(session, schedule, f"away:{slot.day.isoformat()}", "A question was skipped", text, now)
-
-
-async def _notice(session: AsyncSession, schedule: Schedule, what: str, title: str, text: str, now: datetime) -> None:
-    """Tell the admins, once until a bank is imported."""
-    imports = await banks.count_imports(session, schedule.workspace_id)
-    await notify_admins(session, schedule, f"{what}:{schedule.id}:{imports}", Notice(title=title, text=text), now)

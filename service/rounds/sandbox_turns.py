@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Protocol
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
@@ -19,17 +18,21 @@ from sandbox.judging.challenge import Runs
 from sandbox.queue import AsyncQueue, FairQueue, RunRefused
 from sandbox.wire import Outcome, Priority, Run
 from service.errors import Busy
+from service.sandboxes import ReportsHealth, SandboxPort
 from service.store import monitoring
 from service.store.session import Sessions
 from service.wire import AnswerResult
 
-
-class SandboxPort(Runs, Protocol):
-    """What the service needs of a sandbox, or of several behind one client."""
-
-    async def health(self) -> Health:
-        """How it is. Raises SandboxUnreachable where nobody answers."""
-        ...
+log = structlog.get_logger(__name__)
+EVERY_S = 30
+SOON_S = 2
+"""While nobody has answered yet: a sandbox needs some seconds to start."""
+FORGOTTEN = timedelta(minutes=10)
+"""A sandbox that is started again, on a new version or by its host, is back before that."""
+RUNS = 3
+"""Of one judgement: the cases, the reference, the answer."""
+PATIENCE_S = 1.0
+"""Nobody's answer waits longer for this."""
 
 
 class FairSandbox:
@@ -86,18 +89,6 @@ class MemberTurn:
         return outcome
 
 
-# Workers note where their sandboxes can compute, so that every process knows which questions can be judged.
-
-
-log = structlog.get_logger(__name__)
-
-EVERY_S = 30
-SOON_S = 2
-"""While nobody has answered yet: a sandbox needs some seconds to start."""
-FORGOTTEN = timedelta(minutes=10)
-"""A sandbox that is started again, on a new version or by its host, is back before that."""
-
-
 async def note_devices(sessions: Sessions, sandbox: FairSandbox, now: datetime) -> bool:
     """Write down what the sandboxes have; whether any answered."""
     try:
@@ -133,21 +124,6 @@ async def _keep(sessions: Sessions, sandbox: FairSandbox, clock: Callable[[], da
         except (SQLAlchemyError, OSError) as error:
             log.warning("devices not noted", error=str(error))
         await asyncio.sleep(EVERY_S if answered else SOON_S)
-
-
-# What somebody whose code has to wait is told at once: how many are before them, and about how long it takes.
-
-
-RUNS = 3
-"""Of one judgement: the cases, the reference, the answer."""
-PATIENCE_S = 1.0
-"""Nobody's answer waits longer for this."""
-
-
-class ReportsHealth(Protocol):
-    """What is asked how long things take."""
-
-    async def health(self) -> Health: ...
 
 
 def seconds_of(before: int, health: Health) -> float | None:

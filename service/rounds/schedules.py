@@ -21,82 +21,10 @@ from service.store.questions import version
 from service.store.tables import Channel, Schedule
 from service.wire import ChannelView, LowView, Platform, RoundView, ScheduleSpec, ScheduleView, TopicCount
 
-# The topics a workspace has questions in, and a word of help where one is misspelt.
-
-
-async def topic_counts(session: AsyncSession, workspace_id: int) -> tuple[TopicCount, ...]:
-    """Every topic with the number of its questions that may be asked, by name."""
-    rows = await banks.topic_counts(session, workspace_id)
-    return tuple(TopicCount(topic=topic, questions=count) for topic, count in rows)
-
-
-async def checked_topics(session: AsyncSession, workspace_id: int, wanted: Iterable[str]) -> tuple[str, ...]:
-    """`wanted` as the bank writes them; refused, with the closest names, for one no question has or lies below."""
-    known = _with_above(topic for topic, _ in await banks.topic_counts(session, workspace_id))
-    found = []
-    for topic in wanted:
-        if (path := known.get(topic.strip("/ ").lower())) is None:
-            raise NotFound(what=f"topic {topic!r}", cure=_cure(topic, sorted(known)))
-        found.append(path)
-    return tuple(dict.fromkeys(found))
-
-
-def _with_above(topics: Iterable[str]) -> dict[str, str]:
-    """`Tensors/memory` as itself and as `Tensors`, by its lower-case form."""
-    paths = [topic.split("/") for topic in topics if topic]
-    above = ("/".join(path[:depth]) for path in paths for depth in range(1, len(path) + 1))
-    return {path.lower(): path for path in above}
-
-
-def _cure(topic: str, known: list[str]) -> str:
-    if not known:
-        return "The bank names no topics; leave the topic out."
-    close = difflib.get_close_matches(topic.lower(), known, 3, 0.6)
-    close += [path for path in known if topic.lower() in path.split("/") and path not in close]
-    if close:
-        return f"Did you mean {' or '.join(close[:3])}?"
-    return "See them all with /quiz topics."
-
-
 PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
 ONLY_FOR_GPU = "Every question that fits is judged on a GPU, and no sandbox has one."
 SHOWN = 3
 """How many coming slots a view names."""
-
-
-def timetable_of(spec: ScheduleSpec, skips: frozenset[date] = frozenset()) -> Timetable:
-    """When a schedule posts. Raises ValueError, with a cure, for a zone or calendar nobody knows."""
-    return Timetable(
-        at=spec.at,
-        weekdays=frozenset(spec.weekdays),
-        zone=spec.zone,
-        country=spec.country or None,
-        skips=skips,
-    )
-
-
-def wishes_of(spec: ScheduleSpec) -> ScheduleFilter:
-    """What a schedule asks for, in the terms of choosing."""
-    return ScheduleFilter(topics=spec.topics, levels=spec.levels, kinds=spec.kinds, memory_days=spec.memory_days)
-
-
-def coming(timetable: Timetable, now: datetime) -> tuple[Slot, ...]:
-    """The next slots after `now`; fewer where the year has no more."""
-    found: list[Slot] = []
-    while len(found) < SHOWN and (slot := next_slot(timetable, found[-1].instant if found else now)):
-        found.append(slot)
-    return tuple(found)
-
-
-async def next_instant(session: AsyncSession, schedule: Schedule, now: datetime) -> datetime | None:
-    """When the schedule posts next: on a day whose slot was not dealt with. None where it is paused or removed."""
-    if schedule.paused_at is not None or schedule.removed_at is not None:
-        return None
-    timetable = timetable_of(ScheduleSpec.model_validate(schedule.spec), await rows.skips(session, schedule.id))
-    slot = next_slot(timetable, now)
-    while slot is not None and await rows.round_on(session, schedule.id, slot.day) is not None:
-        slot = next_slot(timetable, slot.instant)
-    return slot.instant if slot else None
 
 
 async def add(
@@ -173,18 +101,6 @@ async def preview(session: AsyncSession, caller: Caller, schedule_id: int, now: 
     )
 
 
-async def choice_for(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, day: date) -> ChosenQuestion | None:
-    """The question of the schedule's slot on local date `day`; None where none fits. The same until rows change."""
-    known = await banks.candidates(session, workspace_id=schedule.workspace_id, schedule_id=schedule.id)
-    history = await banks.asked_in(session, schedule.id)
-    return choose(known, history, wishes_of(spec), f"{schedule.id}:{day}", day)
-
-
-async def nothing_fits(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec) -> str:
-    """Why there is no choice, where more is to be said than that no question of the bank fits."""
-    return await _for_gpu(session, spec, schedule.workspace_id, schedule.id)
-
-
 async def share(
     session: AsyncSession, caller: Caller, schedule_id: int, channel_id: int, now: datetime
 ) -> ScheduleView:
@@ -238,6 +154,87 @@ async def left(session: AsyncSession, schedule: Schedule, now: datetime) -> int:
     slot = next_slot(timetable_of(spec), now)
     chosen = await choice_for(session, schedule, spec, slot.day if slot else now.date())
     return 0 if chosen is None or "repeat" in chosen.warnings else chosen.remaining + 1
+
+
+def timetable_of(spec: ScheduleSpec, skips: frozenset[date] = frozenset()) -> Timetable:
+    """When a schedule posts. Raises ValueError, with a cure, for a zone or calendar nobody knows."""
+    return Timetable(
+        at=spec.at,
+        weekdays=frozenset(spec.weekdays),
+        zone=spec.zone,
+        country=spec.country or None,
+        skips=skips,
+    )
+
+
+def wishes_of(spec: ScheduleSpec) -> ScheduleFilter:
+    """What a schedule asks for, in the terms of choosing."""
+    return ScheduleFilter(topics=spec.topics, levels=spec.levels, kinds=spec.kinds, memory_days=spec.memory_days)
+
+
+def coming(timetable: Timetable, now: datetime) -> tuple[Slot, ...]:
+    """The next slots after `now`; fewer where the year has no more."""
+    found: list[Slot] = []
+    while len(found) < SHOWN and (slot := next_slot(timetable, found[-1].instant if found else now)):
+        found.append(slot)
+    return tuple(found)
+
+
+async def next_instant(session: AsyncSession, schedule: Schedule, now: datetime) -> datetime | None:
+    """When the schedule posts next: on a day whose slot was not dealt with. None where it is paused or removed."""
+    if schedule.paused_at is not None or schedule.removed_at is not None:
+        return None
+    timetable = timetable_of(ScheduleSpec.model_validate(schedule.spec), await rows.skips(session, schedule.id))
+    slot = next_slot(timetable, now)
+    while slot is not None and await rows.round_on(session, schedule.id, slot.day) is not None:
+        slot = next_slot(timetable, slot.instant)
+    return slot.instant if slot else None
+
+
+async def choice_for(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, day: date) -> ChosenQuestion | None:
+    """The question of the schedule's slot on local date `day`; None where none fits. The same until rows change."""
+    known = await banks.candidates(session, workspace_id=schedule.workspace_id, schedule_id=schedule.id)
+    history = await banks.asked_in(session, schedule.id)
+    return choose(known, history, wishes_of(spec), f"{schedule.id}:{day}", day)
+
+
+async def nothing_fits(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec) -> str:
+    """Why there is no choice, where more is to be said than that no question of the bank fits."""
+    return await _for_gpu(session, spec, schedule.workspace_id, schedule.id)
+
+
+async def topic_counts(session: AsyncSession, workspace_id: int) -> tuple[TopicCount, ...]:
+    """Every topic with the number of its questions that may be asked, by name."""
+    rows = await banks.topic_counts(session, workspace_id)
+    return tuple(TopicCount(topic=topic, questions=count) for topic, count in rows)
+
+
+async def checked_topics(session: AsyncSession, workspace_id: int, wanted: Iterable[str]) -> tuple[str, ...]:
+    """`wanted` as the bank writes them; refused, with the closest names, for one no question has or lies below."""
+    known = _with_above(topic for topic, _ in await banks.topic_counts(session, workspace_id))
+    found = []
+    for topic in wanted:
+        if (path := known.get(topic.strip("/ ").lower())) is None:
+            raise NotFound(what=f"topic {topic!r}", cure=_cure(topic, sorted(known)))
+        found.append(path)
+    return tuple(dict.fromkeys(found))
+
+
+def _with_above(topics: Iterable[str]) -> dict[str, str]:
+    """`Tensors/memory` as itself and as `Tensors`, by its lower-case form."""
+    paths = [topic.split("/") for topic in topics if topic]
+    above = ("/".join(path[:depth]) for path in paths for depth in range(1, len(path) + 1))
+    return {path.lower(): path for path in above}
+
+
+def _cure(topic: str, known: list[str]) -> str:
+    if not known:
+        return "The bank names no topics; leave the topic out."
+    close = difflib.get_close_matches(topic.lower(), known, 3, 0.6)
+    close += [path for path in known if topic.lower() in path.split("/") and path not in close]
+    if close:
+        return f"Did you mean {' or '.join(close[:3])}?"
+    return "See them all with /quiz topics."
 
 
 async def _found(session: AsyncSession, caller: Caller, schedule_id: int) -> tuple[Schedule, Channel]:

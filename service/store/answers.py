@@ -35,12 +35,6 @@ class RoundEntry:
     verdict: VerdictRow | None
 
 
-async def standing(session: AsyncSession, round_id: int, member_id: int) -> AnswerRow | None:
-    """The member's answer that counts."""
-    query = select(AnswerRow).join(CurrentAnswer, CurrentAnswer.answer_id == AnswerRow.id)
-    return await session.scalar(query.where(CurrentAnswer.round_id == round_id, CurrentAnswer.member_id == member_id))
-
-
 async def log(
     session: AsyncSession,
     caller: Caller,
@@ -81,6 +75,35 @@ async def let_stand(session: AsyncSession, answer: AnswerRow) -> None:
     await session.execute(changed)
 
 
+async def standing(session: AsyncSession, round_id: int, member_id: int) -> AnswerRow | None:
+    """The member's answer that counts."""
+    query = select(AnswerRow).join(CurrentAnswer, CurrentAnswer.answer_id == AnswerRow.id)
+    return await session.scalar(query.where(CurrentAnswer.round_id == round_id, CurrentAnswer.member_id == member_id))
+
+
+async def judge(
+    session: AsyncSession,
+    answer: AnswerRow,
+    view: VerdictView,
+    now: datetime,
+    *,
+    seed: int | None = None,
+    version_id: int | None = None,
+) -> bool:
+    """Write the answer's verdict by the version it was given to, or by a later one; False where it has one."""
+    detail: dict[str, Any] = {**view.model_dump(mode="json"), **({} if seed is None else {"seed": str(seed)})}
+    row = {
+        "answer_id": answer.id,
+        "version_id": version_id or answer.version_id,
+        "verdict": view.verdict,
+        "credit": view.credit,
+        "detail": detail,
+        "at": now,
+    }
+    made = insert(VerdictRow).values(row).on_conflict_do_nothing().returning(VerdictRow.id)
+    return await session.scalar(made) is not None
+
+
 async def entries(session: AsyncSession, round_id: int) -> Sequence[RoundEntry]:
     """Every answer that counts in the round, the earliest first."""
     return [RoundEntry(*row) for row in await session.execute(_entries().where(CurrentAnswer.round_id == round_id))]
@@ -90,21 +113,6 @@ async def entry(session: AsyncSession, answer_id: int) -> RoundEntry | None:
     """The answer, where it is one that counts."""
     row = (await session.execute(_entries().where(CurrentAnswer.answer_id == answer_id))).one_or_none()
     return None if row is None else RoundEntry(*row)
-
-
-def _entries() -> Select[AnswerRow, Member, VerdictRow]:
-    return (
-        select(AnswerRow, Member, VerdictRow)
-        .join(CurrentAnswer, CurrentAnswer.answer_id == AnswerRow.id)
-        .join(Member, Member.id == CurrentAnswer.member_id)
-        .outerjoin(VerdictRow, (VerdictRow.answer_id == AnswerRow.id) & (VerdictRow.version_id == AnswerRow.version_id))
-        .order_by(AnswerRow.at, AnswerRow.id)
-    )
-
-
-async def count(session: AsyncSession, round_id: int) -> int:
-    """How many members have answered the round."""
-    return int(await session.scalar(select(func.count()).where(CurrentAnswer.round_id == round_id)) or 0)
 
 
 async def unjudged(session: AsyncSession, answer_id: int) -> AnswerRow | None:
@@ -135,27 +143,27 @@ async def seeded(session: AsyncSession, answer_id: int | None, question: str) ->
     return [(row, given.get("code") or "") for row, given in await session.execute(query.order_by(VerdictRow.id))]
 
 
-async def judge(
-    session: AsyncSession,
-    answer: AnswerRow,
-    view: VerdictView,
-    now: datetime,
-    *,
-    seed: int | None = None,
-    version_id: int | None = None,
-) -> bool:
-    """Write the answer's verdict by the version it was given to, or by a later one; False where it has one."""
-    detail: dict[str, Any] = {**view.model_dump(mode="json"), **({} if seed is None else {"seed": str(seed)})}
-    row = {
-        "answer_id": answer.id,
-        "version_id": version_id or answer.version_id,
-        "verdict": view.verdict,
-        "credit": view.credit,
-        "detail": detail,
-        "at": now,
-    }
-    made = insert(VerdictRow).values(row).on_conflict_do_nothing().returning(VerdictRow.id)
-    return await session.scalar(made) is not None
+async def count(session: AsyncSession, round_id: int) -> int:
+    """How many members have answered the round."""
+    return int(await session.scalar(select(func.count()).where(CurrentAnswer.round_id == round_id)) or 0)
+
+
+async def absent(session: AsyncSession, round_: Round) -> Sequence[int]:
+    """Members who answered an earlier round of the schedule, and not this one."""
+    here = select(CurrentAnswer.member_id).where(CurrentAnswer.round_id == round_.id)
+    query = (
+        select(CurrentAnswer.member_id)
+        .distinct()
+        .join(Round, Round.id == CurrentAnswer.round_id)
+        .join(Member, Member.id == CurrentAnswer.member_id)
+        .where(
+            Round.schedule_id == round_.schedule_id,
+            Round.opens_at < round_.opens_at,
+            Member.forgotten_at.is_(None),
+            CurrentAnswer.member_id.not_in(here),
+        )
+    )
+    return (await session.scalars(query)).all()
 
 
 async def share_right(session: AsyncSession, round_: Round, workspace_id: int) -> float | None:
@@ -176,19 +184,11 @@ async def share_right(session: AsyncSession, round_: Round, workspace_id: int) -
     return None if found is None else float(found)
 
 
-async def absent(session: AsyncSession, round_: Round) -> Sequence[int]:
-    """Members who answered an earlier round of the schedule, and not this one."""
-    here = select(CurrentAnswer.member_id).where(CurrentAnswer.round_id == round_.id)
-    query = (
-        select(CurrentAnswer.member_id)
-        .distinct()
-        .join(Round, Round.id == CurrentAnswer.round_id)
+def _entries() -> Select[AnswerRow, Member, VerdictRow]:
+    return (
+        select(AnswerRow, Member, VerdictRow)
+        .join(CurrentAnswer, CurrentAnswer.answer_id == AnswerRow.id)
         .join(Member, Member.id == CurrentAnswer.member_id)
-        .where(
-            Round.schedule_id == round_.schedule_id,
-            Round.opens_at < round_.opens_at,
-            Member.forgotten_at.is_(None),
-            CurrentAnswer.member_id.not_in(here),
-        )
+        .outerjoin(VerdictRow, (VerdictRow.answer_id == AnswerRow.id) & (VerdictRow.version_id == AnswerRow.version_id))
+        .order_by(AnswerRow.at, AnswerRow.id)
     )
-    return (await session.scalars(query)).all()

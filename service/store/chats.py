@@ -155,9 +155,6 @@ async def _rename(session: AsyncSession, table: type[BankRow] | type[Season], ol
     await session.flush()
 
 
-# Installations and the states of their consent pages, as rows. Encrypting is the caller's business.
-
-
 async def save_installation(session: AsyncSession, key: InstallationKey, values: dict[str, Any]) -> None:
     """Write an installation, new or in place of what was known of it."""
     fresh = {**values, "leased_until": None, "revoked_at": None}
@@ -241,9 +238,6 @@ async def take_oauth_state(session: AsyncSession, platform: str, digest: str, no
     mine = (OAuthState.digest == digest, OAuthState.platform == platform)
     expires_at = await session.scalar(delete(OAuthState).where(*mine).returning(OAuthState.expires_at))
     return expires_at is not None and expires_at > now
-
-
-# Codes that wait to be typed, and how many were tried, as rows. What a code does is `joining`'s and `merging`'s.
 
 
 async def save_link_code(

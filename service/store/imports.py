@@ -12,9 +12,8 @@ from sqlalchemy import ColumnElement, func, insert, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from questions.generated_choices import TAG
 from questions.model import Question, from_data
-from service.domain.import_plan import Stored
+from service.domain.import_plan import GENERATED_TAG, Stored
 from service.store.banks import open_to
 from service.store.tables import BankImport, BankRow, ImportStep, QuestionAlias, QuestionVersion, Round
 from service.store.tables import QuestionRow as QuestionRow
@@ -75,7 +74,7 @@ async def stored(session: AsyncSession, bank_id: int) -> list[Stored]:
             QuestionRow.retired_at,
             QuestionRow.place,
             aliases,
-            QuestionVersion.body["tags"].contains([TAG]),
+            QuestionVersion.body["tags"].contains([GENERATED_TAG]),
         )
         .join(QuestionVersion, _says_now())
         .where(QuestionRow.bank_id == bank_id)

@@ -31,12 +31,6 @@ class Scope:
     """Whether members who hid themselves are in it: never on a board that is shown."""
 
 
-def within_topic(topic: str) -> ColumnElement[bool]:
-    """Whether a question version belongs to `topic` or to a topic below it, in whatever case it is written."""
-    wanted, found = topic.strip("/ ").lower(), func.lower(QuestionVersion.topic)
-    return or_(found == wanted, func.starts_with(found, f"{wanted}/"))
-
-
 async def standings(session: AsyncSession, scope: Scope) -> list[MemberTotals]:
     """What every member gathered within `scope`, in no order.
 
@@ -111,31 +105,10 @@ def adjust(
     session.add(row)
 
 
-def _within(scope: Scope) -> list[ColumnElement[bool]]:
-    # Whoever turned out to be another member has their points there, and here rows that add up to nothing.
-    found: list[ColumnElement[bool]] = [Member.merged_into.is_(None)]
-    if not scope.hidden_too:
-        found.append(Member.hidden.is_(False))
-    if scope.since is not None:
-        found.append(Ledger.at >= scope.since)
-    if scope.until is not None:
-        found.append(Ledger.at < scope.until)
-    if scope.topic:
-        found.append(within_topic(scope.topic))
-    if scope.channel_id is not None:
-        found.append(or_(Ledger.round_id.is_(None), posts_to(scope.channel_id)))
-    return found
-
-
-def _with_rounds(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
-    return (
-        query.outerjoin(Round, Round.id == Ledger.round_id)
-        .outerjoin(Schedule, Schedule.id == Round.schedule_id)
-        .outerjoin(QuestionVersion, QuestionVersion.id == Round.version_id)
-    )
-
-
-# Seasons and their archives: rows in and out. When one starts or ends is the use case's business.
+def within_topic(topic: str) -> ColumnElement[bool]:
+    """Whether a question version belongs to `topic` or to a topic below it, in whatever case it is written."""
+    wanted, found = topic.strip("/ ").lower(), func.lower(QuestionVersion.topic)
+    return or_(found == wanted, func.starts_with(found, f"{wanted}/"))
 
 
 async def running_season(session: AsyncSession, workspace_id: int) -> Season | None:
@@ -161,12 +134,6 @@ async def all_seasons(session: AsyncSession, workspace_id: int) -> list[Season]:
     return list(await session.scalars(query))
 
 
-async def hidden_members(session: AsyncSession, workspace_id: int) -> set[int]:
-    """Those who are to be left out of every board, the archived ones too."""
-    query = select(Member.id).where(Member.workspace_id == workspace_id, Member.hidden.is_(True))
-    return set(await session.scalars(query))
-
-
 def add_season(session: AsyncSession, workspace_id: int, name: str, starts_at: datetime) -> Season:
     """A season that runs from `starts_at`; the database refuses a second one that runs."""
     season = Season(workspace_id=workspace_id, name=name, starts_at=starts_at)
@@ -177,3 +144,33 @@ def add_season(session: AsyncSession, workspace_id: int, name: str, starts_at: d
 def end_season(season: Season, ends_at: datetime, archive: list[dict[str, Any]]) -> None:
     """End a season with its final board."""
     season.ends_at, season.archive = ends_at, archive
+
+
+async def hidden_members(session: AsyncSession, workspace_id: int) -> set[int]:
+    """Those who are to be left out of every board, the archived ones too."""
+    query = select(Member.id).where(Member.workspace_id == workspace_id, Member.hidden.is_(True))
+    return set(await session.scalars(query))
+
+
+def _within(scope: Scope) -> list[ColumnElement[bool]]:
+    # Whoever turned out to be another member has their points there, and here rows that add up to nothing.
+    found: list[ColumnElement[bool]] = [Member.merged_into.is_(None)]
+    if not scope.hidden_too:
+        found.append(Member.hidden.is_(False))
+    if scope.since is not None:
+        found.append(Ledger.at >= scope.since)
+    if scope.until is not None:
+        found.append(Ledger.at < scope.until)
+    if scope.topic:
+        found.append(within_topic(scope.topic))
+    if scope.channel_id is not None:
+        found.append(or_(Ledger.round_id.is_(None), posts_to(scope.channel_id)))
+    return found
+
+
+def _with_rounds(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+    return (
+        query.outerjoin(Round, Round.id == Ledger.round_id)
+        .outerjoin(Schedule, Schedule.id == Round.schedule_id)
+        .outerjoin(QuestionVersion, QuestionVersion.id == Round.version_id)
+    )

@@ -43,23 +43,6 @@ async def locked(session: AsyncSession, caller: Caller) -> Caller:
     return caller if merged_into is None else await locked(session, replace(caller, member_id=merged_into))
 
 
-def all_of(member_id: int) -> Select[int]:
-    """The member's own row and those of everyone they turned out to be: what their log is written under."""
-    return select(Member.id).where(or_(Member.id == member_id, Member.merged_into == member_id))
-
-
-async def became(session: AsyncSession, member_id: int) -> Member:
-    """The member, or the one they turned out to be."""
-    query = select(func.coalesce(Member.merged_into, Member.id)).where(Member.id == member_id).scalar_subquery()
-    return (await session.scalars(select(Member).where(Member.id == query))).one()
-
-
-async def identities(session: AsyncSession, member_id: int) -> Sequence[tuple[Identity, Chat]]:
-    """A member's identities with their chats, the first one first."""
-    query = select(Identity, Chat).join(Chat, Chat.id == Identity.chat_id).where(Identity.member_id == member_id)
-    return [(identity, chat) for identity, chat in await session.execute(query.order_by(Identity.id))]
-
-
 async def _chat(session: AsyncSession, who: Who, now: datetime) -> Chat:
     query = select(Chat).where(Chat.platform == who.platform, Chat.external_id == who.workspace)
     row = await session.scalar(query)
@@ -121,7 +104,20 @@ async def _met(session: AsyncSession, chat: Chat, who: Who, now: datetime, query
     return (await session.scalars(query)).one()
 
 
-# Members as others know them: by name. Who calls, and how they became known, is `members`'.
+def all_of(member_id: int) -> Select[int]:
+    """The member's own row and those of everyone they turned out to be: what their log is written under."""
+    return select(Member.id).where(or_(Member.id == member_id, Member.merged_into == member_id))
+
+
+async def became(session: AsyncSession, member_id: int) -> Member:
+    """The member, or the one they turned out to be."""
+    query = select(func.coalesce(Member.merged_into, Member.id)).where(Member.id == member_id).scalar_subquery()
+    return (await session.scalars(select(Member).where(Member.id == query))).one()
+
+
+async def member_row(session: AsyncSession, member_id: int) -> Member:
+    """The member's row, which a row of ours names."""
+    return (await session.scalars(select(Member).where(Member.id == member_id))).one()
 
 
 async def names_of(session: AsyncSession, workspace_id: int, member_ids: Collection[int]) -> dict[int, str]:
@@ -146,23 +142,17 @@ async def members_called(session: AsyncSession, workspace_id: int, name: str) ->
     return (await session.scalars(query.order_by(Member.id))).all()
 
 
+async def identities(session: AsyncSession, member_id: int) -> Sequence[tuple[Identity, Chat]]:
+    """A member's identities with their chats, the first one first."""
+    query = select(Identity, Chat).join(Chat, Chat.id == Identity.chat_id).where(Identity.member_id == member_id)
+    return [(identity, chat) for identity, chat in await session.execute(query.order_by(Identity.id))]
+
+
 async def platform_ids(session: AsyncSession, member_ids: Collection[int]) -> Sequence[str]:
     """The platforms' ids of these members, each one's first."""
     first = select(func.min(Identity.id)).where(Identity.member_id.in_(member_ids)).group_by(Identity.member_id)
     query = select(Identity.external_id).where(Identity.id.in_(first)).order_by(Identity.member_id)
     return (await session.scalars(query)).all()
-
-
-async def member_row(session: AsyncSession, member_id: int) -> Member:
-    """The member's row, which a row of ours names."""
-    return (await session.scalars(select(Member).where(Member.id == member_id))).one()
-
-
-async def excuse_rounds(session: AsyncSession, member_id: int, round_ids: Collection[int]) -> None:
-    """Let these rounds break no streak of the member; once is enough."""
-    rows = [{"round_id": round_id, "member_id": member_id} for round_id in round_ids]
-    if rows:
-        await session.execute(insert(StreakGrace).values(rows).on_conflict_do_nothing())
 
 
 async def rounds_posted_on(session: AsyncSession, workspace_id: int, day: date) -> Sequence[int]:
@@ -173,3 +163,10 @@ async def rounds_posted_on(session: AsyncSession, workspace_id: int, day: date) 
         .where(Schedule.workspace_id == workspace_id, Round.day == day, Round.skipped.is_(None))
     )
     return (await session.scalars(query)).all()
+
+
+async def excuse_rounds(session: AsyncSession, member_id: int, round_ids: Collection[int]) -> None:
+    """Let these rounds break no streak of the member; once is enough."""
+    rows = [{"round_id": round_id, "member_id": member_id} for round_id in round_ids]
+    if rows:
+        await session.execute(insert(StreakGrace).values(rows).on_conflict_do_nothing())

@@ -6,18 +6,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 from psycopg import Connection
 from sqlalchemy import ColumnElement, and_, case, delete, exists, false, func, or_, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store.tables import Channel, Chat, Outbox, QuestionVersion, Round, SandboxDevice, Schedule, Trouble
+from service.store.tables import UNSENT, Channel, Chat, Outbox, QuestionVersion, Round, SandboxDevice, Schedule, Trouble
 
-# What the database holds at this moment, counted for the metrics: a few cheap queries, none about anybody.
-
-
-WAITING = ("due", "sending", "uncertain")
+LEADER_LOCK: Final = 0x_DA117_0002
+"""Key of the advisory lock that the leading process holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +58,42 @@ class Measures:
     """Whether any worker leads."""
 
 
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """A round and one message that puts its question to a channel; no message where it was skipped before."""
+
+    round: Round
+    schedule: Schedule
+    row: Outbox | None
+    channel: Channel
+    chat: Chat
+
+
+@dataclass(frozen=True, slots=True)
+class FailedJob:
+    """A job that was given up."""
+
+    task: str
+    attempts: int
+    at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Undelivered:
+    """What of a workspace has not been delivered."""
+
+    count: int
+    oldest: datetime | None
+    """When the oldest of them was due."""
+    error: str
+    """The last thing that went wrong with the oldest."""
+
+
 async def measured(session: AsyncSession, now: datetime, grace: timedelta, leader: int) -> Measures:
     """Everything, as of now; `leader` is the key of the leader's lock."""
     open_rounds, unclosed = await _rounds(session, now)
     return Measures(
-        outbox=await _outbox(session),
+        outbox=await undelivered(session, None),
         overdue=await _overdue(session, now - grace),
         answers=await waiting_answers(session),
         jobs=await jobs(session),
@@ -92,85 +122,6 @@ async def has_leader(session: AsyncSession, leader: int) -> bool:
     return bool(await session.scalar(text(_LED), {"high": leader >> 32, "low": leader & 0xFFFFFFFF}))
 
 
-async def _outbox(session: AsyncSession) -> Sequence[QueueMeasure]:
-    query = (
-        select(Chat.platform, func.count(), func.min(Outbox.due_at))
-        .join(Chat, Chat.id == Outbox.chat_id)
-        .where(Outbox.state.in_(WAITING))
-        .group_by(Chat.platform)
-    )
-    return [QueueMeasure(*row) for row in await session.execute(query)]
-
-
-async def _overdue(session: AsyncSession, before: datetime) -> QueueMeasure:
-    query = select(func.count(), func.min(Outbox.due_at)).where(
-        Outbox.state.in_(WAITING), Outbox.kind == "question", Outbox.due_at < before
-    )
-    return QueueMeasure("question", *(await session.execute(query)).one())
-
-
-async def _schedules(session: AsyncSession) -> int:
-    query = select(func.count()).select_from(Schedule).where(Schedule.removed_at.is_(None))
-    return await session.scalar(query) or 0
-
-
-async def _rounds(session: AsyncSession, now: datetime) -> tuple[int, int]:
-    query = select(func.count(), func.count().filter(Round.closes_at <= now)).where(
-        Round.closed_at.is_(None), Round.skipped.is_(None)
-    )
-    taken, unclosed = (await session.execute(query)).one()
-    return taken - unclosed, unclosed
-
-
-async def _troubles(session: AsyncSession) -> Sequence[tuple[str, int]]:
-    query = select(Trouble.what, func.count()).where(Trouble.over_at.is_(None)).group_by(Trouble.what)
-    return [(what, count) for what, count in await session.execute(query)]
-
-
-# procrastinate keeps when a job was deferred as an event of it.
-_JOBS = """
-    select job.task_name, job.status::text, count(*), min(event.at)
-    from procrastinate_jobs job
-    left join procrastinate_events event on event.job_id = job.id and event.type = 'deferred'
-    where job.status in ('todo', 'doing', 'failed')
-    group by 1, 2 order by 1, 2
-"""
-# A job that found no turn is left anew, so it is the answer that says since when somebody waits.
-_ANSWERS = """
-    select count(distinct answer.id), min(answer.at)
-    from procrastinate_jobs job join answer on answer.id = (job.args ->> 'answer_id')::bigint
-    where job.task_name = 'judge_answer' and job.status in ('todo', 'doing')
-"""
-_OF_ONE = "answer.member_id in (select id from member where workspace_id = :workspace)"
-_LED = """
-    select exists (
-        select from pg_locks
-        where locktype = 'advisory' and granted and classid::bigint = :high and objid::bigint = :low
-        and database = (select oid from pg_database where datname = current_database())
-    )
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Posting:
-    """A round and one message that puts its question to a channel; no message where it was skipped before."""
-
-    round: Round
-    schedule: Schedule
-    row: Outbox | None
-    channel: Channel
-    chat: Chat
-
-
-@dataclass(frozen=True, slots=True)
-class FailedJob:
-    """A job that was given up."""
-
-    task: str
-    attempts: int
-    at: datetime | None
-
-
 async def postings(session: AsyncSession, workspace_id: int | None, since: datetime, limit: int) -> Sequence[Posting]:
     """The slots since then, the newest first."""
     mine = [] if workspace_id is None else [Schedule.workspace_id == workspace_id]
@@ -192,7 +143,7 @@ async def undelivered(session: AsyncSession, workspace_id: int | None) -> Sequen
     query = (
         select(Chat.platform, func.count(), func.min(Outbox.due_at))
         .join(Chat, Chat.id == Outbox.chat_id)
-        .where(*_mine(workspace_id), Outbox.state.in_(WAITING))
+        .where(*_mine(workspace_id), Outbox.state.in_(UNSENT))
         .group_by(Chat.platform)
         .order_by(Chat.platform)
     )
@@ -203,7 +154,7 @@ async def failures(
     session: AsyncSession, workspace_id: int | None, since: datetime, limit: int
 ) -> Sequence[tuple[Outbox, Chat, Channel | None]]:
     """Messages due since then that were given up, or whose last try failed, the newest first."""
-    failed = or_(Outbox.state == "skipped", Outbox.state.in_(WAITING))
+    failed = or_(Outbox.state == "skipped", Outbox.state.in_(UNSENT))
     return await _messages(session, workspace_id, since, limit, and_(failed, Outbox.error.is_not(None)))
 
 
@@ -224,42 +175,14 @@ async def failed_jobs(
     return [FailedJob(*row) for row in await session.execute(text(query), values)]
 
 
-async def _messages(
-    session: AsyncSession, workspace_id: int | None, since: datetime, limit: int, which: ColumnElement[bool]
-) -> Sequence[tuple[Outbox, Chat, Channel | None]]:
-    query = (
-        select(Outbox, Chat, Channel)
-        .join(Chat, Chat.id == Outbox.chat_id)
-        .outerjoin(Channel, Channel.id == Outbox.channel_id)
-        .where(*_mine(workspace_id), Outbox.due_at >= since, which)
-        .order_by(Outbox.due_at.desc(), Outbox.id.desc())
-        .limit(limit)
-    )
-    return [(row, chat, channel) for row, chat, channel in await session.execute(query)]
-
-
-def _mine(workspace_id: int | None) -> list[ColumnElement[bool]]:
-    return [] if workspace_id is None else [Outbox.workspace_id == workspace_id]
-
-
-_FAILED = """
-    select job.task_name, job.attempts, max(event.at)
-    from procrastinate_jobs job
-    join procrastinate_events event on event.job_id = job.id and event.type = 'failed' and event.at >= :since
-    where job.status = 'failed' and cast(:workspace as bigint) is null
-    group by job.id order by 3 desc limit :most
-"""
-_FAILED_OF_ONE = """
-    select job.task_name, job.attempts, max(event.at)
-    from procrastinate_jobs job
-    join procrastinate_events event on event.job_id = job.id and event.type = 'failed' and event.at >= :since
-    join answer on answer.id = (job.args ->> 'answer_id')::bigint
-    join member on member.id = answer.member_id
-    where job.status = 'failed' and member.workspace_id = :workspace
-    group by job.id order by 3 desc limit :most
-"""
-
-# Where the sandboxes can compute, as workers last saw it, and which questions that rules out.
+async def undelivered_since(session: AsyncSession, workspace_id: int, now: datetime) -> Undelivered:
+    """What should have been delivered by now and was not."""
+    mine = (Outbox.workspace_id == workspace_id, Outbox.state.in_(UNSENT), Outbox.due_at <= now)
+    count = await session.scalar(select(func.count()).select_from(Outbox).where(*mine))
+    oldest = await session.scalar(select(Outbox).where(*mine).order_by(Outbox.due_at, Outbox.id).limit(1))
+    if oldest is None:
+        return Undelivered(0, None, "")
+    return Undelivered(int(count or 0), oldest.due_at, oldest.error or "")
 
 
 async def record_devices(session: AsyncSession, devices: Collection[str], now: datetime, oldest: datetime) -> None:
@@ -290,20 +213,6 @@ def has_gpu() -> ColumnElement[bool]:
     return exists().where(SandboxDevice.device == "cuda")
 
 
-# How the database itself is: its clock, its schema's revision, what waits in the outbox.
-
-
-@dataclass(frozen=True, slots=True)
-class Undelivered:
-    """What of a workspace has not been delivered."""
-
-    count: int
-    oldest: datetime | None
-    """When the oldest of them was due."""
-    error: str
-    """The last thing that went wrong with the oldest."""
-
-
 async def server_version_and_clock(session: AsyncSession) -> tuple[str, datetime]:
     """PostgreSQL's version and its clock, at this very moment."""
     row = (await session.execute(text("select current_setting('server_version'), clock_timestamp()"))).one()
@@ -314,19 +223,6 @@ async def schema_revision(session: AsyncSession) -> str | None:
     """The migration the schema is at."""
     found: str | None = await session.scalar(text("select version_num from alembic_version"))
     return found
-
-
-async def undelivered_since(session: AsyncSession, workspace_id: int, now: datetime) -> Undelivered:
-    """What should have been delivered by now and was not."""
-    mine = (Outbox.workspace_id == workspace_id, Outbox.state.in_(WAITING), Outbox.due_at <= now)
-    count = await session.scalar(select(func.count()).select_from(Outbox).where(*mine))
-    oldest = await session.scalar(select(Outbox).where(*mine).order_by(Outbox.due_at, Outbox.id).limit(1))
-    if oldest is None:
-        return Undelivered(0, None, "")
-    return Undelivered(int(count or 0), oldest.due_at, oldest.error or "")
-
-
-# How the database is as a whole, read past every workspace: for whoever runs it. It changes nothing.
 
 
 def database_size(connection: Connection) -> int:
@@ -361,3 +257,86 @@ def waiting_work(connection: Connection) -> int:
     )
     row = connection.execute(query).fetchone()
     return int(row[0]) if row else 0
+
+
+async def _overdue(session: AsyncSession, before: datetime) -> QueueMeasure:
+    query = select(func.count(), func.min(Outbox.due_at)).where(
+        Outbox.state.in_(UNSENT), Outbox.kind == "question", Outbox.due_at < before
+    )
+    return QueueMeasure("question", *(await session.execute(query)).one())
+
+
+async def _schedules(session: AsyncSession) -> int:
+    query = select(func.count()).select_from(Schedule).where(Schedule.removed_at.is_(None))
+    return await session.scalar(query) or 0
+
+
+async def _rounds(session: AsyncSession, now: datetime) -> tuple[int, int]:
+    query = select(func.count(), func.count().filter(Round.closes_at <= now)).where(
+        Round.closed_at.is_(None), Round.skipped.is_(None)
+    )
+    taken, unclosed = (await session.execute(query)).one()
+    return taken - unclosed, unclosed
+
+
+async def _troubles(session: AsyncSession) -> Sequence[tuple[str, int]]:
+    query = select(Trouble.what, func.count()).where(Trouble.over_at.is_(None)).group_by(Trouble.what)
+    return [(what, count) for what, count in await session.execute(query)]
+
+
+async def _messages(
+    session: AsyncSession, workspace_id: int | None, since: datetime, limit: int, which: ColumnElement[bool]
+) -> Sequence[tuple[Outbox, Chat, Channel | None]]:
+    query = (
+        select(Outbox, Chat, Channel)
+        .join(Chat, Chat.id == Outbox.chat_id)
+        .outerjoin(Channel, Channel.id == Outbox.channel_id)
+        .where(*_mine(workspace_id), Outbox.due_at >= since, which)
+        .order_by(Outbox.due_at.desc(), Outbox.id.desc())
+        .limit(limit)
+    )
+    return [(row, chat, channel) for row, chat, channel in await session.execute(query)]
+
+
+def _mine(workspace_id: int | None) -> list[ColumnElement[bool]]:
+    return [] if workspace_id is None else [Outbox.workspace_id == workspace_id]
+
+
+# procrastinate keeps when a job was deferred as an event of it.
+_JOBS = """
+    select job.task_name, job.status::text, count(*), min(event.at)
+    from procrastinate_jobs job
+    left join procrastinate_events event on event.job_id = job.id and event.type = 'deferred'
+    where job.status in ('todo', 'doing', 'failed')
+    group by 1, 2 order by 1, 2
+"""
+# A job that found no turn is left anew, so it is the answer that says since when somebody waits.
+_ANSWERS = """
+    select count(distinct answer.id), min(answer.at)
+    from procrastinate_jobs job join answer on answer.id = (job.args ->> 'answer_id')::bigint
+    where job.task_name = 'judge_answer' and job.status in ('todo', 'doing')
+"""
+_OF_ONE = "answer.member_id in (select id from member where workspace_id = :workspace)"
+_LED = """
+    select exists (
+        select from pg_locks
+        where locktype = 'advisory' and granted and classid::bigint = :high and objid::bigint = :low
+        and database = (select oid from pg_database where datname = current_database())
+    )
+"""
+_FAILED = """
+    select job.task_name, job.attempts, max(event.at)
+    from procrastinate_jobs job
+    join procrastinate_events event on event.job_id = job.id and event.type = 'failed' and event.at >= :since
+    where job.status = 'failed' and cast(:workspace as bigint) is null
+    group by job.id order by 3 desc limit :most
+"""
+_FAILED_OF_ONE = """
+    select job.task_name, job.attempts, max(event.at)
+    from procrastinate_jobs job
+    join procrastinate_events event on event.job_id = job.id and event.type = 'failed' and event.at >= :since
+    join answer on answer.id = (job.args ->> 'answer_id')::bigint
+    join member on member.id = answer.member_id
+    where job.status = 'failed' and member.workspace_id = :workspace
+    group by job.id order by 3 desc limit :most
+"""

@@ -11,10 +11,9 @@ from sqlalchemy import ColumnElement, and_, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store.tables import Channel, Chat, Identity, Outbox, Round, Schedule
+from service.store.tables import UNSENT, Channel, Chat, Identity, Outbox, Round, Schedule
 from service.wire import Notice, QuestionPost, RevealPost, VerdictNote
 
-WAITING = ("due", "sending", "uncertain")
 PRIVATE_PATIENCE = timedelta(days=1)
 """How long a message that no slot depends on is tried."""
 
@@ -72,6 +71,20 @@ async def round_channels(session: AsyncSession, round_id: int, schedule: Schedul
     return [channel_id for channel_id in posts if channel_id is not None] or [schedule.channel_id]
 
 
+async def question_posts(session: AsyncSession, round_id: int) -> Sequence[Outbox]:
+    """The messages that put the round's question to its channels, the schedule's home first."""
+    query = select(Outbox).where(Outbox.round_id == round_id, Outbox.kind == "question").order_by(Outbox.id)
+    return (await session.scalars(query)).all()
+
+
+async def asked_at(session: AsyncSession, round_: Round, chat_id: int | None = None) -> datetime:
+    """When members of the chat could first see the round's question: when a post arrived there, else anywhere, else
+    when it was to."""
+    arrived = [(post.chat_id, post.sent_at) for post in await question_posts(session, round_.id) if post.sent_at]
+    there = [at for chat, at in arrived if chat == chat_id]
+    return max(round_.opens_at, min(there or [at for _, at in arrived], default=round_.opens_at))
+
+
 async def claimable(session: AsyncSession, platform: str, now: datetime, limit: int) -> Sequence[Outbox]:
     """The heads of their queues that may be made now, locked; those another courier is taking are left to it.
 
@@ -82,7 +95,7 @@ async def claimable(session: AsyncSession, platform: str, now: datetime, limit: 
     waiting = (
         select(Outbox.id, Outbox.chat_id, Outbox.due_at, place, and_(*_ready(now)).label("ready"))
         .join(Chat, Chat.id == Outbox.chat_id)
-        .where(Chat.platform == platform, Outbox.state.in_(WAITING))
+        .where(Chat.platform == platform, Outbox.state.in_(UNSENT))
         .subquery()
     )
     row = waiting.c
@@ -117,11 +130,31 @@ async def locked(session: AsyncSession, outbox_id: int) -> Outbox | None:
     return await session.get(Outbox, outbox_id, with_for_update=True)
 
 
+def take(row: Outbox, now: datetime, lease: timedelta) -> bool:
+    """Hand the row to a courier until the lease ends. True where an earlier attempt may have arrived."""
+    uncertain = row.state != "due"
+    row.state, row.attempt, row.claimed_until = "sending", row.attempt + 1, now + lease
+    row.taken_at = row.taken_at or now
+    return uncertain
+
+
 async def places(session: AsyncSession, rows: Sequence[Outbox]) -> list[Chat | Channel]:
     """The chats and channels of the rows. As long as they are kept `address` has to ask for none of them."""
     chats = await session.scalars(select(Chat).where(Chat.id.in_({row.chat_id for row in rows})))
     channels = await session.scalars(select(Channel).where(Channel.id.in_({row.channel_id for row in rows})))
     return [*chats, *channels]
+
+
+async def address(session: AsyncSession, row: Outbox) -> tuple[Chat, str, str | None] | None:
+    """Chat, the channel's external id there and the member's; None for a private message whose member is not known in
+    that chat any more."""
+    chat = await session.get_one(Chat, row.chat_id)
+    channel = await session.get(Channel, row.channel_id) if row.channel_id else None
+    if row.member_id is None:
+        return chat, channel.external_id if channel else "", None
+    query = select(Identity.external_id).where(Identity.chat_id == chat.id, Identity.member_id == row.member_id)
+    member = await session.scalar(query)
+    return None if member is None else (chat, channel.external_id if channel else "", member)
 
 
 async def mark_sent(
@@ -140,62 +173,9 @@ async def mark_sent(
     return None if row is None else (row[0], row[1], row[2])
 
 
-async def address(session: AsyncSession, row: Outbox) -> tuple[Chat, str, str | None] | None:
-    """Chat, the channel's external id there and the member's; None for a private message whose member is not known in
-    that chat any more."""
-    chat = await session.get_one(Chat, row.chat_id)
-    channel = await session.get(Channel, row.channel_id) if row.channel_id else None
-    if row.member_id is None:
-        return chat, channel.external_id if channel else "", None
-    query = select(Identity.external_id).where(Identity.chat_id == chat.id, Identity.member_id == row.member_id)
-    member = await session.scalar(query)
-    return None if member is None else (chat, channel.external_id if channel else "", member)
-
-
-async def question_posts(session: AsyncSession, round_id: int) -> Sequence[Outbox]:
-    """The messages that put the round's question to its channels, the schedule's home first."""
-    query = select(Outbox).where(Outbox.round_id == round_id, Outbox.kind == "question").order_by(Outbox.id)
-    return (await session.scalars(query)).all()
-
-
-async def asked_at(session: AsyncSession, round_: Round, chat_id: int | None = None) -> datetime:
-    """When members of the chat could first see the round's question: when a post arrived there, else anywhere, else
-    when it was to."""
-    arrived = [(post.chat_id, post.sent_at) for post in await question_posts(session, round_.id) if post.sent_at]
-    there = [at for chat, at in arrived if chat == chat_id]
-    return max(round_.opens_at, min(there or [at for _, at in arrived], default=round_.opens_at))
-
-
-def take(row: Outbox, now: datetime, lease: timedelta) -> bool:
-    """Hand the row to a courier until the lease ends. True where an earlier attempt may have arrived."""
-    uncertain = row.state != "due"
-    row.state, row.attempt, row.claimed_until = "sending", row.attempt + 1, now + lease
-    row.taken_at = row.taken_at or now
-    return uncertain
-
-
-async def _chat_of(session: AsyncSession, member_id: int, wanted: int | None) -> int | None:
-    query = select(Identity.chat_id).where(Identity.member_id == member_id)
-    order = (Identity.chat_id == wanted).desc() if wanted is not None else Identity.id
-    return await session.scalar(query.order_by(order, Identity.id).limit(1))
-
-
-def _ready(now: datetime) -> list[ColumnElement[bool]]:
-    free = or_(Outbox.claimed_until.is_(None), Outbox.claimed_until <= now)
-    return [Outbox.state.in_(WAITING), Outbox.not_before <= now, free]
-
-
-def _queue() -> list[ColumnElement[Any]]:
-    """What tells queues apart: a message waits for the older ones of its own.
-
-    A channel's public messages are one queue, each member's private ones another; notices to admins go on the
-    side, so that they can say what holds the queue up.
-    """
-    columns = (Outbox.chat_id, Outbox.channel_id, Outbox.member_id)
-    return [*(column.expression for column in columns), Outbox.kind == "notice"]
-
-
-# The jobs' queue as rows: which place a job has in it. What jobs do is `service.rounds.jobs`' business.
+async def jobs_before(session: AsyncSession, job: int) -> int:
+    """How many jobs of its kind are at work or go before it."""
+    return int(await session.scalar(_BEFORE, {"job": job}) or 0)
 
 
 _BEFORE = text(
@@ -209,6 +189,22 @@ _BEFORE = text(
 )
 
 
-async def jobs_before(session: AsyncSession, job: int) -> int:
-    """How many jobs of its kind are at work or go before it."""
-    return int(await session.scalar(_BEFORE, {"job": job}) or 0)
+async def _chat_of(session: AsyncSession, member_id: int, wanted: int | None) -> int | None:
+    query = select(Identity.chat_id).where(Identity.member_id == member_id)
+    order = (Identity.chat_id == wanted).desc() if wanted is not None else Identity.id
+    return await session.scalar(query.order_by(order, Identity.id).limit(1))
+
+
+def _ready(now: datetime) -> list[ColumnElement[bool]]:
+    free = or_(Outbox.claimed_until.is_(None), Outbox.claimed_until <= now)
+    return [Outbox.state.in_(UNSENT), Outbox.not_before <= now, free]
+
+
+def _queue() -> list[ColumnElement[Any]]:
+    """What tells queues apart: a message waits for the older ones of its own.
+
+    A channel's public messages are one queue, each member's private ones another; notices to admins go on the
+    side, so that they can say what holds the queue up.
+    """
+    columns = (Outbox.chat_id, Outbox.channel_id, Outbox.member_id)
+    return [*(column.expression for column in columns), Outbox.kind == "notice"]

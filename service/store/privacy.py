@@ -15,6 +15,7 @@ from service.store import members
 from service.store.members import Caller, all_of, identities
 from service.store.session import allow_forgetting
 from service.store.tables import (
+    UNSENT,
     AnswerRow,
     CardRow,
     Chat,
@@ -38,9 +39,30 @@ from service.wire import Who
 
 NOBODY = "someone who left"
 """The name a forgotten member's points stand under."""
-
 FORGET = "forget"
 """The inbox's word for the call that forgets."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerSum:
+    """What a member has of one round, or one booking that belongs to none."""
+
+    place: str
+    """Which: `round:7`, or `row:12`."""
+    round_id: int | None
+    at: datetime
+    points: int
+    credit: float | None
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CountingAnswer:
+    """A member's answer that counts in a round."""
+
+    round_id: int
+    answer_id: int
+    at: datetime
 
 
 async def kept_counts(session: AsyncSession, member_id: int) -> tuple[int, int, int]:
@@ -148,7 +170,7 @@ async def _empty_log(session: AsyncSession, member_id: int) -> None:
 async def _empty_messages(session: AsyncSession, caller: Caller) -> None:
     """Private messages, and the replies kept for duplicates of the caller's events, in whichever chat."""
     private = Outbox.member_id == caller.member_id
-    unsent = Outbox.state.in_(("due", "sending", "uncertain"))
+    unsent = Outbox.state.in_(UNSENT)
     await session.execute(update(Outbox).where(private, unsent).values(state="skipped", error="the member left"))
     await session.execute(update(Outbox).where(private).values(body={"kind": "notice", "title": NOBODY, "text": ""}))
     for identity, chat in await identities(session, caller.member_id):
@@ -194,31 +216,6 @@ async def _empty_archives(session: AsyncSession, caller: Caller) -> None:
             season.archive = [
                 {**row, "name": NOBODY} if row["member"] in theirs else row for row in season.archive or ()
             ]
-
-
-# Two members who are one person, as rows: what is re-pointed, what is booked over. The rules are `merging`'s.
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerSum:
-    """What a member has of one round, or one booking that belongs to none."""
-
-    place: str
-    """Which: `round:7`, or `row:12`."""
-    round_id: int | None
-    at: datetime
-    points: int
-    credit: float | None
-    seconds: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class CountingAnswer:
-    """A member's answer that counts in a round."""
-
-    round_id: int
-    answer_id: int
-    at: datetime
 
 
 async def lock_members(session: AsyncSession, member_ids: Sequence[int]) -> dict[int, Member]:

@@ -18,6 +18,7 @@ TIMING: Final = ("at", "weekdays", "zone", "country")
 """What of a schedule's spec says when its slots fall."""
 TICKING: Final = 0x_DA117_0003
 """Key of the advisory lock of whoever makes rounds."""
+Histories = dict[tuple[int, int], list[Attendance]]
 
 
 async def make(
@@ -54,6 +55,21 @@ async def of_workspace(
     return None if row is None else (row[0], row[1])
 
 
+async def shared(session: AsyncSession, round_id: int) -> tuple[Round, Schedule] | None:
+    """The round and its schedule, kept from being closed until the transaction ends."""
+    query = _asked().where(Round.id == round_id).with_for_update(of=Round, read=True)
+    row = (await session.execute(query.execution_options(populate_existing=True))).one_or_none()
+    return None if row is None else (row[0], row[1])
+
+
+async def lock_open(session: AsyncSession, round_id: int) -> tuple[Round, Schedule] | None:
+    """The round, locked so that no answer comes in; None where its books are closed."""
+    query = _asked().where(Round.id == round_id, Round.closed_at.is_(None))
+    query = query.with_for_update(of=Round).execution_options(populate_existing=True)
+    row = (await session.execute(query)).one_or_none()
+    return None if row is None else (row[0], row[1])
+
+
 async def open_in(session: AsyncSession, channel_id: int, now: datetime) -> Sequence[tuple[Round, Schedule]]:
     """The channel's rounds that take answers now, oldest first."""
     query = _asked().where(
@@ -87,14 +103,6 @@ async def to_close(session: AsyncSession, now: datetime) -> Sequence[int]:
     return (await session.scalars(query.order_by(Round.closes_at, Round.id))).all()
 
 
-async def lock_open(session: AsyncSession, round_id: int) -> tuple[Round, Schedule] | None:
-    """The round, locked so that no answer comes in; None where its books are closed."""
-    query = _asked().where(Round.id == round_id, Round.closed_at.is_(None))
-    query = query.with_for_update(of=Round).execution_options(populate_existing=True)
-    row = (await session.execute(query)).one_or_none()
-    return None if row is None else (row[0], row[1])
-
-
 async def timings(session: AsyncSession) -> Sequence[tuple[dict[str, Any], datetime]]:
     """What the schedules that post say of when, each once, with the instant that all of them are dealt with up to."""
     pairs = [part for name in TIMING for part in (literal(name), Schedule.spec[name])]
@@ -115,27 +123,6 @@ async def owing(
         *_posting(), Schedule.spec.contains(timing), Schedule.since < until, Schedule.id > after
     )
     return (await session.scalars(query.order_by(Schedule.id).limit(most).with_for_update(skip_locked=True))).all()
-
-
-def _posting() -> tuple[ColumnElement[bool], ...]:
-    return Schedule.removed_at.is_(None), Schedule.paused_at.is_(None)
-
-
-def _asked() -> Select[Round, Schedule]:
-    return select(Round, Schedule).join(Schedule, Schedule.id == Round.schedule_id).where(Round.skipped.is_(None))
-
-
-async def shared(session: AsyncSession, round_id: int) -> tuple[Round, Schedule] | None:
-    """The round and its schedule, kept from being closed until the transaction ends."""
-    query = _asked().where(Round.id == round_id).with_for_update(of=Round, read=True)
-    row = (await session.execute(query.execution_options(populate_existing=True))).one_or_none()
-    return None if row is None else (row[0], row[1])
-
-
-# Who answered which rounds of a schedule, for streaks. It counts nothing itself.
-
-
-Histories = dict[tuple[int, int], list[Attendance]]
 
 
 async def histories(session: AsyncSession, schedule_ids: Collection[int], member_ids: Collection[int]) -> Histories:
@@ -172,6 +159,14 @@ async def schedules_of(session: AsyncSession, workspace_id: int, channel_id: int
     if channel_id is not None:
         query = query.where(posts_to(channel_id))
     return list(await session.scalars(query.order_by(Schedule.id)))
+
+
+def _posting() -> tuple[ColumnElement[bool], ...]:
+    return Schedule.removed_at.is_(None), Schedule.paused_at.is_(None)
+
+
+def _asked() -> Select[Round, Schedule]:
+    return select(Round, Schedule).join(Schedule, Schedule.id == Round.schedule_id).where(Round.skipped.is_(None))
 
 
 async def _pairs(

@@ -15,9 +15,8 @@ from sqlalchemy import text
 from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
-Sessions = async_sessionmaker[AsyncSession]
-
 DRIVER = "postgresql+psycopg"
+Sessions = async_sessionmaker[AsyncSession]
 
 
 def sqlalchemy_url(database_url: str) -> str:
@@ -57,9 +56,6 @@ async def allow_forgetting(session: AsyncSession) -> None:
     """Until the transaction ends, let `answer` and `verdict` be emptied of what a member wrote (`given`, `name`,
     `detail`); every other change of an append-only table stays refused."""
     await session.execute(text("select set_config('dailygrad.forgetting', 'on', true)"))
-
-
-# A real PostgreSQL from a wheel, for `dailygrad run` and the tests. Production names a server by DATABASE_URL.
 
 
 class PostgresFailed(Exception):

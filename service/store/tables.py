@@ -31,6 +31,8 @@ NAMING = {
     "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
     "pk": "pk_%(table_name)s",
 }
+UNSENT = ("due", "sending", "uncertain")
+"""States of an outbox message that may still be posted."""
 APPEND_ONLY = ("answer", "verdict", "ledger", "audit")
 
 

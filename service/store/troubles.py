@@ -13,10 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from service.store.schedules import channels_of
-from service.store.tables import Channel, Chat, Identity, InstallationRow, Outbox, Round, Schedule, Trouble
+from service.store.tables import UNSENT, Channel, Chat, Identity, InstallationRow, Outbox, Round, Schedule, Trouble
 
 What = Literal["late", "refused", "sandbox", "revoked"]
-WAITING = ("due", "sending", "uncertain")
 PRIVATE_CHATS = ("discord", "slack")
 """Where an admin is told alone; in the other chats all sit in one room."""
 
@@ -75,7 +74,7 @@ async def late_posts(session: AsyncSession, before: datetime, most: int) -> Sequ
         .join(Round, Round.id == Outbox.round_id)
         .join(Schedule, Schedule.id == Round.schedule_id)
         .join(Channel, Channel.id == Outbox.channel_id)
-        .where(Outbox.state.in_(WAITING), Outbox.kind == "question", Outbox.due_at < before, ~known)
+        .where(Outbox.state.in_(UNSENT), Outbox.kind == "question", Outbox.due_at < before, ~known)
         .order_by(Outbox.id)
         .limit(most)
     )
@@ -87,7 +86,7 @@ async def settled_late_posts(session: AsyncSession, most: int) -> Sequence[tuple
     query = (
         select(Trouble, Outbox)
         .join(Outbox, Outbox.id == Trouble.subject)
-        .where(Trouble.what == "late", Trouble.over_at.is_(None), Outbox.state.not_in(WAITING))
+        .where(Trouble.what == "late", Trouble.over_at.is_(None), Outbox.state.not_in(UNSENT))
         .order_by(Trouble.id)
         .limit(most)
     )
@@ -106,16 +105,6 @@ async def recovered_channels(session: AsyncSession, most: int) -> Sequence[Troub
 async def delayed_answers(session: AsyncSession, before: datetime) -> Sequence[DelayedAnswers]:
     """The workspaces in which a code answer has waited since then or longer."""
     return [DelayedAnswers(*row) for row in await session.execute(text(_BEHIND), {"before": before})]
-
-
-_BEHIND = """
-    select member.workspace_id, count(distinct answer.id), min(answer.at)
-    from procrastinate_jobs job
-    join answer on answer.id = (job.args ->> 'answer_id')::bigint
-    join member on member.id = answer.member_id
-    where job.task_name = 'judge_answer' and job.status in ('todo', 'doing') and answer.at <= :before
-    group by 1 order by 1
-"""
 
 
 async def revoked_installations(session: AsyncSession) -> Sequence[Chat]:
@@ -150,6 +139,14 @@ async def oldest_channel(session: AsyncSession, workspace_id: int) -> Channel | 
     return await session.scalar(query.order_by(Channel.id).limit(1))
 
 
+async def schedule_of_message(session: AsyncSession, outbox_id: int) -> Schedule | None:
+    """The schedule whose question a message puts."""
+    query = (
+        select(Schedule).join(Round, Round.schedule_id == Schedule.id).join(Outbox, Outbox.round_id == Round.id)
+    ).where(Outbox.id == outbox_id)
+    return await session.scalar(query)
+
+
 async def notice_target_elsewhere(
     session: AsyncSession, schedule: Schedule, troubled: Collection[int]
 ) -> NoticeTarget | None:
@@ -178,9 +175,11 @@ async def withdraw_message(session: AsyncSession, key: str) -> bool:
     return await session.scalar(gone) is not None
 
 
-async def schedule_of_message(session: AsyncSession, outbox_id: int) -> Schedule | None:
-    """The schedule whose question a message puts."""
-    query = (
-        select(Schedule).join(Round, Round.schedule_id == Schedule.id).join(Outbox, Outbox.round_id == Round.id)
-    ).where(Outbox.id == outbox_id)
-    return await session.scalar(query)
+_BEHIND = """
+    select member.workspace_id, count(distinct answer.id), min(answer.at)
+    from procrastinate_jobs job
+    join answer on answer.id = (job.args ->> 'answer_id')::bigint
+    join member on member.id = answer.member_id
+    where job.task_name = 'judge_answer' and job.status in ('todo', 'doing') and answer.at <= :before
+    group by 1 order by 1
+"""

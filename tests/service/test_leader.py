@@ -13,7 +13,8 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy.engine import make_url
 
-from service.leader import LEADER, Leader, run_ticks
+from service.leader import Leader, run_ticks
+from service.store.monitoring import LEADER_LOCK
 from service.store.session import libpq_url
 from tests.conftest import MakeDatabase
 
@@ -25,7 +26,7 @@ def end_the_leader(database_url: str) -> None:
         connection.execute(
             "select pg_terminate_backend(pid) from pg_locks join pg_database on oid = database "
             "where locktype = 'advisory' and datname = %s and (classid::bigint << 32) + objid::bigint = %s",
-            (name, LEADER),
+            (name, LEADER_LOCK),
         )
 
 

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from service.domain.calendar import (
     CATCH_UP,
     Due,
-    Period,
     Slot,
     Timetable,
     due,
@@ -26,6 +25,7 @@ from service.domain.calendar import (
     slots_between,
     zone_named,
 )
+from service.wire import Period
 
 ZONES = sorted(available_timezones())
 ALL_WEEK = frozenset(range(7))

@@ -12,15 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.rounds.practice import CardRating, new_card, rating_for, review
+from service.rounds.practice import new_card, rating_for, review
+from service.wire import Rating
 
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
-RATINGS: tuple[CardRating, ...] = ("again", "hard", "good", "easy")
+RATINGS: tuple[Rating, ...] = ("again", "hard", "good", "easy")
 
 reviews = st.lists(st.tuples(st.sampled_from(RATINGS), st.integers(0, 5000)), min_size=1, max_size=12)
 
 
-def practiced(*ratings: CardRating) -> tuple[dict[str, Any], datetime]:
+def practiced(*ratings: Rating) -> tuple[dict[str, Any], datetime]:
     """A card reviewed each time it fell due."""
     card, due = new_card(NOW), NOW
     for rating in ratings:
@@ -42,7 +43,7 @@ def test_a_better_rating_is_due_later() -> None:
 
 
 def test_intervals_grow_while_it_is_known_and_fall_when_it_is_not() -> None:
-    known: list[CardRating] = ["good"] * 5
+    known: list[Rating] = ["good"] * 5
     moments = [practiced(*known[:n])[1] for n in range(2, 6)]
     gaps = [later - earlier for earlier, later in pairwise(moments)]
     assert gaps == sorted(set(gaps))
@@ -52,7 +53,7 @@ def test_intervals_grow_while_it_is_known_and_fall_when_it_is_not() -> None:
 
 @given(reviews)
 @settings(deadline=None)
-def test_cards_survive_json_and_the_same_reviews_give_the_same_card(done: list[tuple[CardRating, int]]) -> None:
+def test_cards_survive_json_and_the_same_reviews_give_the_same_card(done: list[tuple[Rating, int]]) -> None:
     direct, stored, now = new_card(NOW), new_card(NOW), NOW
     for rating, minutes in done:
         now += timedelta(minutes=minutes)
@@ -79,7 +80,7 @@ def test_another_zone_names_the_same_instant() -> None:
 @pytest.mark.parametrize(
     ("share", "rating"), [(0.0, "again"), (0.49, "again"), (0.5, "hard"), (0.99, "hard"), (1.0, "good")]
 )
-def test_the_rating_an_answer_stands_for(share: float, rating: CardRating) -> None:
+def test_the_rating_an_answer_stands_for(share: float, rating: Rating) -> None:
     assert rating_for(share) == rating
 
 

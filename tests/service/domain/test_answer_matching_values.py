@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.domain.scoring import LONGEST, read_value, same_value
+from service.domain.answer_matching import LONGEST, read_value, same_value
 
 leaves = (
     st.none()

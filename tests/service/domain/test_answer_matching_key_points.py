@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.domain.scoring import match
+from service.domain.answer_matching import match
 
 parts = st.text("abcxyz0189_", min_size=1, max_size=8)
 identifiers = parts.filter(lambda name: not name[0].isdigit() and any(c.isdigit() or c == "_" for c in name))

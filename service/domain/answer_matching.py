@@ -1,0 +1,332 @@
+"""Compares typed answers with a question's key: values by meaning, prose by the key points it mentions.
+
+Reads values without evaluating them. Awards no credit; see `scoring`.
+"""
+
+from __future__ import annotations
+
+import ast
+import cmath
+import math
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final
+
+from service.domain.smart_text import undo_smart_text
+
+Value = tuple[str, Any]
+"""A tag and a hashable content: two values are the same answer when these are equal."""
+LONGEST: Final = 2000
+"""Characters of a value that are still read."""
+_ALIASES = {
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "int": "int32",
+    "long": "int64",
+    "short": "int16",
+    "cfloat": "complex64",
+    "cdouble": "complex128",
+    "chalf": "complex32",
+}
+_WORDS: dict[str, Any] = {
+    "true": True,
+    "false": False,
+    "none": None,
+    "null": None,
+    "nan": float("nan"),
+    "inf": float("inf"),
+    "infinity": float("inf"),
+}
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
+_NESTED_IN_FENCE = re.compile(r"\A(?:```\w*\n(.*)\n?```|`([^`]*)`)\Z", re.DOTALL)
+
+
+def read_value(text: str) -> Value:
+    """`text` as a comparable value. Raises ValueError that says what is wrong with it and what to write.
+
+    Lists and tuples are one, at every depth; numbers are equal by value, 1 and 1.0 alike; a bool is no number;
+    nan is nan. `torch.Size([1, 4])`, `tensor([1.])`, `torch.float32`, `float32` and `true` are understood.
+    """
+    typed = _bare(text)
+    if not typed:
+        raise ValueError("nothing was written; write a value such as 3, 0.5, (1, 4), True or float32")
+    if len(typed) > LONGEST:
+        raise ValueError(f"{len(typed)} characters are too long for a value; write at most {LONGEST}")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _read(ast.parse(typed, mode="eval").body)
+    except _NotAValue as error:
+        raise ValueError(str(error)) from None
+    except (SyntaxError, ValueError, TypeError, OverflowError, RecursionError, MemoryError):
+        raise ValueError(
+            f"“{_short(typed)}” is not a Python value; write it as Python would, such as 3, (1, 4), True or float32"
+        ) from None
+
+
+def same_value(key: Value, text: str) -> bool:
+    """Whether `text` says the value `key`. Raises ValueError where `text` is no value at all.
+
+    What is known of `key` helps to read `text`: a text may come without its quotes, so that anything written is
+    one, and a number with commas between its thousands.
+    """
+    typed = _bare(text)
+    if key[0] == "text" and typed:
+        return key == _text(typed) or key == _read_or_text(typed)
+    if key[0] == "number" and _THOUSANDS.fullmatch(typed):
+        typed = typed.replace(",", "")
+    return read_value(typed) == key
+
+
+def _read_or_text(typed: str) -> Value:
+    try:
+        return read_value(typed)
+    except ValueError:
+        return _text(typed)
+
+
+class _NotAValue(Exception):
+    """A message that already says what is wrong and what to write."""
+
+
+def _bare(text: str) -> str:
+    """`text` without what chat puts around it."""
+    typed = undo_smart_text(text).strip()
+    if fenced := _NESTED_IN_FENCE.match(typed):
+        typed = (fenced[1] if fenced[1] is not None else fenced[2]).strip()
+    return typed
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.replace("`", "'").split())
+    return line if len(line) <= 60 else line[:59] + "…"
+
+
+def _read(node: ast.expr) -> Value:
+    match node:
+        case ast.Constant():
+            return _plain(node.value)
+        case ast.Tuple() | ast.List():
+            return "sequence", tuple(_read(item) for item in node.elts)
+        case ast.Set():
+            return "set", frozenset(_read(item) for item in node.elts)
+        case ast.Dict() if None not in node.keys:
+            pairs = zip(filter(None, node.keys), node.values, strict=True)
+            return "dict", frozenset({_read(key): _read(value) for key, value in pairs}.items())
+        case ast.UnaryOp() | ast.BinOp():
+            return _plain(_number(node))
+        case ast.Name() | ast.Attribute():
+            return _name(ast.unparse(node))
+        case ast.Call(args=[only], keywords=[]) if wrapper := _WRAPPERS.get(ast.unparse(node.func)):
+            return wrapper(_read(only))
+        case ast.Call(args=[], keywords=[]) if ast.unparse(node.func) == "set":
+            return "set", frozenset()
+    raise _NotAValue(f"“{_short(ast.unparse(node))}” is not yet a value; work it out and write what it comes to")
+
+
+def _plain(value: Any) -> Value:
+    if isinstance(value, bool):
+        return "bool", value
+    if isinstance(value, (int, float, complex)):
+        # nan differs from itself; as an answer it is nan. An int too large for a float is not nan either.
+        return ("nan", None) if not isinstance(value, int) and cmath.isnan(value) else ("number", value)
+    if isinstance(value, str):
+        return _text(value)
+    if value is None or isinstance(value, bytes):
+        return type(value).__name__, value
+    raise _NotAValue("`...` is not a value; write all of it out")
+
+
+def _number(node: ast.expr) -> Any:
+    """A signed number, or a complex one written as real and imaginary part; not sums in general."""
+    match node:
+        case ast.Constant(value=bool()):
+            pass
+        case ast.Constant(value=int() | float() | complex()):
+            return node.value
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd()):
+            number = _number(node.operand)
+            return -number if isinstance(node.op, ast.USub) else number
+        case ast.BinOp(op=ast.Add() | ast.Sub(), right=ast.Constant(value=complex() as right)):
+            left = _number(node.left)
+            return left + right if isinstance(node.op, ast.Add) else left - right
+        case ast.Name() | ast.Attribute() if _name(ast.unparse(node)) == ("number", float("inf")):
+            return float("inf")
+    raise _NotAValue(f"“{_short(ast.unparse(node))}” is not yet a value; work it out and write what it comes to")
+
+
+def _name(name: str) -> Value:
+    """A name without quotes: a constant, or the dtype, device or word it spells."""
+    ending = name.removeprefix("torch.").removeprefix("math.")
+    if ending.lower() in _WORDS:
+        return _plain(_WORDS[ending.lower()])
+    return _text(name)
+
+
+def _text(text: str) -> Value:
+    """A text; a dtype's under its one name, for torch.float is torch.float32."""
+    if (name := text.removeprefix("torch.")) != text and name.isidentifier():
+        return "text", _ALIASES.get(name, name)
+    return "text", text
+
+
+def _size(value: Value) -> Value:
+    if value[0] != "sequence":
+        raise _NotAValue("a Size takes a list; write torch.Size([1, 4]) or (1, 4)")
+    return value
+
+
+def _float(value: Value) -> Value:
+    return _name(value[1].strip().lower()) if value[0] == "text" else value
+
+
+def _same(value: Value) -> Value:
+    return value
+
+
+_WRAPPERS: dict[str, Callable[[Value], Value]] = {
+    **dict.fromkeys(("Size", "torch.Size"), _size),
+    **dict.fromkeys(("tensor", "torch.tensor", "array", "np.array", "device", "torch.device"), _same),
+    "float": _float,
+}
+SHARE_OF_WORDS = 0.6
+"""The share of an unmarked point's significant words that must be there."""
+_MARKED = re.compile(r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)|\*\*(?P<bold>.+?)\*\*", re.DOTALL)
+_LABEL = re.compile(r"(?:\*\*[^*]+\*\*|`[^`]+`)[^:]{0,40}:(?:\*\*)?\s+(?=\S)|\*\*[^*]+:\*\*\s+(?=\S)")
+_TOKEN = re.compile(
+    r"""(?P<number>(?:(?<![\w)\].-])-)?(?<![\w.])(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,6})?(?![\w]|\.\d))
+      | (?P<name>\w+(?:\.\w+)*)""",
+    re.VERBOSE,
+)
+_SENTENCE_END = re.compile(r"[.!?:\n]")
+_LATIN = frozenset({"e.g", "i.e", "a.k.a", "w.r.t"})
+_STOP_WORDS = """a about after all also am an and any are as at be because been before being but by can cannot could
+did do does each for from had has have he her his how i if in into is it its just like may me more most much must my
+no not of on only onto or other our out over own same shall she should so some such than that the their them then
+there these they this those through to too under until up upon us very was we were what when where which while who
+whose why will with would you your"""
+_STOP = frozenset(_STOP_WORDS.split())
+# Longest first; British and American spellings lose theirs alike.
+_ENDINGS = """izations isations ization isation ations ating ation izing ising ators ates ated ator ized ised izes ises
+ings edly ions ate ize ise ing ion ies ied ers ed er es ly s e y"""
+_SUFFIXES = tuple(_ENDINGS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class _MatchTokens:
+    """What a text consists of, as far as matching goes."""
+
+    names: set[str] = field(default_factory=set)
+    """Every word and dotted name as written."""
+    numbers: set[Decimal] = field(default_factory=set)
+    stems: set[str] = field(default_factory=set)
+    """Stems of the words of prose, short and common ones too."""
+    significant: set[str] = field(default_factory=set)
+    """Stems of the words that carry the meaning."""
+    identifiers: set[str] = field(default_factory=set)
+    """The names no one would write in prose: `no_grad`, `float16`, `x.grad`, `DataLoader`."""
+
+
+def match(key_points: Sequence[str], text: str) -> list[bool]:
+    """Whether `text` mentions each of `key_points` (Markdown), by the rule this module opens with."""
+    said = undo_smart_text(text)
+    tokens = _tokens(said)
+    return [_mentions(undo_smart_text(point), tokens, said) for point in key_points]
+
+
+def _mentions(point: str, said: _MatchTokens, text: str) -> bool:
+    terms = list(_MARKED.finditer(point))
+    if not terms:
+        return _has_prose(_tokens(point), said)
+    label = _LABEL.match(point)
+    if label and terms[-1].end() <= label.end() and not _has_prose(_tokens(point[label.end() :]), said):
+        return False
+    return all(
+        _has_term(term["code"], said, text) if term["code"] else _has_bold(term["bold"], said, text) for term in terms
+    )
+
+
+def _has_term(code: str, said: _MatchTokens, text: str) -> bool:
+    """A term in backticks: every name and number of it, exactly; one of symbols alone, as it stands."""
+    wanted = _tokens(code)
+    if not wanted.names and not wanted.numbers:
+        return code.strip() in text
+    return wanted.numbers <= said.numbers and all(_has_name(name, said.names) for name in wanted.names)
+
+
+def _has_bold(bold: str, said: _MatchTokens, text: str) -> bool:
+    """A term in bold: up to three words all of them, by stem; what is in backticks within it exactly."""
+    terms = [term["code"] for term in _MARKED.finditer(bold) if term["code"]]
+    if not all(_has_term(term, said, text) for term in terms):
+        return False
+    words = _tokens(_MARKED.sub(" ", bold))
+    if not words.names and not words.numbers:
+        return bool(terms)
+    few = len(words.significant) <= 3
+    return _has_prose(words, said) and (not few or words.significant <= said.stems)
+
+
+def _has_prose(wanted: _MatchTokens, said: _MatchTokens) -> bool:
+    if not _has_exact(wanted, said):
+        return False
+    words = wanted.significant
+    if not words:
+        # Common words alone must be there in full: nothing among them can be left out.
+        return wanted.stems <= said.stems and bool(wanted.names or wanted.numbers)
+    return len(words & said.stems) >= math.ceil(SHARE_OF_WORDS * len(words))
+
+
+def _has_exact(wanted: _MatchTokens, said: _MatchTokens) -> bool:
+    return wanted.numbers <= said.numbers and all(_has_name(name, said.names) for name in wanted.identifiers)
+
+
+def _has_name(wanted: str, names: set[str]) -> bool:
+    """Whether `wanted` was written, with or without what qualifies it: `no_grad` and `torch.no_grad` are one."""
+    return any(name == wanted or name.endswith("." + wanted) or wanted.endswith("." + name) for name in names)
+
+
+def _tokens(text: str) -> _MatchTokens:
+    found = _MatchTokens()
+    end = 0
+    for token in _TOKEN.finditer(text):
+        if token["number"]:
+            found.numbers.add(Decimal(token["number"]))
+        else:
+            opens_sentence = not end or bool(_SENTENCE_END.search(text, end, token.start()))
+            _add_name(found, token["name"], opens_sentence)
+        end = token.end()
+    return found
+
+
+def _add_name(found: _MatchTokens, name: str, opens_sentence: bool) -> None:
+    if name.casefold() in _LATIN:
+        return
+    found.names.add(name)
+    if opens_sentence and name.istitle() and name.isalpha():
+        # Telephones capitalise the first word: "View returns ..." names `view`.
+        found.names.add(name.lower())
+    if any(c.isdigit() or c in "_." for c in name):
+        found.identifiers.add(name)
+    if any(c.isdigit() or c == "_" for c in name):
+        return
+    found.stems.update(map(_stem, name.split(".")))
+    if "." not in name and name.casefold() not in _STOP:
+        found.significant.add(_stem(name))
+
+
+def _stem(word: str) -> str:
+    """`word` without case and without its ending, so that allocate, allocates and allocation are one."""
+    folded = word.casefold()
+    for suffix in _SUFFIXES:
+        if folded.endswith(suffix) and len(folded) - len(suffix) >= 3:
+            return _undouble(folded.removesuffix(suffix))
+    return _undouble(folded)
+
+
+def _undouble(stem: str) -> str:
+    """`stopp` of stopped as `stop`."""
+    return stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] else stem
