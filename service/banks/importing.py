@@ -22,20 +22,20 @@ from questions.reader import Reading, read_path, shipped_bank
 from questions.report import reading_text
 from questions.similarity import NEAR_DUPLICATE, Fingerprint, Index, fingerprint_of
 from service.domain.import_plan import (
-    Aligned,
-    Aligning,
-    Stored,
+    MatchedQuestions,
+    QuestionMatcher,
+    StoredQuestion,
+    add_generated_choices,
+    can_generate_choices,
     digest_of,
     is_generated,
-    may_have_forms,
-    place_of,
+    place_data,
     sha256,
-    with_forms,
 )
 from service.errors import NotFound, NotPossible
-from service.rounds.regrading import regrade
+from service.rounds.regrading import regrade_question
 from service.store import imports, monitoring, tables
-from service.store.imports import Held, Step, batches
+from service.store.imports import CurrentQuestion, Step, split_batches
 from service.wire import BankLog, Generated, ImportChange, ImportEntry, ImportView, Twin
 
 # What an import does, question by question, and what is asked twice: said before anything is written, and after.
@@ -57,7 +57,7 @@ class Item:
     digest: str
     made: str
     """The id the document gives it."""
-    old: Stored | None
+    old: StoredQuestion | None
     """The bank's question it is."""
     before: Question | None
     """What that one says, where it says something else."""
@@ -72,7 +72,7 @@ class Item:
         """Whether it stands under another heading or in another document, or under an id that was not known."""
         if self.old is None:
             return False
-        place = place_of(self.question)
+        place = place_data(self.question)
         elsewhere = bool(self.old.place) and any(self.old.place[name] != place[name] for name in ("source", "section"))
         return elsewhere or self.made not in (self.old.key, *self.old.aliases)
 
@@ -88,15 +88,15 @@ class Plan:
 
     items: Sequence[Item]
     """In the document's order."""
-    vanished: Sequence[tuple[Stored, Question]]
+    vanished: Sequence[tuple[StoredQuestion, Question]]
     """In the bank and no longer in the document, with what they say; each is retired."""
 
     @classmethod
-    def of(cls, aligned: Aligned, stored: Iterable[Stored], texts: Mapping[int, Question]) -> Plan:
+    def of(cls, matched: MatchedQuestions, stored: Iterable[StoredQuestion], texts: Mapping[int, Question]) -> Plan:
         """The plan that follows from which question is which."""
         items = [
             Item(question, digest_of(question), made, old, texts.get(old.id) if old else None)
-            for (question, old), made in zip(aligned.pairs, aligned.given, strict=True)
+            for (question, old), made in zip(matched.pairs, matched.document_ids, strict=True)
         ]
         kept = {item.old.id for item in items if item.old}
         gone = [(old, texts[old.id]) for old in stored if old.id not in kept and not old.retired]
@@ -180,13 +180,13 @@ async def twins_of(
     if not news:
         return Twins(())
     prints: list[tuple[tuple[str, str], Fingerprint]] = []
-    for batch in imports.batches(plan.items, AT_A_TIME):
+    for batch in imports.split_batches(plan.items, AT_A_TIME):
         prints += await asyncio.to_thread(
             _prints, [("", item.question) for item in batch if not is_generated(item.question)]
         )
         tell(len(prints) // 2, len(plan.items))
     waiting: list[tuple[str, Question]] = []
-    async for one in imports.beside(session, workspace_id, name):
+    async for one in imports.stream_other_questions(session, workspace_id, name):
         if not is_generated(one[1]):
             waiting.append(one)
         if len(waiting) == AT_A_TIME:
@@ -195,7 +195,7 @@ async def twins_of(
     prints += await asyncio.to_thread(_prints, waiting)
     index = await asyncio.to_thread(Index, prints)
     found = _Found(plan, index)
-    for number, batch in enumerate(imports.batches(news, AT_A_TIME), 1):
+    for number, batch in enumerate(imports.split_batches(news, AT_A_TIME), 1):
         await asyncio.to_thread(found.look, batch)
         tell(len(plan.items) // 2 + min(number * AT_A_TIME, len(news)) // 2, len(plan.items))
     return Twins(sorted(found.pairs, key=lambda twin: -twin.score))
@@ -233,15 +233,15 @@ def silent(_said: str, _done: int, _total: int) -> None:
 
 async def plan(session: AsyncSession, bank: Bank, row: tables.BankRow | None, generated: Generated = "none") -> Plan:
     """What to do so that the database holds `bank`, whose row, where it has one, is `row`."""
-    stored = await imports.stored(session, row.id) if row else []
+    stored = await imports.list_stored(session, row.id) if row else []
     made_before = [old for old in stored if old.generated]
     # Thousands of digests and comparisons would keep every other call waiting.
-    aligning = await asyncio.to_thread(Aligning, bank.questions, [old for old in stored if not old.generated])
-    texts = await imports.texts(session, [old.id for old in (*aligning.doubtful(), *made_before)])
-    aligned = await asyncio.to_thread(aligning.aligned, texts)
-    if generated != "none" and may_have_forms(bank):
-        aligned = await asyncio.to_thread(with_forms, aligned, made_before)
-    return await asyncio.to_thread(Plan.of, aligned, stored, texts)
+    matcher = await asyncio.to_thread(QuestionMatcher, bank.questions, [old for old in stored if not old.generated])
+    texts = await imports.load_questions(session, [old.id for old in (*matcher.unresolved(), *made_before)])
+    matched = await asyncio.to_thread(matcher.match, texts)
+    if generated != "none" and can_generate_choices(bank):
+        matched = await asyncio.to_thread(add_generated_choices, matched, made_before)
+    return await asyncio.to_thread(Plan.of, matched, stored, texts)
 
 
 async def import_bank(
@@ -313,8 +313,8 @@ async def _bring(
     most: int | None,
     generated: Generated = "none",
 ) -> ImportView:
-    await imports.hold(session)
-    row = await imports.find(session, workspace_id, bank.name)
+    await imports.lock_imports(session)
+    row = await imports.find_bank(session, workspace_id, bank.name)
     todo = await plan(session, bank, row, generated)
     made = [item for item in todo.items if is_generated(item.question)]
     hold = generated == "hold"
@@ -334,7 +334,7 @@ async def _bring(
         **twins.said(most),
         generated=len(made),
         waiting=sum(item.old is None for item in made) if hold else 0,
-        for_gpu=0 if await monitoring.gpu_seen(session) else sum(map(_needs_gpu, bank.questions)),
+        for_gpu=0 if await monitoring.check_gpu(session) else sum(map(_needs_gpu, bank.questions)),
     )
     if view.applied:
         document = PurePath(reading.source.name).name if reading else ""
@@ -386,7 +386,7 @@ class _Writing:
         await self._session.flush()
         news, done = todo.news, 0
         fixed: dict[int, int] = {}
-        for batch in batches(news):
+        for batch in split_batches(news):
             await self._add([item for item in batch if not item.old])
             fixed.update(await self._change([item for item in batch if item.old]))
             done += len(batch)
@@ -411,7 +411,7 @@ class _Writing:
                 "bank_id": self._bank.id,
                 "key": item.question.id,
                 "current": 1,
-                "place": place_of(item.question),
+                "place": place_data(item.question),
                 "held": self._hold and is_generated(item.question),
             }
             for item in items
@@ -434,7 +434,7 @@ class _Writing:
         """Have questions the bank knows be asked as they are now, and note where they stand."""
         rows = []
         for item in items:
-            old, place = item.old, place_of(item.question)
+            old, place = item.old, place_data(item.question)
             assert old is not None, "only what the bank knows is kept"
             current = old.current + item.changed
             if item.changed or old.retired or old.place != place:
@@ -443,13 +443,13 @@ class _Writing:
                 self._steps.append(Step(old.id, old.current, current, retired_before=old.retired, retired_after=False))
             if item.made not in (old.key, *old.aliases):
                 self._aliases[item.made] = old.id
-        for batch in batches(rows):
-            await imports.set_questions(self._session, batch)
+        for batch in split_batches(rows):
+            await imports.update_questions(self._session, batch)
 
     async def _retire(self, todo: Plan) -> None:
-        for batch in batches(old for old, _ in todo.vanished):
+        for batch in split_batches(old for old, _ in todo.vanished):
             rows = [{"id": old.id, "retired_at": self._now} for old in batch]
-            await imports.set_questions(self._session, rows)
+            await imports.update_questions(self._session, rows)
             self._steps += [
                 Step(old.id, old.current, old.current, retired_before=False, retired_after=True) for old in batch
             ]
@@ -473,8 +473,8 @@ class _Writing:
 
 async def regrade_all(session: AsyncSession, fixed: Mapping[int, int], now: datetime) -> None:
     """Judge again what closed rounds asked of these questions; each with the number of its new version."""
-    for question_id in sorted(await imports.judged(session, fixed)):
-        await regrade(session, fixed[question_id], now)
+    for question_id in sorted(await imports.filter_judged(session, fixed)):
+        await regrade_question(session, fixed[question_id], now)
 
 
 # The record of a bank's imports, and taking the latest one back: by a new import, so that nothing is ever erased.
@@ -486,7 +486,7 @@ WHICH = "The list of banks names them all."
 async def import_log(session: AsyncSession, workspace_id: int | None, name: str) -> BankLog:
     """What was imported into the workspace's bank of that name, or into everybody's where it has none."""
     bank = await _bank(session, workspace_id, name)
-    rows = await imports.log(session, bank.id)
+    rows = await imports.list_imports(session, bank.id)
     numbers = {row.id: number for number, row in enumerate(rows, 1)}
     entries = [_entry(row, numbers) for row in reversed(rows)]
     return BankLog(name=bank.name, shared=bank.workspace_id is None, imports=tuple(entries))
@@ -499,7 +499,7 @@ async def undo_import(session: AsyncSession, workspace_id: int | None, name: str
     comes back. Rounds keep the versions they asked; closed ones are judged again as after any change. An undo is an
     import too: undone in turn, it is done again. Refused where there is nothing to take back.
     """
-    await imports.hold(session)
+    await imports.lock_imports(session)
     bank = await _bank(session, workspace_id, name)
     if bank.workspace_id != workspace_id:
         raise NotPossible(
@@ -507,7 +507,7 @@ async def undo_import(session: AsyncSession, workspace_id: int | None, name: str
             f"with `dailygrad bank undo {name}`."
         )
     latest, steps = await _latest(session, bank)
-    held = await imports.held(session, [step.question_id for step in steps])
+    held = await imports.load_current(session, [step.question_id for step in steps])
     back = [step for step in steps if step.version_before not in (None, step.version_after)]
     fixed = await imports.copy_versions(
         session, [(step.question_id, step.version_before or 0, step.version_after + 1) for step in back], now
@@ -532,15 +532,15 @@ async def undo_import(session: AsyncSession, workspace_id: int | None, name: str
 
 async def _bank(session: AsyncSession, workspace_id: int | None, name: str) -> tables.BankRow:
     wanted = name.strip()
-    bank = await imports.find(session, workspace_id, wanted) or await imports.find(session, None, wanted)
+    bank = await imports.find_bank(session, workspace_id, wanted) or await imports.find_bank(session, None, wanted)
     if bank is None:
         raise NotFound(what=f"bank {wanted!r}", cure=WHICH)
     return bank
 
 
 async def _latest(session: AsyncSession, bank: tables.BankRow) -> tuple[tables.BankImport, list[Step]]:
-    for row in reversed(await imports.log(session, bank.id)):
-        steps = await imports.steps(session, row.id)
+    for row in reversed(await imports.list_imports(session, bank.id)):
+        steps = await imports.list_steps(session, row.id)
         if steps:
             return row, steps
         if any(row.summary.get(what) for what in ("added", "changed", "retired")):
@@ -563,8 +563,8 @@ def _taken_back(step: Step) -> Step:
     )
 
 
-async def _set(session: AsyncSession, done: Sequence[Step], held: dict[int, Held], now: datetime) -> None:
-    for batch in batches(done):
+async def _set(session: AsyncSession, done: Sequence[Step], held: dict[int, CurrentQuestion], now: datetime) -> None:
+    for batch in split_batches(done):
         rows = [
             {
                 "id": step.question_id,
@@ -573,7 +573,7 @@ async def _set(session: AsyncSession, done: Sequence[Step], held: dict[int, Held
             }
             for step in batch
         ]
-        await imports.set_questions(session, rows)
+        await imports.update_questions(session, rows)
 
 
 def _counts(done: Sequence[Step]) -> dict[str, int]:
@@ -587,7 +587,7 @@ def _counts(done: Sequence[Step]) -> dict[str, int]:
     }
 
 
-def _view(name: str, done: Sequence[Step], held: dict[int, Held]) -> ImportView:
+def _view(name: str, done: Sequence[Step], held: dict[int, CurrentQuestion]) -> ImportView:
     changes = [
         ImportChange(
             id=held[step.question_id].key,

@@ -60,7 +60,7 @@ async def draw_family(
     if sandbox is None:
         raise SandboxFailed("no sandbox is connected")
     async with sessions() as session:
-        family = (await questions.version(session, version_id)).question
+        family = (await questions.get_version(session, version_id)).question
     drawn = await draw_questions(family, sandbox, seed=version_id, count=STOCK)
     if not drawn:
         raise InvalidVariant(f"no drawing of {family.id} has a key and enough wrong options that differ from it")

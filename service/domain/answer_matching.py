@@ -19,7 +19,7 @@ from service.domain.smart_text import undo_smart_text
 
 Value = tuple[str, Any]
 """A tag and a hashable content: two values are the same answer when these are equal."""
-LONGEST: Final = 2000
+MAX_LENGTH: Final = 2000
 """Characters of a value that are still read."""
 _ALIASES = {
     "float": "float32",
@@ -32,7 +32,7 @@ _ALIASES = {
     "cdouble": "complex128",
     "chalf": "complex32",
 }
-_WORDS: dict[str, Any] = {
+_CONSTANTS: dict[str, Any] = {
     "true": True,
     "false": False,
     "none": None,
@@ -42,106 +42,106 @@ _WORDS: dict[str, Any] = {
     "infinity": float("inf"),
 }
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
-_NESTED_IN_FENCE = re.compile(r"\A(?:```\w*\n(.*)\n?```|`([^`]*)`)\Z", re.DOTALL)
+_FENCED = re.compile(r"\A(?:```\w*\n(.*)\n?```|`([^`]*)`)\Z", re.DOTALL)
 
 
-def read_value(text: str) -> Value:
+def parse_value(text: str) -> Value:
     """`text` as a comparable value. Raises ValueError that says what is wrong with it and what to write.
 
     Lists and tuples are one, at every depth; numbers are equal by value, 1 and 1.0 alike; a bool is no number;
     nan is nan. `torch.Size([1, 4])`, `tensor([1.])`, `torch.float32`, `float32` and `true` are understood.
     """
-    typed = _bare(text)
+    typed = _strip_markup(text)
     if not typed:
         raise ValueError("nothing was written; write a value such as 3, 0.5, (1, 4), True or float32")
-    if len(typed) > LONGEST:
-        raise ValueError(f"{len(typed)} characters are too long for a value; write at most {LONGEST}")
+    if len(typed) > MAX_LENGTH:
+        raise ValueError(f"{len(typed)} characters are too long for a value; write at most {MAX_LENGTH}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return _read(ast.parse(typed, mode="eval").body)
-    except _NotAValue as error:
+            return _parse_node(ast.parse(typed, mode="eval").body)
+    except _ValueProblem as error:
         raise ValueError(str(error)) from None
     except (SyntaxError, ValueError, TypeError, OverflowError, RecursionError, MemoryError):
         raise ValueError(
-            f"“{_short(typed)}” is not a Python value; write it as Python would, such as 3, (1, 4), True or float32"
+            f"“{_shorten(typed)}” is not a Python value; write it as Python would, such as 3, (1, 4), True or float32"
         ) from None
 
 
-def same_value(key: Value, text: str) -> bool:
+def matches_value(key: Value, text: str) -> bool:
     """Whether `text` says the value `key`. Raises ValueError where `text` is no value at all.
 
     What is known of `key` helps to read `text`: a text may come without its quotes, so that anything written is
     one, and a number with commas between its thousands.
     """
-    typed = _bare(text)
+    typed = _strip_markup(text)
     if key[0] == "text" and typed:
-        return key == _text(typed) or key == _read_or_text(typed)
+        return key == _text_value(typed) or key == _parse_or_text(typed)
     if key[0] == "number" and _THOUSANDS.fullmatch(typed):
         typed = typed.replace(",", "")
-    return read_value(typed) == key
+    return parse_value(typed) == key
 
 
-def _read_or_text(typed: str) -> Value:
+def _parse_or_text(typed: str) -> Value:
     try:
-        return read_value(typed)
+        return parse_value(typed)
     except ValueError:
-        return _text(typed)
+        return _text_value(typed)
 
 
-class _NotAValue(Exception):
+class _ValueProblem(Exception):
     """A message that already says what is wrong and what to write."""
 
 
-def _bare(text: str) -> str:
+def _strip_markup(text: str) -> str:
     """`text` without what chat puts around it."""
     typed = undo_smart_text(text).strip()
-    if fenced := _NESTED_IN_FENCE.match(typed):
+    if fenced := _FENCED.match(typed):
         typed = (fenced[1] if fenced[1] is not None else fenced[2]).strip()
     return typed
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     line = " ".join(text.replace("`", "'").split())
     return line if len(line) <= 60 else line[:59] + "…"
 
 
-def _read(node: ast.expr) -> Value:
+def _parse_node(node: ast.expr) -> Value:
     match node:
         case ast.Constant():
-            return _plain(node.value)
+            return _constant_value(node.value)
         case ast.Tuple() | ast.List():
-            return "sequence", tuple(_read(item) for item in node.elts)
+            return "sequence", tuple(_parse_node(item) for item in node.elts)
         case ast.Set():
-            return "set", frozenset(_read(item) for item in node.elts)
+            return "set", frozenset(_parse_node(item) for item in node.elts)
         case ast.Dict() if None not in node.keys:
             pairs = zip(filter(None, node.keys), node.values, strict=True)
-            return "dict", frozenset({_read(key): _read(value) for key, value in pairs}.items())
+            return "dict", frozenset({_parse_node(key): _parse_node(value) for key, value in pairs}.items())
         case ast.UnaryOp() | ast.BinOp():
-            return _plain(_number(node))
+            return _constant_value(_parse_number(node))
         case ast.Name() | ast.Attribute():
-            return _name(ast.unparse(node))
+            return _name_value(ast.unparse(node))
         case ast.Call(args=[only], keywords=[]) if wrapper := _WRAPPERS.get(ast.unparse(node.func)):
-            return wrapper(_read(only))
+            return wrapper(_parse_node(only))
         case ast.Call(args=[], keywords=[]) if ast.unparse(node.func) == "set":
             return "set", frozenset()
-    raise _NotAValue(f"“{_short(ast.unparse(node))}” is not yet a value; work it out and write what it comes to")
+    raise _ValueProblem(f"“{_shorten(ast.unparse(node))}” is not yet a value; work it out and write what it comes to")
 
 
-def _plain(value: Any) -> Value:
+def _constant_value(value: Any) -> Value:
     if isinstance(value, bool):
         return "bool", value
     if isinstance(value, (int, float, complex)):
         # nan differs from itself; as an answer it is nan. An int too large for a float is not nan either.
         return ("nan", None) if not isinstance(value, int) and cmath.isnan(value) else ("number", value)
     if isinstance(value, str):
-        return _text(value)
+        return _text_value(value)
     if value is None or isinstance(value, bytes):
         return type(value).__name__, value
-    raise _NotAValue("`...` is not a value; write all of it out")
+    raise _ValueProblem("`...` is not a value; write all of it out")
 
 
-def _number(node: ast.expr) -> Any:
+def _parse_number(node: ast.expr) -> Any:
     """A signed number, or a complex one written as real and imaginary part; not sums in general."""
     match node:
         case ast.Constant(value=bool()):
@@ -149,51 +149,51 @@ def _number(node: ast.expr) -> Any:
         case ast.Constant(value=int() | float() | complex()):
             return node.value
         case ast.UnaryOp(op=ast.USub() | ast.UAdd()):
-            number = _number(node.operand)
+            number = _parse_number(node.operand)
             return -number if isinstance(node.op, ast.USub) else number
         case ast.BinOp(op=ast.Add() | ast.Sub(), right=ast.Constant(value=complex() as right)):
-            left = _number(node.left)
+            left = _parse_number(node.left)
             return left + right if isinstance(node.op, ast.Add) else left - right
-        case ast.Name() | ast.Attribute() if _name(ast.unparse(node)) == ("number", float("inf")):
+        case ast.Name() | ast.Attribute() if _name_value(ast.unparse(node)) == ("number", float("inf")):
             return float("inf")
-    raise _NotAValue(f"“{_short(ast.unparse(node))}” is not yet a value; work it out and write what it comes to")
+    raise _ValueProblem(f"“{_shorten(ast.unparse(node))}” is not yet a value; work it out and write what it comes to")
 
 
-def _name(name: str) -> Value:
+def _name_value(name: str) -> Value:
     """A name without quotes: a constant, or the dtype, device or word it spells."""
     ending = name.removeprefix("torch.").removeprefix("math.")
-    if ending.lower() in _WORDS:
-        return _plain(_WORDS[ending.lower()])
-    return _text(name)
+    if ending.lower() in _CONSTANTS:
+        return _constant_value(_CONSTANTS[ending.lower()])
+    return _text_value(name)
 
 
-def _text(text: str) -> Value:
+def _text_value(text: str) -> Value:
     """A text; a dtype's under its one name, for torch.float is torch.float32."""
     if (name := text.removeprefix("torch.")) != text and name.isidentifier():
         return "text", _ALIASES.get(name, name)
     return "text", text
 
 
-def _size(value: Value) -> Value:
+def _size_value(value: Value) -> Value:
     if value[0] != "sequence":
-        raise _NotAValue("a Size takes a list; write torch.Size([1, 4]) or (1, 4)")
+        raise _ValueProblem("a Size takes a list; write torch.Size([1, 4]) or (1, 4)")
     return value
 
 
-def _float(value: Value) -> Value:
-    return _name(value[1].strip().lower()) if value[0] == "text" else value
+def _float_value(value: Value) -> Value:
+    return _name_value(value[1].strip().lower()) if value[0] == "text" else value
 
 
-def _same(value: Value) -> Value:
+def _unwrap(value: Value) -> Value:
     return value
 
 
 _WRAPPERS: dict[str, Callable[[Value], Value]] = {
-    **dict.fromkeys(("Size", "torch.Size"), _size),
-    **dict.fromkeys(("tensor", "torch.tensor", "array", "np.array", "device", "torch.device"), _same),
-    "float": _float,
+    **dict.fromkeys(("Size", "torch.Size"), _size_value),
+    **dict.fromkeys(("tensor", "torch.tensor", "array", "np.array", "device", "torch.device"), _unwrap),
+    "float": _float_value,
 }
-SHARE_OF_WORDS = 0.6
+REQUIRED_SHARE = 0.6
 """The share of an unmarked point's significant words that must be there."""
 _MARKED = re.compile(r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)|\*\*(?P<bold>.+?)\*\*", re.DOTALL)
 _LABEL = re.compile(r"(?:\*\*[^*]+\*\*|`[^`]+`)[^:]{0,40}:(?:\*\*)?\s+(?=\S)|\*\*[^*]+:\*\*\s+(?=\S)")
@@ -231,7 +231,7 @@ class _MatchTokens:
     """The names no one would write in prose: `no_grad`, `float16`, `x.grad`, `DataLoader`."""
 
 
-def match(key_points: Sequence[str], text: str) -> list[bool]:
+def match_key_points(key_points: Sequence[str], text: str) -> list[bool]:
     """Whether `text` mentions each of `key_points` (Markdown), by the rule this module opens with."""
     said = undo_smart_text(text)
     tokens = _tokens(said)
@@ -277,7 +277,7 @@ def _has_prose(wanted: _MatchTokens, said: _MatchTokens) -> bool:
     if not words:
         # Common words alone must be there in full: nothing among them can be left out.
         return wanted.stems <= said.stems and bool(wanted.names or wanted.numbers)
-    return len(words & said.stems) >= math.ceil(SHARE_OF_WORDS * len(words))
+    return len(words & said.stems) >= math.ceil(REQUIRED_SHARE * len(words))
 
 
 def _has_exact(wanted: _MatchTokens, said: _MatchTokens) -> bool:

@@ -14,11 +14,11 @@ import holidays
 
 from service.wire import Period
 
-Fate = Literal["post", "late", "skip"]
+SlotAction = Literal["post", "late", "skip"]
 
-PROMPT = timedelta(minutes=1)
+ON_TIME = timedelta(minutes=1)
 """A slot found this late or sooner is on time: nobody is told that it is late."""
-CATCH_UP = timedelta(hours=2)
+DEFAULT_CATCH_UP = timedelta(hours=2)
 """How long after its instant a slot is still posted, unless a schedule says otherwise."""
 SEARCH_DAYS = 400
 """How many local dates `next_slot` looks at: a year, and a month of holidays beyond it."""
@@ -48,7 +48,7 @@ class Timetable:
     """Single dates an admin took out."""
 
     def __post_init__(self) -> None:
-        zone_named(self.zone)
+        get_zone(self.zone)
         if self.at.tzinfo is not None:
             raise ValueError(f"schedule time {self.at}: it carries a zone; give a plain time and name the zone")
         if wrong := sorted(self.weekdays - set(range(7))):
@@ -67,19 +67,19 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class DueSlot:
     """A slot whose instant has come, and what to do with it."""
 
     slot: Slot
-    fate: Fate
+    action: SlotAction
 
 
-def zone_named(name: str) -> ZoneInfo:
+def get_zone(name: str) -> ZoneInfo:
     """The zone `name`. Raises ValueError naming it and the closest names there are."""
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        raise ValueError(f"time zone {name!r}: no such zone; {_cure(name)}") from None
+        raise ValueError(f"time zone {name!r}: no such zone; {_suggest_zones(name)}") from None
 
 
 def slot_instant(timetable: Timetable, day: date) -> datetime | None:
@@ -90,10 +90,10 @@ def slot_instant(timetable: Timetable, day: date) -> datetime | None:
     """
     if day.weekday() not in timetable.weekdays or _is_off(timetable, day):
         return None
-    zone = zone_named(timetable.zone)
-    if _first(zone, day, time.min).astimezone(zone).date() != day:
+    zone = get_zone(timetable.zone)
+    if _first_instant(zone, day, time.min).astimezone(zone).date() != day:
         return None
-    return _first(zone, day, timetable.at)
+    return _first_instant(zone, day, timetable.at)
 
 
 def next_slot(timetable: Timetable, after: datetime) -> Slot | None:
@@ -111,8 +111,8 @@ def slots_between(timetable: Timetable, start: datetime, end: datetime) -> list[
     return [slot for slot in _slots_on(timetable, days) if start < slot.instant <= end]
 
 
-def due(timetable: Timetable, now: datetime, catch_up: timedelta, since: datetime) -> list[Due]:
-    """Every slot in (since, now] with its fate, oldest first.
+def due_slots(timetable: Timetable, now: datetime, catch_up: timedelta, since: datetime) -> list[DueSlot]:
+    """Every slot in (since, now] with its action, oldest first.
 
     `post`: at most one minute late. `late`: still inside `catch_up`, posted and said so. `skip`: too late,
     and streaks do not break. Of several that could still be posted only the newest is: two questions of one
@@ -122,7 +122,7 @@ def due(timetable: Timetable, now: datetime, catch_up: timedelta, since: datetim
     if not slots:
         return []
     newest = slots.pop()
-    return [*(Due(slot, "skip") for slot in slots), Due(newest, _fate(now - newest.instant, catch_up))]
+    return [*(DueSlot(slot, "skip") for slot in slots), DueSlot(newest, _action_for(now - newest.instant, catch_up))]
 
 
 def period_bounds(
@@ -136,13 +136,13 @@ def period_bounds(
         return None, None
     if period == "season":
         return _season_start(season_start), None
-    where = zone_named(zone)
-    first, end = _days_of(period, _day_around(where, now))
-    return _first(where, first, time.min), _first(where, end, time.min)
+    where = get_zone(zone)
+    first, end = _period_days(period, _current_day(where, now))
+    return _first_instant(where, first, time.min), _first_instant(where, end, time.min)
 
 
-def _fate(lateness: timedelta, catch_up: timedelta) -> Fate:
-    if lateness <= PROMPT:
+def _action_for(lateness: timedelta, catch_up: timedelta) -> SlotAction:
+    if lateness <= ON_TIME:
         return "post"
     return "late" if lateness <= catch_up else "skip"
 
@@ -153,7 +153,7 @@ def _season_start(start: datetime | None) -> datetime:
     return start.astimezone(UTC)
 
 
-def _days_of(period: Literal["day", "week", "month"], day: date) -> tuple[date, date]:
+def _period_days(period: Literal["day", "week", "month"], day: date) -> tuple[date, date]:
     if period == "day":
         return day, day + _DAY
     if period == "week":
@@ -163,10 +163,10 @@ def _days_of(period: Literal["day", "week", "month"], day: date) -> tuple[date, 
     return first, (first + 31 * _DAY).replace(day=1)
 
 
-def _day_around(zone: ZoneInfo, now: datetime) -> date:
+def _current_day(zone: ZoneInfo, now: datetime) -> date:
     day = now.astimezone(zone).date()
     # Where clocks go back over midnight the old date shows again for a while; the new day has begun all the same.
-    while now >= _first(zone, day + _DAY, time.min):
+    while now >= _first_instant(zone, day + _DAY, time.min):
         day += _DAY
     return day
 
@@ -184,25 +184,25 @@ def _is_off(timetable: Timetable, day: date) -> bool:
 
 
 def _local_date(timetable: Timetable, instant: datetime) -> date:
-    return instant.astimezone(zone_named(timetable.zone)).date()
+    return instant.astimezone(get_zone(timetable.zone)).date()
 
 
-def _first(zone: ZoneInfo, day: date, at: time) -> datetime:
+def _first_instant(zone: ZoneInfo, day: date, at: time) -> datetime:
     """The first instant, on a whole minute in a gap, at which the zone's clocks show `day` `at` or later."""
     wall = datetime.combine(day, at)
     instant = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
-    if _wall(instant, zone) == wall:
+    if _wall_time(instant, zone) == wall:
         return instant
     # In a gap fold=0 reads the clock as before the change and fold=1 as after it: the change lies between.
-    return _whole_minute(_change(zone, wall, instant), zone)
+    return _whole_minute(_find_change(zone, wall, instant), zone)
 
 
-def _change(zone: ZoneInfo, wall: datetime, after: datetime) -> datetime:
+def _find_change(zone: ZoneInfo, wall: datetime, after: datetime) -> datetime:
     before = wall.replace(tzinfo=zone, fold=1).astimezone(UTC)
     low, high = 0, int((after - before).total_seconds())
     while high - low > 1:
         middle = (low + high) // 2
-        if _wall(before + timedelta(seconds=middle), zone) > wall:
+        if _wall_time(before + timedelta(seconds=middle), zone) > wall:
             high = middle
         else:
             low = middle
@@ -211,14 +211,14 @@ def _change(zone: ZoneInfo, wall: datetime, after: datetime) -> datetime:
 
 def _whole_minute(instant: datetime, zone: ZoneInfo) -> datetime:
     # Changes from local mean time come at odd seconds.
-    return instant + timedelta(seconds=-_wall(instant, zone).second % 60)
+    return instant + timedelta(seconds=-_wall_time(instant, zone).second % 60)
 
 
-def _wall(instant: datetime, zone: ZoneInfo) -> datetime:
+def _wall_time(instant: datetime, zone: ZoneInfo) -> datetime:
     return instant.astimezone(zone).replace(tzinfo=None)
 
 
-def _cure(name: str) -> str:
+def _suggest_zones(name: str) -> str:
     """What to write instead of the zone `name`."""
     known = _zones_by_ending()
     wanted = name.strip().casefold().replace(" ", "_")

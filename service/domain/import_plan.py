@@ -23,14 +23,14 @@ from questions.similarity import Index, fingerprint_of, similarity_of
 
 GENERATED_TAG = TAG
 """Tag of a question that was generated from a document's prose."""
-SAME_NAME = 0.4
+SAME_ID_SIMILARITY = 0.4
 """With an id its prompt made, a question less like the one that has it is another."""
-SAME_PLACE = 0.7
+SAME_PLACE_SIMILARITY = 0.7
 """So alike to one that vanished, and in its place, a question is that one, its prompt edited."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredQuestion:
     """A question of a bank as it stands in the database."""
 
     id: int
@@ -64,7 +64,7 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def place_of(question: Question) -> dict[str, object]:
+def place_data(question: Question) -> dict[str, object]:
     """Where a document has `question`, JSON-ready; the document by its bare name."""
     place = dataclasses.asdict(question.place)
     source = PurePath(question.place.source).name
@@ -72,37 +72,37 @@ def place_of(question: Question) -> dict[str, object]:
 
 
 @dataclass(frozen=True, slots=True)
-class Aligned:
+class MatchedQuestions:
     """A document's questions, each with the bank's question it is."""
 
-    pairs: tuple[tuple[Question, Stored | None], ...]
+    pairs: tuple[tuple[Question, StoredQuestion | None], ...]
     """In the document's order. Each question bears the id it has in the bank; with None it is new."""
-    given: tuple[str, ...]
+    document_ids: tuple[str, ...]
     """The ids the document gives them, in the same order."""
 
 
-class Aligning:
+class QuestionMatcher:
     """Pairs a document's questions with a bank's, the surest first; a question and a row are paired once."""
 
-    def __init__(self, questions: Sequence[Question], stored: Sequence[Stored]) -> None:
+    def __init__(self, questions: Sequence[Question], stored: Sequence[StoredQuestion]) -> None:
         self._questions = questions
         self._stored = stored
         self._keys = {old.key: old for old in stored}
         self._names = {**{alias: old for old in stored for alias in old.aliases}, **self._keys}
-        self._found: dict[int, Stored] = {}
+        self._found: dict[int, StoredQuestion] = {}
         self._taken: set[int] = set()
         for number, question in enumerate(questions):
             old = self._names.get(question.id)
             if old and digest_of(dataclasses.replace(question, id=old.key)) == old.digest:
                 self._pair(number, old)
 
-    def doubtful(self) -> list[Stored]:
-        """Those of the bank whose text `aligned` needs to see: all that were not found unchanged under their id."""
+    def unresolved(self) -> list[StoredQuestion]:
+        """Those of the bank whose text `match` needs to see: all that were not found unchanged under their id."""
         return [old for old in self._stored if old.id not in self._taken]
 
-    def aligned(self, texts: Mapping[int, Question]) -> Aligned:
+    def match(self, texts: Mapping[int, Question]) -> MatchedQuestions:
         """Each question with what it is; `texts` has what the `doubtful` ones say, by their row's number."""
-        made = [old for old in self.doubtful() if _is_made(old, texts[old.id])]
+        made = [old for old in self.unresolved() if _has_derived_id(old, texts[old.id])]
         self._by_authors_id({old.id for old in made})
         self._by_text(made, texts)
         self._by_made_id(made, texts)
@@ -112,7 +112,7 @@ class Aligning:
     def _open(self) -> list[tuple[int, Question]]:
         return [(number, one) for number, one in enumerate(self._questions) if number not in self._found]
 
-    def _pair(self, number: int, old: Stored) -> None:
+    def _pair(self, number: int, old: StoredQuestion) -> None:
         if old.id not in self._taken:
             self._found[number] = old
             self._taken.add(old.id)
@@ -120,28 +120,28 @@ class Aligning:
     def _by_authors_id(self, made: Collection[int]) -> None:
         for number, question in self._open():
             old = self._keys.get(question.id)
-            if old and not (old.id in made and is_made(question.id, question.prompt)):
+            if old and not (old.id in made and is_derived_id(question.id, question.prompt)):
                 self._pair(number, old)
 
-    def _by_text(self, made: Iterable[Stored], texts: Mapping[int, Question]) -> None:
-        saying: dict[str, list[Stored]] = defaultdict(list)
+    def _by_text(self, made: Iterable[StoredQuestion], texts: Mapping[int, Question]) -> None:
+        saying: dict[str, list[StoredQuestion]] = defaultdict(list)
         for old in sorted(made, key=lambda old: old.retired, reverse=True):
-            saying[_said(texts[old.id])].append(old)
+            saying[_content_digest(texts[old.id])].append(old)
         for number, question in self._open_made():
-            if same := saying[_said(question)]:
+            if same := saying[_content_digest(question)]:
                 self._pair(number, same.pop())
 
-    def _by_made_id(self, made: Iterable[Stored], texts: Mapping[int, Question]) -> None:
+    def _by_made_id(self, made: Iterable[StoredQuestion], texts: Mapping[int, Question]) -> None:
         ids = {old.id for old in made} - self._taken
         for number, question in self._open_made():
             old = self._names.get(question.id)
-            if old and old.id in ids and similarity_of(question, texts[old.id]) >= SAME_NAME:
+            if old and old.id in ids and similarity_of(question, texts[old.id]) >= SAME_ID_SIMILARITY:
                 self._pair(number, old)
 
-    def _by_place(self, made: Iterable[Stored], texts: Mapping[int, Question]) -> None:
+    def _by_place(self, made: Iterable[StoredQuestion], texts: Mapping[int, Question]) -> None:
         vanishing = [old for old in made if old.id not in self._taken and not old.retired]
-        best = _best_of_each(self._open_made(), vanishing, texts) if vanishing else {}
-        before = _neighbours(sorted((old for old in self._stored if not old.retired), key=_line))
+        best = _mutual_best(self._open_made(), vanishing, texts) if vanishing else {}
+        before = _neighbours(sorted((old for old in self._stored if not old.retired), key=_position))
         again = True
         # A question found gives its neighbours a neighbour.
         while again:
@@ -151,7 +151,7 @@ class Aligning:
                     self._pair(number, old)
                     again = True
 
-    def _in_place(self, number: int, old: Stored, beside: tuple[int | None, int | None]) -> bool:
+    def _in_place(self, number: int, old: StoredQuestion, beside: tuple[int | None, int | None]) -> bool:
         question = self._questions[number]
         numbered = question.number and [question.number, list(question.section)] == [
             old.place.get("number"),
@@ -166,22 +166,22 @@ class Aligning:
         return self._found[number].id if number in self._found else -1
 
     def _open_made(self) -> list[tuple[int, Question]]:
-        return [(number, one) for number, one in self._open() if is_made(one.id, one.prompt)]
+        return [(number, one) for number, one in self._open() if is_derived_id(one.id, one.prompt)]
 
-    def _result(self) -> Aligned:
+    def _result(self) -> MatchedQuestions:
         used = {*self._keys, *(question.id for question in self._questions)}
         pairs = []
         for number, question in enumerate(self._questions):
             old = self._found.get(number)
-            key = old.key if old else _free(question, used) if question.id in self._keys else question.id
+            key = old.key if old else _free_id(question, used) if question.id in self._keys else question.id
             used.add(key)
             pairs.append((dataclasses.replace(question, id=key), old))
-        return Aligned(tuple(pairs), tuple(question.id for question in self._questions))
+        return MatchedQuestions(tuple(pairs), tuple(question.id for question in self._questions))
 
 
-def _best_of_each(
-    questions: Iterable[tuple[int, Question]], olds: Iterable[Stored], texts: Mapping[int, Question]
-) -> dict[int, Stored]:
+def _mutual_best(
+    questions: Iterable[tuple[int, Question]], olds: Iterable[StoredQuestion], texts: Mapping[int, Question]
+) -> dict[int, StoredQuestion]:
     """Of the questions that are alike enough to a row, each with it, where each is the other's nearest."""
     asked, rows = dict(questions), {old.id: old for old in olds}
     prints = [((number, False), fingerprint_of(one)) for number, one in asked.items()]
@@ -191,7 +191,7 @@ def _best_of_each(
             (
                 like.key[0]
                 for like in index.similar_to((key, is_row))
-                if like.key[1] != is_row and like.score >= SAME_PLACE
+                if like.key[1] != is_row and like.score >= SAME_PLACE_SIMILARITY
             ),
             -1,
         )
@@ -207,32 +207,32 @@ def _best_of_each(
     }
 
 
-def _neighbours(olds: Sequence[Stored]) -> dict[int, tuple[int | None, int | None]]:
+def _neighbours(olds: Sequence[StoredQuestion]) -> dict[int, tuple[int | None, int | None]]:
     ids: list[int | None] = [None, *(old.id for old in olds), None]
     return {old.id: (ids[at], ids[at + 2]) for at, old in enumerate(olds)}
 
 
-def _line(old: Stored) -> tuple[str, int, int]:
+def _position(old: StoredQuestion) -> tuple[str, int, int]:
     line = old.place.get("line")
     return str(old.place.get("source", "")), line if isinstance(line, int) else 0, old.id
 
 
-def _said(question: Question) -> str:
+def _content_digest(question: Question) -> str:
     return digest_of(dataclasses.replace(question, id=""))
 
 
-def is_made(id_: str, prompt: str) -> bool:
+def is_derived_id(id_: str, prompt: str) -> bool:
     """Whether `id_` is one that the reader makes of that prompt; then the author probably gave none."""
     return re.fullmatch(re.escape(slug(prompt)) + r"(-[0-9a-f]{6})?(-\d+)?", id_) is not None
 
 
-def _is_made(old: Stored, text: Question) -> bool:
-    return any(is_made(name, text.prompt) for name in (old.key, *old.aliases))
+def _has_derived_id(old: StoredQuestion, text: Question) -> bool:
+    return any(is_derived_id(name, text.prompt) for name in (old.key, *old.aliases))
 
 
-def _free(question: Question, used: set[str]) -> str:
+def _free_id(question: Question, used: set[str]) -> str:
     """An id like the document's for a question that is not the one that has it."""
-    wanted = f"{question.id}-{_said(question)[:6]}"
+    wanted = f"{question.id}-{_content_digest(question)[:6]}"
     found, count = wanted, 2
     while found in used:
         found, count = f"{wanted}-{count}", count + 1
@@ -244,27 +244,26 @@ def is_generated(question: Question) -> bool:
     return TAG in question.tags
 
 
-def may_have_forms(bank: Bank) -> bool:
+def can_generate_choices(bank: Bank) -> bool:
     """Whether choices are made of the bank's prose: its author wrote none of its questions for us."""
     return "native" not in bank.dialects
 
 
-def with_forms(aligned: Aligned, made_before: Iterable[Stored]) -> Aligned:
+def add_generated_choices(matched: MatchedQuestions, made_before: Iterable[StoredQuestion]) -> MatchedQuestions:
     """The questions with the choices made of them, each after its own; an id says which choice it was before.
 
     Ids come from the ids in the bank, so that a choice outlives an edited prompt as its question does.
     """
     known = {old.key: old for old in made_before}
-    used = {question.id for question, _ in aligned.pairs}
-    made = {
-        one.id: one for one in generate_choices(question for question, _ in aligned.pairs).choices if one.id not in used
-    }
-    pairs: list[tuple[Question, Stored | None]] = []
-    given: list[str] = []
-    for (question, old), id_ in zip(aligned.pairs, aligned.given, strict=True):
+    used = {question.id for question, _ in matched.pairs}
+    generated = generate_choices(question for question, _ in matched.pairs)
+    made = {choice.id: choice for choice in generated.choices if choice.id not in used}
+    pairs: list[tuple[Question, StoredQuestion | None]] = []
+    document_ids: list[str] = []
+    for (question, old), id_ in zip(matched.pairs, matched.document_ids, strict=True):
         pairs.append((question, old))
-        given.append(id_)
+        document_ids.append(id_)
         if choice := made.get(question.id + SUFFIX):
             pairs.append((choice, known.get(choice.id)))
-            given.append(choice.id)
-    return Aligned(tuple(pairs), tuple(given))
+            document_ids.append(choice.id)
+    return MatchedQuestions(tuple(pairs), tuple(document_ids))

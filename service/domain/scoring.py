@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from questions.model import LEVELS, Kind, Level, Question
-from service.domain.answer_matching import match, read_value, same_value
+from service.domain.answer_matching import match_key_points, matches_value, parse_value
 from service.domain.smart_text import undo_smart_text
 from service.wire import Verdict
 
@@ -26,10 +26,10 @@ class ScoringPolicy:
     """
 
     base: Mapping[Level, int] = field(default_factory=lambda: _BASE)
-    unlevelled: int = 10
+    base_without_level: int = 10
     """Base of a question without a level."""
     aim: float = 0.7
-    """The share right at which a question is worth just its base."""
+    """The share right at which a question is full just its base."""
     span: float = 0.5
     """How much of the base a share right of 0 rather than 1 adds."""
     speed_bonus: bool = False
@@ -42,7 +42,7 @@ class ScoringPolicy:
 
     def __post_init__(self) -> None:
         shares = (self.aim, self.span, self.speed_share)
-        if min(self.unlevelled, *self.base.values()) < 1 or not all(0 <= share <= 1 for share in shares):
+        if min(self.base_without_level, *self.base.values()) < 1 or not all(0 <= share <= 1 for share in shares):
             raise ValueError("scoring policy: a base must be 1 or more, and every share lie between 0 and 1")
         if not self.speed_window_s > 0:
             raise ValueError(f"scoring policy: a speed window of {self.speed_window_s} s; it must be above 0")
@@ -89,28 +89,28 @@ class Credit:
 
 
 @dataclass(frozen=True, slots=True)
-class RulesText:
+class ScoringRules:
     """The facts of `/quiz rules`: the very numbers `points` uses."""
 
     base: dict[str, int]
     """By level."""
-    unlevelled: int
+    base_without_level: int
     aim: float
-    worth: tuple[tuple[Level, tuple[int, ...]], ...]
-    """By level the whole credit's points at each of `worth_at`."""
-    worth_at: tuple[float, ...]
+    points_by_level: tuple[tuple[Level, tuple[int, ...]], ...]
+    """By level the whole credit's points at each of `shares_right`."""
+    shares_right: tuple[float, ...]
     """Shares right, of all who answered."""
     speed_bonus: bool
     speed_window_s: float
     speed_share: float
     speed_kinds: tuple[Kind, ...]
-    most_bonus: dict[str, int]
-    """By level, at a question answered at once and worth its base."""
+    max_bonus: dict[str, int]
+    """By level, at a question answered at once and full its base."""
     free: tuple[Verdict, ...] = ("system error",)
     """Verdicts that cost nothing."""
 
 
-def points(
+def compute_points(
     kind: Kind,
     level: Level | None,
     difficulty: float | None,
@@ -118,36 +118,36 @@ def points(
     seconds: float | None,
     policy: ScoringPolicy = ScoringPolicy(),
 ) -> Points:
-    """The points of an answer worth `credit` (0 to 1), given `seconds` after the post.
+    """The points of an answer full `credit` (0 to 1), given `seconds` after the post.
 
     `difficulty` is the share of answers measured right, None where nobody has answered yet. There is a bonus only
     for a full credit. Raises ValueError for a credit or difficulty that is not 0 to 1.
     """
-    _must_be_share("credit", credit)
-    worth = _worth(level, difficulty, policy)
-    earned = _rounded(worth * credit)
+    _check_share("credit", credit)
+    full = _full_points(level, difficulty, policy)
+    earned = _round_half_up(full * credit)
     if seconds is None or credit < 1 or kind not in policy.speed_kinds:
         return Points(earned, 0)
-    return Points(earned, _bonus(worth, seconds, policy))
+    return Points(earned, _bonus(full, seconds, policy))
 
 
-def credit(question: Question, answer: ScoredAnswer) -> Credit:
+def compute_credit(question: Question, answer: ScoredAnswer) -> Credit:
     """How much of `answer` is right. What cannot be read as an answer is `invalid`, never an exception;
     a question whose own key cannot be read is a `system error`. Raises ValueError for a `code` question.
     """
     match question.kind:
         case "choice":
-            return _choice(question, answer.options or frozenset())
+            return _choice_credit(question, answer.options or frozenset())
         case "value":
-            return _value(question, answer.text or "")
+            return _value_credit(question, answer.text or "")
         case "output":
-            return _output(question, answer.text or "")
+            return _output_credit(question, answer.text or "")
         case "open":
-            return _open(question, answer.text or "")
+            return _open_credit(question, answer.text or "")
     raise ValueError(f"question {question.id}: code is judged by its cases; use cases_credit")
 
 
-def cases_credit(passed: int, total: int, failure: Verdict = "wrong", message: str = "") -> Credit:
+def credit_for_cases(passed: int, total: int, failure: Verdict = "wrong", message: str = "") -> Credit:
     """The credit of a `code` answer that passed `passed` of `total` cases and failed the first other by `failure`.
 
     Nothing is earned with a `system error` or an `invalid` answer, whatever passed before.
@@ -161,53 +161,53 @@ def cases_credit(passed: int, total: int, failure: Verdict = "wrong", message: s
     return Credit(passed / total, failure, message, passed=passed, total=total)
 
 
-def rules_text(policy: ScoringPolicy = ScoringPolicy()) -> RulesText:
+def describe_rules(policy: ScoringPolicy = ScoringPolicy()) -> ScoringRules:
     """What members are told of `policy`, as data."""
     shares = (1.0, policy.aim, 0.4, 0.1)
-    worth = tuple((level, tuple(_worth(level, share, policy) for share in shares)) for level in LEVELS)
-    return RulesText(
+    points_by_level = tuple((level, tuple(_full_points(level, share, policy) for share in shares)) for level in LEVELS)
+    return ScoringRules(
         base={level: policy.base[level] for level in LEVELS},
-        unlevelled=policy.unlevelled,
+        base_without_level=policy.base_without_level,
         aim=policy.aim,
-        worth=worth,
-        worth_at=shares,
+        points_by_level=points_by_level,
+        shares_right=shares,
         speed_bonus=policy.speed_bonus,
         speed_window_s=policy.speed_window_s,
         speed_share=policy.speed_share,
         speed_kinds=tuple(sorted(policy.speed_kinds)),
-        most_bonus={level: _bonus(policy.base[level], 0.0, policy) for level in LEVELS},
+        max_bonus={level: _bonus(policy.base[level], 0.0, policy) for level in LEVELS},
     )
 
 
-def _worth(level: Level | None, difficulty: float | None, policy: ScoringPolicy) -> int:
-    base = policy.base[level] if level else policy.unlevelled
+def _full_points(level: Level | None, difficulty: float | None, policy: ScoringPolicy) -> int:
+    base = policy.base[level] if level else policy.base_without_level
     if difficulty is None:
         return base
-    _must_be_share("difficulty", difficulty)
-    return max(1, base + _rounded(base * policy.span * (policy.aim - difficulty)))
+    _check_share("difficulty", difficulty)
+    return max(1, base + _round_half_up(base * policy.span * (policy.aim - difficulty)))
 
 
-def _bonus(worth: int, seconds: float, policy: ScoringPolicy) -> int:
+def _bonus(full: int, seconds: float, policy: ScoringPolicy) -> int:
     if not policy.speed_bonus:
         return 0
     left = 1 - max(seconds, 0.0) / policy.speed_window_s
-    return _rounded(worth * policy.speed_share * max(left, 0.0))
+    return _round_half_up(full * policy.speed_share * max(left, 0.0))
 
 
-def _must_be_share(name: str, share: float) -> None:
+def _check_share(name: str, share: float) -> None:
     if math.isnan(share) or not 0 <= share <= 1:
         raise ValueError(f"points: a {name} of {share}; it is a share and lies between 0 and 1")
 
 
-def _rounded(number: float) -> int:
+def _round_half_up(number: float) -> int:
     """To the nearest, halves up: people check points by hand, where 10 * 0.5 * 0.3 is 1.5 and not a hair less."""
     return math.floor(round(number, 9) + 0.5)
 
 
-def _choice(question: Question, chosen: frozenset[str]) -> Credit:
+def _choice_credit(question: Question, chosen: frozenset[str]) -> Credit:
     right = {option.id for option in question.options if option.right}
     if not right:
-        return _broken(question, "none of its options is marked right")
+        return _unscorable(question, "none of its options is marked right")
     if not chosen:
         return Credit(0.0, "invalid", "no option was chosen; choose one", total=len(right))
     if unknown := sorted(chosen - {option.id for option in question.options}):
@@ -219,54 +219,54 @@ def _choice(question: Question, chosen: frozenset[str]) -> Credit:
         )
     hits = len(chosen & right)
     share = max(0, hits - len(chosen - right)) / len(right)
-    return Credit(share, _verdict(share), passed=hits, total=len(right))
+    return Credit(share, _verdict_for(share), passed=hits, total=len(right))
 
 
-def _value(question: Question, text: str) -> Credit:
+def _value_credit(question: Question, text: str) -> Credit:
     try:
-        key = read_value(question.answer or "")
+        key = parse_value(question.answer or "")
     except ValueError as error:
-        return _broken(question, f"its key cannot be read: {error}")
+        return _unscorable(question, f"its key cannot be read: {error}")
     try:
-        share = float(same_value(key, text))
+        share = float(matches_value(key, text))
     except ValueError as error:
         return Credit(0.0, "invalid", str(error), total=1)
-    return Credit(share, _verdict(share), passed=int(share), total=1)
+    return Credit(share, _verdict_for(share), passed=int(share), total=1)
 
 
-def _output(question: Question, text: str) -> Credit:
+def _output_credit(question: Question, text: str) -> Credit:
     if question.answer is None:
-        return _broken(question, "it has no key")
-    key = _printed(question.answer)
+        return _unscorable(question, "it has no key")
+    key = _normalize_output(question.answer)
     if key and not text.strip():
         return Credit(0.0, "invalid", "nothing was written; write what the program prints", total=1)
-    share = float(key in (_printed(text), _printed(undo_smart_text(text))))
-    return Credit(share, _verdict(share), passed=int(share), total=1)
+    share = float(key in (_normalize_output(text), _normalize_output(undo_smart_text(text))))
+    return Credit(share, _verdict_for(share), passed=int(share), total=1)
 
 
-def _open(question: Question, text: str) -> Credit:
+def _open_credit(question: Question, text: str) -> Credit:
     if not question.key_points:
-        return _broken(question, "it has no key points to match")
+        return _unscorable(question, "it has no key points to match")
     if not text.strip():
         return Credit(
             0.0, "invalid", "nothing was written; answer in a sentence or two", True, 0, len(question.key_points)
         )
-    matched = tuple(match(question.key_points, text))
+    matched = tuple(match_key_points(question.key_points, text))
     share = sum(matched) / len(matched)
-    return Credit(share, _verdict(share), "", True, sum(matched), len(matched), matched)
+    return Credit(share, _verdict_for(share), "", True, sum(matched), len(matched), matched)
 
 
-def _printed(text: str) -> str:
+def _normalize_output(text: str) -> str:
     """`text` but for line ends and the blanks no one can see: at the end of a line, and of all lines."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return "\n".join(line.rstrip() for line in lines).rstrip("\n")
 
 
-def _verdict(share: float) -> Verdict:
+def _verdict_for(share: float) -> Verdict:
     return "accepted" if share == 1 else "wrong"
 
 
-def _broken(question: Question, cause: str) -> Credit:
+def _unscorable(question: Question, cause: str) -> Credit:
     return Credit(
         0.0,
         "system error",

@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 from itertools import groupby
 from typing import Literal
 
-from service.domain.calendar import zone_named
+from service.domain.calendar import get_zone
 
 Attendance = Literal["answered", "missed", "excused"]
 
@@ -40,7 +40,7 @@ class Streak:
     """Freezes used up so far, in all streaks."""
 
 
-def streak(history: Sequence[Attendance], freezes: FreezePolicy = FreezePolicy()) -> Streak:
+def compute_streak(history: Sequence[Attendance], freezes: FreezePolicy = FreezePolicy()) -> Streak:
     """The streak after `history`, the schedule's rounds oldest first.
 
     `excused` rounds (skipped, before joining, restored by an admin) neither add nor break. A miss uses up a
@@ -82,46 +82,48 @@ class MemberTotals:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedMember:
     """One line of a board."""
 
     rank: int
     """From 1; shared by those whom nothing tells apart, and then numbers are left out: 1, 2, 2, 4."""
-    standing: MemberTotals
+    totals: MemberTotals
     gain: float | None = None
     """On the board of those who improved: how much greater their accuracy is than in the period before, above 0."""
 
     @property
     def member_key(self) -> str:
-        return self.standing.member_key
+        return self.totals.member_key
 
     @property
     def name(self) -> str:
-        return self.standing.name
+        return self.totals.name
 
     @property
     def points(self) -> int:
-        return self.standing.points
+        return self.totals.points
 
 
-def rank(rows: Sequence[MemberTotals]) -> list[Ranked]:
+def rank_members(rows: Sequence[MemberTotals]) -> list[RankedMember]:
     """The board of `rows`: by points, then accuracy, then less total time, then a shared rank in order of name."""
-    ordered = sorted(rows, key=lambda row: (_merit(row), *_by_name(row)))
-    ranked: list[Ranked] = []
-    for _, tied in groupby(ordered, key=_merit):
+    ordered = sorted(rows, key=lambda row: (_rank_key(row), *_name_key(row)))
+    ranked: list[RankedMember] = []
+    for _, tied in groupby(ordered, key=_rank_key):
         place = len(ranked) + 1
-        ranked.extend(Ranked(place, row) for row in tied)
+        ranked.extend(RankedMember(place, row) for row in tied)
     return ranked
 
 
-def rookies(rows: Sequence[MemberTotals], first_answers: Mapping[str, datetime], since: datetime) -> list[MemberTotals]:
+def select_rookies(
+    rows: Sequence[MemberTotals], first_answers: Mapping[str, datetime], since: datetime
+) -> list[MemberTotals]:
     """The rows of those whose very first answer came at `since` or later; `rank` them for the rookie board."""
     return [row for row in rows if row.member_key in first_answers and first_answers[row.member_key] >= since]
 
 
-def most_improved(
+def rank_most_improved(
     before: Sequence[MemberTotals], after: Sequence[MemberTotals], least_answered: int = 3
-) -> list[Ranked]:
+) -> list[RankedMember]:
     """The board of those whose share right rose from `before` to `after`: by gain, equal ones at a shared rank.
 
     Only those who answered at least `least_answered` questions in both periods: one lucky answer is no progress.
@@ -132,17 +134,17 @@ def most_improved(
         for row in after
         if row.member_key in earlier and row.answered >= max(1, least_answered)
     ]
-    gains.sort(key=lambda pair: (-pair[1], *_by_name(pair[0])))
+    gains.sort(key=lambda pair: (-pair[1], *_name_key(pair[0])))
     risen = [(row, gain) for row, gain in gains if gain > 0]
-    return [Ranked(1 + sum(other > gain for _, other in risen), row, gain) for row, gain in risen]
+    return [RankedMember(1 + sum(other > gain for _, other in risen), row, gain) for row, gain in risen]
 
 
-def _merit(row: MemberTotals) -> tuple[int, float, float]:
+def _rank_key(row: MemberTotals) -> tuple[int, float, float]:
     """Smaller is better. Time counts to the millisecond."""
     return -row.points, -row.accuracy, round(row.seconds, 3)
 
 
-def _by_name(row: MemberTotals) -> tuple[str, str, str]:
+def _name_key(row: MemberTotals) -> tuple[str, str, str]:
     return row.name.casefold(), row.name, row.member_key
 
 
@@ -152,7 +154,7 @@ _WEEK = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
-class Booking:
+class LedgerEntry:
     """Points that were booked; `round_id` and `credit` where they are for an answer."""
 
     at: datetime
@@ -161,28 +163,30 @@ class Booking:
     credit: float | None = None
 
 
-def first_monday(now: datetime, zone: str) -> date:
+def first_week(now: datetime, zone: str) -> date:
     """The Monday with which the weeks that are told begin."""
-    today = now.astimezone(zone_named(zone)).date()
+    today = now.astimezone(get_zone(zone)).date()
     return today - timedelta(days=today.weekday()) - (WEEKS - 1) * _WEEK
 
 
-def last_weeks(bookings: Iterable[Booking], now: datetime, zone: str) -> tuple[tuple[date, int, int, float], ...]:
+def weekly_totals(
+    bookings: Iterable[LedgerEntry], now: datetime, zone: str
+) -> tuple[tuple[date, int, int, float], ...]:
     """Of each week its Monday, the points, the rounds answered and the mean credit, the oldest first.
 
     Weeks before the first booking are left out, and so are all of them where there is none. A correction counts in the
     week it was booked in, and its round once.
     """
-    begin, where = first_monday(now, zone), zone_named(zone)
-    found: dict[date, list[Booking]] = {begin + number * _WEEK: [] for number in range(WEEKS)}
+    begin, where = first_week(now, zone), get_zone(zone)
+    found: dict[date, list[LedgerEntry]] = {begin + number * _WEEK: [] for number in range(WEEKS)}
     for booking in bookings:
         day = booking.at.astimezone(where).date()
         found.get(day - timedelta(days=day.weekday()), []).append(booking)
     used = [monday for monday, booked in found.items() if booked]
-    return tuple(_week(monday, booked) for monday, booked in found.items() if used and monday >= used[0])
+    return tuple(_week_totals(monday, booked) for monday, booked in found.items() if used and monday >= used[0])
 
 
-def _week(monday: date, booked: list[Booking]) -> tuple[date, int, int, float]:
+def _week_totals(monday: date, booked: list[LedgerEntry]) -> tuple[date, int, int, float]:
     answered = len({booking.round_id for booking in booked if booking.credit is not None})
     credit = sum(booking.credit or 0.0 for booking in booked)
     return monday, sum(booking.points for booking in booked), answered, credit / answered if answered else 0.0

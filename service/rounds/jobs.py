@@ -25,24 +25,24 @@ from service.store.session import driver_connection, libpq_url
 from service.tracing import following
 
 log = structlog.get_logger(__name__)
-ATTEMPTS = 8
+MAX_ATTEMPTS = 8
 """How often an answer is put to the sandbox before its member is told that it could not be judged."""
-PATIENT_ATTEMPTS = 40
+MAX_REGRADE_ATTEMPTS = 40
 """How often a round is put to the sandbox again, some hours long: nobody waits for it."""
-LONGEST_WAIT_S = 300
-BUSY_S = 1
+MAX_RETRY_SECONDS = 300
+BUSY_RETRY_SECONDS = 1
 """When an answer whose turn has not come is put to the sandbox again; other members' answers go meanwhile."""
-STALLED_S = 30
+STALLED_SECONDS = 30
 """A worker silent for so long is gone, and its jobs are taken up by others."""
-WORKERS = 16
+CONCURRENCY = 16
 """More than the sandboxes have places, so that answers wait there, where first ones go before the rest, not here."""
-AGAIN_S = 1.0
+RESTART_SECONDS = 1.0
 """How long after its end a worker is followed by another."""
-_FIRST = 1
+_FIRST_ANSWER_PRIORITY = 1
 """The jobs' priority of first answers of open rounds, before all others."""
-DRAWING = "draw_family"
+DRAW_TASK = "draw_family"
 """The name of the task that draws a family's questions."""
-REGRADING = "regrade_code"
+REGRADE_TASK = "regrade_code"
 """The name of the task that judges a corrected code question's closed rounds again."""
 Judge = Callable[[int, bool, Priority], Awaitable[None]]
 """Judges the answer of that id; the flag says that no further attempt will follow. Raises Busy, to be called later."""
@@ -57,7 +57,7 @@ class Jobs:
     """The queue and its tasks."""
 
     app: App
-    connector: WatchfulConnector
+    connector: MonitoredConnector
     judge_answer: Task[..., Any, Any]
     draw_family: Task[..., Any, Any]
 
@@ -69,25 +69,27 @@ class Jobs:
         Returns how many are judged before it. `first` is for a member's first answer to an open round: those go before
         all others. `event_id` is followed in the log.
         """
-        task = self.judge_answer.configure(connection=await driver_connection(session), priority=_FIRST if first else 0)
+        task = self.judge_answer.configure(
+            connection=await driver_connection(session), priority=_FIRST_ANSWER_PRIORITY if first else 0
+        )
         job = await task.defer_async(answer_id=answer_id, event_id=event_id)
-        return await outbox.jobs_before(session, job)
+        return await outbox.count_jobs_ahead(session, job)
 
     async def defer_drawing(self, session: AsyncSession, version_id: int) -> None:
         """Have the family's questions drawn; while a job about it is waiting this one is none."""
         connection = await driver_connection(session)
-        task = self.draw_family.configure(connection=connection, queueing_lock=f"{DRAWING} {version_id}")
+        task = self.draw_family.configure(connection=connection, queueing_lock=f"{DRAW_TASK} {version_id}")
         with suppress(AlreadyEnqueued):
             await task.defer_async(version_id=version_id)
 
-    async def work_off(self) -> None:
+    async def run_pending(self) -> None:
         """Do what is due now and return."""
         await self._work(wait=False)
 
     @asynccontextmanager
-    async def working(self) -> AsyncIterator[None]:
+    async def run_worker(self) -> AsyncIterator[None]:
         """Work in the background until the block ends; jobs in hand are finished first."""
-        task = asyncio.create_task(keep_working(self.connector, lambda: self._work(wait=True)), name="worker")
+        task = asyncio.create_task(run_worker_forever(self.connector, lambda: self._work(wait=True)), name="worker")
         try:
             yield
         finally:
@@ -95,10 +97,10 @@ class Jobs:
             with suppress(asyncio.CancelledError):
                 await task
 
-    async def take_up_stalled(self) -> int:
+    async def retry_stalled(self) -> int:
         """Put back the jobs of workers that died in the middle; returns how many there were."""
         manager = self.app.job_manager
-        stalled = list(await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_S))
+        stalled = list(await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_SECONDS))
         for job in stalled:
             await manager.retry_job(job)
         return len(stalled)
@@ -106,7 +108,7 @@ class Jobs:
     async def _work(self, *, wait: bool) -> None:
         await self.app.run_worker_async(
             wait=wait,
-            concurrency=WORKERS,
+            concurrency=CONCURRENCY,
             install_signal_handlers=False,
             delete_jobs="successful",
             shutdown_graceful_timeout=20,
@@ -116,28 +118,32 @@ class Jobs:
 
 def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade) -> Jobs:
     """The queue over that database; nothing is connected yet."""
-    connector = WatchfulConnector(conninfo=libpq_url(database_url), min_size=1, max_size=5)
+    connector = MonitoredConnector(conninfo=libpq_url(database_url), min_size=1, max_size=5)
     app = App(connector=connector)
 
-    @app.task(name="judge_answer", queue="judging", retry=_Backoff(ATTEMPTS), pass_context=True)
+    @app.task(name="judge_answer", queue="judging", retry=_Backoff(MAX_ATTEMPTS), pass_context=True)
     async def judge_answer(context: JobContext, answer_id: int, event_id: str = "") -> None:
         job = context.job
         try:
             with following(event_id):
-                await judge(answer_id, job.attempts + 1 >= ATTEMPTS, "round" if job.priority >= _FIRST else "practice")
+                await judge(
+                    answer_id,
+                    job.attempts + 1 >= MAX_ATTEMPTS,
+                    "round" if job.priority >= _FIRST_ANSWER_PRIORITY else "practice",
+                )
         except Busy:
             # No failure, so no attempt: a job of its own, behind those of other members.
-            later = judge_answer.configure(priority=job.priority, schedule_in={"seconds": BUSY_S})
+            later = judge_answer.configure(priority=job.priority, schedule_in={"seconds": BUSY_RETRY_SECONDS})
             await later.defer_async(answer_id=answer_id, event_id=event_id)
 
     # Answers first, and one drawing at a time: nobody waits for it.
-    @app.task(name=DRAWING, queue="drawing", retry=_UntilDrawn(), priority=-1, lock=DRAWING)
+    @app.task(name=DRAW_TASK, queue="drawing", retry=_RetryUnlessWrong(), priority=-1, lock=DRAW_TASK)
     async def draw_family(version_id: int) -> None:
         await draw(version_id)
 
-    @app.task(name=REGRADING, queue="judging", retry=_Backoff(PATIENT_ATTEMPTS), priority=-1, pass_context=True)
+    @app.task(name=REGRADE_TASK, queue="judging", retry=_Backoff(MAX_REGRADE_ATTEMPTS), priority=-1, pass_context=True)
     async def regrade_code(context: JobContext, version_id: int) -> None:
-        await regrade(version_id, context.job.attempts + 1 >= PATIENT_ATTEMPTS)
+        await regrade(version_id, context.job.attempts + 1 >= MAX_REGRADE_ATTEMPTS)
 
     return Jobs(app, connector, judge_answer, draw_family)
 
@@ -150,8 +156,8 @@ async def defer_regrading(session: AsyncSession, version_id: int, question_id: i
     # Never opened: the session's own connection writes, in whatever process a bank is imported.
     app = App(connector=PsycopgConnector())
     connection = await driver_connection(session)
-    lock = f"{REGRADING} {question_id}"
-    job = app.configure_task(REGRADING, queue="judging", priority=-1, lock=lock, connection=connection)
+    lock = f"{REGRADE_TASK} {question_id}"
+    job = app.configure_task(REGRADE_TASK, queue="judging", priority=-1, lock=lock, connection=connection)
     await job.defer_async(version_id=version_id)
 
 
@@ -162,19 +168,19 @@ class _Backoff(BaseRetryStrategy):
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
         if job.attempts + 1 >= self.attempts:
             return None
-        return RetryDecision(retry_in={"seconds": min(2 ** (job.attempts + 1), LONGEST_WAIT_S)})
+        return RetryDecision(retry_in={"seconds": min(2 ** (job.attempts + 1), MAX_RETRY_SECONDS)})
 
 
-class _UntilDrawn(BaseRetryStrategy):
+class _RetryUnlessWrong(BaseRetryStrategy):
     """The sandbox comes back one day; a family at fault stays a failed job, and is not tried again."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
         if isinstance(exception, InvalidVariant):
             return None
-        return RetryDecision(retry_in={"seconds": min(2 ** min(job.attempts + 1, 16), LONGEST_WAIT_S)})
+        return RetryDecision(retry_in={"seconds": min(2 ** min(job.attempts + 1, 16), MAX_RETRY_SECONDS)})
 
 
-class WatchfulConnector(PsycopgConnector):
+class MonitoredConnector(PsycopgConnector):
     """procrastinate's connector, which notes that the database failed it."""
 
     def __init__(self, **pool: Any) -> None:
@@ -212,19 +218,19 @@ class WatchfulConnector(PsycopgConnector):
             await super().listen_notify(on_notification, channels)
 
 
-async def keep_working(connector: WatchfulConnector, work: Callable[[], Awaitable[None]]) -> None:
+async def run_worker_forever(connector: MonitoredConnector, work: Callable[[], Awaitable[None]]) -> None:
     """Call `work` and, whenever it ends or the database failed it, once more; until this is cancelled.
 
     Cancelled, `work` finishes what it has in hand first.
     """
     while True:
         connector.failed.clear()
-        await _work_once(connector, work)
+        await _run_worker_once(connector, work)
         log.warning("the database failed the queue's worker; another begins")
-        await asyncio.sleep(AGAIN_S)
+        await asyncio.sleep(RESTART_SECONDS)
 
 
-async def _work_once(connector: WatchfulConnector, work: Callable[[], Awaitable[None]]) -> None:
+async def _run_worker_once(connector: MonitoredConnector, work: Callable[[], Awaitable[None]]) -> None:
     working = asyncio.ensure_future(work())
     failing = asyncio.create_task(connector.failed.wait())
     try:

@@ -24,14 +24,14 @@ from service.store.session import Sessions
 from service.wire import AnswerResult
 
 log = structlog.get_logger(__name__)
-EVERY_S = 30
-SOON_S = 2
+DEVICE_INTERVAL_SECONDS = 30
+STARTUP_INTERVAL_SECONDS = 2
 """While nobody has answered yet: a sandbox needs some seconds to start."""
-FORGOTTEN = timedelta(minutes=10)
+DEVICE_EXPIRY = timedelta(minutes=10)
 """A sandbox that is started again, on a new version or by its host, is back before that."""
-RUNS = 3
+RUNS_PER_JUDGEMENT = 3
 """Of one judgement: the cases, the reference, the answer."""
-PATIENCE_S = 1.0
+HEALTH_TIMEOUT_SECONDS = 1.0
 """Nobody's answer waits longer for this."""
 
 
@@ -89,26 +89,26 @@ class MemberTurn:
         return outcome
 
 
-async def note_devices(sessions: Sessions, sandbox: FairSandbox, now: datetime) -> bool:
+async def record_devices(sessions: Sessions, sandbox: FairSandbox, now: datetime) -> bool:
     """Write down what the sandboxes have; whether any answered."""
     try:
         found = (await sandbox.health()).devices
     except SandboxUnreachable:
         found = ()
     async with sessions.begin() as session:
-        await monitoring.record_devices(session, found, now, now - FORGOTTEN)
+        await monitoring.record_devices(session, found, now, now - DEVICE_EXPIRY)
     return bool(found)
 
 
 @asynccontextmanager
-async def noting_devices(
+async def record_devices_periodically(
     sessions: Sessions, sandbox: FairSandbox | None, clock: Callable[[], datetime]
 ) -> AsyncIterator[None]:
     """Do so every now and then until the block ends; nothing where there is no sandbox."""
     if sandbox is None:
         yield
         return
-    task = asyncio.create_task(_keep(sessions, sandbox, clock), name="devices")
+    task = asyncio.create_task(_record_forever(sessions, sandbox, clock), name="devices")
     try:
         yield
     finally:
@@ -116,31 +116,31 @@ async def noting_devices(
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def _keep(sessions: Sessions, sandbox: FairSandbox, clock: Callable[[], datetime]) -> None:
+async def _record_forever(sessions: Sessions, sandbox: FairSandbox, clock: Callable[[], datetime]) -> None:
     while True:
         answered = False
         try:
-            answered = await note_devices(sessions, sandbox, clock())
+            answered = await record_devices(sessions, sandbox, clock())
         except (SQLAlchemyError, OSError) as error:
             log.warning("devices not noted", error=str(error))
-        await asyncio.sleep(EVERY_S if answered else SOON_S)
+        await asyncio.sleep(DEVICE_INTERVAL_SECONDS if answered else STARTUP_INTERVAL_SECONDS)
 
 
-def seconds_of(before: int, health: Health) -> float | None:
+def estimate_wait(before: int, health: Health) -> float | None:
     """How long so many judgements take, where those before them wait as well; None where a run starts at once."""
     if health.wait_s <= 0:
         return None
     # A run that comes now waits for all that wait, and until one of those at work is done.
-    return before * RUNS * health.wait_s / (health.waiting + 1)
+    return before * RUNS_PER_JUDGEMENT * health.wait_s / (health.waiting + 1)
 
 
-async def with_wait(receipt: AnswerResult, sandbox: ReportsHealth | None) -> AnswerResult:
+async def add_wait_estimate(receipt: AnswerResult, sandbox: ReportsHealth | None) -> AnswerResult:
     """The receipt as it is told: of an answer that is judged at once there is nothing to tell."""
     if not receipt.before or sandbox is None:
         return receipt
     try:
-        async with asyncio.timeout(PATIENCE_S):
-            seconds = seconds_of(receipt.before, await sandbox.health())
+        async with asyncio.timeout(HEALTH_TIMEOUT_SECONDS):
+            seconds = estimate_wait(receipt.before, await sandbox.health())
     except (SandboxUnreachable, TimeoutError):
         return receipt
     if seconds is None:

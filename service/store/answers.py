@@ -35,7 +35,7 @@ class RoundEntry:
     verdict: VerdictRow | None
 
 
-async def log(
+async def append(
     session: AsyncSession,
     caller: Caller,
     version_id: int,
@@ -65,7 +65,7 @@ async def log(
     return row
 
 
-async def let_stand(session: AsyncSession, answer: AnswerRow) -> None:
+async def set_current(session: AsyncSession, answer: AnswerRow) -> None:
     """Makes this the answer of its member that counts in its round."""
     values = {"round_id": answer.round_id, "member_id": answer.member_id, "answer_id": answer.id}
     made = insert(CurrentAnswer).values(values)
@@ -75,13 +75,13 @@ async def let_stand(session: AsyncSession, answer: AnswerRow) -> None:
     await session.execute(changed)
 
 
-async def standing(session: AsyncSession, round_id: int, member_id: int) -> AnswerRow | None:
+async def get_current(session: AsyncSession, round_id: int, member_id: int) -> AnswerRow | None:
     """The member's answer that counts."""
     query = select(AnswerRow).join(CurrentAnswer, CurrentAnswer.answer_id == AnswerRow.id)
     return await session.scalar(query.where(CurrentAnswer.round_id == round_id, CurrentAnswer.member_id == member_id))
 
 
-async def judge(
+async def save_verdict(
     session: AsyncSession,
     answer: AnswerRow,
     view: VerdictView,
@@ -104,18 +104,18 @@ async def judge(
     return await session.scalar(made) is not None
 
 
-async def entries(session: AsyncSession, round_id: int) -> Sequence[RoundEntry]:
+async def list_entries(session: AsyncSession, round_id: int) -> Sequence[RoundEntry]:
     """Every answer that counts in the round, the earliest first."""
     return [RoundEntry(*row) for row in await session.execute(_entries().where(CurrentAnswer.round_id == round_id))]
 
 
-async def entry(session: AsyncSession, answer_id: int) -> RoundEntry | None:
+async def get_entry(session: AsyncSession, answer_id: int) -> RoundEntry | None:
     """The answer, where it is one that counts."""
     row = (await session.execute(_entries().where(CurrentAnswer.answer_id == answer_id))).one_or_none()
     return None if row is None else RoundEntry(*row)
 
 
-async def unjudged(session: AsyncSession, answer_id: int) -> AnswerRow | None:
+async def get_unjudged(session: AsyncSession, answer_id: int) -> AnswerRow | None:
     """The answer, unless it has its verdict already."""
     judged = select(VerdictRow.id).where(
         VerdictRow.answer_id == AnswerRow.id, VerdictRow.version_id == AnswerRow.version_id
@@ -123,14 +123,16 @@ async def unjudged(session: AsyncSession, answer_id: int) -> AnswerRow | None:
     return await session.scalar(select(AnswerRow).where(AnswerRow.id == answer_id, ~judged.exists()))
 
 
-async def verdicts(session: AsyncSession, answer_id: int) -> Sequence[VerdictRow]:
+async def list_verdicts(session: AsyncSession, answer_id: int) -> Sequence[VerdictRow]:
     """Every verdict of the answer, the latest last."""
     return (
         await session.scalars(select(VerdictRow).where(VerdictRow.answer_id == answer_id).order_by(VerdictRow.id))
     ).all()
 
 
-async def seeded(session: AsyncSession, answer_id: int | None, question: str) -> Sequence[tuple[VerdictRow, str]]:
+async def list_seeded_verdicts(
+    session: AsyncSession, answer_id: int | None, question: str
+) -> Sequence[tuple[VerdictRow, str]]:
     """The verdicts made with a seed, with the code they judged: of that answer, or of all to questions of that id."""
     query = (
         select(VerdictRow, AnswerRow.given)
@@ -143,12 +145,12 @@ async def seeded(session: AsyncSession, answer_id: int | None, question: str) ->
     return [(row, given.get("code") or "") for row, given in await session.execute(query.order_by(VerdictRow.id))]
 
 
-async def count(session: AsyncSession, round_id: int) -> int:
+async def count_answers(session: AsyncSession, round_id: int) -> int:
     """How many members have answered the round."""
     return int(await session.scalar(select(func.count()).where(CurrentAnswer.round_id == round_id)) or 0)
 
 
-async def absent(session: AsyncSession, round_: Round) -> Sequence[int]:
+async def list_absent_members(session: AsyncSession, round_: Round) -> Sequence[int]:
     """Members who answered an earlier round of the schedule, and not this one."""
     here = select(CurrentAnswer.member_id).where(CurrentAnswer.round_id == round_.id)
     query = (
@@ -166,7 +168,7 @@ async def absent(session: AsyncSession, round_: Round) -> Sequence[int]:
     return (await session.scalars(query)).all()
 
 
-async def share_right(session: AsyncSession, round_: Round, workspace_id: int) -> float | None:
+async def mean_credit_before(session: AsyncSession, round_: Round, workspace_id: int) -> float | None:
     """Mean credit of the round's question in the workspace's rounds that opened before; None where nobody answered."""
     query = (
         select(func.avg(VerdictRow.credit))

@@ -18,7 +18,7 @@ def add(session: AsyncSession, caller: Caller, action: str, detail: dict[str, An
     session.add(row)
 
 
-async def latest(session: AsyncSession, workspace_id: int, limit: int) -> list[tuple[Audit, str]]:
+async def list_latest(session: AsyncSession, workspace_id: int, limit: int) -> list[tuple[Audit, str]]:
     """What was done last and who did it, the newest first."""
     rows = await session.execute(
         select(Audit, Member.name)

@@ -13,7 +13,7 @@ from sqlalchemy.orm import aliased
 
 from questions.model import Kind, Level
 from service.domain.choosing import Candidate, PastRound
-from service.store.members import Caller, all_of
+from service.store.members import Caller, merged_ids
 from service.store.monitoring import lacks_gpu
 from service.store.tables import (
     AnswerRow,
@@ -41,12 +41,14 @@ _CHOSEN_BY = (
 )
 
 
-def open_to(workspace_id: int) -> ColumnElement[bool]:
+def is_visible_to(workspace_id: int) -> ColumnElement[bool]:
     """Whether a bank is for everybody or this workspace's own."""
     return or_(BankRow.workspace_id.is_(None), BankRow.workspace_id == workspace_id)
 
 
-def askable(query: Select[*tuple[Any, ...]], workspace_id: int, *, anywhere: bool = False) -> Select[*tuple[Any, ...]]:
+def restrict_to_askable(
+    query: Select[*tuple[Any, ...]], workspace_id: int, *, anywhere: bool = False
+) -> Select[*tuple[Any, ...]]:
     """`query` over question versions, kept to those that may be asked in this workspace now.
 
     Those that no sandbox can judge are not, save with `anywhere`.
@@ -58,17 +60,17 @@ def askable(query: Select[*tuple[Any, ...]], workspace_id: int, *, anywhere: boo
         .where(
             _is_current(),
             QuestionVersion.answered.is_(True),
-            or_(QuestionVersion.family.is_(False), has_drawings()),
+            or_(QuestionVersion.family.is_(False), has_variants()),
             QuestionRow.retired_at.is_(None),
             QuestionRow.held.is_(False),
-            open_to(workspace_id),
+            is_visible_to(workspace_id),
             ~retired,
             *(() if anywhere else (~lacks_gpu(),)),
         )
     )
 
 
-def has_drawings() -> ColumnElement[bool]:
+def has_variants() -> ColumnElement[bool]:
     """Whether anything was drawn yet from `QuestionVersion`, a family."""
     drawn = QuestionVersion.__table__.alias("has_drawn")
     return exists(
@@ -80,7 +82,7 @@ def has_drawings() -> ColumnElement[bool]:
     )
 
 
-def open_in_round(workspace_id: int) -> ColumnElement[bool]:
+def is_open_in_round(workspace_id: int) -> ColumnElement[bool]:
     """Whether `Question` is open in a round of the workspace, in any version: its key is nobody's yet."""
     then = QuestionVersion.__table__.alias("in_round")
     return exists(
@@ -91,7 +93,7 @@ def open_in_round(workspace_id: int) -> ColumnElement[bool]:
     )
 
 
-async def candidates(
+async def list_candidates(
     session: AsyncSession, *, workspace_id: int, schedule_id: int | None, anywhere: bool = False
 ) -> list[Candidate]:
     """The questions that may be asked in this workspace now; `id` is the question version's number.
@@ -100,11 +102,13 @@ async def candidates(
     schedule, whichever version it was, and what is open in a round of the workspace is left out; with None neither.
     `anywhere` is that of `askable`.
     """
-    known = measured(workspace_id)
-    query = askable(select(*_CHOSEN_BY, known.c.share).select_from(QuestionVersion), workspace_id, anywhere=anywhere)
+    known = measured_difficulty(workspace_id)
+    query = restrict_to_askable(
+        select(*_CHOSEN_BY, known.c.share).select_from(QuestionVersion), workspace_id, anywhere=anywhere
+    )
     if schedule_id is not None:
         # Two schedules may share a bank: the reveal of one must not be the key to the other's open round.
-        query = query.where(~open_in_round(workspace_id))
+        query = query.where(~is_open_in_round(workspace_id))
     same = (known.c.question_id == QuestionVersion.question_id) & (known.c.version == QuestionVersion.version)
     rows = (await session.execute(query.outerjoin(known, same))).all()
     asked = await _times_asked(session, schedule_id) if schedule_id is not None else {}
@@ -122,13 +126,13 @@ async def candidates(
     ]
 
 
-async def waiting_for_gpu(session: AsyncSession, workspace_id: int) -> int:
+async def count_waiting_for_gpu(session: AsyncSession, workspace_id: int) -> int:
     """How many questions would be asked in this workspace if a sandbox had a GPU."""
-    query = askable(select(func.count()).select_from(QuestionVersion), workspace_id, anywhere=True)
+    query = restrict_to_askable(select(func.count()).select_from(QuestionVersion), workspace_id, anywhere=True)
     return int(await session.scalar(query.where(lacks_gpu())) or 0)
 
 
-async def asked_in(session: AsyncSession, schedule_id: int) -> list[PastRound]:
+async def list_past_rounds(session: AsyncSession, schedule_id: int) -> list[PastRound]:
     """The schedule's rounds that were posted, oldest first; each by the version of its question asked now."""
     then, now = aliased(QuestionVersion), aliased(QuestionVersion)
     rows = await session.execute(
@@ -153,14 +157,14 @@ async def _times_asked(session: AsyncSession, schedule_id: int) -> dict[int, tup
     return {question_id: (day, int(count)) for question_id, day, count in rows}
 
 
-async def topic_counts(session: AsyncSession, workspace_id: int) -> list[tuple[str, int]]:
+async def count_topics(session: AsyncSession, workspace_id: int) -> list[tuple[str, int]]:
     """Every topic with its number of questions that may be asked, by name."""
-    query = askable(select(QuestionVersion.topic, func.count()).select_from(QuestionVersion), workspace_id)
+    query = restrict_to_askable(select(QuestionVersion.topic, func.count()).select_from(QuestionVersion), workspace_id)
     rows = await session.execute(query.group_by(QuestionVersion.topic).order_by(QuestionVersion.topic))
     return [(topic, int(count)) for topic, count in rows]
 
 
-async def listed(session: AsyncSession, workspace_id: int) -> list[BankView]:
+async def list_banks(session: AsyncSession, workspace_id: int) -> list[BankView]:
     """The banks this workspace is asked from, its own last."""
     retired_here = exists().where(Retirement.question_id == QuestionRow.id, Retirement.workspace_id == workspace_id)
     retired = or_(QuestionRow.retired_at.is_not(None), retired_here)
@@ -175,7 +179,7 @@ async def listed(session: AsyncSession, workspace_id: int) -> list[BankView]:
         )
         .join(QuestionRow, QuestionRow.bank_id == BankRow.id)
         .join(QuestionVersion, _is_current())
-        .where(open_to(workspace_id))
+        .where(is_visible_to(workspace_id))
         .group_by(BankRow.id)
         .order_by(BankRow.workspace_id.is_not(None), BankRow.name)
     )
@@ -185,7 +189,9 @@ async def listed(session: AsyncSession, workspace_id: int) -> list[BankView]:
     ]
 
 
-async def named(session: AsyncSession, workspace_id: int, key: str) -> Sequence[tuple[QuestionRow, QuestionVersion]]:
+async def find_questions(
+    session: AsyncSession, workspace_id: int, key: str
+) -> Sequence[tuple[QuestionRow, QuestionVersion]]:
     """The questions of that id this workspace knows, with the version asked now; its own bank's first.
 
     A family is known by the id of each question drawn from it too.
@@ -195,13 +201,13 @@ async def named(session: AsyncSession, workspace_id: int, key: str) -> Sequence[
         select(QuestionRow, QuestionVersion)
         .join(BankRow, BankRow.id == QuestionRow.bank_id)
         .join(QuestionVersion, _is_current())
-        .where(or_(func.lower(QuestionRow.key) == wanted, _drew(wanted)), open_to(workspace_id))
+        .where(or_(func.lower(QuestionRow.key) == wanted, _drew(wanted)), is_visible_to(workspace_id))
         .order_by(BankRow.workspace_id.is_(None), BankRow.name)
     )
     return [(question, version) for question, version in rows]
 
 
-async def version(session: AsyncSession, version_id: int) -> QuestionVersion | None:
+async def find_version(session: AsyncSession, version_id: int) -> QuestionVersion | None:
     """A version by its number in the database."""
     return await session.get(QuestionVersion, version_id)
 
@@ -212,7 +218,7 @@ async def retire(session: AsyncSession, workspace_id: int, question_id: int, now
     await session.execute(row.on_conflict_do_nothing())
 
 
-async def put_back(session: AsyncSession, workspace_id: int, question_id: int) -> None:
+async def reinstate(session: AsyncSession, workspace_id: int, question_id: int) -> None:
     """Undo `retire`."""
     if row := await session.get(Retirement, (workspace_id, question_id)):
         await session.delete(row)
@@ -228,12 +234,12 @@ async def approve(session: AsyncSession, workspace_id: int | None, key: str | No
     return len(done.all())
 
 
-async def generated(session: AsyncSession, workspace_id: int) -> Generated:
+async def get_generated_policy(session: AsyncSession, workspace_id: int) -> Generated:
     """What the workspace's imports do with choices made of a document's prose."""
     return cast(Generated, await session.scalar(select(Workspace.generated).where(Workspace.id == workspace_id)))
 
 
-async def set_generated(session: AsyncSession, workspace_id: int, how: Generated) -> None:
+async def set_generated_policy(session: AsyncSession, workspace_id: int, how: Generated) -> None:
     """Change what `generated` says."""
     await session.execute(update(Workspace).where(Workspace.id == workspace_id).values(generated=how))
 
@@ -241,15 +247,15 @@ async def set_generated(session: AsyncSession, workspace_id: int, how: Generated
 async def count_imports(session: AsyncSession, workspace_id: int) -> int:
     """How often something was imported that this workspace is asked from."""
     query = select(func.count()).select_from(BankImport).join(BankRow, BankRow.id == BankImport.bank_id)
-    return int(await session.scalar(query.where(open_to(workspace_id))) or 0)
+    return int(await session.scalar(query.where(is_visible_to(workspace_id))) or 0)
 
 
-async def is_met(session: AsyncSession, caller: Caller, question_id: int) -> bool:
+async def has_met_question(session: AsyncSession, caller: Caller, question_id: int) -> bool:
     """Whether the caller has answered the question, or it was asked in a closed round of their workspace."""
     answered = (
         select(AnswerRow.id)
         .join(QuestionVersion, QuestionVersion.id == AnswerRow.version_id)
-        .where(AnswerRow.member_id.in_(all_of(caller.member_id)), QuestionVersion.question_id == question_id)
+        .where(AnswerRow.member_id.in_(merged_ids(caller.member_id)), QuestionVersion.question_id == question_id)
     )
     closed = (
         select(Round.id)
@@ -264,7 +270,7 @@ async def is_met(session: AsyncSession, caller: Caller, question_id: int) -> boo
     return await session.scalar(answered.union_all(closed).limit(1)) is not None
 
 
-def measured(workspace_id: int) -> Any:
+def measured_difficulty(workspace_id: int) -> Any:
     """Per question and version, a family's drawings taken together: mean credit in this workspace's rounds."""
     return (
         select(QuestionVersion.question_id, QuestionVersion.version, func.avg(VerdictRow.credit).label("share"))

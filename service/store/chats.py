@@ -62,36 +62,36 @@ class Holdings:
     answers: int
 
     @property
-    def is_history(self) -> bool:
+    def has_history(self) -> bool:
         """Whether anything but members who have done nothing."""
         return any((self.schedules, self.points, self.banks, self.seasons, self.answers))
 
 
-async def greet(session: AsyncSession, chat_id: int, now: datetime) -> bool:
+async def mark_greeted(session: AsyncSession, chat_id: int, now: datetime) -> bool:
     """Note that the bot said hello; True for the first time in this chat."""
     first = update(Chat).where(Chat.id == chat_id, Chat.greeted_at.is_(None)).values(greeted_at=now)
     return await session.scalar(first.returning(Chat.id)) is not None
 
 
-async def of_channel(session: AsyncSession, channel_id: int) -> Chat:
+async def get_chat_of_channel(session: AsyncSession, channel_id: int) -> Chat:
     """The chat a channel is in."""
     query = select(Chat).join(Channel, Channel.chat_id == Chat.id).where(Channel.id == channel_id)
     return (await session.scalars(query)).one()
 
 
-async def platforms(session: AsyncSession, workspace_ids: Sequence[int]) -> Sequence[Any]:
+async def list_platforms(session: AsyncSession, workspace_ids: Sequence[int]) -> Sequence[Any]:
     """The platforms of these workspaces' chats, each once, in the order they came."""
     query = select(Chat.platform).where(Chat.workspace_id.in_(workspace_ids)).order_by(Chat.id)
     return list(dict.fromkeys(await session.scalars(query)))
 
 
-async def hold(session: AsyncSession, workspace_ids: Sequence[int]) -> None:
+async def lock_workspaces(session: AsyncSession, workspace_ids: Sequence[int]) -> None:
     """Let those who move one of these workspaces wait for one another until the transaction ends."""
     query = select(Workspace.id).where(Workspace.id.in_(workspace_ids)).order_by(Workspace.id).with_for_update()
     await session.execute(query)
 
 
-async def open_round(session: AsyncSession, workspace_id: int) -> tuple[Round, str] | None:
+async def find_open_round(session: AsyncSession, workspace_id: int) -> tuple[Round, str] | None:
     """A round of the workspace whose books are open, and the name of its schedule's channel."""
     query = (
         select(Round, func.coalesce(func.nullif(Channel.name, ""), Channel.external_id))
@@ -105,7 +105,7 @@ async def open_round(session: AsyncSession, workspace_id: int) -> tuple[Round, s
     return None if row is None else (row[0], row[1])
 
 
-async def holdings(session: AsyncSession, workspace_id: int) -> Holdings:
+async def count_holdings(session: AsyncSession, workspace_id: int) -> Holdings:
     """What the workspace has: schedules that were not removed, people, points, banks of its own, seasons, answers."""
     here = select(Member.id).where(Member.workspace_id == workspace_id)
     people = (Member.workspace_id == workspace_id, Member.merged_into.is_(None), Member.forgotten_at.is_(None))
@@ -120,7 +120,7 @@ async def holdings(session: AsyncSession, workspace_id: int) -> Holdings:
     return Holdings(*[int(await session.scalar(query) or 0) for query in counted])
 
 
-async def move(session: AsyncSession, old: int, new: int) -> None:
+async def merge_workspace(session: AsyncSession, old: int, new: int) -> None:
     """File everything of one workspace under the other, and delete the one that is then empty.
 
     Names of banks and seasons that are taken there get a number; what either retired stays retired. Nothing that
@@ -179,7 +179,7 @@ async def find_installation(session: AsyncSession, key: InstallationKey) -> Inst
     return await session.scalar(query)
 
 
-async def forget_installation(session: AsyncSession, key: InstallationKey, now: datetime) -> None:
+async def revoke_installation(session: AsyncSession, key: InstallationKey, now: datetime) -> None:
     """Throw both tokens away."""
     within = [InstallationRow.enterprise == key.enterprise] if key.enterprise or not key.team else []
     await session.execute(
@@ -189,7 +189,7 @@ async def forget_installation(session: AsyncSession, key: InstallationKey, now: 
     )
 
 
-async def due_installations(
+async def list_expiring_installations(
     session: AsyncSession, platform: str, now: datetime, by: datetime
 ) -> Sequence[InstallationRow]:
     """Those whose token ends by then, that nobody is refreshing, the most urgent first."""
@@ -258,7 +258,7 @@ async def save_link_code(
     await session.flush()
 
 
-async def kept_link_code(session: AsyncSession, digests: Sequence[str]) -> str | None:
+async def find_link_code_digest(session: AsyncSession, digests: Sequence[str]) -> str | None:
     """Which of these is kept."""
     return await session.scalar(select(LinkCodeRow.digest).where(LinkCodeRow.digest.in_(digests)))
 
@@ -278,7 +278,7 @@ async def use_link_code(session: AsyncSession, code: LinkCodeRow) -> None:
     await session.flush()
 
 
-async def may_guess_link_code(
+async def record_link_guess(
     session: AsyncSession, workspace_id: int, now: datetime, within: timedelta, most: int
 ) -> bool:
     """Note that a code is tried in this workspace; False, and nothing is noted, where that was done too often."""

@@ -13,8 +13,8 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import Question, from_data
-from service.domain.import_plan import GENERATED_TAG, Stored
-from service.store.banks import open_to
+from service.domain.import_plan import GENERATED_TAG, StoredQuestion
+from service.store.banks import is_visible_to
 from service.store.tables import BankImport, BankRow, ImportStep, QuestionAlias, QuestionVersion, Round
 from service.store.tables import QuestionRow as QuestionRow
 
@@ -40,7 +40,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class CurrentQuestion:
     """A question as it stands."""
 
     key: str
@@ -48,19 +48,19 @@ class Held:
     retired_at: datetime | None
 
 
-async def hold(session: AsyncSession) -> None:
+async def lock_imports(session: AsyncSession) -> None:
     """Let imports wait for one another until this transaction ends."""
     await session.execute(text("select pg_advisory_xact_lock(hashtext('dailygrad bank import'))"))
 
 
-async def find(session: AsyncSession, workspace_id: int | None, name: str) -> BankRow | None:
+async def find_bank(session: AsyncSession, workspace_id: int | None, name: str) -> BankRow | None:
     """The workspace's own bank of that name, or with None the one for everybody."""
     return await session.scalar(
         select(BankRow).where(BankRow.workspace_id.is_not_distinct_from(workspace_id), BankRow.name == name)
     )
 
 
-async def stored(session: AsyncSession, bank_id: int) -> list[Stored]:
+async def list_stored(session: AsyncSession, bank_id: int) -> list[StoredQuestion]:
     """The bank's questions, the retired too."""
     aliases = (
         select(func.array_agg(QuestionAlias.key)).where(QuestionAlias.question_id == QuestionRow.id).scalar_subquery()
@@ -81,15 +81,15 @@ async def stored(session: AsyncSession, bank_id: int) -> list[Stored]:
         .order_by(QuestionRow.id)
     )
     return [
-        Stored(id_, key, current, digest, retired_at is not None, place or {}, tuple(names or ()), made)
+        StoredQuestion(id_, key, current, digest, retired_at is not None, place or {}, tuple(names or ()), made)
         for id_, key, current, digest, retired_at, place, names, made in rows
     ]
 
 
-async def texts(session: AsyncSession, question_ids: Collection[int]) -> dict[int, Question]:
+async def load_questions(session: AsyncSession, question_ids: Collection[int]) -> dict[int, Question]:
     """What those questions say now."""
     found: dict[int, Question] = {}
-    for batch in batches(question_ids):
+    for batch in split_batches(question_ids):
         rows = await session.execute(
             select(QuestionRow.id, QuestionVersion.body)
             .join(QuestionVersion, _says_now())
@@ -99,13 +99,15 @@ async def texts(session: AsyncSession, question_ids: Collection[int]) -> dict[in
     return found
 
 
-async def beside(session: AsyncSession, workspace_id: int | None, name: str) -> AsyncIterator[tuple[str, Question]]:
+async def stream_other_questions(
+    session: AsyncSession, workspace_id: int | None, name: str
+) -> AsyncIterator[tuple[str, Question]]:
     """What else the workspace is asked, or with None everybody is: the questions of other banks, each with its bank.
 
     Left out are the bank of that name that belongs to the workspace, and what a document retired.
     """
     mine = BankRow.workspace_id.is_not_distinct_from(workspace_id) & (BankRow.name == name)
-    visible = BankRow.workspace_id.is_(None) if workspace_id is None else open_to(workspace_id)
+    visible = BankRow.workspace_id.is_(None) if workspace_id is None else is_visible_to(workspace_id)
     rows = await session.stream(
         select(BankRow.name, QuestionVersion.body)
         .join(QuestionRow, QuestionRow.bank_id == BankRow.id)
@@ -132,7 +134,7 @@ async def add_versions(session: AsyncSession, rows: Sequence[dict[str, Any]]) ->
 
 async def add_aliases(session: AsyncSession, bank_id: int, aliases: dict[str, int]) -> None:
     """Note ids that prompts make now, each with the question that is meant; the latest word stands."""
-    for batch in batches(aliases.items()):
+    for batch in split_batches(aliases.items()):
         made = upsert(QuestionAlias).values(
             [{"bank_id": bank_id, "key": key, "question_id": question_id} for key, question_id in batch]
         )
@@ -143,7 +145,7 @@ async def add_aliases(session: AsyncSession, bank_id: int, aliases: dict[str, in
         )
 
 
-async def set_questions(session: AsyncSession, rows: Sequence[dict[str, Any]]) -> None:
+async def update_questions(session: AsyncSession, rows: Sequence[dict[str, Any]]) -> None:
     """Set `current`, `retired_at` and `place` of questions by their `id`."""
     if rows:
         await session.execute(update(QuestionRow), rows)
@@ -153,16 +155,16 @@ async def add_import(session: AsyncSession, record: BankImport, steps: Iterable[
     """Note an import and what it did."""
     session.add(record)
     await session.flush()
-    for batch in batches(steps):
+    for batch in split_batches(steps):
         await session.execute(insert(ImportStep), [{"import_id": record.id, **asdict(step)} for step in batch])
 
 
-async def log(session: AsyncSession, bank_id: int) -> list[BankImport]:
+async def list_imports(session: AsyncSession, bank_id: int) -> list[BankImport]:
     """What was imported into the bank, oldest first."""
     return list(await session.scalars(select(BankImport).where(BankImport.bank_id == bank_id).order_by(BankImport.id)))
 
 
-async def steps(session: AsyncSession, import_id: int) -> list[Step]:
+async def list_steps(session: AsyncSession, import_id: int) -> list[Step]:
     """What an import did, question by question."""
     rows = await session.scalars(
         select(ImportStep).where(ImportStep.import_id == import_id).order_by(ImportStep.question_id)
@@ -173,16 +175,16 @@ async def steps(session: AsyncSession, import_id: int) -> list[Step]:
     ]
 
 
-async def held(session: AsyncSession, question_ids: Collection[int]) -> dict[int, Held]:
+async def load_current(session: AsyncSession, question_ids: Collection[int]) -> dict[int, CurrentQuestion]:
     """The questions as they stand, by their number."""
-    found: dict[int, Held] = {}
-    for batch in batches(question_ids):
+    found: dict[int, CurrentQuestion] = {}
+    for batch in split_batches(question_ids):
         rows = await session.execute(
             select(QuestionRow.id, QuestionRow.key, QuestionVersion.body["prompt"].as_string(), QuestionRow.retired_at)
             .join(QuestionVersion, _says_now())
             .where(QuestionRow.id.in_(batch))
         )
-        found.update((id_, Held(key, prompt, retired_at)) for id_, key, prompt, retired_at in rows)
+        found.update((id_, CurrentQuestion(key, prompt, retired_at)) for id_, key, prompt, retired_at in rows)
     return found
 
 
@@ -192,7 +194,7 @@ async def copy_versions(session: AsyncSession, copies: Iterable[tuple[int, int, 
     Returns the new versions' numbers in the database, by the questions'.
     """
     found: dict[int, int] = {}
-    for batch in batches(copies):
+    for batch in split_batches(copies):
         number = {(question_id, old): new for question_id, old, new in batch}
         rows = await session.scalars(
             select(QuestionVersion).where(
@@ -208,10 +210,10 @@ async def copy_versions(session: AsyncSession, copies: Iterable[tuple[int, int, 
     return found
 
 
-async def judged(session: AsyncSession, question_ids: Collection[int]) -> set[int]:
+async def filter_judged(session: AsyncSession, question_ids: Collection[int]) -> set[int]:
     """Those of the questions that a closed round asked."""
     found: set[int] = set()
-    for batch in batches(question_ids):
+    for batch in split_batches(question_ids):
         found.update(
             await session.scalars(
                 select(QuestionVersion.question_id)
@@ -223,7 +225,7 @@ async def judged(session: AsyncSession, question_ids: Collection[int]) -> set[in
     return found
 
 
-def batches(things: Iterable[T], size: int = BATCH) -> Iterable[list[T]]:
+def split_batches(things: Iterable[T], size: int = BATCH) -> Iterable[list[T]]:
     """The things, so many at a time."""
     source = iter(things)
     while batch := list(islice(source, size)):

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.domain.standings import Booking, MemberTotals
+from service.domain.standings import LedgerEntry, MemberTotals
 from service.store.members import Caller
 from service.store.schedules import posts_to
 from service.store.tables import Ledger, Member, QuestionVersion, Round, Schedule, Season, Workspace
@@ -31,7 +31,7 @@ class Scope:
     """Whether members who hid themselves are in it: never on a board that is shown."""
 
 
-async def standings(session: AsyncSession, scope: Scope) -> list[MemberTotals]:
+async def sum_by_member(session: AsyncSession, scope: Scope) -> list[MemberTotals]:
     """What every member gathered within `scope`, in no order.
 
     A correction books the difference under its round, so the sums stay right and the round counts once.
@@ -60,7 +60,7 @@ async def standings(session: AsyncSession, scope: Scope) -> list[MemberTotals]:
     ]
 
 
-async def first_answers(session: AsyncSession, workspace_id: int) -> dict[str, datetime]:
+async def first_answer_times(session: AsyncSession, workspace_id: int) -> dict[str, datetime]:
     """When each member of the workspace was first booked an answer, by the key a `Standing` names them by."""
     query = (
         select(Ledger.member_id, func.min(Ledger.at))
@@ -70,7 +70,7 @@ async def first_answers(session: AsyncSession, workspace_id: int) -> dict[str, d
     return {str(member_id): at for member_id, at in await session.execute(query)}
 
 
-async def topic_sums(session: AsyncSession, member_id: int) -> list[tuple[str, int, float]]:
+async def sum_by_topic(session: AsyncSession, member_id: int) -> list[tuple[str, int, float]]:
     """Topic, answered rounds and mean credit of one member, weakest first."""
     answered = func.count(Ledger.round_id.distinct())
     accuracy = func.sum(Ledger.credit) / answered
@@ -86,17 +86,17 @@ async def topic_sums(session: AsyncSession, member_id: int) -> list[tuple[str, i
     return [(topic, int(count), float(mean)) for topic, count, mean in rows]
 
 
-async def bookings(session: AsyncSession, member_id: int, since: datetime) -> list[Booking]:
+async def list_entries(session: AsyncSession, member_id: int, since: datetime) -> list[LedgerEntry]:
     """What was booked for a member from an instant on, in order."""
     query = (
         select(Ledger.at, Ledger.points, Ledger.round_id, Ledger.credit)
         .where(Ledger.member_id == member_id, Ledger.at >= since)
         .order_by(Ledger.at, Ledger.id)
     )
-    return [Booking(at, points, round_id, credit) for at, points, round_id, credit in await session.execute(query)]
+    return [LedgerEntry(at, points, round_id, credit) for at, points, round_id, credit in await session.execute(query)]
 
 
-def adjust(
+def add_adjustment(
     session: AsyncSession, caller: Caller, member_id: int, points: int, reason: str, event_id: str, now: datetime
 ) -> None:
     """Book points that belong to no round, once for the event."""
@@ -105,13 +105,13 @@ def adjust(
     session.add(row)
 
 
-def within_topic(topic: str) -> ColumnElement[bool]:
+def is_within_topic(topic: str) -> ColumnElement[bool]:
     """Whether a question version belongs to `topic` or to a topic below it, in whatever case it is written."""
     wanted, found = topic.strip("/ ").lower(), func.lower(QuestionVersion.topic)
     return or_(found == wanted, func.starts_with(found, f"{wanted}/"))
 
 
-async def running_season(session: AsyncSession, workspace_id: int) -> Season | None:
+async def get_running_season(session: AsyncSession, workspace_id: int) -> Season | None:
     """The season that has no end yet."""
     query = select(Season).where(Season.workspace_id == workspace_id, Season.ends_at.is_(None))
     return await session.scalar(query)
@@ -122,13 +122,13 @@ async def lock_seasons(session: AsyncSession, workspace_id: int) -> None:
     await session.execute(select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
 
 
-async def season_named(session: AsyncSession, workspace_id: int, name: str) -> Season | None:
+async def find_season(session: AsyncSession, workspace_id: int, name: str) -> Season | None:
     """The season of that name, in whatever case it is written."""
     found = await session.scalars(select(Season).where(Season.workspace_id == workspace_id))
     return next((season for season in found if season.name.casefold() == name.casefold()), None)
 
 
-async def all_seasons(session: AsyncSession, workspace_id: int) -> list[Season]:
+async def list_seasons(session: AsyncSession, workspace_id: int) -> list[Season]:
     """Every season, the newest first."""
     query = select(Season).where(Season.workspace_id == workspace_id).order_by(Season.starts_at.desc())
     return list(await session.scalars(query))
@@ -146,7 +146,7 @@ def end_season(season: Season, ends_at: datetime, archive: list[dict[str, Any]])
     season.ends_at, season.archive = ends_at, archive
 
 
-async def hidden_members(session: AsyncSession, workspace_id: int) -> set[int]:
+async def list_hidden_members(session: AsyncSession, workspace_id: int) -> set[int]:
     """Those who are to be left out of every board, the archived ones too."""
     query = select(Member.id).where(Member.workspace_id == workspace_id, Member.hidden.is_(True))
     return set(await session.scalars(query))
@@ -162,7 +162,7 @@ def _within(scope: Scope) -> list[ColumnElement[bool]]:
     if scope.until is not None:
         found.append(Ledger.at < scope.until)
     if scope.topic:
-        found.append(within_topic(scope.topic))
+        found.append(is_within_topic(scope.topic))
     if scope.channel_id is not None:
         found.append(or_(Ledger.round_id.is_(None), posts_to(scope.channel_id)))
     return found

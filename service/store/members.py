@@ -27,7 +27,7 @@ class Caller:
     identity_id: int
 
 
-async def known(session: AsyncSession, who: Who, where: Where | None, now: datetime) -> Caller:
+async def resolve_caller(session: AsyncSession, who: Who, where: Where | None, now: datetime) -> Caller:
     """The caller, made known or given a new name where there is news. Writes nothing otherwise."""
     chat = await _chat(session, who, now)
     channel_id = await _channel(session, chat, where) if where and where.channel else None
@@ -35,12 +35,12 @@ async def known(session: AsyncSession, who: Who, where: Where | None, now: datet
     return Caller(chat.workspace_id, identity.member_id, channel_id, who.name, who.admin, chat.id, identity.id)
 
 
-async def locked(session: AsyncSession, caller: Caller) -> Caller:
+async def lock_caller(session: AsyncSession, caller: Caller) -> Caller:
     """The caller, of whose answers only this transaction writes any more; as the member they turned out to be, where
     that was found at this very moment."""
     query = select(Member.merged_into).where(Member.id == caller.member_id).with_for_update(key_share=True)
     merged_into = await session.scalar(query)
-    return caller if merged_into is None else await locked(session, replace(caller, member_id=merged_into))
+    return caller if merged_into is None else await lock_caller(session, replace(caller, member_id=merged_into))
 
 
 async def _chat(session: AsyncSession, who: Who, now: datetime) -> Chat:
@@ -104,29 +104,29 @@ async def _met(session: AsyncSession, chat: Chat, who: Who, now: datetime, query
     return (await session.scalars(query)).one()
 
 
-def all_of(member_id: int) -> Select[int]:
+def merged_ids(member_id: int) -> Select[int]:
     """The member's own row and those of everyone they turned out to be: what their log is written under."""
     return select(Member.id).where(or_(Member.id == member_id, Member.merged_into == member_id))
 
 
-async def became(session: AsyncSession, member_id: int) -> Member:
+async def resolve_merged(session: AsyncSession, member_id: int) -> Member:
     """The member, or the one they turned out to be."""
     query = select(func.coalesce(Member.merged_into, Member.id)).where(Member.id == member_id).scalar_subquery()
     return (await session.scalars(select(Member).where(Member.id == query))).one()
 
 
-async def member_row(session: AsyncSession, member_id: int) -> Member:
+async def get_member(session: AsyncSession, member_id: int) -> Member:
     """The member's row, which a row of ours names."""
     return (await session.scalars(select(Member).where(Member.id == member_id))).one()
 
 
-async def names_of(session: AsyncSession, workspace_id: int, member_ids: Collection[int]) -> dict[int, str]:
+async def get_names(session: AsyncSession, workspace_id: int, member_ids: Collection[int]) -> dict[int, str]:
     """The names of these members, of those who belong to the workspace."""
     query = select(Member.id, Member.name).where(Member.workspace_id == workspace_id, Member.id.in_(member_ids))
     return {row.id: row.name for row in await session.execute(query)}
 
 
-async def members_called(session: AsyncSession, workspace_id: int, name: str) -> Sequence[Member]:
+async def find_members(session: AsyncSession, workspace_id: int, name: str) -> Sequence[Member]:
     """The members of that name in any chat, in whatever case, or of that id on a platform; never the forgotten."""
     wanted = name.strip().removeprefix("@")
     known = select(Identity.member_id).where(
@@ -142,20 +142,20 @@ async def members_called(session: AsyncSession, workspace_id: int, name: str) ->
     return (await session.scalars(query.order_by(Member.id))).all()
 
 
-async def identities(session: AsyncSession, member_id: int) -> Sequence[tuple[Identity, Chat]]:
+async def list_identities(session: AsyncSession, member_id: int) -> Sequence[tuple[Identity, Chat]]:
     """A member's identities with their chats, the first one first."""
     query = select(Identity, Chat).join(Chat, Chat.id == Identity.chat_id).where(Identity.member_id == member_id)
     return [(identity, chat) for identity, chat in await session.execute(query.order_by(Identity.id))]
 
 
-async def platform_ids(session: AsyncSession, member_ids: Collection[int]) -> Sequence[str]:
+async def list_platform_ids(session: AsyncSession, member_ids: Collection[int]) -> Sequence[str]:
     """The platforms' ids of these members, each one's first."""
     first = select(func.min(Identity.id)).where(Identity.member_id.in_(member_ids)).group_by(Identity.member_id)
     query = select(Identity.external_id).where(Identity.id.in_(first)).order_by(Identity.member_id)
     return (await session.scalars(query)).all()
 
 
-async def rounds_posted_on(session: AsyncSession, workspace_id: int, day: date) -> Sequence[int]:
+async def list_rounds_on(session: AsyncSession, workspace_id: int, day: date) -> Sequence[int]:
     """The rounds posted for that local date in any schedule of the workspace."""
     query = (
         select(Round.id)
@@ -165,7 +165,7 @@ async def rounds_posted_on(session: AsyncSession, workspace_id: int, day: date) 
     return (await session.scalars(query)).all()
 
 
-async def excuse_rounds(session: AsyncSession, member_id: int, round_ids: Collection[int]) -> None:
+async def add_streak_graces(session: AsyncSession, member_id: int, round_ids: Collection[int]) -> None:
     """Let these rounds break no streak of the member; once is enough."""
     rows = [{"round_id": round_id, "member_id": member_id} for round_id in round_ids]
     if rows:

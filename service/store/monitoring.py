@@ -89,14 +89,14 @@ class Undelivered:
     """The last thing that went wrong with the oldest."""
 
 
-async def measured(session: AsyncSession, now: datetime, grace: timedelta, leader: int) -> Measures:
+async def collect_measures(session: AsyncSession, now: datetime, grace: timedelta, leader: int) -> Measures:
     """Everything, as of now; `leader` is the key of the leader's lock."""
     open_rounds, unclosed = await _rounds(session, now)
     return Measures(
-        outbox=await undelivered(session, None),
+        outbox=await count_undelivered(session, None),
         overdue=await _overdue(session, now - grace),
-        answers=await waiting_answers(session),
-        jobs=await jobs(session),
+        answers=await count_waiting_answers(session),
+        jobs=await count_jobs(session),
         schedules=await _schedules(session),
         open_rounds=open_rounds,
         unclosed=unclosed,
@@ -105,14 +105,14 @@ async def measured(session: AsyncSession, now: datetime, grace: timedelta, leade
     )
 
 
-async def waiting_answers(session: AsyncSession, workspace_id: int | None = None) -> QueueMeasure:
+async def count_waiting_answers(session: AsyncSession, workspace_id: int | None = None) -> QueueMeasure:
     """The code answers that wait for their verdict, of one workspace or of all."""
     values = {} if workspace_id is None else {"workspace": workspace_id}
     query = _ANSWERS if workspace_id is None else f"{_ANSWERS} and {_OF_ONE}"
     return QueueMeasure("code", *(await session.execute(text(query), values)).one())
 
 
-async def jobs(session: AsyncSession) -> Sequence[JobMeasure]:
+async def count_jobs(session: AsyncSession) -> Sequence[JobMeasure]:
     """The jobs that wait, are being done, or failed for good."""
     return [JobMeasure(*row) for row in await session.execute(text(_JOBS))]
 
@@ -122,7 +122,9 @@ async def has_leader(session: AsyncSession, leader: int) -> bool:
     return bool(await session.scalar(text(_LED), {"high": leader >> 32, "low": leader & 0xFFFFFFFF}))
 
 
-async def postings(session: AsyncSession, workspace_id: int | None, since: datetime, limit: int) -> Sequence[Posting]:
+async def list_postings(
+    session: AsyncSession, workspace_id: int | None, since: datetime, limit: int
+) -> Sequence[Posting]:
     """The slots since then, the newest first."""
     mine = [] if workspace_id is None else [Schedule.workspace_id == workspace_id]
     query = (
@@ -138,7 +140,7 @@ async def postings(session: AsyncSession, workspace_id: int | None, since: datet
     return [Posting(*row) for row in await session.execute(query)]
 
 
-async def undelivered(session: AsyncSession, workspace_id: int | None) -> Sequence[QueueMeasure]:
+async def count_undelivered(session: AsyncSession, workspace_id: int | None) -> Sequence[QueueMeasure]:
     """The messages that wait, by platform."""
     query = (
         select(Chat.platform, func.count(), func.min(Outbox.due_at))
@@ -150,7 +152,7 @@ async def undelivered(session: AsyncSession, workspace_id: int | None) -> Sequen
     return [QueueMeasure(*row) for row in await session.execute(query)]
 
 
-async def failures(
+async def list_failed_messages(
     session: AsyncSession, workspace_id: int | None, since: datetime, limit: int
 ) -> Sequence[tuple[Outbox, Chat, Channel | None]]:
     """Messages due since then that were given up, or whose last try failed, the newest first."""
@@ -158,7 +160,7 @@ async def failures(
     return await _messages(session, workspace_id, since, limit, and_(failed, Outbox.error.is_not(None)))
 
 
-async def unjudged(
+async def list_unjudged_verdicts(
     session: AsyncSession, workspace_id: int | None, since: datetime, limit: int
 ) -> Sequence[tuple[Outbox, Chat, Channel | None]]:
     """Messages since then which tell a member that their code could not be judged, the newest first."""
@@ -166,7 +168,7 @@ async def unjudged(
     return await _messages(session, workspace_id, since, limit, and_(Outbox.kind == "verdict", ours))
 
 
-async def failed_jobs(
+async def list_failed_jobs(
     session: AsyncSession, workspace_id: int | None, since: datetime, limit: int
 ) -> Sequence[FailedJob]:
     """Jobs given up since then, the newest first; of one workspace those that judge its answers."""
@@ -175,7 +177,7 @@ async def failed_jobs(
     return [FailedJob(*row) for row in await session.execute(text(query), values)]
 
 
-async def undelivered_since(session: AsyncSession, workspace_id: int, now: datetime) -> Undelivered:
+async def summarize_undelivered(session: AsyncSession, workspace_id: int, now: datetime) -> Undelivered:
     """What should have been delivered by now and was not."""
     mine = (Outbox.workspace_id == workspace_id, Outbox.state.in_(UNSENT), Outbox.due_at <= now)
     count = await session.scalar(select(func.count()).select_from(Outbox).where(*mine))
@@ -196,7 +198,7 @@ async def record_devices(session: AsyncSession, devices: Collection[str], now: d
     await session.execute(delete(SandboxDevice).where(SandboxDevice.seen_at < oldest))
 
 
-async def gpu_seen(session: AsyncSession) -> bool:
+async def check_gpu(session: AsyncSession) -> bool:
     """Whether some sandbox has a GPU."""
     return bool(await session.scalar(select(has_gpu())))
 
@@ -249,7 +251,7 @@ def has_leader_sync(connection: Connection, key: int) -> bool:
     return bool(row and row[0])
 
 
-def waiting_work(connection: Connection) -> int:
+def count_waiting_work(connection: Connection) -> int:
     """How many schedules and jobs need a worker."""
     query = (
         "select (select count(*) from schedule where removed_at is null and paused_at is null) + "

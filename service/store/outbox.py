@@ -14,11 +14,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.store.tables import UNSENT, Channel, Chat, Identity, Outbox, Round, Schedule
 from service.wire import Notice, QuestionPost, RevealPost, VerdictNote
 
-PRIVATE_PATIENCE = timedelta(days=1)
+PRIVATE_TIMEOUT = timedelta(days=1)
 """How long a message that no slot depends on is tried."""
 
 
-async def leave(
+async def enqueue(
     session: AsyncSession,
     key: str,
     body: QuestionPost | RevealPost | VerdictNote | Notice,
@@ -59,33 +59,33 @@ async def leave(
     return made is not None
 
 
-def round_key(round_id: int, kind: str, schedule: Schedule, channel_id: int) -> str:
+def round_message_key(round_id: int, kind: str, schedule: Schedule, channel_id: int) -> str:
     """The key of a round's message to a channel. At the schedule's home it names none, as before there were others."""
     key = f"round:{round_id}:{kind}"
     return key if channel_id == schedule.channel_id else f"{key}:{channel_id}"
 
 
-async def round_channels(session: AsyncSession, round_id: int, schedule: Schedule) -> Sequence[int]:
+async def list_round_channels(session: AsyncSession, round_id: int, schedule: Schedule) -> Sequence[int]:
     """The channels the round was put to, whatever its schedule does by now."""
-    posts = [post.channel_id for post in await question_posts(session, round_id)]
+    posts = [post.channel_id for post in await list_question_posts(session, round_id)]
     return [channel_id for channel_id in posts if channel_id is not None] or [schedule.channel_id]
 
 
-async def question_posts(session: AsyncSession, round_id: int) -> Sequence[Outbox]:
+async def list_question_posts(session: AsyncSession, round_id: int) -> Sequence[Outbox]:
     """The messages that put the round's question to its channels, the schedule's home first."""
     query = select(Outbox).where(Outbox.round_id == round_id, Outbox.kind == "question").order_by(Outbox.id)
     return (await session.scalars(query)).all()
 
 
-async def asked_at(session: AsyncSession, round_: Round, chat_id: int | None = None) -> datetime:
+async def first_shown_at(session: AsyncSession, round_: Round, chat_id: int | None = None) -> datetime:
     """When members of the chat could first see the round's question: when a post arrived there, else anywhere, else
     when it was to."""
-    arrived = [(post.chat_id, post.sent_at) for post in await question_posts(session, round_.id) if post.sent_at]
+    arrived = [(post.chat_id, post.sent_at) for post in await list_question_posts(session, round_.id) if post.sent_at]
     there = [at for chat, at in arrived if chat == chat_id]
     return max(round_.opens_at, min(there or [at for _, at in arrived], default=round_.opens_at))
 
 
-async def claimable(session: AsyncSession, platform: str, now: datetime, limit: int) -> Sequence[Outbox]:
+async def lock_claimable(session: AsyncSession, platform: str, now: datetime, limit: int) -> Sequence[Outbox]:
     """The heads of their queues that may be made now, locked; those another courier is taking are left to it.
 
     The chats take turns: one with thousands of channels, and the platform's limit on it, holds up no other.
@@ -114,7 +114,7 @@ async def claimable(session: AsyncSession, platform: str, now: datetime, limit: 
     return (await session.scalars(query)).all()
 
 
-async def overdue(session: AsyncSession, now: datetime) -> Sequence[Outbox]:
+async def lock_expired(session: AsyncSession, now: datetime) -> Sequence[Outbox]:
     """Messages past their time that certainly were not made, locked."""
     query = (
         select(Outbox)
@@ -125,12 +125,12 @@ async def overdue(session: AsyncSession, now: datetime) -> Sequence[Outbox]:
     return (await session.scalars(query)).all()
 
 
-async def locked(session: AsyncSession, outbox_id: int) -> Outbox | None:
+async def lock_message(session: AsyncSession, outbox_id: int) -> Outbox | None:
     """The row, locked until the transaction ends."""
     return await session.get(Outbox, outbox_id, with_for_update=True)
 
 
-def take(row: Outbox, now: datetime, lease: timedelta) -> bool:
+def claim(row: Outbox, now: datetime, lease: timedelta) -> bool:
     """Hand the row to a courier until the lease ends. True where an earlier attempt may have arrived."""
     uncertain = row.state != "due"
     row.state, row.attempt, row.claimed_until = "sending", row.attempt + 1, now + lease
@@ -138,14 +138,14 @@ def take(row: Outbox, now: datetime, lease: timedelta) -> bool:
     return uncertain
 
 
-async def places(session: AsyncSession, rows: Sequence[Outbox]) -> list[Chat | Channel]:
+async def load_chats_and_channels(session: AsyncSession, rows: Sequence[Outbox]) -> list[Chat | Channel]:
     """The chats and channels of the rows. As long as they are kept `address` has to ask for none of them."""
     chats = await session.scalars(select(Chat).where(Chat.id.in_({row.chat_id for row in rows})))
     channels = await session.scalars(select(Channel).where(Channel.id.in_({row.channel_id for row in rows})))
     return [*chats, *channels]
 
 
-async def address(session: AsyncSession, row: Outbox) -> tuple[Chat, str, str | None] | None:
+async def resolve_address(session: AsyncSession, row: Outbox) -> tuple[Chat, str, str | None] | None:
     """Chat, the channel's external id there and the member's; None for a private message whose member is not known in
     that chat any more."""
     chat = await session.get_one(Chat, row.chat_id)
@@ -173,7 +173,7 @@ async def mark_sent(
     return None if row is None else (row[0], row[1], row[2])
 
 
-async def jobs_before(session: AsyncSession, job: int) -> int:
+async def count_jobs_ahead(session: AsyncSession, job: int) -> int:
     """How many jobs of its kind are at work or go before it."""
     return int(await session.scalar(_BEFORE, {"job": job}) or 0)
 

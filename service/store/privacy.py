@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store import members
-from service.store.members import Caller, all_of, identities
+from service.store.members import Caller, list_identities, merged_ids
 from service.store.session import allow_forgetting
 from service.store.tables import (
     UNSENT,
@@ -37,9 +37,9 @@ from service.store.tables import (
 )
 from service.wire import Who
 
-NOBODY = "someone who left"
+FORGOTTEN_NAME = "someone who left"
 """The name a forgotten member's points stand under."""
-FORGET = "forget"
+FORGET_CALL = "forget"
 """The inbox's word for the call that forgets."""
 
 
@@ -65,36 +65,36 @@ class CountingAnswer:
     at: datetime
 
 
-async def kept_counts(session: AsyncSession, member_id: int) -> tuple[int, int, int]:
+async def count_records(session: AsyncSession, member_id: int) -> tuple[int, int, int]:
     """How many answers, bookings and cards of a member are kept."""
     tables: tuple[type[AnswerRow] | type[Ledger] | type[CardRow], ...] = (AnswerRow, Ledger, CardRow)
     found = [
-        await session.scalar(select(func.count()).select_from(table).where(table.member_id.in_(all_of(member_id))))
+        await session.scalar(select(func.count()).select_from(table).where(table.member_id.in_(merged_ids(member_id))))
         for table in tables
     ]
     return int(found[0] or 0), int(found[1] or 0), int(found[2] or 0)
 
 
-async def answers_of(session: AsyncSession, member_id: int) -> Sequence[tuple[AnswerRow, str, VerdictRow | None]]:
+async def list_answers(session: AsyncSession, member_id: int) -> Sequence[tuple[AnswerRow, str, VerdictRow | None]]:
     """Every answer, the id of its question and its verdicts, oldest first."""
     rows = await session.execute(
         select(AnswerRow, QuestionRow.key, VerdictRow)
         .join(QuestionVersion, QuestionVersion.id == AnswerRow.version_id)
         .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
         .outerjoin(VerdictRow, VerdictRow.answer_id == AnswerRow.id)
-        .where(AnswerRow.member_id.in_(all_of(member_id)))
+        .where(AnswerRow.member_id.in_(merged_ids(member_id)))
         .order_by(AnswerRow.id, VerdictRow.id)
     )
     return [(answer, key, verdict) for answer, key, verdict in rows]
 
 
-async def ledger_of(session: AsyncSession, member_id: int) -> Sequence[Ledger]:
+async def list_ledger(session: AsyncSession, member_id: int) -> Sequence[Ledger]:
     """Every booking, oldest first."""
-    query = select(Ledger).where(Ledger.member_id.in_(all_of(member_id))).order_by(Ledger.id)
+    query = select(Ledger).where(Ledger.member_id.in_(merged_ids(member_id))).order_by(Ledger.id)
     return (await session.scalars(query)).all()
 
 
-async def cards_of(session: AsyncSession, member_id: int) -> Sequence[tuple[CardRow, str]]:
+async def list_cards(session: AsyncSession, member_id: int) -> Sequence[tuple[CardRow, str]]:
     """Every card and the id of its question."""
     rows = await session.execute(
         select(CardRow, QuestionRow.key)
@@ -105,19 +105,19 @@ async def cards_of(session: AsyncSession, member_id: int) -> Sequence[tuple[Card
     return [(card, key) for card, key in rows]
 
 
-async def reports_of(session: AsyncSession, member_id: int) -> Sequence[ReportRow]:
+async def list_reports(session: AsyncSession, member_id: int) -> Sequence[ReportRow]:
     """What the member reported, oldest first."""
     return (
         await session.scalars(select(ReportRow).where(ReportRow.member_id == member_id).order_by(ReportRow.id))
     ).all()
 
 
-async def hide(session: AsyncSession, member_id: int, hidden: bool) -> None:
+async def set_hidden(session: AsyncSession, member_id: int, hidden: bool) -> None:
     """Leave the member out of boards, or put them back."""
-    await session.execute(update(Member).where(Member.id.in_(all_of(member_id))).values(hidden=hidden))
+    await session.execute(update(Member).where(Member.id.in_(merged_ids(member_id))).values(hidden=hidden))
 
 
-async def forget(session: AsyncSession, caller: Caller, now: datetime) -> None:
+async def forget_member(session: AsyncSession, caller: Caller, now: datetime) -> None:
     """Empty all that says who the caller is and what they wrote, and keep every number, so that totals stay right.
 
     What they answered in rounds still open is withdrawn. Messages not yet made to them never will be.
@@ -132,11 +132,13 @@ async def forget(session: AsyncSession, caller: Caller, now: datetime) -> None:
     await _empty_codes(session, caller.member_id)
     await session.execute(delete(Identity).where(Identity.member_id == caller.member_id))
     await session.execute(
-        update(Member).where(Member.id.in_(all_of(caller.member_id))).values(name=NOBODY, hidden=True, forgotten_at=now)
+        update(Member)
+        .where(Member.id.in_(merged_ids(caller.member_id)))
+        .values(name=FORGOTTEN_NAME, hidden=True, forgotten_at=now)
     )
 
 
-async def forgetting_reply(session: AsyncSession, who: Who, event_id: str) -> dict[str, Any] | None:
+async def find_forget_reply(session: AsyncSession, who: Who, event_id: str) -> dict[str, Any] | None:
     """What was answered when this event made the service forget a member, whom nobody can name any more."""
     query = (
         select(InboxRow.reply)
@@ -145,7 +147,7 @@ async def forgetting_reply(session: AsyncSession, who: Who, event_id: str) -> di
             Chat.platform == who.platform,
             Chat.external_id == who.workspace,
             InboxRow.event_id == event_id,
-            InboxRow.call.startswith(f"{FORGET} ", autoescape=True),
+            InboxRow.call.startswith(f"{FORGET_CALL} ", autoescape=True),
         )
     )
     reply = await session.scalar(query)
@@ -159,7 +161,7 @@ async def _withdraw(session: AsyncSession, member_id: int) -> None:
 
 async def _empty_log(session: AsyncSession, member_id: int) -> None:
     await allow_forgetting(session)
-    mine = AnswerRow.member_id.in_(all_of(member_id))
+    mine = AnswerRow.member_id.in_(merged_ids(member_id))
     theirs = select(AnswerRow.id).where(mine)
     # Options are numbers in a distribution; a text or a program can say who wrote it.
     kept: Any = func.jsonb_strip_nulls(func.jsonb_build_object("options", AnswerRow.given["options"]))
@@ -172,10 +174,12 @@ async def _empty_messages(session: AsyncSession, caller: Caller) -> None:
     private = Outbox.member_id == caller.member_id
     unsent = Outbox.state.in_(UNSENT)
     await session.execute(update(Outbox).where(private, unsent).values(state="skipped", error="the member left"))
-    await session.execute(update(Outbox).where(private).values(body={"kind": "notice", "title": NOBODY, "text": ""}))
-    for identity, chat in await identities(session, caller.member_id):
+    await session.execute(
+        update(Outbox).where(private).values(body={"kind": "notice", "title": FORGOTTEN_NAME, "text": ""})
+    )
+    for identity, chat in await list_identities(session, caller.member_id):
         label = InboxRow.call.endswith(f" {identity.id}", autoescape=True)
-        other = InboxRow.call != f"{FORGET} {identity.id}"
+        other = InboxRow.call != f"{FORGET_CALL} {identity.id}"
         await session.execute(delete(InboxRow).where(InboxRow.chat_id == chat.id, label, other))
 
 
@@ -185,7 +189,7 @@ async def _empty_codes(session: AsyncSession, member_id: int) -> None:
 
 async def _empty_reveals(session: AsyncSession, caller: Caller) -> None:
     """The points and boards of reveals, which name members by nothing but their name."""
-    rows = all_of(caller.member_id)
+    rows = merged_ids(caller.member_id)
     known = (
         select(AnswerRow.name).where(AnswerRow.member_id.in_(rows)),
         select(Member.name).where(Member.id.in_(rows)),
@@ -204,17 +208,18 @@ def _without(data: Any, names: set[str]) -> Any:
         return [_without(item, names) for item in data]
     if isinstance(data, dict):
         return {
-            key: NOBODY if key == "name" and value in names else _without(value, names) for key, value in data.items()
+            key: FORGOTTEN_NAME if key == "name" and value in names else _without(value, names)
+            for key, value in data.items()
         }
     return data
 
 
 async def _empty_archives(session: AsyncSession, caller: Caller) -> None:
-    theirs = set(await session.scalars(all_of(caller.member_id)))
+    theirs = set(await session.scalars(merged_ids(caller.member_id)))
     for season in await session.scalars(select(Season).where(Season.workspace_id == caller.workspace_id)):
         if any(row["member"] in theirs for row in season.archive or ()):
             season.archive = [
-                {**row, "name": NOBODY} if row["member"] in theirs else row for row in season.archive or ()
+                {**row, "name": FORGOTTEN_NAME} if row["member"] in theirs else row for row in season.archive or ()
             ]
 
 
@@ -228,12 +233,12 @@ async def lock_members(session: AsyncSession, member_ids: Sequence[int]) -> dict
     return found
 
 
-async def chats_of_member(session: AsyncSession, member_id: int) -> set[int]:
+async def list_member_chats(session: AsyncSession, member_id: int) -> set[int]:
     """The chats a member is known in."""
     return set(await session.scalars(select(Identity.chat_id).where(Identity.member_id == member_id)))
 
 
-async def ledger_sums(session: AsyncSession, member_id: int) -> dict[str, LedgerSum]:
+async def sum_ledger(session: AsyncSession, member_id: int) -> dict[str, LedgerSum]:
     """All a member's bookings, those of one round added up."""
     rounds = await session.execute(
         select(
@@ -272,7 +277,7 @@ async def post_ledger(session: AsyncSession, workspace_id: int, rows: Sequence[t
         await session.execute(insert(Ledger).values(values).on_conflict_do_nothing())
 
 
-async def counting_answers(session: AsyncSession, member_id: int) -> dict[int, CountingAnswer]:
+async def list_counting_answers(session: AsyncSession, member_id: int) -> dict[int, CountingAnswer]:
     """Every answer of a member that counts, by round."""
     rows = await session.execute(
         select(CurrentAnswer.round_id, AnswerRow.id, AnswerRow.at)
@@ -294,7 +299,7 @@ async def move_counting_answers(session: AsyncSession, kept: int, gone: int, the
     await session.execute(update(CurrentAnswer).where(leaving).values(member_id=kept))
 
 
-async def unite_cards(session: AsyncSession, kept: int, gone: int) -> int:
+async def merge_cards(session: AsyncSession, kept: int, gone: int) -> int:
     """Unite two members' cards: of a question both have, the state reviewed last stays, and all reviews count.
     Returns how many came to `kept`."""
     have = {card.question_id: card for card in await session.scalars(select(CardRow).where(CardRow.member_id == kept))}
@@ -321,7 +326,7 @@ async def repoint_member(session: AsyncSession, kept: int, gone: int) -> None:
     await session.execute(update(Member).where(Member.merged_into == gone).values(merged_into=kept))
     await session.execute(delete(LinkCodeRow).where(LinkCodeRow.member_id.in_((kept, gone))))
     excused = await session.scalars(select(StreakGrace.round_id).where(StreakGrace.member_id == gone))
-    await members.excuse_rounds(session, kept, list(excused))
+    await members.add_streak_graces(session, kept, list(excused))
     await session.execute(delete(StreakGrace).where(StreakGrace.member_id == gone))
 
 

@@ -29,19 +29,19 @@ class Version:
     """The document and the line where it stands, or stood when it said this."""
 
 
-async def version(session: AsyncSession, version_id: int) -> Version:
+async def get_version(session: AsyncSession, version_id: int) -> Version:
     """The version of that id, which a row of ours names. Raises NoResultFound for any other."""
     return _read((await session.execute(_select().where(QuestionVersion.id == version_id))).one())
 
 
-async def version_for(session: AsyncSession, workspace_id: int, version_id: int) -> Version | None:
+async def find_version(session: AsyncSession, workspace_id: int, version_id: int) -> Version | None:
     """The version, where its bank is for everybody or this workspace's own."""
     ours = or_(BankRow.workspace_id.is_(None), BankRow.workspace_id == workspace_id)
     row = (await session.execute(_select().where(QuestionVersion.id == version_id, ours))).one_or_none()
     return None if row is None else _read(row)
 
 
-async def newest(session: AsyncSession, question_id: int) -> int:
+async def newest_version_id(session: AsyncSession, question_id: int) -> int:
     """The id of the version that is asked now; of a family, the family itself."""
     query = (
         select(QuestionVersion.id)
@@ -51,7 +51,7 @@ async def newest(session: AsyncSession, question_id: int) -> int:
     return (await session.scalars(query.where(QuestionVersion.drawing == 0))).one()
 
 
-async def open_in(session: AsyncSession, workspace_id: int, question_id: int) -> bool:
+async def is_open_in_round(session: AsyncSession, workspace_id: int, question_id: int) -> bool:
     """Whether some round of this workspace asks the question right now, in any version."""
     query = (
         select(Round.id)

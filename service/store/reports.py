@@ -26,14 +26,14 @@ def add(session: AsyncSession, caller: Caller, version_id: int, text: str, now: 
     return row
 
 
-async def all_of(session: AsyncSession, workspace_id: int) -> Sequence[tuple[ReportRow, str, str]]:
+async def list_reports(session: AsyncSession, workspace_id: int) -> Sequence[tuple[ReportRow, str, str]]:
     """The reports with the question's id and the reporter's name, those still open first, then the newest first."""
     query = _select().where(ReportRow.workspace_id == workspace_id)
     rows = await session.execute(query.order_by(ReportRow.state != "open", ReportRow.id.desc()))
     return [(report, key, name) for report, key, name in rows]
 
 
-async def find(session: AsyncSession, workspace_id: int, report_id: int) -> tuple[ReportRow, str, str] | None:
+async def lock_report(session: AsyncSession, workspace_id: int, report_id: int) -> tuple[ReportRow, str, str] | None:
     """One report of this workspace, locked until the transaction ends."""
     query = _select().where(ReportRow.workspace_id == workspace_id, ReportRow.id == report_id)
     row = (await session.execute(query.with_for_update(of=ReportRow))).one_or_none()

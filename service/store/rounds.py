@@ -14,14 +14,14 @@ from service.domain.standings import Attendance
 from service.store.schedules import posts_to
 from service.store.tables import CurrentAnswer, QuestionVersion, Round, Schedule, StreakGrace
 
-TIMING: Final = ("at", "weekdays", "zone", "country")
+TIMING_FIELDS: Final = ("at", "weekdays", "zone", "country")
 """What of a schedule's spec says when its slots fall."""
-TICKING: Final = 0x_DA117_0003
+TICK_LOCK: Final = 0x_DA117_0003
 """Key of the advisory lock of whoever makes rounds."""
 Histories = dict[tuple[int, int], list[Attendance]]
 
 
-async def make(
+async def create(
     session: AsyncSession,
     schedule_id: int,
     day: date,
@@ -44,7 +44,7 @@ async def make(
     return None if made is None else await session.get(Round, made)
 
 
-async def of_workspace(
+async def find_in_workspace(
     session: AsyncSession, workspace_id: int, round_id: int, *, share: bool = False
 ) -> tuple[Round, Schedule] | None:
     """A posted round of this workspace and its schedule. With `share` it cannot be closed meanwhile."""
@@ -55,7 +55,7 @@ async def of_workspace(
     return None if row is None else (row[0], row[1])
 
 
-async def shared(session: AsyncSession, round_id: int) -> tuple[Round, Schedule] | None:
+async def lock_shared(session: AsyncSession, round_id: int) -> tuple[Round, Schedule] | None:
     """The round and its schedule, kept from being closed until the transaction ends."""
     query = _asked().where(Round.id == round_id).with_for_update(of=Round, read=True)
     row = (await session.execute(query.execution_options(populate_existing=True))).one_or_none()
@@ -70,7 +70,9 @@ async def lock_open(session: AsyncSession, round_id: int) -> tuple[Round, Schedu
     return None if row is None else (row[0], row[1])
 
 
-async def open_in(session: AsyncSession, channel_id: int, now: datetime) -> Sequence[tuple[Round, Schedule]]:
+async def list_open_in_channel(
+    session: AsyncSession, channel_id: int, now: datetime
+) -> Sequence[tuple[Round, Schedule]]:
     """The channel's rounds that take answers now, oldest first."""
     query = _asked().where(
         posts_to(channel_id), Round.closed_at.is_(None), Round.opens_at <= now, Round.closes_at > now
@@ -78,7 +80,9 @@ async def open_in(session: AsyncSession, channel_id: int, now: datetime) -> Sequ
     return [(row[0], row[1]) for row in await session.execute(query.order_by(Round.opens_at, Round.id))]
 
 
-async def open_of(session: AsyncSession, workspace_id: int, now: datetime) -> Sequence[tuple[Round, Schedule]]:
+async def list_open_in_workspace(
+    session: AsyncSession, workspace_id: int, now: datetime
+) -> Sequence[tuple[Round, Schedule]]:
     """The whole workspace's rounds that take answers now, oldest first."""
     query = _asked().where(
         Schedule.workspace_id == workspace_id, Round.closed_at.is_(None), Round.opens_at <= now, Round.closes_at > now
@@ -86,7 +90,7 @@ async def open_of(session: AsyncSession, workspace_id: int, now: datetime) -> Se
     return [(row[0], row[1]) for row in await session.execute(query.order_by(Round.opens_at, Round.id))]
 
 
-async def closed_asking(session: AsyncSession, question_id: int) -> Sequence[tuple[Round, Schedule]]:
+async def list_closed_with_question(session: AsyncSession, question_id: int) -> Sequence[tuple[Round, Schedule]]:
     """Every closed round that asked the question, in whatever version and workspace, oldest first."""
     query = (
         _asked()
@@ -97,27 +101,27 @@ async def closed_asking(session: AsyncSession, question_id: int) -> Sequence[tup
     return [(row[0], row[1]) for row in await session.execute(query)]
 
 
-async def to_close(session: AsyncSession, now: datetime) -> Sequence[int]:
+async def list_due_to_close(session: AsyncSession, now: datetime) -> Sequence[int]:
     """The rounds whose time is up and whose books are open, oldest first."""
     query = select(Round.id).where(Round.closed_at.is_(None), Round.skipped.is_(None), Round.closes_at <= now)
     return (await session.scalars(query.order_by(Round.closes_at, Round.id))).all()
 
 
-async def timings(session: AsyncSession) -> Sequence[tuple[dict[str, Any], datetime]]:
+async def list_timings(session: AsyncSession) -> Sequence[tuple[dict[str, Any], datetime]]:
     """What the schedules that post say of when, each once, with the instant that all of them are dealt with up to."""
-    pairs = [part for name in TIMING for part in (literal(name), Schedule.spec[name])]
+    pairs = [part for name in TIMING_FIELDS for part in (literal(name), Schedule.spec[name])]
     timing = func.jsonb_strip_nulls(func.jsonb_build_object(*pairs), type_=JSONB).label("timing")
     said = select(timing, Schedule.since).where(*_posting()).subquery()
     query = select(said.c.timing, func.min(said.c.since)).group_by(said.c.timing).order_by(func.min(said.c.since))
     return [(row[0], row[1]) for row in await session.execute(query)]
 
 
-async def owing(
+async def lock_due_schedules(
     session: AsyncSession, timing: dict[str, Any], until: datetime, after: int, most: int
 ) -> Sequence[Schedule]:
     """So many schedules of that timing beyond the id `after`, not dealt with up to `until`, locked. Others may be among
     them that keep more days. Those that somebody else has in hand are left to them, and all while another ticks."""
-    if not await session.scalar(select(func.pg_try_advisory_xact_lock(TICKING))):
+    if not await session.scalar(select(func.pg_try_advisory_xact_lock(TICK_LOCK))):
         return ()
     query = select(Schedule).where(
         *_posting(), Schedule.spec.contains(timing), Schedule.since < until, Schedule.id > after
@@ -125,7 +129,9 @@ async def owing(
     return (await session.scalars(query.order_by(Schedule.id).limit(most).with_for_update(skip_locked=True))).all()
 
 
-async def histories(session: AsyncSession, schedule_ids: Collection[int], member_ids: Collection[int]) -> Histories:
+async def load_histories(
+    session: AsyncSession, schedule_ids: Collection[int], member_ids: Collection[int]
+) -> Histories:
     """For each (schedule, member) the schedule's rounds oldest first.
 
     Skipped rounds, restored ones and those before the member's first answer are excused. A round that is still
@@ -153,7 +159,7 @@ async def histories(session: AsyncSession, schedule_ids: Collection[int], member
     return found
 
 
-async def schedules_of(session: AsyncSession, workspace_id: int, channel_id: int | None) -> list[int]:
+async def list_streak_schedules(session: AsyncSession, workspace_id: int, channel_id: int | None) -> list[int]:
     """The schedules whose streaks still run: those of the channel, or of the whole workspace, not removed."""
     query = select(Schedule.id).where(Schedule.workspace_id == workspace_id, Schedule.removed_at.is_(None))
     if channel_id is not None:

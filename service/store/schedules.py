@@ -23,23 +23,23 @@ def posts_to(channel_id: int) -> ColumnElement[bool]:
     return or_(Schedule.channel_id == channel_id, Schedule.id.in_(shared))
 
 
-async def channels_of(session: AsyncSession, schedule: Schedule) -> Sequence[int]:
+async def list_channels(session: AsyncSession, schedule: Schedule) -> Sequence[int]:
     """Every channel the schedule posts to, its home first."""
     query = select(ScheduleChannel.channel_id).where(ScheduleChannel.schedule_id == schedule.id)
     query = query.order_by(ScheduleChannel.since, ScheduleChannel.channel_id)
     return [schedule.channel_id, *await session.scalars(query)]
 
 
-async def channel_in(session: AsyncSession, schedule: Schedule, chat_id: int | None) -> int | None:
+async def find_channel_in_chat(session: AsyncSession, schedule: Schedule, chat_id: int | None) -> int | None:
     """The first of the schedule's channels in that chat; None where it has none there."""
-    for channel_id in await channels_of(session, schedule):
+    for channel_id in await list_channels(session, schedule):
         channel = await session.get_one(Channel, channel_id)
         if chat_id in (None, channel.chat_id):
             return channel_id
     return None
 
 
-async def shared_with(session: AsyncSession, schedule_id: int) -> Sequence[tuple[Channel, str]]:
+async def list_shared_channels(session: AsyncSession, schedule_id: int) -> Sequence[tuple[Channel, str]]:
     """The further channels of a schedule, in the order they were added, with their platforms."""
     query = (
         select(Channel, Chat.platform)
@@ -51,7 +51,7 @@ async def shared_with(session: AsyncSession, schedule_id: int) -> Sequence[tuple
     return [(channel, platform) for channel, platform in await session.execute(query)]
 
 
-async def places(session: AsyncSession, platform: str) -> Sequence[tuple[str, str, str]]:
+async def list_posting_channels(session: AsyncSession, platform: str) -> Sequence[tuple[str, str, str]]:
     """Every channel of the platform that a schedule posts to: its chat's id, its own, its name."""
     shared = select(ScheduleChannel.channel_id).join(Schedule, Schedule.id == ScheduleChannel.schedule_id)
     at_home = select(Schedule.channel_id).where(Schedule.removed_at.is_(None))
@@ -65,29 +65,29 @@ async def places(session: AsyncSession, platform: str) -> Sequence[tuple[str, st
     return [(chat, channel, name) for chat, channel, name in await session.execute(query)]
 
 
-async def share(session: AsyncSession, schedule: Schedule, channel_id: int, now: datetime) -> None:
+async def add_channel(session: AsyncSession, schedule: Schedule, channel_id: int, now: datetime) -> None:
     """Have it post to this channel too; once is enough."""
     row = {"schedule_id": schedule.id, "channel_id": channel_id, "workspace_id": schedule.workspace_id, "since": now}
     await session.execute(insert(ScheduleChannel).values(row).on_conflict_do_nothing())
 
 
-async def unshare(session: AsyncSession, schedule: Schedule, channel_id: int) -> None:
+async def remove_channel(session: AsyncSession, schedule: Schedule, channel_id: int) -> None:
     """Have it no longer post to this channel, which it was shared with."""
     mine = (ScheduleChannel.schedule_id == schedule.id, ScheduleChannel.channel_id == channel_id)
     await session.execute(delete(ScheduleChannel).where(*mine))
 
 
-async def platform_of(session: AsyncSession, channel: Channel) -> str:
+async def get_platform(session: AsyncSession, channel: Channel) -> str:
     """The platform of the channel's chat."""
     return (await session.scalars(select(Chat.platform).where(Chat.id == channel.chat_id))).one()
 
 
-async def workspace_of(session: AsyncSession, channel_id: int) -> int:
+async def get_workspace_id(session: AsyncSession, channel_id: int) -> int:
     """The workspace a channel belongs to."""
     return (await session.scalars(select(Channel.workspace_id).where(Channel.id == channel_id))).one()
 
 
-async def zone_of(session: AsyncSession, workspace_id: int, channel_id: int | None = None) -> str:
+async def get_zone(session: AsyncSession, workspace_id: int, channel_id: int | None = None) -> str:
     """The zone of the channel's (or the workspace's) oldest schedule, for saying when a day begins; UTC without one."""
     query = select(Schedule.spec["zone"].astext).where(
         Schedule.workspace_id == workspace_id, Schedule.removed_at.is_(None)
@@ -97,7 +97,7 @@ async def zone_of(session: AsyncSession, workspace_id: int, channel_id: int | No
     return await session.scalar(query.order_by(Schedule.id).limit(1)) or "UTC"
 
 
-async def find(session: AsyncSession, workspace_id: int, schedule_id: int) -> tuple[Schedule, Channel] | None:
+async def lock_schedule(session: AsyncSession, workspace_id: int, schedule_id: int) -> tuple[Schedule, Channel] | None:
     """A schedule of this workspace that was not removed, with its channel; locked until the transaction ends."""
     query = (
         select(Schedule, Channel)
@@ -109,7 +109,7 @@ async def find(session: AsyncSession, workspace_id: int, schedule_id: int) -> tu
     return None if row is None else (row[0], row[1])
 
 
-async def all_of(session: AsyncSession, workspace_id: int) -> Sequence[tuple[Schedule, Channel]]:
+async def list_schedules(session: AsyncSession, workspace_id: int) -> Sequence[tuple[Schedule, Channel]]:
     """Every schedule of the workspace that was not removed, oldest first, with its channel."""
     query = (
         select(Schedule, Channel)
@@ -120,12 +120,12 @@ async def all_of(session: AsyncSession, workspace_id: int) -> Sequence[tuple[Sch
     return [(schedule, channel) for schedule, channel in await session.execute(query)]
 
 
-async def skips(session: AsyncSession, schedule_id: int) -> frozenset[date]:
+async def list_skips(session: AsyncSession, schedule_id: int) -> frozenset[date]:
     """The dates an admin took out."""
     return frozenset(await session.scalars(select(ScheduleSkip.day).where(ScheduleSkip.schedule_id == schedule_id)))
 
 
-async def skips_of(session: AsyncSession, schedule_ids: Sequence[int]) -> dict[int, frozenset[date]]:
+async def list_skips_by_schedule(session: AsyncSession, schedule_ids: Sequence[int]) -> dict[int, frozenset[date]]:
     """The dates admins took out of these schedules; none for one without."""
     found: dict[int, set[date]] = {}
     rows = select(ScheduleSkip.schedule_id, ScheduleSkip.day).where(ScheduleSkip.schedule_id.in_(schedule_ids))
@@ -134,12 +134,12 @@ async def skips_of(session: AsyncSession, schedule_ids: Sequence[int]) -> dict[i
     return {schedule_id: frozenset(days) for schedule_id, days in found.items()}
 
 
-async def skip(session: AsyncSession, schedule_id: int, day: date) -> None:
+async def add_skip(session: AsyncSession, schedule_id: int, day: date) -> None:
     """Take a date out; once is enough."""
     await session.execute(insert(ScheduleSkip).values(schedule_id=schedule_id, day=day).on_conflict_do_nothing())
 
 
-async def round_on(session: AsyncSession, schedule_id: int, day: date) -> Round | None:
+async def find_round(session: AsyncSession, schedule_id: int, day: date) -> Round | None:
     """The round of that slot, where one was written."""
     return await session.scalar(select(Round).where(Round.schedule_id == schedule_id, Round.day == day))
 

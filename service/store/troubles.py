@@ -12,10 +12,10 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from service.store.schedules import channels_of
+from service.store.schedules import list_channels
 from service.store.tables import UNSENT, Channel, Chat, Identity, InstallationRow, Outbox, Round, Schedule, Trouble
 
-What = Literal["late", "refused", "sandbox", "revoked"]
+TroubleKind = Literal["late", "refused", "sandbox", "revoked"]
 PRIVATE_CHATS = ("discord", "slack")
 """Where an admin is told alone; in the other chats all sit in one room."""
 
@@ -39,7 +39,7 @@ class DelayedAnswers:
 
 
 async def open_trouble(
-    session: AsyncSession, workspace_id: int, what: What, subject: int, detail: dict[str, Any], now: datetime
+    session: AsyncSession, workspace_id: int, what: TroubleKind, subject: int, detail: dict[str, Any], now: datetime
 ) -> Trouble | None:
     """Open a trouble; None where it is open already, by whomever."""
     values = {"workspace_id": workspace_id, "what": what, "subject": subject, "detail": detail, "since": now}
@@ -53,20 +53,22 @@ async def close_trouble(session: AsyncSession, trouble: Trouble, now: datetime) 
     return await session.scalar(ending.returning(Trouble.id)) is not None
 
 
-async def open_troubles(session: AsyncSession, what: What) -> Sequence[Trouble]:
+async def list_open(session: AsyncSession, what: TroubleKind) -> Sequence[Trouble]:
     """The open troubles of a kind, oldest first."""
     query = select(Trouble).where(Trouble.what == what, Trouble.over_at.is_(None)).order_by(Trouble.id)
     return (await session.scalars(query)).all()
 
 
-async def recent_troubles(session: AsyncSession, workspace_id: int | None, since: datetime) -> Sequence[Trouble]:
+async def list_recent(session: AsyncSession, workspace_id: int | None, since: datetime) -> Sequence[Trouble]:
     """Those that are open or ended since, of one workspace or of all, the newest first."""
     mine = [] if workspace_id is None else [Trouble.workspace_id == workspace_id]
     query = select(Trouble).where(*mine, (Trouble.over_at.is_(None)) | (Trouble.over_at >= since))
     return (await session.scalars(query.order_by(Trouble.id.desc()))).all()
 
 
-async def late_posts(session: AsyncSession, before: datetime, most: int) -> Sequence[tuple[Outbox, Schedule, Channel]]:
+async def list_late_posts(
+    session: AsyncSession, before: datetime, most: int
+) -> Sequence[tuple[Outbox, Schedule, Channel]]:
     """Questions due before then that do not stand yet and of which no trouble is open."""
     known = exists().where(Trouble.what == "late", Trouble.subject == Outbox.id, Trouble.over_at.is_(None))
     query = (
@@ -81,7 +83,7 @@ async def late_posts(session: AsyncSession, before: datetime, most: int) -> Sequ
     return [(row, schedule, channel) for row, schedule, channel in await session.execute(query)]
 
 
-async def settled_late_posts(session: AsyncSession, most: int) -> Sequence[tuple[Trouble, Outbox]]:
+async def list_settled_late_posts(session: AsyncSession, most: int) -> Sequence[tuple[Trouble, Outbox]]:
     """Open troubles about late questions that were posted or given up since."""
     query = (
         select(Trouble, Outbox)
@@ -93,7 +95,7 @@ async def settled_late_posts(session: AsyncSession, most: int) -> Sequence[tuple
     return [(trouble, row) for trouble, row in await session.execute(query)]
 
 
-async def recovered_channels(session: AsyncSession, most: int) -> Sequence[Trouble]:
+async def list_recovered_channels(session: AsyncSession, most: int) -> Sequence[Trouble]:
     """Open troubles of channels that have taken a message since."""
     arrived = exists().where(
         Outbox.channel_id == Trouble.subject, Outbox.member_id.is_(None), Outbox.sent_at > Trouble.since
@@ -102,12 +104,12 @@ async def recovered_channels(session: AsyncSession, most: int) -> Sequence[Troub
     return (await session.scalars(query.order_by(Trouble.id).limit(most))).all()
 
 
-async def delayed_answers(session: AsyncSession, before: datetime) -> Sequence[DelayedAnswers]:
+async def list_delayed_answers(session: AsyncSession, before: datetime) -> Sequence[DelayedAnswers]:
     """The workspaces in which a code answer has waited since then or longer."""
     return [DelayedAnswers(*row) for row in await session.execute(text(_BEHIND), {"before": before})]
 
 
-async def revoked_installations(session: AsyncSession) -> Sequence[Chat]:
+async def list_revoked_chats(session: AsyncSession) -> Sequence[Chat]:
     """The chats whose installation was revoked, and that no other serves."""
     live = aliased(InstallationRow)
     same = and_(live.platform == InstallationRow.platform, live.revoked_at.is_(None))
@@ -127,19 +129,19 @@ async def revoked_installations(session: AsyncSession) -> Sequence[Chat]:
     return (await session.scalars(query)).all()
 
 
-async def oldest_schedule(session: AsyncSession, workspace_id: int) -> Schedule | None:
+async def get_oldest_schedule(session: AsyncSession, workspace_id: int) -> Schedule | None:
     """The workspace's oldest schedule, whose maker is told what concerns no schedule."""
     query = select(Schedule).where(Schedule.workspace_id == workspace_id, Schedule.removed_at.is_(None))
     return await session.scalar(query.order_by(Schedule.id).limit(1))
 
 
-async def oldest_channel(session: AsyncSession, workspace_id: int) -> Channel | None:
+async def get_oldest_channel(session: AsyncSession, workspace_id: int) -> Channel | None:
     """The workspace's oldest channel."""
     query = select(Channel).where(Channel.workspace_id == workspace_id)
     return await session.scalar(query.order_by(Channel.id).limit(1))
 
 
-async def schedule_of_message(session: AsyncSession, outbox_id: int) -> Schedule | None:
+async def get_schedule_of_message(session: AsyncSession, outbox_id: int) -> Schedule | None:
     """The schedule whose question a message puts."""
     query = (
         select(Schedule).join(Round, Round.schedule_id == Schedule.id).join(Outbox, Outbox.round_id == Round.id)
@@ -147,7 +149,7 @@ async def schedule_of_message(session: AsyncSession, outbox_id: int) -> Schedule
     return await session.scalar(query)
 
 
-async def notice_target_elsewhere(
+async def find_notice_target(
     session: AsyncSession, schedule: Schedule, troubled: Collection[int]
 ) -> NoticeTarget | None:
     """Where the schedule's maker can be told in a chat that has no trouble, else a channel of it that is in one."""
@@ -161,7 +163,7 @@ async def notice_target_elsewhere(
         chat_id = await session.scalar(known.order_by(Identity.id).limit(1))
         if chat_id is not None:
             return NoticeTarget(chat_id, None, schedule.made_by)
-    for channel_id in await channels_of(session, schedule):
+    for channel_id in await list_channels(session, schedule):
         channel = await session.get_one(Channel, channel_id)
         if channel.chat_id not in troubled:
             return NoticeTarget(channel.chat_id, channel.id, None)

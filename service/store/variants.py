@@ -12,16 +12,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from questions.model import Question, as_data
-from service.store.banks import has_drawings
-from service.store.members import Caller, all_of
+from service.store.banks import has_variants
+from service.store.members import Caller, merged_ids
 from service.store.tables import AnswerRow, QuestionVersion, Round, Schedule
 from service.store.tables import QuestionRow as QuestionRow
 
 _JOBS = table("procrastinate_jobs", column("task_name"), column("args", JSONB))
-Drawn = aliased(QuestionVersion, name="drawn")
+Variant = aliased(QuestionVersion, name="drawn")
 
 
-async def undrawn(session: AsyncSession, task: str) -> list[int]:
+async def list_families_without_variants(session: AsyncSession, task: str) -> list[int]:
     """Families that are asked now, with nothing drawn from them and no job of that name about it, failed ones too."""
     job = exists().where(_JOBS.c.task_name == task, _JOBS.c.args["version_id"].as_integer() == QuestionVersion.id)
     query = (
@@ -32,7 +32,7 @@ async def undrawn(session: AsyncSession, task: str) -> list[int]:
             QuestionVersion.drawing == 0,
             QuestionVersion.version == QuestionRow.current,
             QuestionRow.retired_at.is_(None),
-            ~has_drawings(),
+            ~has_variants(),
             ~job,
         )
     )
@@ -62,31 +62,31 @@ async def add(
         await session.execute(insert(QuestionVersion).values(rows).on_conflict_do_nothing())
 
 
-async def to_ask(session: AsyncSession, workspace_id: int, version_id: int) -> int:
+async def pick_for_round(session: AsyncSession, workspace_id: int, version_id: int) -> int:
     """The version to ask in a round: of a family a drawing new to the workspace, or the one met longest ago."""
     asked = (
         select(func.max(Round.id))
         .join(Schedule, Schedule.id == Round.schedule_id)
-        .where(Schedule.workspace_id == workspace_id, Round.version_id == Drawn.id)
+        .where(Schedule.workspace_id == workspace_id, Round.version_id == Variant.id)
         .scalar_subquery()
     )
-    return await _first(session, version_id, asked.asc().nulls_first(), Drawn.drawing)
+    return await _first(session, version_id, asked.asc().nulls_first(), Variant.drawing)
 
 
-async def to_practice(session: AsyncSession, member_id: int, version_id: int) -> int:
+async def pick_for_practice(session: AsyncSession, member_id: int, version_id: int) -> int:
     """The version to practice: of a family a drawing new to the member, or the one answered longest ago.
 
     The last drawings come first, as rounds begin with the first.
     """
     answered = (
         select(func.max(AnswerRow.id))
-        .where(AnswerRow.member_id.in_(all_of(member_id)), AnswerRow.version_id == Drawn.id)
+        .where(AnswerRow.member_id.in_(merged_ids(member_id)), AnswerRow.version_id == Variant.id)
         .scalar_subquery()
     )
-    return await _first(session, version_id, answered.asc().nulls_first(), Drawn.drawing.desc())
+    return await _first(session, version_id, answered.asc().nulls_first(), Variant.drawing.desc())
 
 
-async def met(session: AsyncSession, caller: Caller, version_id: int, wanted: str) -> int:
+async def pick_to_explain(session: AsyncSession, caller: Caller, version_id: int, wanted: str) -> int:
     """The version to explain: of a family the drawing of that id, else the one the caller or the workspace met last.
 
     Only a drawing that the caller answered, or that a closed round of the workspace asked, is ever explained.
@@ -99,7 +99,7 @@ async def met(session: AsyncSession, caller: Caller, version_id: int, wanted: st
         .join(Schedule, Schedule.id == Round.schedule_id)
         .where(Schedule.workspace_id == caller.workspace_id, Round.closed_at.is_not(None))
     )
-    answered = select(AnswerRow.version_id, AnswerRow.at).where(AnswerRow.member_id.in_(all_of(caller.member_id)))
+    answered = select(AnswerRow.version_id, AnswerRow.at).where(AnswerRow.member_id.in_(merged_ids(caller.member_id)))
     known = closed.union_all(answered).subquery()
     query = (
         select(QuestionVersion.id)
@@ -113,16 +113,16 @@ async def met(session: AsyncSession, caller: Caller, version_id: int, wanted: st
 
 async def _first(session: AsyncSession, version_id: int, *order: Any) -> int:
     query: Select[int] = (
-        select(Drawn.id)
+        select(Variant.id)
         .join(
             QuestionVersion,
             and_(
-                QuestionVersion.question_id == Drawn.question_id,
-                QuestionVersion.version == Drawn.version,
+                QuestionVersion.question_id == Variant.question_id,
+                QuestionVersion.version == Variant.version,
                 QuestionVersion.family.is_(True),
             ),
         )
-        .where(QuestionVersion.id == version_id, Drawn.drawing > 0)
+        .where(QuestionVersion.id == version_id, Variant.drawing > 0)
         .order_by(*order)
         .limit(1)
     )

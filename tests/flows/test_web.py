@@ -69,7 +69,7 @@ class Team:
     async def settle(self) -> None:
         """Close what is due, judge what was handed in and carry what waits to the chat."""
         await self.service.tick()
-        await self.service.jobs.work_off()
+        await self.service.jobs.run_pending()
         courier = Dispatcher(self.client, self.chat)
         while await courier.once():
             pass
