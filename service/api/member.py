@@ -31,6 +31,7 @@ from service.wire import (
     Me,
     Period,
     PrivacyView,
+    QuestionRef,
     Rating,
     ReportView,
     Rules,
@@ -183,7 +184,7 @@ async def practice_next(
         if found is None:
             return None
         version_id, more = found
-        return await answering.view_question(session, caller, f"p{version_id}", due=more)
+        return await answering.view_question(session, caller, str(QuestionRef("practice", version_id)), due=more)
 
 
 @router.post("/rate")
@@ -201,7 +202,7 @@ async def explain(call: TheCall, who: WhoBody, question: Annotated[Short, Body(e
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
         found = await moderation.may_see(session, caller, question)
-        return build_answer_key(found, f"p{found.id}")
+        return build_answer_key(found, str(QuestionRef("practice", found.id)))
 
 
 # Calls about boards and seasons that members make.

@@ -21,7 +21,7 @@ from service.store.members import Caller
 from service.store.questions import Version
 from service.store.tables import AnswerRow, Round, Schedule
 from service.tracing import note
-from service.wire import AnswerInput, AnswerResult, AskForm, ScheduleSpec, TodayView
+from service.wire import AnswerInput, AnswerResult, AskForm, QuestionRef, ScheduleSpec, TodayView
 
 EXPECTED_ANSWER: dict[Kind, str] = {
     "choice": "one of its options",
@@ -62,7 +62,7 @@ async def view_today(session: AsyncSession, caller: Caller, now: datetime) -> To
     for round_, schedule in await _list_open(session, caller, now):
         assert round_.version_id is not None, "an open round asks a question"
         asked = _OpenedQuestion(await questions.get_version(session, round_.version_id), round_, schedule)
-        forms.append(await _build_form(session, caller, f"r{round_.id}", asked))
+        forms.append(await _build_form(session, caller, str(QuestionRef("round", round_.id)), asked))
     zone = await schedule_rows.get_zone(session, caller.workspace_id, caller.channel_id)
     return TodayView(forms=tuple(forms), next_at=await _next_posting_for(session, caller, now), zone=zone)
 
@@ -121,7 +121,12 @@ async def _record_in_round(
 ) -> AnswerResult:
     before = await answers.get_current(session, round_.id, caller.member_id)
     row = await answers.append(session, caller, asked.version.id, event_id, given, at, round_.id)
-    note(answer=row.id, member=caller.member_id, ref=f"r{round_.id}", question=asked.version.question.kind)
+    note(
+        answer=row.id,
+        member=caller.member_id,
+        ref=str(QuestionRef("round", round_.id)),
+        question=asked.version.question.kind,
+    )
     is_newest = before is None or before.at <= at
     if is_newest:
         await answers.set_current(session, row)
@@ -131,7 +136,7 @@ async def _record_in_round(
         waiting = await jobs.defer_judging(session, row.id, first=before is None, event_id=event_id)
     return AnswerResult(
         status="judging" if is_code else "recorded" if before is None else "changed",
-        ref=f"r{round_.id}",
+        ref=str(QuestionRef("round", round_.id)),
         given=given if is_newest or before is None else _answer_input(before),
         closes_at=round_.closes_at,
         zone=asked.zone,
@@ -148,7 +153,7 @@ async def _record_practice(
     now: datetime,
     jobs: Jobs,
 ) -> AnswerResult:
-    version, ref = asked.version, f"p{asked.version.id}"
+    version, ref = asked.version, str(QuestionRef("practice", asked.version.id))
     row = await answers.append(session, caller, version.id, event_id, given, now)
     note(answer=row.id, member=caller.member_id, ref=ref, question=version.question.kind)
     if version.question.kind == "code":
@@ -175,14 +180,14 @@ async def _record_practice(
 
 async def _find_question(session: AsyncSession, caller: Caller, ref: str, *, hold: bool = False) -> _OpenedQuestion:
     """What `ref` stands for in the caller's workspace; with `hold` its round cannot close meanwhile."""
-    number = int(ref[1:])
-    if ref.startswith("r"):
-        found = await rounds.find_in_workspace(session, caller.workspace_id, number, share=hold)
+    reference = QuestionRef.parse(ref)
+    if reference.kind == "round":
+        found = await rounds.find_in_workspace(session, caller.workspace_id, reference.id, share=hold)
         if found is None:
             raise NotFound(what=f"question {ref}", cure="Ask for today's with /quiz today.")
         assert found[0].version_id is not None, "a round that was not skipped asks a question"
         return _OpenedQuestion(await questions.get_version(session, found[0].version_id), *found)
-    version = await questions.find_version(session, caller.workspace_id, number)
+    version = await questions.find_version(session, caller.workspace_id, reference.id)
     if version is None or not version.question.answered:
         raise NotFound(what=f"question {ref}", cure="Ask for one with /quiz practice.")
     if await questions.is_open_in_round(session, caller.workspace_id, version.question_id):

@@ -30,7 +30,7 @@ from service.store.questions import Version
 from service.store.session import Sessions
 from service.store.tables import AnswerRow
 from service.tracing import followed, mark
-from service.wire import CaseView, RunResult, ScheduleSpec, VerdictNote, VerdictView
+from service.wire import CaseView, QuestionRef, RunResult, ScheduleSpec, VerdictNote, VerdictView
 
 log = structlog.get_logger(__name__)
 _LOG = logging.getLogger(__name__)
@@ -108,7 +108,7 @@ async def judge_answer(
             await _enqueue_verdict(session, answer, version, _soften(verdict), clock(), None)
         else:
             await _record_verdict(session, answer, version, verdict, seed, clock())
-    ref, ms = f"r{answer.round_id}" if answer.round_id else f"p{answer.version_id}", (clock() - begun) / MILLISECOND
+    ref, ms = str(_ref_of(answer)), (clock() - begun) / MILLISECOND
     mark(_LOG, "answer judged", answer=answer_id, member=answer.member_id, ref=ref, status=verdict.verdict, ms=ms)
 
 
@@ -169,6 +169,12 @@ async def judge_task(task: CodeTask, code: str, sandbox: Runs, seed: int, *, id:
         device=task.device,
     )
     return await judge_code(sandbox, challenge, code, seed=seed, id=id)
+
+
+def _ref_of(answer: AnswerRow) -> QuestionRef:
+    if answer.round_id is not None:
+        return QuestionRef("round", answer.round_id)
+    return QuestionRef("practice", answer.version_id)
 
 
 def _log_run(outcome: Outcome) -> None:
@@ -256,7 +262,7 @@ async def _enqueue_verdict(
     member = await members.resolve_merged(session, answer.member_id)
     if member.forgotten_at is not None:
         return  # while their code ran; nobody is left to tell, and the channel must not hear it
-    ref = f"r{answer.round_id}" if found else f"p{answer.version_id}"
+    ref = str(_ref_of(answer))
     # A question that some round of the workspace asks right now keeps its key, practiced or not.
     hidden = found is not None or await questions.is_open_in_round(session, member.workspace_id, version.question_id)
     note = VerdictNote(

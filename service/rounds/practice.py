@@ -18,7 +18,7 @@ from service.store import banks, cards, variants
 from service.store.members import Caller
 from service.store.questions import find_version
 from service.store.tables import CardRow
-from service.wire import Rating
+from service.wire import QuestionRef, Rating
 
 # Fuzzing draws from the process's own randomness: the same reviews must always give the same dates.
 _SCHEDULER = fsrs.Scheduler(enable_fuzzing=False)
@@ -72,7 +72,8 @@ async def rate_recall(session: AsyncSession, caller: Caller, ref: str, rating: R
 
     Refused for a question of a round, one nobody here knows, and one the member has not practiced.
     """
-    version = await find_version(session, caller.workspace_id, int(ref[1:])) if ref.startswith("p") else None
+    reference = QuestionRef.parse(ref)
+    version = await find_version(session, caller.workspace_id, reference.id) if reference.kind == "practice" else None
     if version is None:
         raise NotFound(what=f"practiced question {ref}", cure="Ask for a new one with /quiz practice.")
     card = await cards.lock_card(session, caller.member_id, version.question_id)

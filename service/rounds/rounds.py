@@ -28,7 +28,17 @@ from service.store.members import Caller
 from service.store.questions import Version
 from service.store.session import Sessions
 from service.store.tables import Round, Schedule
-from service.wire import AnswerInput, Notice, PersonView, QuestionPost, RevealPost, RoundView, ScheduleSpec, VerdictView
+from service.wire import (
+    AnswerInput,
+    Notice,
+    PersonView,
+    QuestionPost,
+    QuestionRef,
+    RevealPost,
+    RoundView,
+    ScheduleSpec,
+    VerdictView,
+)
 
 log = structlog.get_logger(__name__)
 Timing = dict[str, Any]
@@ -166,7 +176,7 @@ async def _enqueue_post(
     late: bool,
 ) -> None:
     assert round_.version_id is not None, "it was just made with a question"
-    ref = f"r{round_.id}"
+    ref = str(QuestionRef("round", round_.id))
     body = QuestionPost(
         ref=ref,
         question=build_question_view(await questions.get_version(session, round_.version_id), ref),
@@ -287,7 +297,7 @@ async def view_round(session: AsyncSession, round_: Round, schedule: Schedule) -
     return RoundView(
         id=round_.id,
         day=round_.day,
-        question=build_question_view(version, f"r{round_.id}"),
+        question=build_question_view(version, str(QuestionRef("round", round_.id))),
         opens_at=round_.opens_at,
         closes_at=round_.closes_at,
         answers=await answers.count_answers(session, round_.id),
@@ -342,8 +352,8 @@ async def _reveal(
     chosen = [option for each in given for option in each.options or ()]
     people = await _people(session, schedule, results)
     return RevealPost(
-        ref=f"r{round_.id}",
-        key=build_answer_key(version, f"r{round_.id}", chosen),
+        ref=str(QuestionRef("round", round_.id)),
+        key=build_answer_key(version, str(QuestionRef("round", round_.id)), chosen),
         answers=len(entries),
         right=sum(result.credit == 1 for result in results),
         mean_credit=sum(result.credit for result in results) / len(results) if results else 0.0,

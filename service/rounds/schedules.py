@@ -19,7 +19,7 @@ from service.store import schedules as rows
 from service.store.members import Caller
 from service.store.questions import get_version
 from service.store.tables import Channel, Schedule
-from service.wire import ChannelView, LowView, Platform, RoundView, ScheduleSpec, ScheduleView, TopicCount
+from service.wire import ChannelView, LowView, Platform, QuestionRef, RoundView, ScheduleSpec, ScheduleView, TopicCount
 
 PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
 ONLY_FOR_GPU = "Every question that fits is judged on a GPU, and no sandbox has one."
@@ -93,7 +93,7 @@ async def preview(session: AsyncSession, caller: Caller, schedule_id: int, now: 
     return RoundView(
         id=0,
         day=slot.day,
-        question=build_question_view(await get_version(session, int(choice.id)), "r0"),
+        question=build_question_view(await get_version(session, int(choice.id)), str(QuestionRef("round", 0))),
         opens_at=slot.instant,
         closes_at=slot.instant + timedelta(minutes=spec.open_minutes),
         answers=0,
