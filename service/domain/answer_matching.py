@@ -1,6 +1,10 @@
-"""Compares typed answers with a question's key: values by meaning, prose by the key points it mentions.
+"""Matches typed answers with a question's key: values by meaning, prose by the key points it mentions.
 
-Reads values without evaluating them. Awards no credit; see `scoring`.
+Values are parsed without evaluating them. A key point counts as mentioned if all of its marked terms (**bold** or
+`code`) are. Without marked terms, all its identifiers and numbers and 60 % of its significant words must occur; the
+same goes for the text after a label if only the label is marked (`**View**: shares the storage`). Identifiers and
+numbers match whole: `float16` is not `bfloat16`, and numbers compare by value. Words of prose match by stem. Negations
+are not understood, so a match of prose is always provisional.
 """
 
 from __future__ import annotations
@@ -18,9 +22,9 @@ from typing import Any, Final
 from service.domain.smart_text import undo_smart_text
 
 Value = tuple[str, Any]
-"""A tag and a hashable content: two values are the same answer when these are equal."""
+"""A tag and hashable content. Two values are the same answer if they are equal."""
 MAX_LENGTH: Final = 2000
-"""Characters of a value that are still read."""
+"""Longest value that is parsed, characters."""
 _ALIASES = {
     "float": "float32",
     "double": "float64",
@@ -46,10 +50,10 @@ _FENCED = re.compile(r"\A(?:```\w*\n(.*)\n?```|`([^`]*)`)\Z", re.DOTALL)
 
 
 def parse_value(text: str) -> Value:
-    """`text` as a comparable value. Raises ValueError that says what is wrong with it and what to write.
+    """Parses `text` into a comparable value. Raises ValueError with the problem and what to write.
 
-    Lists and tuples are one, at every depth; numbers are equal by value, 1 and 1.0 alike; a bool is no number;
-    nan is nan. `torch.Size([1, 4])`, `tensor([1.])`, `torch.float32`, `float32` and `true` are understood.
+    Lists and tuples are equal at every depth; numbers are equal by value, so 1 equals 1.0; a bool is not a number; nan
+    equals nan. Understands `torch.Size([1, 4])`, `tensor([1.])`, `torch.float32`, `float32` and `true`.
     """
     typed = _strip_markup(text)
     if not typed:
@@ -69,10 +73,9 @@ def parse_value(text: str) -> Value:
 
 
 def matches_value(key: Value, text: str) -> bool:
-    """Whether `text` says the value `key`. Raises ValueError where `text` is no value at all.
+    """Returns whether `text` states the value `key`. Raises ValueError if `text` is not a value.
 
-    What is known of `key` helps to read `text`: a text may come without its quotes, so that anything written is
-    one, and a number with commas between its thousands.
+    The type of `key` helps to parse `text`: text may lack its quotes, and a number may have commas between thousands.
     """
     typed = _strip_markup(text)
     if key[0] == "text" and typed:
@@ -90,11 +93,11 @@ def _parse_or_text(typed: str) -> Value:
 
 
 class _ValueProblem(Exception):
-    """A message that already says what is wrong and what to write."""
+    """A message that already states the problem and what to write."""
 
 
 def _strip_markup(text: str) -> str:
-    """`text` without what chat puts around it."""
+    """Removes the code markup that chats put around `text`."""
     typed = undo_smart_text(text).strip()
     if fenced := _FENCED.match(typed):
         typed = (fenced[1] if fenced[1] is not None else fenced[2]).strip()
@@ -132,7 +135,7 @@ def _constant_value(value: Any) -> Value:
     if isinstance(value, bool):
         return "bool", value
     if isinstance(value, (int, float, complex)):
-        # nan differs from itself; as an answer it is nan. An int too large for a float is not nan either.
+        # nan differs from itself but is one answer. An int too large for a float is not nan.
         return ("nan", None) if not isinstance(value, int) and cmath.isnan(value) else ("number", value)
     if isinstance(value, str):
         return _text_value(value)
@@ -142,7 +145,7 @@ def _constant_value(value: Any) -> Value:
 
 
 def _parse_number(node: ast.expr) -> Any:
-    """A signed number, or a complex one written as real and imaginary part; not sums in general."""
+    """Parses a signed number, or a complex one written as real and imaginary part. Does not evaluate other sums."""
     match node:
         case ast.Constant(value=bool()):
             pass
@@ -160,7 +163,7 @@ def _parse_number(node: ast.expr) -> Any:
 
 
 def _name_value(name: str) -> Value:
-    """A name without quotes: a constant, or the dtype, device or word it spells."""
+    """Interprets a name without quotes: a constant, or the dtype, device or word it spells."""
     ending = name.removeprefix("torch.").removeprefix("math.")
     if ending.lower() in _CONSTANTS:
         return _constant_value(_CONSTANTS[ending.lower()])
@@ -168,7 +171,7 @@ def _name_value(name: str) -> Value:
 
 
 def _text_value(text: str) -> Value:
-    """A text; a dtype's under its one name, for torch.float is torch.float32."""
+    """Returns a text value, with aliases of dtypes resolved: torch.float is torch.float32."""
     if (name := text.removeprefix("torch.")) != text and name.isidentifier():
         return "text", _ALIASES.get(name, name)
     return "text", text
@@ -194,7 +197,7 @@ _WRAPPERS: dict[str, Callable[[Value], Value]] = {
     "float": _float_value,
 }
 REQUIRED_SHARE = 0.6
-"""The share of an unmarked point's significant words that must be there."""
+"""Share of an unmarked key point's significant words that must occur."""
 _MARKED = re.compile(r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)|\*\*(?P<bold>.+?)\*\*", re.DOTALL)
 _LABEL = re.compile(r"(?:\*\*[^*]+\*\*|`[^`]+`)[^:]{0,40}:(?:\*\*)?\s+(?=\S)|\*\*[^*]+:\*\*\s+(?=\S)")
 _TOKEN = re.compile(
@@ -210,7 +213,7 @@ no not of on only onto or other our out over own same shall she should so some s
 there these they this those through to too under until up upon us very was we were what when where which while who
 whose why will with would you your"""
 _STOP = frozenset(_STOP_WORDS.split())
-# Longest first; British and American spellings lose theirs alike.
+# Longest first. British and American spellings lose the same ending.
 _ENDINGS = """izations isations ization isation ations ating ation izing ising ators ates ated ator ized ised izes ises
 ings edly ions ate ize ise ing ion ies ied ers ed er es ly s e y"""
 _SUFFIXES = tuple(_ENDINGS.split())
@@ -218,21 +221,21 @@ _SUFFIXES = tuple(_ENDINGS.split())
 
 @dataclass(frozen=True, slots=True)
 class _MatchTokens:
-    """What a text consists of, as far as matching goes."""
+    """The parts of a text that matching compares."""
 
     names: set[str] = field(default_factory=set)
     """Every word and dotted name as written."""
     numbers: set[Decimal] = field(default_factory=set)
     stems: set[str] = field(default_factory=set)
-    """Stems of the words of prose, short and common ones too."""
+    """Stems of all words of prose, including short and common ones."""
     significant: set[str] = field(default_factory=set)
     """Stems of the words that carry the meaning."""
     identifiers: set[str] = field(default_factory=set)
-    """The names no one would write in prose: `no_grad`, `float16`, `x.grad`, `DataLoader`."""
+    """Names that prose does not contain: `no_grad`, `float16`, `x.grad`, `DataLoader`."""
 
 
 def match_key_points(key_points: Sequence[str], text: str) -> list[bool]:
-    """Whether `text` mentions each of `key_points` (Markdown), by the rule this module opens with."""
+    """Returns for each of `key_points` (Markdown) whether `text` mentions it."""
     said = undo_smart_text(text)
     tokens = _tokens(said)
     return [_mentions(undo_smart_text(point), tokens, said) for point in key_points]
@@ -251,7 +254,7 @@ def _mentions(point: str, said: _MatchTokens, text: str) -> bool:
 
 
 def _has_term(code: str, said: _MatchTokens, text: str) -> bool:
-    """A term in backticks: every name and number of it, exactly; one of symbols alone, as it stands."""
+    """Tests for a term in backticks: each of its names and numbers exactly, or its symbols as written."""
     wanted = _tokens(code)
     if not wanted.names and not wanted.numbers:
         return code.strip() in text
@@ -259,7 +262,7 @@ def _has_term(code: str, said: _MatchTokens, text: str) -> bool:
 
 
 def _has_bold(bold: str, said: _MatchTokens, text: str) -> bool:
-    """A term in bold: up to three words all of them, by stem; what is in backticks within it exactly."""
+    """Tests for a bold term: up to three words all by stem, and code within it exactly."""
     terms = [term["code"] for term in _MARKED.finditer(bold) if term["code"]]
     if not all(_has_term(term, said, text) for term in terms):
         return False
@@ -275,7 +278,7 @@ def _has_prose(wanted: _MatchTokens, said: _MatchTokens) -> bool:
         return False
     words = wanted.significant
     if not words:
-        # Common words alone must be there in full: nothing among them can be left out.
+        # A point of common words must occur in full.
         return wanted.stems <= said.stems and bool(wanted.names or wanted.numbers)
     return len(words & said.stems) >= math.ceil(REQUIRED_SHARE * len(words))
 
@@ -285,7 +288,7 @@ def _has_exact(wanted: _MatchTokens, said: _MatchTokens) -> bool:
 
 
 def _has_name(wanted: str, names: set[str]) -> bool:
-    """Whether `wanted` was written, with or without what qualifies it: `no_grad` and `torch.no_grad` are one."""
+    """Tests for a name with or without its qualifier: `no_grad` matches `torch.no_grad`."""
     return any(name == wanted or name.endswith("." + wanted) or wanted.endswith("." + name) for name in names)
 
 
@@ -307,7 +310,7 @@ def _add_name(found: _MatchTokens, name: str, opens_sentence: bool) -> None:
         return
     found.names.add(name)
     if opens_sentence and name.istitle() and name.isalpha():
-        # Telephones capitalise the first word: "View returns ..." names `view`.
+        # Phones capitalize the first word: "View returns ..." names `view`.
         found.names.add(name.lower())
     if any(c.isdigit() or c in "_." for c in name):
         found.identifiers.add(name)
@@ -319,7 +322,7 @@ def _add_name(found: _MatchTokens, name: str, opens_sentence: bool) -> None:
 
 
 def _stem(word: str) -> str:
-    """`word` without case and without its ending, so that allocate, allocates and allocation are one."""
+    """Returns `word` in lower case without its ending: allocate, allocates and allocation have one stem."""
     folded = word.casefold()
     for suffix in _SUFFIXES:
         if folded.endswith(suffix) and len(folded) - len(suffix) >= 3:
@@ -328,5 +331,5 @@ def _stem(word: str) -> str:
 
 
 def _undouble(stem: str) -> str:
-    """`stopp` of stopped as `stop`."""
+    """Turns `stopp`, the stem of stopped, into `stop`."""
     return stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] else stem

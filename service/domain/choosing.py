@@ -1,7 +1,7 @@
-"""Which question a slot gets: pure, seeded by the slot, the same for the same input. No rows, no clock, no dice.
+"""Chooses the question for a slot: pure and seeded by the slot, so the same input gives the same question.
 
-In order of weight: nothing from the schedule's memory; the topic, then the level, then the pair of both that was
-asked least; a difficulty that brings the latest rounds to about 70 % right; what was asked least often; the seed.
+Criteria in order: not in the schedule's memory; the topic, then the level, then the pair asked least; a difficulty
+that brings the latest rounds to about 70 % right; asked least often; the seed.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from questions.model import Kind, Level
 ChoiceWarning = Literal["bank runs low", "repeat"]
 
 TARGET_SHARE = 0.7
-"""The share right that rounds should come to."""
+"""Share of right answers that rounds aim for."""
 BALANCED_ROUNDS = 6
-"""How many latest rounds the difficulty aimed at makes up for."""
+"""Number of latest rounds whose difficulty the next one balances."""
 
-# What to expect of a question nobody has answered yet.
+# Expected share right of questions without answers.
 _EXPECTED: dict[Level | None, float] = {"mid": 0.75, "senior": 0.65, "principal": 0.55, None: TARGET_SHARE}
 
 Group = TypeVar("Group", bound=Hashable)
@@ -38,15 +38,15 @@ class Candidate:
     topic: str
     """A path, such as `tensors/memory`."""
     difficulty: float | None = None
-    """Share of answers measured right, 0 to 1; None where nobody has answered."""
+    """Measured share of right answers, 0 to 1, or None without answers."""
     last_asked: date | None = None
-    """In this schedule; the history may not reach back as far."""
+    """Date in this schedule; the history may not reach back that far."""
     times_asked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class PastRound:
-    """A round of the schedule that has been."""
+    """A past round of the schedule."""
 
     id: str
     day: date
@@ -56,37 +56,37 @@ class PastRound:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleFilter:
-    """What a schedule asks for. Nothing in `topics`, `levels` or `kinds` means any."""
+    """Which questions a schedule asks. Empty `topics`, `levels` or `kinds` mean any."""
 
     topics: tuple[str, ...] = ()
-    """Paths; each takes in all below it, and each is a topic to balance over."""
+    """Paths. Each includes everything below it and is one topic for balancing."""
     levels: tuple[Level, ...] = ()
     kinds: tuple[Kind, ...] = ()
     memory_days: int = 365
-    """No question asked fewer than this many days before the slot. 0 for none."""
+    """Days within which no question is repeated; 0 for none."""
     memory_rounds: int = 0
-    """And none of this many latest rounds. 0 for none."""
+    """Latest rounds whose questions are not repeated either; 0 for none."""
     low_at: int = 10
-    """Warn when fewer than this many questions are left after this one."""
+    """Warn if fewer questions than this remain."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenQuestion:
-    """The question chosen."""
+    """The chosen question."""
 
     id: str
     warnings: tuple[ChoiceWarning, ...]
     remaining: int
-    """Questions left, after this one, that the schedule can ask without repeating itself."""
+    """Questions left after this one before the schedule repeats itself."""
 
 
 def choose_question(
     candidates: Sequence[Candidate], history: Sequence[PastRound], schedule_filter: ScheduleFilter, seed: str, day: date
 ) -> ChosenQuestion | None:
-    """The question for the slot of local date `day`; None where no candidate is what `schedule_filter` ask for.
+    """Returns the question for the slot of local date `day`, or None if no candidate passes `schedule_filter`.
 
-    `history` is the schedule's own, oldest first; the order of `candidates` does not matter. When everything is in
-    memory, the question asked longest ago is repeated with the warning `repeat`.
+    `history` is the schedule's own, oldest first; the order of `candidates` does not matter. If every candidate is in
+    memory, repeats the question asked longest ago with the warning `repeat`.
     """
     wanted = [candidate for candidate in candidates if _matches_filter(candidate, schedule_filter)]
     if not wanted:
@@ -101,7 +101,7 @@ def choose_question(
 
 
 def shuffle_options(option_ids: Iterable[str], member_key: str, round_key: str) -> list[str]:
-    """The options in this member's own order for this round: always the same, whatever order they come in."""
+    """Shuffles the options for this member and round: always the same, whatever order they come in."""
     return sorted(option_ids, key=lambda option: (_stable_hash(round_key, member_key, option), option))
 
 
@@ -144,7 +144,7 @@ def _ranking_key(
     history: Sequence[PastRound],
     schedule_filter: ScheduleFilter,
 ) -> Callable[[Candidate], tuple[object, ...]]:
-    """A key by which the best candidates come first."""
+    """Returns a sort key that puts the best candidates first."""
 
     def topic(asked: Candidate | PastRound) -> str:
         return _topic_group(asked.topic, schedule_filter)
@@ -162,7 +162,7 @@ def _ranking_key(
             by_topic[topic(candidate)],
             by_level[candidate.level],
             by_cell[cell(candidate)],
-            # To a tenth: a measured share is no more exact, and the seed shall have something to choose from.
+            # To a tenth: a measured share is no more exact, and the seed needs ties to choose from.
             round(abs(_expected_share(candidate) - desired), 1),
             candidate.times_asked,
         )
@@ -171,7 +171,7 @@ def _ranking_key(
 
 
 def _pick_best(fresh: Sequence[Candidate], key: Callable[[Candidate], tuple[object, ...]], seed: str) -> Candidate:
-    """Of the best by the key the one that the seed says."""
+    """Returns the best candidate by the key, breaking ties by the seed."""
     keys = [key(candidate) for candidate in fresh]
     best = min(keys)
     ties = [candidate for candidate, its in zip(fresh, keys, strict=True) if its == best]
@@ -179,15 +179,17 @@ def _pick_best(fresh: Sequence[Candidate], key: Callable[[Candidate], tuple[obje
 
 
 def _topic_group(topic: str, schedule_filter: ScheduleFilter) -> str:
-    """The topic that `topic` counts as: the closest one asked for, else the first step of its path."""
+    """Returns the group of a topic for balancing: the closest topic of the filter, or else the first step of its
+    path."""
     asked_for = [topic_filter for topic_filter in schedule_filter.topics if _is_below(topic, topic_filter)]
     return max(asked_for, key=len) if asked_for else topic.partition("/")[0]
 
 
 def _count_turns(asked: Sequence[Group], groups: set[Group]) -> dict[Group, int]:
-    """How often each of `groups` has had its turn.
+    """Counts how often each of `groups` was asked.
 
-    None falls more than one turn behind: a topic that joins late, or comes back, is next once and then in turn.
+    No group falls more than one turn behind: a topic that is added late, or returns, is next once and then takes
+    turns.
     """
     turns = dict.fromkeys(groups, 0)
     for group in asked:
@@ -203,7 +205,7 @@ def _expected_share(candidate: Candidate) -> float:
 
 
 def _desired_share(candidates: Sequence[Candidate], history: Sequence[PastRound]) -> float:
-    """The share right that would bring the latest rounds, with this one, to the aim."""
+    """Returns the share right that would bring the latest rounds, including this one, to the target."""
     shares = {candidate.id: candidate.difficulty for candidate in candidates}
     latest = [shares.get(asked.id) for asked in history[-BALANCED_ROUNDS:]]
     known = [share for share in latest if share is not None]
@@ -211,6 +213,6 @@ def _desired_share(candidates: Sequence[Candidate], history: Sequence[PastRound]
 
 
 def _stable_hash(*parts: str) -> int:
-    """A number that depends on every part and on nothing else; Python's own hash differs between processes."""
+    """Returns a hash of all parts. Python's own hash differs between processes."""
     text = "".join(f"{len(part)}:{part}" for part in parts)
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8])

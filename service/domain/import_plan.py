@@ -1,7 +1,7 @@
-"""Which question of a document is which question of the bank, so that ids and histories outlive edits. Pure.
+"""Matches the questions of a document with those of a bank, so that ids and histories survive edits. Pure.
 
-An id an author wrote is the question's name, whatever the question says. An id made of a prompt is a guess: it is held
-against what the question says before it is believed, and where a prompt was edited the question keeps its first id.
+An id written by an author names the question, whatever it says. An id derived from a prompt is a guess: it counts only
+if the contents are similar, and a question keeps its first id when its prompt is edited.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from questions.similarity import Index, fingerprint_of, similarity_of
 GENERATED_TAG = TAG
 """Tag of a question that was generated from a document's prose."""
 SAME_ID_SIMILARITY = 0.4
-"""With an id its prompt made, a question less like the one that has it is another."""
+"""Similarity below which a question with the same derived id is a different question."""
 SAME_PLACE_SIMILARITY = 0.7
-"""So alike to one that vanished, and in its place, a question is that one, its prompt edited."""
+"""Similarity from which a question in the place of a missing one is that question with an edited prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredQuestion:
-    """A question of a bank as it stands in the database."""
+    """A question of a bank in the database."""
 
     id: int
     key: str
@@ -40,18 +40,18 @@ class StoredQuestion:
     digest: str
     retired: bool
     place: Mapping[str, object] = field(default_factory=dict)
-    """As `place_of` said when it was imported last."""
+    """`place_data` at its latest import."""
     aliases: tuple[str, ...] = ()
-    """Ids its prompt makes, or made, beside its own."""
+    """Ids that its prompt makes, or made, besides its own."""
     generated: bool = False
-    """Whether it was made of another question of the bank."""
+    """Whether it was generated from another question of the bank."""
 
 
 def digest_of(question: Question) -> str:
-    """What `question` says, in 64 hex digits: the same wherever in the document it stands."""
+    """Returns a digest of the content of `question`, 64 hex digits, independent of its place in the document."""
     data = {name: value for name, value in as_data(question).items() if name not in POSITION_FIELDS}
     data["code_blocks"] = [{**block, "line": 0} for block in data["code_blocks"]]
-    # Fields younger than the first banks: left out while empty, so that no question changes by our learning a field.
+    # Fields added later are left out while empty, so that adding a field changes no digest.
     if not data["draw"]:
         del data["draw"]
     if data["task"] and not data["task"]["driver"]:
@@ -60,12 +60,12 @@ def digest_of(question: Question) -> str:
 
 
 def sha256(text: str) -> str:
-    """In hex digits."""
+    """Returns the SHA-256 of `text` in hex digits."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def place_data(question: Question) -> dict[str, object]:
-    """Where a document has `question`, JSON-ready; the document by its bare name."""
+    """Returns where the document has `question`, JSON-ready, with the document's bare name."""
     place = dataclasses.asdict(question.place)
     source = PurePath(question.place.source).name
     return {**place, "source": source, "section": list(question.section), "number": question.number}
@@ -73,16 +73,16 @@ def place_data(question: Question) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class MatchedQuestions:
-    """A document's questions, each with the bank's question it is."""
+    """A document's questions, each with the stored question it matches."""
 
     pairs: tuple[tuple[Question, StoredQuestion | None], ...]
-    """In the document's order. Each question bears the id it has in the bank; with None it is new."""
+    """In document order. Each question has the id it has in the bank; None marks a new question."""
     document_ids: tuple[str, ...]
-    """The ids the document gives them, in the same order."""
+    """The ids that the document gives them, in the same order."""
 
 
 class QuestionMatcher:
-    """Pairs a document's questions with a bank's, the surest first; a question and a row are paired once."""
+    """Matches a document's questions with stored ones, surest matches first; each is matched at most once."""
 
     def __init__(self, questions: Sequence[Question], stored: Sequence[StoredQuestion]) -> None:
         self._questions = questions
@@ -97,11 +97,11 @@ class QuestionMatcher:
                 self._pair(number, old)
 
     def unresolved(self) -> list[StoredQuestion]:
-        """Those of the bank whose text `match` needs to see: all that were not found unchanged under their id."""
+        """Returns stored questions whose content `match` needs: all that were not found unchanged under their id."""
         return [old for old in self._stored if old.id not in self._taken]
 
     def match(self, texts: Mapping[int, Question]) -> MatchedQuestions:
-        """Each question with what it is; `texts` has what the `doubtful` ones say, by their row's number."""
+        """Returns each question with its match. `texts` has the content of the `unresolved` ones by row id."""
         made = [old for old in self.unresolved() if _has_derived_id(old, texts[old.id])]
         self._by_authors_id({old.id for old in made})
         self._by_text(made, texts)
@@ -141,9 +141,9 @@ class QuestionMatcher:
     def _by_place(self, made: Iterable[StoredQuestion], texts: Mapping[int, Question]) -> None:
         vanishing = [old for old in made if old.id not in self._taken and not old.retired]
         best = _mutual_best(self._open_made(), vanishing, texts) if vanishing else {}
-        before = _neighbours(sorted((old for old in self._stored if not old.retired), key=_position))
+        before = _neighbors(sorted((old for old in self._stored if not old.retired), key=_position))
         again = True
-        # A question found gives its neighbours a neighbour.
+        # Each match gives its neighbors a known neighbor.
         while again:
             again = False
             for number, old in best.items():
@@ -160,7 +160,7 @@ class QuestionMatcher:
         return bool(numbered) or self._row_at(number - 1) == beside[0] or self._row_at(number + 1) == beside[1]
 
     def _row_at(self, number: int) -> int | None:
-        """The row of the question at that place; None beyond the ends, -1 where it is not known."""
+        """Returns the row id matched with the question at that index: None beyond the ends, -1 if unmatched."""
         if not 0 <= number < len(self._questions):
             return None
         return self._found[number].id if number in self._found else -1
@@ -182,7 +182,7 @@ class QuestionMatcher:
 def _mutual_best(
     questions: Iterable[tuple[int, Question]], olds: Iterable[StoredQuestion], texts: Mapping[int, Question]
 ) -> dict[int, StoredQuestion]:
-    """Of the questions that are alike enough to a row, each with it, where each is the other's nearest."""
+    """Returns pairs of questions and rows that are similar enough, where each is the other's nearest."""
     asked, rows = dict(questions), {old.id: old for old in olds}
     prints = [((number, False), fingerprint_of(one)) for number, one in asked.items()]
     index = Index([*prints, *(((id_, True), fingerprint_of(texts[id_])) for id_ in rows)])
@@ -207,7 +207,7 @@ def _mutual_best(
     }
 
 
-def _neighbours(olds: Sequence[StoredQuestion]) -> dict[int, tuple[int | None, int | None]]:
+def _neighbors(olds: Sequence[StoredQuestion]) -> dict[int, tuple[int | None, int | None]]:
     ids: list[int | None] = [None, *(old.id for old in olds), None]
     return {old.id: (ids[at], ids[at + 2]) for at, old in enumerate(olds)}
 
@@ -222,7 +222,7 @@ def _content_digest(question: Question) -> str:
 
 
 def is_derived_id(id_: str, prompt: str) -> bool:
-    """Whether `id_` is one that the reader makes of that prompt; then the author probably gave none."""
+    """Returns whether the reader derives `id_` from that prompt, so that the author probably wrote none."""
     return re.fullmatch(re.escape(slug(prompt)) + r"(-[0-9a-f]{6})?(-\d+)?", id_) is not None
 
 
@@ -231,7 +231,7 @@ def _has_derived_id(old: StoredQuestion, text: Question) -> bool:
 
 
 def _free_id(question: Question, used: set[str]) -> str:
-    """An id like the document's for a question that is not the one that has it."""
+    """Returns an unused id for a question whose own id belongs to another."""
     wanted = f"{question.id}-{_content_digest(question)[:6]}"
     found, count = wanted, 2
     while found in used:
@@ -240,19 +240,19 @@ def _free_id(question: Question, used: set[str]) -> str:
 
 
 def is_generated(question: Question) -> bool:
-    """Whether nobody wrote the question as it is asked."""
+    """Returns whether the question was generated, not written by an author."""
     return TAG in question.tags
 
 
 def can_generate_choices(bank: Bank) -> bool:
-    """Whether choices are made of the bank's prose: its author wrote none of its questions for us."""
+    """Returns whether choices can be generated from the bank's prose: not if it was written in the native dialect."""
     return "native" not in bank.dialects
 
 
 def add_generated_choices(matched: MatchedQuestions, made_before: Iterable[StoredQuestion]) -> MatchedQuestions:
-    """The questions with the choices made of them, each after its own; an id says which choice it was before.
+    """Adds generated choices, each after the question it was generated from.
 
-    Ids come from the ids in the bank, so that a choice outlives an edited prompt as its question does.
+    Their ids derive from the ids in the bank, so that a choice survives an edited prompt as its question does.
     """
     known = {old.key: old for old in made_before}
     used = {question.id for question, _ in matched.pairs}

@@ -20,7 +20,7 @@ _BASE: Mapping[Level, int] = MappingProxyType({"mid": 10, "senior": 15, "princip
 
 @dataclass(frozen=True, slots=True)
 class ScoringPolicy:
-    """The numbers points are made of, printed as they are in `/quiz rules`.
+    """The numbers that determine points, as printed by `/quiz rules`.
 
     Raises ValueError for numbers that could make points negative.
     """
@@ -29,16 +29,16 @@ class ScoringPolicy:
     base_without_level: int = 10
     """Base of a question without a level."""
     aim: float = 0.7
-    """The share right at which a question is full just its base."""
+    """Share right at which a question scores exactly its base."""
     span: float = 0.5
-    """How much of the base a share right of 0 rather than 1 adds."""
+    """Share of the base that is added at a share right of 0 instead of 1."""
     speed_bonus: bool = False
     speed_window_s: float = 600.0
-    """Seconds after the post within which there is a bonus; it falls evenly to nothing."""
+    """Seconds after the post in which the speed bonus falls evenly to zero."""
     speed_share: float = 0.2
-    """The bonus at once, as a share of the points without it."""
+    """Bonus for an immediate answer, as a share of the points without it."""
     speed_kinds: frozenset[Kind] = frozenset({"choice", "value", "output"})
-    """Kinds with a bonus: writing code or prose is no race."""
+    """Kinds with a bonus: writing code or prose is not a race."""
 
     def __post_init__(self) -> None:
         shares = (self.aim, self.span, self.speed_share)
@@ -50,7 +50,7 @@ class ScoringPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Points for one answer; `total` is `base` + `bonus`, never negative."""
+    """Points for one answer. `total` is `base` + `bonus`, never negative."""
 
     base: int
     bonus: int
@@ -62,7 +62,7 @@ class Points:
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswer:
-    """What a member gave: option ids for a `choice`, text for every other kind."""
+    """A member's answer: option ids for a `choice`, text for every other kind."""
 
     options: frozenset[str] | None = None
     text: str | None = None
@@ -75,37 +75,37 @@ class Credit:
     share: float
     """0 to 1."""
     verdict: Verdict
-    """`accepted` for a share of 1; partly right is `wrong` with its share."""
+    """`accepted` for a share of 1; a partly right answer is `wrong` with its share."""
     message: str = ""
-    """A sentence for the member, cause and cure; empty where there is nothing to say."""
+    """Problem and fix for the member; empty if there is none."""
     provisional: bool = False
-    """Whether a person may see it otherwise: key points are matched, not understood."""
+    """Whether a person may judge differently: key points are matched, not understood."""
     passed: int = 0
     """Right options chosen, key points mentioned, or cases passed."""
     total: int = 0
-    """Of how many."""
+    """Total of right options, key points or cases."""
     matched: tuple[bool, ...] = ()
-    """For `open`: which key points were mentioned, in their order."""
+    """For `open`: which key points were mentioned, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringRules:
-    """The facts of `/quiz rules`: the very numbers `points` uses."""
+    """The numbers shown by `/quiz rules`, taken from the policy in use."""
 
     base: dict[str, int]
     """By level."""
     base_without_level: int
     aim: float
     points_by_level: tuple[tuple[Level, tuple[int, ...]], ...]
-    """By level the whole credit's points at each of `shares_right`."""
+    """For each level, the points of a fully right answer at each of `shares_right`."""
     shares_right: tuple[float, ...]
-    """Shares right, of all who answered."""
+    """Shares right of all answers."""
     speed_bonus: bool
     speed_window_s: float
     speed_share: float
     speed_kinds: tuple[Kind, ...]
     max_bonus: dict[str, int]
-    """By level, at a question answered at once and full its base."""
+    """For each level, the bonus of an immediate answer to a question that scores its base."""
     free: tuple[Verdict, ...] = ("system error",)
     """Verdicts that cost nothing."""
 
@@ -118,10 +118,10 @@ def compute_points(
     seconds: float | None,
     policy: ScoringPolicy = ScoringPolicy(),
 ) -> Points:
-    """The points of an answer full `credit` (0 to 1), given `seconds` after the post.
+    """Returns the points of an answer with `credit` (0 to 1), given `seconds` after the post.
 
-    `difficulty` is the share of answers measured right, None where nobody has answered yet. There is a bonus only
-    for a full credit. Raises ValueError for a credit or difficulty that is not 0 to 1.
+    `difficulty` is the measured share of right answers, or None without answers. Only full credit earns a bonus.
+    Raises ValueError for a credit or difficulty outside 0 to 1.
     """
     _check_share("credit", credit)
     full = _full_points(level, difficulty, policy)
@@ -132,9 +132,8 @@ def compute_points(
 
 
 def compute_credit(question: Question, answer: ScoredAnswer) -> Credit:
-    """How much of `answer` is right. What cannot be read as an answer is `invalid`, never an exception;
-    a question whose own key cannot be read is a `system error`. Raises ValueError for a `code` question.
-    """
+    """Grades `answer`. An unreadable answer is `invalid`, never an exception; a question with an unreadable key is a
+    `system error`. Raises ValueError for a `code` question."""
     match question.kind:
         case "choice":
             return _choice_credit(question, answer.options or frozenset())
@@ -148,9 +147,9 @@ def compute_credit(question: Question, answer: ScoredAnswer) -> Credit:
 
 
 def credit_for_cases(passed: int, total: int, failure: Verdict = "wrong", message: str = "") -> Credit:
-    """The credit of a `code` answer that passed `passed` of `total` cases and failed the first other by `failure`.
+    """Returns the credit of a `code` answer that passed `passed` of `total` cases and otherwise failed with `failure`.
 
-    Nothing is earned with a `system error` or an `invalid` answer, whatever passed before.
+    A `system error` or an `invalid` answer earns nothing, whatever passed before.
     """
     if total < 1 or not 0 <= passed <= total:
         return Credit(0.0, "system error", message or "no case was judged; this is not your fault, try again later")
@@ -162,7 +161,7 @@ def credit_for_cases(passed: int, total: int, failure: Verdict = "wrong", messag
 
 
 def describe_rules(policy: ScoringPolicy = ScoringPolicy()) -> ScoringRules:
-    """What members are told of `policy`, as data."""
+    """Returns the numbers of `policy` that members are shown."""
     shares = (1.0, policy.aim, 0.4, 0.1)
     points_by_level = tuple((level, tuple(_full_points(level, share, policy) for share in shares)) for level in LEVELS)
     return ScoringRules(
@@ -200,7 +199,7 @@ def _check_share(name: str, share: float) -> None:
 
 
 def _round_half_up(number: float) -> int:
-    """To the nearest, halves up: people check points by hand, where 10 * 0.5 * 0.3 is 1.5 and not a hair less."""
+    """Rounds to the nearest integer, halves up. People check points by hand, where 10 * 0.5 * 0.3 is exactly 1.5."""
     return math.floor(round(number, 9) + 0.5)
 
 
@@ -257,7 +256,7 @@ def _open_credit(question: Question, text: str) -> Credit:
 
 
 def _normalize_output(text: str) -> str:
-    """`text` but for line ends and the blanks no one can see: at the end of a line, and of all lines."""
+    """Normalizes line ends and removes trailing blanks and blank lines."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return "\n".join(line.rstrip() for line in lines).rstrip("\n")
 

@@ -1,4 +1,4 @@
-"""How long someone's streak is: a pure count over the rounds of one schedule, with freezes. No dates, no rows."""
+"""Streaks, board ranks and weekly totals, computed from attendance and ledger sums. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Attendance = Literal["answered", "missed", "excused"]
 
 @dataclass(frozen=True, slots=True)
 class FreezePolicy:
-    """How freezes are earned: one for every `earn_every` rounds answered, never holding more than `cap`."""
+    """How freezes are earned: one for every `earn_every` answered rounds, up to `cap`."""
 
     cap: int = 2
     earn_every: int = 7
@@ -30,21 +30,21 @@ class FreezePolicy:
 
 @dataclass(frozen=True, slots=True)
 class Streak:
-    """Where someone stands after the rounds counted."""
+    """A member's streak after the rounds counted."""
 
     current: int
-    """Rounds answered since the last unfrozen miss."""
+    """Rounds answered since the last miss without a freeze."""
     best: int
     freezes_left: int
     used: int
-    """Freezes used up so far, in all streaks."""
+    """Freezes used in all streaks."""
 
 
 def compute_streak(history: Sequence[Attendance], freezes: FreezePolicy = FreezePolicy()) -> Streak:
-    """The streak after `history`, the schedule's rounds oldest first.
+    """Computes the streak over `history`, the schedule's rounds oldest first.
 
-    `excused` rounds (skipped, before joining, restored by an admin) neither add nor break. A miss uses up a
-    freeze by itself, if there is a streak to save and a freeze left; a saved round adds nothing.
+    `excused` rounds (skipped, before joining, restored by an admin) neither add nor break. A miss uses a freeze
+    automatically if a streak is running and a freeze is left; a saved round adds nothing.
     """
     current = best = left = used = toward = 0
     for round_ in history:
@@ -62,34 +62,34 @@ def compute_streak(history: Sequence[Attendance], freezes: FreezePolicy = Freeze
 
 @dataclass(frozen=True, slots=True)
 class MemberTotals:
-    """What one member gathered in the period."""
+    """A member's totals in the period."""
 
     member_key: str
     name: str
-    """As kept with the answers."""
+    """As stored with the answers."""
     points: int
     right: float
-    """Sum of the credits, each 0 to 1."""
+    """Sum of credits, each 0 to 1."""
     answered: int
     seconds: float
-    """Total time taken over the answers."""
+    """Total answering time."""
 
     @property
     def accuracy(self) -> float:
-        """Share right, 0 to 1; 0 for someone who answered nothing."""
-        # Sums of thirds taken in another order must not tell two members apart.
+        """Share right, 0 to 1; 0 without answers."""
+        # Sums of thirds in a different order must not tell two members apart.
         return round(self.right / self.answered, 9) if self.answered else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class RankedMember:
-    """One line of a board."""
+    """One row of a board."""
 
     rank: int
-    """From 1; shared by those whom nothing tells apart, and then numbers are left out: 1, 2, 2, 4."""
+    """From 1. Ties share a rank and the next ranks are skipped: 1, 2, 2, 4."""
     totals: MemberTotals
     gain: float | None = None
-    """On the board of those who improved: how much greater their accuracy is than in the period before, above 0."""
+    """On the board of the most improved: increase of accuracy over the previous period, above 0."""
 
     @property
     def member_key(self) -> str:
@@ -105,7 +105,7 @@ class RankedMember:
 
 
 def rank_members(rows: Sequence[MemberTotals]) -> list[RankedMember]:
-    """The board of `rows`: by points, then accuracy, then less total time, then a shared rank in order of name."""
+    """Ranks by points, then accuracy, then less total time. Ties share a rank, ordered by name."""
     ordered = sorted(rows, key=lambda row: (_rank_key(row), *_name_key(row)))
     ranked: list[RankedMember] = []
     for _, tied in groupby(ordered, key=_rank_key):
@@ -117,16 +117,16 @@ def rank_members(rows: Sequence[MemberTotals]) -> list[RankedMember]:
 def select_rookies(
     rows: Sequence[MemberTotals], first_answers: Mapping[str, datetime], since: datetime
 ) -> list[MemberTotals]:
-    """The rows of those whose very first answer came at `since` or later; `rank` them for the rookie board."""
+    """Returns the rows of members whose first answer ever came at `since` or later."""
     return [row for row in rows if row.member_key in first_answers and first_answers[row.member_key] >= since]
 
 
 def rank_most_improved(
     before: Sequence[MemberTotals], after: Sequence[MemberTotals], least_answered: int = 3
 ) -> list[RankedMember]:
-    """The board of those whose share right rose from `before` to `after`: by gain, equal ones at a shared rank.
+    """Ranks members by the increase of their share right from `before` to `after`.
 
-    Only those who answered at least `least_answered` questions in both periods: one lucky answer is no progress.
+    Includes only members with at least `least_answered` answers in both periods: one lucky answer is no progress.
     """
     earlier = {row.member_key: row for row in before if row.answered >= max(1, least_answered)}
     gains = [
@@ -140,7 +140,7 @@ def rank_most_improved(
 
 
 def _rank_key(row: MemberTotals) -> tuple[int, float, float]:
-    """Smaller is better. Time counts to the millisecond."""
+    """Sort key: smaller is better. Time counts to the millisecond."""
     return -row.points, -row.accuracy, round(row.seconds, 3)
 
 
@@ -149,13 +149,13 @@ def _name_key(row: MemberTotals) -> tuple[str, str, str]:
 
 
 WEEKS = 8
-"""How many are told, the present one included."""
+"""Number of weeks shown, including the current one."""
 _WEEK = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """Points that were booked; `round_id` and `credit` where they are for an answer."""
+    """Points in the ledger; `round_id` and `credit` are set for an answer."""
 
     at: datetime
     points: int
@@ -164,7 +164,7 @@ class LedgerEntry:
 
 
 def first_week(now: datetime, zone: str) -> date:
-    """The Monday with which the weeks that are told begin."""
+    """Returns the Monday that begins the first week shown."""
     today = now.astimezone(get_zone(zone)).date()
     return today - timedelta(days=today.weekday()) - (WEEKS - 1) * _WEEK
 
@@ -172,10 +172,10 @@ def first_week(now: datetime, zone: str) -> date:
 def weekly_totals(
     bookings: Iterable[LedgerEntry], now: datetime, zone: str
 ) -> tuple[tuple[date, int, int, float], ...]:
-    """Of each week its Monday, the points, the rounds answered and the mean credit, the oldest first.
+    """Returns Monday, points, answered rounds and mean credit of each week, oldest first.
 
-    Weeks before the first booking are left out, and so are all of them where there is none. A correction counts in the
-    week it was booked in, and its round once.
+    Starts at the first week with an entry; empty without entries. A correction counts in the week it was posted, and
+    its round once.
     """
     begin, where = first_week(now, zone), get_zone(zone)
     found: dict[date, list[LedgerEntry]] = {begin + number * _WEEK: [] for number in range(WEEKS)}

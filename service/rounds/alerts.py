@@ -1,7 +1,7 @@
-"""What admins want to hear before they ask: a question that does not come, a channel that refuses, no sandbox, no app.
+"""Notifies admins about problems: a late question, a refusing channel, a missing sandbox, a removed app.
 
-Each trouble is told once when it is noticed and once when it is over, where the admins can be told: beside a chat that
-is itself the trouble, if the workspace has another. That it is once is kept by the rows.
+Each trouble is reported once when it begins and once when it is resolved, where the admins can be reached: outside the
+troubled chat if the workspace has another. Database rows ensure that it is once.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from service.store.tables import Channel, Chat, Outbox, Schedule, Trouble
 from service.wire import Notice, ScheduleSpec
 
 CHECK_INTERVAL = timedelta(seconds=10)
-"""How often is looked."""
+"""Interval between checks."""
 LATE_AFTER = timedelta(minutes=10)
-"""A question that does not stand so long after it was due is worth a word."""
+"""Delay after which an unposted question is reported."""
 SANDBOX_DELAY = timedelta(minutes=2)
-"""As is a code answer that has waited so long while there is no sandbox. Its member hears of it after some more."""
+"""Waiting time of a code answer without a sandbox after which it is reported. Its author is told later."""
 MAX_PER_CHECK = 50
-"""Of each kind that are told of at one look: an outage of thousands is told of little by little, between ticks."""
+"""Limit on reports of each kind per check: a large outage is reported step by step, between ticks."""
 HEALTH_TIMEOUT_SECONDS = 2.0
-"""How long a sandbox may take to say how it is: the tick waits for it."""
+"""Time a sandbox has to report its health, seconds. The tick waits for it."""
 
 
 async def notify_admins(session: AsyncSession, schedule: Schedule, key: str, notice: Notice, now: datetime) -> None:
-    """Leave a notice about a schedule, once for the key.
+    """Enqueues a notice about a schedule, once per key.
 
-    A post that the channel refuses is told of where the bot may write. Where the maker is not known any more, and in
-    the web chat and the console, where all sit in one room, it goes to the channel.
+    It goes privately to the admin who made the schedule. It goes to the channel if that admin is no longer known, and
+    in the web chat and the console, where everybody shares one room.
     """
     chat = await chats.get_chat_of_channel(session, schedule.channel_id)
     maker = schedule.made_by if chat.platform in ("discord", "slack") else None
@@ -58,7 +58,7 @@ async def notify_admins(session: AsyncSession, schedule: Schedule, key: str, not
 
 
 class Alerts:
-    """Looks and tells; called with every tick."""
+    """Detects and reports troubles; called at every tick."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Alerts:
         self._looked: datetime | None = None
 
     async def check(self, now: datetime) -> None:
-        """Find what began and what is over, and leave the notices."""
+        """Detects what began and what is resolved, and enqueues the notices."""
         if self._looked is not None and timedelta() <= now - self._looked < CHECK_INTERVAL:
             return
         self._looked = now
@@ -104,7 +104,7 @@ class Alerts:
                     await _notify(session, begun, "began", await _sandbox_notice(session, begun), now)
 
     async def _absence(self) -> str:
-        """Why nothing can be judged; empty where it can."""
+        """Returns why no code can be judged, or an empty string."""
         if self._sandbox is None:
             return "none is connected"
         try:
@@ -128,7 +128,7 @@ async def _check_late_posts(session: AsyncSession, now: datetime, most: int) -> 
             continue
         if row.state == "sent":
             await _notify_resolved(session, trouble, _late_resolved_notice(trouble, row), now)
-        else:  # given up, which is told by itself
+        else:  # giving up enqueues its own notice
             await troubles.withdraw_message(session, _notice_key(trouble, "began"))
 
 
@@ -163,7 +163,7 @@ async def _check_refusals(session: AsyncSession, now: datetime, most: int) -> No
 
 
 async def record_refusal(session: AsyncSession, row: Outbox, now: datetime) -> None:
-    """Note that the chat refused a message to a channel for good."""
+    """Records that the chat permanently refused a message to a channel."""
     if row.channel_id is None or row.member_id is not None or row.kind == "notice":
         return
     channel = await session.get_one(Channel, row.channel_id)
@@ -186,7 +186,7 @@ async def _check_revocations(session: AsyncSession, now: datetime, most: int) ->
         detail = {"place": chat.platform.capitalize()}
         trouble = await troubles.open_trouble(session, chat.workspace_id, "revoked", chat_id, detail, now)
         if trouble is not None:
-            # In that chat nobody can be told; where it was the only one, its admins know: it was their doing.
+            # Nobody can be told in that chat. If it was the only one, its admins removed the app themselves.
             await _notify_elsewhere(session, trouble, "began", _revoked_notice(chat), now, {chat_id})
     for chat_id in sorted(known.keys() - gone.keys())[:most]:
         if await troubles.close_trouble(session, known[chat_id], now):
@@ -215,8 +215,8 @@ async def _sandbox_notice(session: AsyncSession, trouble: Trouble) -> Notice:
     many = "A code answer has" if count == 1 else f"{count} code answers have"
     return Notice(
         title="Code answers wait: there is no sandbox",
-        text=f"{many} waited for a verdict since {_local_time(oldest, schedule)}. The sandbox: {trouble.detail['cause']}. "
-        "Whoever runs Dailygrad should see that `dailygrad sandbox serve` runs and read its log. No answer is lost "
+        text=f"{many} waited for a verdict since {_local_time(oldest, schedule)}. "
+        f"The sandbox: {trouble.detail['cause']}. Whoever runs Dailygrad should see that `dailygrad sandbox serve` runs and read its log. No answer is lost "
         "and none costs anybody points; you will hear when judging goes on.",
     )
 
@@ -230,7 +230,7 @@ def _sandbox_resolved_notice(trouble: Trouble, now: datetime) -> Notice:
 
 
 async def _notify_resolved(session: AsyncSession, trouble: Trouble, notice: Notice, now: datetime) -> None:
-    """That it is over; where its beginning could not be told yet, this one notice says enough."""
+    """Reports that a trouble is resolved. If its beginning was not reported yet, this one notice is enough."""
     await troubles.withdraw_message(session, _notice_key(trouble, "began"))
     await _notify(session, trouble, "over", notice, now)
 
@@ -244,7 +244,7 @@ async def _notify(
     schedule: Schedule | None = None,
     troubled: Collection[int] = (),
 ) -> None:
-    """Tell the admins beside the troubled chats, else where they are always told."""
+    """Notifies the admins outside the troubled chats, or else where they are always notified."""
     if troubled and await _notify_elsewhere(session, trouble, when, notice, now, troubled, schedule):
         return
     key = _notice_key(trouble, when)
@@ -264,7 +264,7 @@ async def _notify_elsewhere(
     troubled: Collection[int],
     schedule: Schedule | None = None,
 ) -> bool:
-    """Tell the admins in a chat that has no trouble; False where there is none."""
+    """Notifies the admins in a chat without trouble. Returns False if there is none."""
     schedule = schedule or await _schedule_of(session, trouble)
     spot = await troubles.find_notice_target(session, schedule, troubled) if schedule is not None else None
     return spot is not None and await _enqueue(session, _notice_key(trouble, when), notice, trouble, spot, now)

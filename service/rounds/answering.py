@@ -1,4 +1,5 @@
-"""Questions put to one member, and their answers: kept in rounds until the close, judged at once in practice."""
+"""Shows questions to a member and records their answers: kept until the close in a round, judged at once in
+practice."""
 
 from __future__ import annotations
 
@@ -34,18 +35,18 @@ EXPECTED_ANSWER: dict[Kind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """An answer as it came in."""
+    """A submitted answer."""
 
     event_id: str
     ref: str
     given: AnswerInput
     at: datetime
-    """When it was made, as the platform says."""
+    """When it was submitted, according to the platform."""
 
 
 @dataclass(frozen=True, slots=True)
 class _OpenedQuestion:
-    """What a ref stands for: a question, and the round it is asked in, if it is one."""
+    """The question of a reference, with its round unless it is practice."""
 
     version: Version
     round: Round | None = None
@@ -57,7 +58,7 @@ class _OpenedQuestion:
 
 
 async def view_today(session: AsyncSession, caller: Caller, now: datetime) -> TodayView:
-    """The questions that are open in the channel, or without one in the workspace, and when the next one comes."""
+    """Returns the questions open in the channel, or without one in the workspace, and when the next one comes."""
     forms = []
     for round_, schedule in await _list_open(session, caller, now):
         assert round_.version_id is not None, "an open round asks a question"
@@ -74,13 +75,13 @@ async def _list_open(session: AsyncSession, caller: Caller, now: datetime) -> Se
 
 
 async def view_question(session: AsyncSession, caller: Caller, ref: str, *, due: int = 0) -> AskForm:
-    """The question `ref` as this caller sees it; `due` is how many more practice cards wait."""
+    """Returns the question `ref` for this caller. `due` is how many more practice cards are due."""
     asked = await _find_question(session, caller, ref)
     return (await _build_form(session, caller, ref, asked)).model_copy(update={"due": due})
 
 
 async def get_code_task(session: AsyncSession, caller: Caller, ref: str) -> CodeTask:
-    """The task of a code question; refused for any other."""
+    """Returns the task of a code question. Raises WrongKindOfAnswer for any other."""
     asked = await _find_question(session, caller, ref)
     task = asked.version.question.task
     if task is None:
@@ -91,17 +92,17 @@ async def get_code_task(session: AsyncSession, caller: Caller, ref: str) -> Code
 async def submit_answer(
     session: AsyncSession, caller: Caller, submitted: Submission, now: datetime, jobs: Jobs
 ) -> AnswerResult:
-    """Keep an answer: in an open round the newest one counts, otherwise it is practice and judged at once.
+    """Records an answer: in an open round the newest one counts; otherwise it is practice and judged at once.
 
-    It counts when it was made before the close and the round's books are still open. Refused, with nothing
-    changed, when it is no answer to this kind of question.
+    It counts if it was submitted before the closing time and the round is not closed yet. Raises a Refused, changing
+    nothing, if it does not fit this kind of question.
     """
     caller = await members.lock_caller(session, caller)
     asked = await _find_question(session, caller, submitted.ref, hold=True)
     given = _validate_answer(asked.version.question, submitted.given)
     if asked.round is None or asked.schedule is None:
         return await _record_practice(session, caller, asked, submitted.event_id, given, now, jobs)
-    # A platform's clock may be ahead of ours, and nobody answers before they are asked.
+    # A platform's clock may be ahead, and nobody answers before the question was posted.
     at = max(asked.round.opens_at, min(submitted.at, now))
     if asked.round.closed_at is not None or at >= asked.round.closes_at:
         receipt = await _record_practice(session, caller, asked, submitted.event_id, given, now, jobs)
@@ -165,7 +166,7 @@ async def _record_practice(
         session, member_id=caller.member_id, question_id=version.question_id, credit=verdict.credit, now=now
     )
     if await questions.is_open_in_round(session, caller.workspace_id, version.question_id):
-        # Late for its round by a moment, whose books are not closed yet: the key waits for the reveal.
+        # Slightly late for a round that is not closed yet: the key waits for the reveal.
         return AnswerResult(status="judged", ref=ref, given=given, next_due=next_due)
     return AnswerResult(
         status="judged",
@@ -179,7 +180,7 @@ async def _record_practice(
 
 
 async def _find_question(session: AsyncSession, caller: Caller, ref: str, *, hold: bool = False) -> _OpenedQuestion:
-    """What `ref` stands for in the caller's workspace; with `hold` its round cannot close meanwhile."""
+    """Returns the question of `ref` in the caller's workspace. With `hold` its round cannot close meanwhile."""
     reference = QuestionRef.parse(ref)
     if reference.kind == "round":
         found = await rounds.find_in_workspace(session, caller.workspace_id, reference.id, share=hold)
@@ -222,7 +223,8 @@ def _answer_input(row: AnswerRow) -> AnswerInput:
 
 
 def _validate_answer(question: Question, given: AnswerInput) -> AnswerInput:
-    """`given` without what this kind of question does not ask for. Raises WrongKindOfAnswer or NotReadable."""
+    """Returns `given` without fields that this kind of question does not use. Raises WrongKindOfAnswer or
+    NotReadable."""
     if question.kind == "choice":
         kept = AnswerInput(options=None if given.options is None else tuple(sorted(set(given.options))))
     elif question.kind == "code":

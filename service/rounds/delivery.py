@@ -1,7 +1,7 @@
-"""Messages handed to couriers and what became of them: due → sending → sent, or uncertain, or given up with a notice.
+"""Hands outbox messages to dispatchers and records the results: due → sending → sent, or uncertain, or given up.
 
-A courier holds a message for a lease. If it is not heard of again, the message comes back as uncertain: it may
-have been posted, so the next courier looks first. Only what certainly was not posted is given up by the clock.
+A dispatcher leases a message. If the lease expires, the message becomes uncertain: it may have been posted, so the
+next dispatcher looks first. Only messages that were certainly not posted are given up by the clock.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ LEASE = timedelta(seconds=30)
 FIRST_RETRY_SECONDS = 2.0
 MAX_RETRY_SECONDS = 300.0
 MAX_PLATFORM_WAIT_SECONDS = 3600.0
-"""The longest wait a platform may ask for."""
+"""Longest wait that a platform may request, seconds."""
 POLL_SECONDS = 1.0
-"""How often a waiting courier looks by itself: for leases that ended and waits that are over."""
+"""Interval at which a waiting dispatcher checks for expired leases and retries, seconds."""
 BODY: TypeAdapter[Body] = TypeAdapter(Body)
 PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
 
@@ -46,9 +46,9 @@ async def claim_or_wait(
     wait_s: float = 0,
     stopping: Callable[[], bool] = lambda: False,
 ) -> tuple[Delivery, ...]:
-    """What may be sent on that platform now, leased to the caller; waits up to `wait_s` for something to do.
+    """Leases messages to the caller that may be sent on that platform now, waiting up to `wait_s` for some.
 
-    Once `stopping` says so it waits no longer than a second more, and takes nothing: nobody is there to carry it.
+    Once `stopping` returns True it stops within a second and leases nothing.
     """
     found = await _claim_once(sessions, platform, clock, limit)
     if found or wait_s <= 0:
@@ -56,7 +56,7 @@ async def claim_or_wait(
     async with await AsyncConnection.connect(database_url, autocommit=True) as connection:
         await connection.execute("listen dailygrad_outbox")
         while not stopping():
-            # At first once more, now that nothing can come unheard.
+            # Check again first: notifications are only received from here on.
             found = await _claim_once(sessions, platform, clock, limit)
             if found or wait_s <= 0:
                 break
@@ -70,7 +70,7 @@ async def claim_or_wait(
 async def claim_messages(
     session: AsyncSession, platform: Platform, now: datetime, limit: int = 20
 ) -> tuple[Delivery, ...]:
-    """The first message of every queue that may be sent now, leased to the caller."""
+    """Leases the first message of every queue that may be sent now."""
     await give_up_expired(session, now)
     rows = await outbox.lock_claimable(session, platform, now, limit)
     _kept = await outbox.load_chats_and_channels(session, rows)
@@ -79,7 +79,7 @@ async def claim_messages(
 
 
 async def mark_sent(session: AsyncSession, delivery: int, message_ref: str, now: datetime) -> None:
-    """Note that the message stands at `message_ref`; the first reference stays."""
+    """Records that the message was posted as `message_ref`. The first reference is kept."""
     marked = await outbox.mark_sent(session, delivery, message_ref, now)
     if marked is not None:
         delivered(*marked, now)
@@ -100,9 +100,9 @@ async def mark_failed(
     final: bool = False,
     retry_s: float | None = None,
 ) -> None:
-    """Note that the message was not sent, or may have been: it is tried again later, or with `final` never.
+    """Records a failed attempt: the message is retried later, or with `final` never.
 
-    Heeded only from the courier that holds it: one that comes after its lease knows nothing of the next attempt.
+    Ignored unless the dispatcher still holds the lease: a later attempt may already be running.
     """
     row = await _lock_message(session, delivery)
     if row.state != "sending" or row.attempt != attempt:
@@ -118,7 +118,7 @@ async def mark_failed(
 
 
 async def give_up_expired(session: AsyncSession, now: datetime) -> None:
-    """Give up what was not sent in time."""
+    """Gives up messages that were not sent in time."""
     for row in await outbox.lock_expired(session, now):
         await _give_up(session, row, now)
 
@@ -144,7 +144,8 @@ def _retry_delay(attempt: int, retry_s: float | None) -> timedelta:
 
 
 async def _build_delivery(session: AsyncSession, row: Outbox, uncertain: bool) -> Delivery | None:
-    """None where the one it is for cannot be reached in that chat any more: a channel must not hear it instead."""
+    """Returns None if the recipient can no longer be reached in that chat: the message must not go to a channel
+    instead."""
     address = await outbox.resolve_address(session, row)
     if address is None:
         row.state, row.claimed_until, row.error = "skipped", None, "the member is not known in this chat any more"
@@ -166,7 +167,8 @@ async def _build_delivery(session: AsyncSession, row: Outbox, uncertain: bool) -
 
 
 async def _find_thread(session: AsyncSession, row: Outbox) -> str | None:
-    """The round's post in that channel, under which its reveal belongs; the queue's order has settled it before."""
+    """Returns the round's post in that channel, whose thread the reveal belongs in. The queue's order settles it
+    first."""
     if row.kind != "reveal" or row.round_id is None:
         return None
     posts = await outbox.list_question_posts(session, row.round_id)
@@ -196,8 +198,8 @@ async def _give_up(session: AsyncSession, row: Outbox, now: datetime) -> None:
 
 
 async def _cancel_round(session: AsyncSession, round_id: int, error: str) -> None:
-    """A round nobody could see breaks no streak; one that another channel sees, or that was answered by /quiz today,
-    goes on."""
+    """Skips a round that nobody could see, so that it breaks no streak. Rounds posted in another channel, or
+    answered through /quiz today, continue."""
     round_ = await session.get_one(Round, round_id, with_for_update=True)
     await session.flush()
     elsewhere = any(post.state != "skipped" for post in await outbox.list_question_posts(session, round_id))

@@ -1,4 +1,4 @@
-"""Code answers judged in the sandbox, and code tried there. No transaction is open while a member's program runs."""
+"""Judges code answers in the sandbox, and runs code that members try. No transaction is open while their code runs."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ SYSTEM_ERROR_TEXT = (
     "We could not judge your code: our sandbox failed, not you. It costs you nothing, and your answer is kept. "
     "Send it again, or report the question with /quiz report if it keeps happening."
 )
-# Without hidden cases the verdict, and all the program printed, may be shown.
+# Without hidden cases the verdict and all output may be shown.
 NO_HIDDEN_CASES = "\n\ndef cases(rng):\n    return []\n\n\ndef growing(rng):\n    return []\n"
 
 
 class NotJudged(Exception):
-    """The sandbox failed or is away; the same answer can be judged later."""
+    """The sandbox failed or is unavailable; the answer can be judged later."""
 
 
 class _RecordingSandbox:
-    """A sandbox that notes what came of the member's own program."""
+    """A sandbox that records the outcome of the member's own program."""
 
     def __init__(self, sandbox: Runs) -> None:
         self._sandbox = sandbox
@@ -63,7 +63,7 @@ class _RecordingSandbox:
 
 
 def require_sandbox(sandbox: FairSandbox | None) -> FairSandbox:
-    """The sandbox; refused where there is none."""
+    """Returns the sandbox. Raises NoSandbox if there is none."""
     if sandbox is None:
         raise NoSandbox
     return sandbox
@@ -78,16 +78,16 @@ async def judge_answer(
     last: bool,
     priority: Priority = "practice",
 ) -> None:
-    """Judge the answer and tell its author, once however often this is called.
+    """Judges the answer and sends its author the verdict, once even if called repeatedly.
 
-    Raises NotJudged where the sandbox failed; with `last` the author is told instead, and nothing is booked.
-    Raises Busy where it is not this answer's turn yet: that is no attempt.
+    Raises NotJudged if the sandbox failed; with `last` the author is told instead, and no points are posted. Raises
+    Busy if it is not this answer's turn yet; that does not count as an attempt.
     """
     begun = clock()
     async with sessions.begin() as session:
         answer = await answers.get_unjudged(session, answer_id)
         version = await questions.get_version(session, answer.version_id) if answer else None
-    # What a member who asked to be forgotten wrote is gone, and with it the code to judge.
+    # The code of a member who was forgotten is erased and cannot be judged.
     code = answer.given.get("code") if answer else None
     if answer is None or version is None or version.question.task is None or not code:
         return
@@ -97,7 +97,7 @@ async def judge_answer(
     else:
         async with sandbox.turn(answer.member_id, priority) as turn:
             verdict = await grade_code(turn, version.question.task, code, seed)
-    # Where there is no GPU, there will be none in a minute.
+    # A missing GPU will not appear within a minute, so do not retry.
     if verdict.verdict == "system error" and not last and not verdict.note:
         mark(_LOG, "answer not judged yet", level=logging.WARNING, answer=answer_id, cause=verdict.message)
         raise NotJudged(f"answer {answer_id}: {verdict.message}")
@@ -113,7 +113,7 @@ async def judge_answer(
 
 
 async def try_examples(sandbox: Runs, task: CodeTask, code: str) -> VerdictView:
-    """Judge `code` against the visible examples; nothing is kept."""
+    """Judges `code` against the visible examples. Stores nothing."""
     visible = replace(task, cases=task.cases + NO_HIDDEN_CASES)
     watched = _RecordingSandbox(sandbox)
     verdict = await grade_code(watched, visible, code, secrets.randbits(128))
@@ -124,7 +124,7 @@ async def try_examples(sandbox: Runs, task: CodeTask, code: str) -> VerdictView:
 
 
 async def run_snippet(sandbox: Runs, code: str) -> RunResult:
-    """Run a free snippet, the value of its last expression shown; nothing is kept."""
+    """Runs a free snippet and shows the value of its last expression. Stores nothing."""
     run = Run(id=f"snippet/{secrets.token_hex(8)}", code=undo_smart_text(code), show_last=True)
     outcome = await sandbox.run(run)
     _log_run(outcome)
@@ -146,7 +146,7 @@ async def run_snippet(sandbox: Runs, code: str) -> RunResult:
 
 
 async def grade_code(sandbox: Runs | None, task: CodeTask, code: str, seed: int) -> VerdictView:
-    """The verdict on `code`, its cases drawn from `seed`; a system error where there is no sandbox."""
+    """Returns the verdict on `code` with cases drawn from `seed`; a system error without a sandbox."""
     clean = undo_smart_text(code)
     if sandbox is None:
         return VerdictView(verdict="system error", credit=0.0, message="no sandbox is connected", judged=clean)
@@ -178,7 +178,7 @@ def _ref_of(answer: AnswerRow) -> QuestionRef:
 
 
 def _log_run(outcome: Outcome) -> None:
-    """Tell in the log that a member's program ran, and nothing of what it is or printed."""
+    """Logs that a member's program ran, without its code or output."""
     mark(
         _LOG,
         "program run",
@@ -193,18 +193,18 @@ def _log_run(outcome: Outcome) -> None:
 
 
 def _soften(verdict: VerdictView) -> VerdictView:
-    """A system error as a member is told of it."""
+    """Returns a system error as it is shown to members."""
     return verdict.model_copy(update={"message": verdict.note or SYSTEM_ERROR_TEXT, "note": ""})
 
 
 def _verdict_view(judgement: Judgement, clean: str, outcome: Outcome | None) -> VerdictView:
     passed = sum(case.verdict == "accepted" for case in judgement.cases)
     failure = "wrong" if judgement.verdict == "accepted" else judgement.verdict
-    # Of a system error the operator reads the cause; members are told gently elsewhere.
+    # Operators see the cause of a system error; members see another message.
     message = judgement.detail if judgement.verdict == "system error" else judgement.message
     credit = credit_for_cases(passed, len(judgement.cases), failure, message)
     return VerdictView(
-        # Before the first case was reached there are none to count, and the program's own fault stays its own.
+        # A program that failed before its first case has no cases to count, but the failure is still its own.
         verdict=credit.verdict if judgement.cases else judgement.verdict,
         credit=credit.share,
         cases=tuple(
@@ -228,8 +228,8 @@ def _verdict_view(judgement: Judgement, clean: str, outcome: Outcome | None) -> 
 async def _record_verdict(
     session: AsyncSession, answer: AnswerRow, version: Version, verdict: VerdictView, seed: int, now: datetime
 ) -> None:
-    """Write the verdict; where the round's books are closed already, book what it is worth too."""
-    # Shared, so that a close waits for this verdict or this verdict sees the close.
+    """Saves the verdict. If the round is closed, posts the points as well."""
+    # A shared lock: either a close waits for this verdict, or this verdict sees the close.
     found = await rounds.lock_shared(session, answer.round_id) if answer.round_id else None
     if not await answers.save_verdict(session, answer, verdict, now, seed=seed):
         return
@@ -245,7 +245,7 @@ async def _record_verdict(
             posting = await LedgerPosting.for_round(session, *found, version.question)
             await posting.post(session, entry, verdict.credit)
             newest = await questions.newest_version_id(session, version.question_id)
-            if newest != version.id:  # corrected while this was waiting for its verdict
+            if newest != version.id:  # the question was corrected meanwhile
                 await defer_regrading(session, newest, version.question_id)
     await _enqueue_verdict(session, answer, version, verdict, now, next_due)
 
@@ -261,9 +261,9 @@ async def _enqueue_verdict(
     found = await rounds.lock_shared(session, answer.round_id) if answer.round_id else None
     member = await members.resolve_merged(session, answer.member_id)
     if member.forgotten_at is not None:
-        return  # while their code ran; nobody is left to tell, and the channel must not hear it
+        return  # forgotten while their code ran; the message must not go to the channel instead
     ref = str(_ref_of(answer))
-    # A question that some round of the workspace asks right now keeps its key, practiced or not.
+    # The key stays secret while any round of the workspace asks the question, even in practice.
     hidden = found is not None or await questions.is_open_in_round(session, member.workspace_id, version.question_id)
     note = VerdictNote(
         ref=ref,

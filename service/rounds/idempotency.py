@@ -1,4 +1,4 @@
-"""An event answered once: its duplicate, however concurrent, gets the reply of the first. It knows no use case."""
+"""Processes each event once: a duplicate, even a concurrent one, gets the reply of the first."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ async def run_once(
     work: Awaitable[T],
     reply: type[T] | TypeAdapter[T],
 ) -> T:
-    """What `work` returns, or what it returned when this event came first; then `work` is closed, not run.
+    """Returns the result of `work`, or the stored result if the event was processed before; then `work` is closed, not
+    run.
 
-    A duplicate waits for the first one's transaction and does the work itself if that is rolled back.
-    Raises EventReused when the event was another member's, or of another call.
+    A duplicate waits for the first one's transaction and does the work itself if that is rolled back. Raises
+    EventReused if the event belongs to another member or another call.
     """
     adapter = reply if isinstance(reply, TypeAdapter) else TypeAdapter(reply)
     label = f"{call} {caller.identity_id}"
@@ -56,7 +57,7 @@ async def _claim_event(session: AsyncSession, chat_id: int, event_id: str, label
 
 
 def _close_awaitable(work: Awaitable[Any]) -> None:
-    """An awaitable nobody awaits would be warned of."""
+    """Closes the awaitable; Python warns about coroutines that are never awaited."""
     close = getattr(work, "close", None)
     if close is not None:
         close()

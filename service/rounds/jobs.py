@@ -1,4 +1,9 @@
-"""The durable jobs: procrastinate's tasks, each of which only calls a use case. Deferred with the row they serve."""
+"""Durable jobs: procrastinate tasks that call use cases, deferred in the transaction of the row they serve.
+
+procrastinate's worker ends for good if the database is away for half a minute, misses notifications once its listener
+is lost, and does not retry a job whose start or end it could not record. So a worker is replaced whenever the database
+fails it; the new one picks up what the old one lost.
+"""
 
 from __future__ import annotations
 
@@ -26,30 +31,31 @@ from service.tracing import following
 
 log = structlog.get_logger(__name__)
 MAX_ATTEMPTS = 8
-"""How often an answer is put to the sandbox before its member is told that it could not be judged."""
+"""Attempts to judge an answer before its author is told that it failed."""
 MAX_REGRADE_ATTEMPTS = 40
-"""How often a round is put to the sandbox again, some hours long: nobody waits for it."""
+"""Attempts to regrade a round, over several hours: nobody waits for it."""
 MAX_RETRY_SECONDS = 300
 BUSY_RETRY_SECONDS = 1
-"""When an answer whose turn has not come is put to the sandbox again; other members' answers go meanwhile."""
+"""Delay before a busy answer is tried again, seconds. Other members' answers go meanwhile."""
 STALLED_SECONDS = 30
-"""A worker silent for so long is gone, and its jobs are taken up by others."""
+"""Heartbeat age after which a worker's jobs go to others, seconds."""
 CONCURRENCY = 16
-"""More than the sandboxes have places, so that answers wait there, where first ones go before the rest, not here."""
+"""Concurrent jobs. More than the sandboxes' places, so that answers wait in the sandbox queue, which puts first
+answers first."""
 RESTART_SECONDS = 1.0
-"""How long after its end a worker is followed by another."""
+"""Delay before an ended worker is replaced, seconds."""
 _FIRST_ANSWER_PRIORITY = 1
-"""The jobs' priority of first answers of open rounds, before all others."""
+"""Job priority of first answers to open rounds."""
 DRAW_TASK = "draw_family"
-"""The name of the task that draws a family's questions."""
+"""Name of the task that generates a family's variants."""
 REGRADE_TASK = "regrade_code"
-"""The name of the task that judges a corrected code question's closed rounds again."""
+"""Name of the task that regrades the closed rounds of a corrected code question."""
 Judge = Callable[[int, bool, Priority], Awaitable[None]]
-"""Judges the answer of that id; the flag says that no further attempt will follow. Raises Busy, to be called later."""
+"""Judges the answer with that id. The flag marks the last attempt. Raises Busy to be called later."""
 Draw = Callable[[int], Awaitable[None]]
-"""Draws questions from the family of that version's id."""
+"""Generates the variants of the family version with that id."""
 Regrade = Callable[[int, bool], Awaitable[None]]
-"""Judges closed rounds by the version of that id; the flag says that no further attempt will follow."""
+"""Regrades closed rounds by the version with that id. The flag marks the last attempt."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +70,10 @@ class Jobs:
     async def defer_judging(
         self, session: AsyncSession, answer_id: int, *, first: bool = False, event_id: str = ""
     ) -> int:
-        """Have the answer judged once the session's transaction is committed, and never if it is not.
+        """Defers judging the answer until the session's transaction commits.
 
-        Returns how many are judged before it. `first` is for a member's first answer to an open round: those go before
-        all others. `event_id` is followed in the log.
+        Returns how many answers are judged before it. `first` marks a member's first answer to an open round, which
+        goes before all others. `event_id` is followed in the log.
         """
         task = self.judge_answer.configure(
             connection=await driver_connection(session), priority=_FIRST_ANSWER_PRIORITY if first else 0
@@ -76,19 +82,19 @@ class Jobs:
         return await outbox.count_jobs_ahead(session, job)
 
     async def defer_drawing(self, session: AsyncSession, version_id: int) -> None:
-        """Have the family's questions drawn; while a job about it is waiting this one is none."""
+        """Defers generating the family's variants. Does nothing if such a job is waiting."""
         connection = await driver_connection(session)
         task = self.draw_family.configure(connection=connection, queueing_lock=f"{DRAW_TASK} {version_id}")
         with suppress(AlreadyEnqueued):
             await task.defer_async(version_id=version_id)
 
     async def run_pending(self) -> None:
-        """Do what is due now and return."""
+        """Runs all jobs that are due and returns."""
         await self._work(wait=False)
 
     @asynccontextmanager
     async def run_worker(self) -> AsyncIterator[None]:
-        """Work in the background until the block ends; jobs in hand are finished first."""
+        """Runs a worker in the background until the block exits; finishes running jobs first."""
         task = asyncio.create_task(run_worker_forever(self.connector, lambda: self._work(wait=True)), name="worker")
         try:
             yield
@@ -98,7 +104,7 @@ class Jobs:
                 await task
 
     async def retry_stalled(self) -> int:
-        """Put back the jobs of workers that died in the middle; returns how many there were."""
+        """Returns the jobs of dead workers to the queue. Returns how many there were."""
         manager = self.app.job_manager
         stalled = list(await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_SECONDS))
         for job in stalled:
@@ -117,7 +123,7 @@ class Jobs:
 
 
 def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade) -> Jobs:
-    """The queue over that database; nothing is connected yet."""
+    """Creates the queue over that database. Does not connect yet."""
     connector = MonitoredConnector(conninfo=libpq_url(database_url), min_size=1, max_size=5)
     app = App(connector=connector)
 
@@ -132,11 +138,11 @@ def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade) -> 
                     "round" if job.priority >= _FIRST_ANSWER_PRIORITY else "practice",
                 )
         except Busy:
-            # No failure, so no attempt: a job of its own, behind those of other members.
+            # Not a failure, so not an attempt: a new job, behind those of other members.
             later = judge_answer.configure(priority=job.priority, schedule_in={"seconds": BUSY_RETRY_SECONDS})
             await later.defer_async(answer_id=answer_id, event_id=event_id)
 
-    # Answers first, and one drawing at a time: nobody waits for it.
+    # Answers go first, and one family at a time: nobody waits for it.
     @app.task(name=DRAW_TASK, queue="drawing", retry=_RetryUnlessWrong(), priority=-1, lock=DRAW_TASK)
     async def draw_family(version_id: int) -> None:
         await draw(version_id)
@@ -149,11 +155,11 @@ def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade) -> 
 
 
 async def defer_regrading(session: AsyncSession, version_id: int, question_id: int) -> None:
-    """Have the closed rounds of a code question judged again by this version, once the transaction is committed.
+    """Defers regrading the closed rounds of a code question until the transaction commits.
 
-    Jobs about one question are done one after the other, in the order they were left in.
+    Jobs of one question run one after another, in the order they were deferred.
     """
-    # Never opened: the session's own connection writes, in whatever process a bank is imported.
+    # Never opened: the job is written through the session's own connection, in any process that imports a bank.
     app = App(connector=PsycopgConnector())
     connection = await driver_connection(session)
     lock = f"{REGRADE_TASK} {question_id}"
@@ -172,7 +178,7 @@ class _Backoff(BaseRetryStrategy):
 
 
 class _RetryUnlessWrong(BaseRetryStrategy):
-    """The sandbox comes back one day; a family at fault stays a failed job, and is not tried again."""
+    """Retries until the sandbox returns. A faulty family stays a failed job and is not retried."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
         if isinstance(exception, InvalidVariant):
@@ -181,7 +187,7 @@ class _RetryUnlessWrong(BaseRetryStrategy):
 
 
 class MonitoredConnector(PsycopgConnector):
-    """procrastinate's connector, which notes that the database failed it."""
+    """procrastinate's connector, with a flag that the database failed it."""
 
     def __init__(self, **pool: Any) -> None:
         super().__init__(**pool)
@@ -196,37 +202,37 @@ class MonitoredConnector(PsycopgConnector):
             raise
 
     async def execute_query_async(self, query: LiteralString, **arguments: Any) -> None:
-        """As the connector says."""
+        """See the base class."""
         with self._noting():
             await super().execute_query_async(query, **arguments)
 
     async def execute_query_one_async(self, query: LiteralString, **arguments: Any) -> dict[str, Any]:
-        """As the connector says."""
+        """See the base class."""
         with self._noting():
             row: dict[str, Any] = await super().execute_query_one_async(query, **arguments)
         return row
 
     async def execute_query_all_async(self, query: LiteralString, **arguments: Any) -> list[dict[str, Any]]:
-        """As the connector says."""
+        """See the base class."""
         with self._noting():
             rows: list[dict[str, Any]] = await super().execute_query_all_async(query, **arguments)
         return rows
 
     async def listen_notify(self, on_notification: Notify, channels: Iterable[str]) -> None:
-        """As the connector says."""
+        """See the base class."""
         with self._noting():
             await super().listen_notify(on_notification, channels)
 
 
 async def run_worker_forever(connector: MonitoredConnector, work: Callable[[], Awaitable[None]]) -> None:
-    """Call `work` and, whenever it ends or the database failed it, once more; until this is cancelled.
+    """Calls `work` again whenever it ends or the database fails it, until cancelled.
 
-    Cancelled, `work` finishes what it has in hand first.
+    When cancelled, `work` finishes its running jobs first.
     """
     while True:
         connector.failed.clear()
         await _run_worker_once(connector, work)
-        log.warning("the database failed the queue's worker; another begins")
+        log.warning("worker restarted after a database failure")
         await asyncio.sleep(RESTART_SECONDS)
 
 
@@ -240,4 +246,4 @@ async def _run_worker_once(connector: MonitoredConnector, work: Callable[[], Awa
         working.cancel()
         await asyncio.wait({working})
     if not working.cancelled() and (error := working.exception()) is not None:
-        log.warning("the queue's worker ended", exc_info=error)
+        log.warning("worker ended", exc_info=error)

@@ -1,4 +1,5 @@
-"""Boards: who stands where in a channel or workspace over a period. Ranks are made by `ranking`."""
+"""Boards of a channel or workspace over a period, and seasons with their final boards. Ranking is in
+`service.domain.standings`."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from service.wire import Board, BoardRow, Contest, Period, SeasonView
 
 TITLES: dict[Period, str] = {"day": "Today", "week": "This week", "month": "This month", "all": "All time"}
 COMPARABLE_PERIODS: tuple[Period, ...] = ("day", "week", "month")
-"""Periods that have one before them, to see who improved."""
+"""Periods with a previous one to compare with."""
 NO_STREAK = compute_streak(())
 
 
@@ -42,11 +43,10 @@ async def get_board(
     limit: int = 10,
     now: datetime,
 ) -> Board:
-    """The board of the caller's channel, or where there is none of the workspace.
+    """Returns the board of the caller's channel, or without one of the workspace.
 
-    Days begin at midnight in the zone of the channel's schedule, in UTC where it has none. Refused for the season's
-    board when no season is running, for a topic that neither a booking nor the bank knows, and for a period that has
-    no beginning, or none before it, where the contest asks for that.
+    Days begin at midnight in the zone of the channel's schedule, or UTC. Raises NotPossible or NotFound for the
+    season's board without a season, for an unknown topic, and for a contest that the period does not support.
     """
     _check_contest(contest, period)
     scope, season = await _resolve_scope(session, caller.workspace_id, caller.channel_id, period, now)
@@ -71,16 +71,16 @@ async def get_board(
 
 
 async def get_top(session: AsyncSession, channel_id: int, now: datetime, limit: int = 5) -> tuple[BoardRow, ...]:
-    """The head of the channel's board of the week, for a reveal: nobody in it is `me`."""
+    """Returns the top of the channel's board of the week for a reveal, with no row marked `me`."""
     workspace_id = await schedules.get_workspace_id(session, channel_id)
     scope, _ = await _resolve_scope(session, workspace_id, channel_id, "week", now)
     return await _board_rows(session, scope, rank_members(await ledger.sum_by_member(session, scope))[:limit])
 
 
 async def build_final_board(session: AsyncSession, season: Season, until: datetime) -> list[dict[str, Any]]:
-    """The workspace's board of a season that ends at `until`, JSON-ready: `BoardRow`s, each with its `member`'s id.
+    """Returns the workspace's board of a season ending at `until`: JSON-ready `BoardRow`s, each with its `member` id.
 
-    Hidden members are in it: whether they show is asked whenever it is shown.
+    Includes hidden members; they are filtered whenever it is shown.
     """
     scope = Scope(season.workspace_id, since=season.starts_at, until=until, hidden_too=True)
     ranked = rank_members(await ledger.sum_by_member(session, scope))
@@ -93,14 +93,14 @@ async def build_final_board(session: AsyncSession, season: Season, until: dateti
 async def load_schedule_streaks(
     session: AsyncSession, schedule_id: int, member_ids: Collection[int]
 ) -> dict[int, Streak]:
-    """The streak of each member over the schedule's own rounds."""
+    """Returns each member's streak over the schedule's rounds."""
     return await load_best_streaks(session, [schedule_id], member_ids)
 
 
 async def load_best_streaks(
     session: AsyncSession, schedule_ids: Collection[int], member_ids: Collection[int]
 ) -> dict[int, Streak]:
-    """Of each member the longest streak that runs in one of the schedules."""
+    """Returns each member's longest current streak over the schedules."""
     found = await rounds.load_histories(session, schedule_ids, member_ids)
     best = dict.fromkeys(member_ids, NO_STREAK)
     for (_, member_id), history in found.items():
@@ -116,7 +116,7 @@ def _check_contest(contest: Contest, period: Period) -> None:
 
 
 async def _rank(session: AsyncSession, scope: Scope, contest: Contest, period: Period) -> list[RankedMember]:
-    """The whole board of a contest within `scope`, which is that of `period`."""
+    """Returns the full board of a contest within `scope`, which covers `period`."""
     rows = await ledger.sum_by_member(session, scope)
     if contest == "points" or scope.since is None:
         return rank_members(rows)
@@ -164,7 +164,7 @@ async def _board_rows(
 
 
 async def start_season(session: AsyncSession, caller: Caller, name: str, now: datetime) -> SeasonView:
-    """Start a season; a running one ends at this moment and is archived. Refused for a name that was used before."""
+    """Starts a season, ending and archiving the running one. Raises NotPossible for a name used before."""
     name = name.strip()
     if not name:
         raise NotPossible(cause="A season needs a name, such as Spring 2026.")
@@ -180,7 +180,7 @@ async def start_season(session: AsyncSession, caller: Caller, name: str, now: da
 
 
 async def end_season(session: AsyncSession, caller: Caller, now: datetime) -> SeasonView:
-    """End the running season and keep its board; refused where none runs."""
+    """Ends the running season and archives its board. Raises NotPossible if none is running."""
     await ledger.lock_seasons(session, caller.workspace_id)
     running = await ledger.get_running_season(session, caller.workspace_id)
     if running is None:
@@ -190,7 +190,7 @@ async def end_season(session: AsyncSession, caller: Caller, now: datetime) -> Se
 
 
 async def list_seasons(session: AsyncSession, caller: Caller) -> tuple[SeasonView, ...]:
-    """Every season, the newest first, each that ended with its final board. Hidden members are left out."""
+    """Returns all seasons, newest first, with the final boards of those that ended. Leaves out hidden members."""
     hidden = await ledger.list_hidden_members(session, caller.workspace_id)
     return tuple(
         _season_view(season, caller, hidden) for season in await ledger.list_seasons(session, caller.workspace_id)
@@ -209,7 +209,7 @@ def _season_view(season: Season, caller: Caller, hidden: frozenset[int] | set[in
     shown = [row for row in season.archive or () if row["member"] not in hidden]
     ranks = [row["rank"] for row in shown]
     archive = tuple(
-        # Where somebody is left out the ranks behind close up; shared ones stay shared.
+        # Ranks close up where a member is left out; ties stay ties.
         BoardRow(
             **_row_fields(row), rank=1 + sum(rank < row["rank"] for rank in ranks), me=row["member"] == caller.member_id
         )

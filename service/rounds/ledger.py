@@ -1,4 +1,4 @@
-"""What a judged answer in a round is earned, booked once; shared by the close, late verdicts and regrading."""
+"""Grades answers and posts the points of a round to the ledger, once; used by closing, late verdicts and regrading."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from service.store.tables import AnswerRow, Ledger, Round, Schedule
 from service.wire import AnswerInput, ScheduleSpec, VerdictView
 
 CREDIT_TOLERANCE = 1e-9
-"""Credits are summed as floats; closer than this they are the same."""
+"""Difference below which two sums of credits are equal."""
 
 
 def grade_answer(question: Question, given: AnswerInput) -> VerdictView:
-    """How an answer of any kind but `code` is judged."""
+    """Returns the verdict on an answer of any kind but `code`."""
     options = None if given.options is None else frozenset(given.options)
     found = compute_credit(question, ScoredAnswer(options, given.text))
     return VerdictView(
@@ -31,7 +31,7 @@ def grade_answer(question: Question, given: AnswerInput) -> VerdictView:
 
 
 class LedgerPosting:
-    """The booking of one round: its measures are taken once."""
+    """Posts points of one round, with the round's difficulty loaded once."""
 
     def __init__(self, round_: Round, schedule: Schedule, question: Question, share_right: float | None) -> None:
         self._round = round_
@@ -44,12 +44,12 @@ class LedgerPosting:
     async def for_round(
         cls, session: AsyncSession, round_: Round, schedule: Schedule, question: Question
     ) -> LedgerPosting:
-        """The book of a round, with its question's difficulty as it was when the round opened."""
+        """Creates it for a round, with the question's difficulty at the time it opened."""
         share = await answers.mean_credit_before(session, round_, schedule.workspace_id)
         return cls(round_, schedule, question, share)
 
     async def post(self, session: AsyncSession, entry: RoundEntry, credit: float) -> int:
-        """Book what counts of a member, once per round and member whatever happens; returns the points."""
+        """Posts a member's points, once per round and member. Returns the points."""
         seconds = await self._seconds(session, entry.answer)
         earned = self._points(credit, seconds)
         key = f"round:{self._round.id}:member:{entry.member.id}"
@@ -57,10 +57,10 @@ class LedgerPosting:
         return earned
 
     async def post_correction(self, session: AsyncSession, entry: RoundEntry, credit: float, version_id: int) -> int:
-        """Book the difference to what stands for this member, once per version of the question; returns it.
+        """Posts the difference to the member's points, once per question version. Returns the difference.
 
-        What was never booked stays so, and so does what is as right as before: a new level, or a schedule that
-        scores otherwise by now, changes no round that is closed.
+        Does nothing if no points were posted before, or if the credit is unchanged: a new level or changed scoring
+        does not alter closed rounds.
         """
         query = select(func.count(), func.sum(Ledger.points), func.sum(Ledger.credit)).where(
             Ledger.round_id == self._round.id, Ledger.member_id == entry.member.id

@@ -1,4 +1,4 @@
-"""Practice by spaced repetition: what to ask next, and when a card is due again. Judging is `answering`'s business."""
+"""Practice by spaced repetition: chooses the next question and schedules cards by FSRS. Grading is in `answering`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from service.store.questions import find_version
 from service.store.tables import CardRow
 from service.wire import QuestionRef, Rating
 
-# Fuzzing draws from the process's own randomness: the same reviews must always give the same dates.
+# Fuzzing is random; the same reviews must always give the same dates.
 _SCHEDULER = fsrs.Scheduler(enable_fuzzing=False)
 _RATINGS: dict[Rating, fsrs.Rating] = {
     "again": fsrs.Rating.Again,
@@ -33,10 +33,10 @@ _RATINGS: dict[Rating, fsrs.Rating] = {
 async def pick_next(
     session: AsyncSession, caller: Caller, now: datetime, topic: str = "", level: str = "", kind: str = ""
 ) -> tuple[int, int] | None:
-    """The question version to practice now and how many more cards are due; None where nothing is left to ask.
+    """Returns the question version to practice now and how many more cards are due, or None if nothing is left.
 
-    The longest due card first, then a question the caller has not met. Never one that is open in a round.
-    Refused for a topic, level or kind that is not there.
+    The card due longest comes first, then a question the caller has not met. Never returns one that is open in a
+    round. Raises NotFound for an unknown topic, level or kind.
     """
     await _check_filters(session, caller, topic, level, kind)
     due = await cards.list_due(session, caller, now, topic, level, kind)
@@ -58,19 +58,19 @@ async def pick_next(
 async def record_review(
     session: AsyncSession, *, member_id: int, question_id: int, credit: float, now: datetime
 ) -> datetime:
-    """Book a practiced answer worth `credit` on its card, made where there is none; returns when it is due again."""
+    """Records an answer with `credit` on the question's card, creating it if needed. Returns the next due date."""
     return await _record_rating(session, member_id, question_id, rating_for(credit), now)
 
 
 async def add_missed_cards(session: AsyncSession, member_ids: Collection[int], question_id: int, now: datetime) -> None:
-    """Make the question a card, due at once, of each of these members."""
+    """Creates a card, due at once, for each of these members."""
     await cards.create_cards(session, member_ids, question_id, _new_state(now), now)
 
 
 async def rate_recall(session: AsyncSession, caller: Caller, ref: str, rating: Rating, now: datetime) -> datetime:
-    """Replace the rating of the latest review of a practiced question by the member's own; returns when it is due.
+    """Replaces the rating of the latest review by the member's own. Returns the next due date.
 
-    Refused for a question of a round, one nobody here knows, and one the member has not practiced.
+    Raises NotFound for a question of a round or an unknown one, NotPossible for one not practiced yet.
     """
     reference = QuestionRef.parse(ref)
     version = await find_version(session, caller.workspace_id, reference.id) if reference.kind == "practice" else None
@@ -108,7 +108,7 @@ async def _record_rating(
 
 def _apply_rating(card: CardRow, before: dict[str, Any], rating: Rating, now: datetime) -> None:
     after, due = review_card(before, rating, now)
-    # The state before is kept: members may correct the rating their answer was given.
+    # The previous state is kept, because members may correct their rating.
     card.state = {"card": after, "before": before, "reviewed_at": now.isoformat()}
     card.due = due
 
@@ -118,15 +118,15 @@ def _new_state(now: datetime) -> dict[str, Any]:
 
 
 def new_card(now: datetime) -> dict[str, Any]:
-    """A card never reviewed, due at once. `now` is aware."""
+    """Creates a card without reviews, due at once. `now` is aware."""
     moment = now.astimezone(UTC)
     return dict(fsrs.Card(card_id=int(moment.timestamp() * 1000), due=moment).to_dict())
 
 
 def review_card(card: dict[str, Any], rating: Rating, now: datetime) -> tuple[dict[str, Any], datetime]:
-    """The card after a review at `now` (aware) and the UTC instant it is due next; `card` itself is left alone.
+    """Returns a copy of the card after a review at `now` (aware), and its next due date in UTC.
 
-    Raises ValueError for a dict that neither `new_card` nor `review` wrote.
+    Raises ValueError for a dict that neither `new_card` nor `review_card` returned.
     """
     after, _ = _SCHEDULER.review_card(_parse_card(card), _RATINGS[rating], now.astimezone(UTC))
     return dict(after.to_dict()), after.due

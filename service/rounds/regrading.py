@@ -1,6 +1,6 @@
-"""A fixed question's closed rounds, judged again from the log: correcting bookings, and one line on what moved.
+"""Regrades closed rounds after a correction: posts differences and announces them, and repeats recorded verdicts.
 
-Code is judged again in the sandbox, by a job that is left here and done in `rejudging`.
+Code is judged again in the sandbox, by a job that is deferred here. No transaction is open while it runs.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _PendingAnswer:
-    """One answer to be judged by another version of its question."""
+    """An answer to judge by another version of its question."""
 
     answer_id: int
     code: str
     seed: int
-    """The one its latest verdict was made with: cases that did not change stay the same."""
+    """Seed of its latest verdict, so that unchanged cases stay the same."""
     standing: VerdictView | None
-    """The verdict that holds unseen, because the task is the one it was judged by."""
+    """The latest verdict, if the task is unchanged and the answer need not be judged again."""
 
 
 @dataclass(frozen=True, slots=True)
 class RepeatedVerdict:
-    """A verdict made a second time from what was recorded of the first."""
+    """A recorded verdict and its repetition."""
 
     answer_id: int
     question: str
@@ -52,13 +52,13 @@ class RepeatedVerdict:
 
     @property
     def same(self) -> bool:
-        """Whether every case has the verdict it had."""
+        """Whether every case has the same verdict as before."""
         return _comparable(self.before) == _comparable(self.after)
 
     @property
     def failed(self) -> bool:
-        """Whether the sandbox, or the question, could not judge it again: that says nothing of the verdict."""
-        # The one was judged with a GPU and the other without: they are no two of a kind.
+        """Whether the sandbox or the question could not judge it again, which says nothing about the verdict."""
+        # One was judged with a GPU and the other without, so they cannot be compared.
         return self.after.verdict == "system error" or self.before.note != self.after.note
 
     def __str__(self) -> str:
@@ -70,9 +70,9 @@ class RepeatedVerdict:
 
 
 async def regrade_question(session: AsyncSession, version_id: int, now: datetime) -> None:
-    """Judge every closed round of the question by this version of it, and book what that changes, once."""
+    """Judges every closed round of the question by this version and posts the differences, once."""
     fixed = await questions.get_version(session, version_id)
-    # What was drawn from a family keeps the key that torch gave it, whatever becomes of the family.
+    # Variants keep the key that torch computed, even if the family changes.
     if fixed.question.draw or not fixed.question.answered:
         return
     if fixed.question.kind == "code":
@@ -89,10 +89,10 @@ async def regrade_question(session: AsyncSession, version_id: int, now: datetime
 async def regrade_code(
     sessions: Sessions, sandbox: Runs | None, version_id: int, clock: Callable[[], datetime], *, last: bool
 ) -> None:
-    """Judge every closed round of the question by this version of it, and book what that changes, once.
+    """Judges every closed round of the question by this version and posts the differences, once.
 
-    A version that is not asked any more changes nothing: the newer one has a job of its own. Raises NotJudged where
-    the sandbox failed; with `last` those answers keep what they have, and the others are corrected.
+    Does nothing for an outdated version: the newer one has its own job. Raises NotJudged if the sandbox failed; with
+    `last` those answers keep their verdicts and the others are corrected.
     """
     async with sessions.begin() as session:
         fixed = await questions.get_version(session, version_id)
@@ -106,9 +106,9 @@ async def regrade_code(
 async def repeat_verdicts(
     sessions: Sessions, sandbox: Runs, *, answer_id: int | None = None, question: str = ""
 ) -> AsyncIterator[RepeatedVerdict]:
-    """Each recorded verdict of one answer, or of all to a question, made again from its seed. Nothing is written.
+    """Repeats each recorded verdict of one answer, or of all answers to a question, from its seed. Stores nothing.
 
-    Raises NotFound where there is no such verdict of code.
+    Raises NotFound if there is no such verdict of code.
     """
     async with sessions.begin() as session:
         found = [(row, code) for row, code in await answers.list_seeded_verdicts(session, answer_id, question) if code]
@@ -126,7 +126,7 @@ async def repeat_verdicts(
 
 
 def exit_status(repeated: Sequence[RepeatedVerdict]) -> int:
-    """0 where every verdict is the same, 1 where one is not, 2 where one could not be made again."""
+    """Returns 0 if every verdict is the same, 1 if one differs, 2 if one could not be repeated."""
     if any(one.failed for one in repeated):
         return 2
     return 0 if all(one.same for one in repeated) else 1
@@ -135,7 +135,7 @@ def exit_status(repeated: Sequence[RepeatedVerdict]) -> int:
 async def notify_point_changes(
     session: AsyncSession, round_: Round, schedule: Schedule, fixed: Version, moved: Sequence[int], now: datetime
 ) -> None:
-    """Tell the round's channels in one line what points moved, once for a version; nothing where none did."""
+    """Announces the changed points in the round's channels, once per version. Does nothing if none changed."""
     if not moved:
         return
     gains, losses = [points for points in moved if points > 0], [-points for points in moved if points < 0]
@@ -165,7 +165,7 @@ async def notify_point_changes(
 async def _correct_round(
     session: AsyncSession, round_: Round, schedule: Schedule, fixed: Version, now: datetime
 ) -> list[int]:
-    """The points that moved, one number for each member whose points did."""
+    """Returns the nonzero point differences of the members."""
     posting = await LedgerPosting.for_round(session, round_, schedule, fixed.question)
     moved = [
         await _correct_entry(session, posting, entry, fixed, now)
@@ -211,11 +211,11 @@ async def _regrade_round(
 
 
 async def _list_pending(session: AsyncSession, round_id: int, fixed: Version) -> AsyncIterator[_PendingAnswer]:
-    """What stands in the round and was judged, though not by this version."""
+    """Yields current answers of the round that were judged, but not by this version."""
     for entry in await answers.list_entries(session, round_id):
         verdicts = await answers.list_verdicts(session, entry.answer.id)
         code = entry.answer.given.get("code")
-        # What is not judged yet is not booked either: when it is, it is judged again.
+        # An answer without a verdict has no points yet; its verdict will trigger another regrading.
         if not verdicts or not code or entry.member.forgotten_at is not None:
             continue
         if any(verdict.version_id == fixed.id for verdict in verdicts):
@@ -240,7 +240,7 @@ def _stored_view(verdict: VerdictRow) -> VerdictView:
 async def _save_corrections(
     session: AsyncSession, round_id: int, fixed: Version, found: dict[int, tuple[VerdictView, int]], now: datetime
 ) -> None:
-    """Write the verdicts and book the differences, all or none; what another job wrote meanwhile stands."""
+    """Saves the verdicts and posts the differences, all or none. Keeps verdicts that another job saved meanwhile."""
     held = await rounds.lock_shared(session, round_id)
     assert held is not None, "rounds are never deleted"
     posting = await LedgerPosting.for_round(session, *held, fixed.question)

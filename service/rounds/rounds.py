@@ -1,4 +1,7 @@
-"""The daily question: due slots become rounds, each with its post in the outbox at once. It sends nothing."""
+"""Posts due slots as rounds and closes rounds: grading, points and reveal.
+
+Messages go to the outbox in the same transaction; nothing is sent here.
+"""
 
 from __future__ import annotations
 
@@ -43,22 +46,22 @@ from service.wire import (
 log = structlog.get_logger(__name__)
 Timing = dict[str, Any]
 MIN_POST_WINDOW = timedelta(minutes=15)
-"""A post is tried at least so long, however short a schedule's catch-up is."""
+"""Minimum time for which a post is tried, even with a shorter catch-up."""
 BATCH_SIZE = 20
-"""Rounds made in one transaction."""
+"""Schedules processed in one transaction."""
 SKIP_NOTICE_WINDOW = timedelta(days=1)
-"""Of slots skipped longer ago nobody is told: after a month's outage one notice will do."""
+"""Slots skipped longer ago are not reported: after a long outage one notice is enough."""
 MAX_WRONG_TEXTS = 3
-"""How many of the commonest wrong texts a reveal names."""
+"""Number of most common wrong texts in a reveal."""
 MAX_WRONG_LENGTH = 120
-"""Of each of them."""
+"""Longest wrong text in a reveal, characters."""
 AWAY = "Dailygrad was not running when this question was due, and by now it is too late for it."
 NOTHING_FITS = "There was no question that this schedule could ask."
 
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """What one member's answer came to."""
+    """The result of one member's answer."""
 
     entry: RoundEntry
     credit: float
@@ -66,10 +69,10 @@ class _Result:
 
 
 async def post_due(sessions: Sessions, now: datetime) -> None:
-    """Post whatever slots came due; any number of tickers at once post each slot once.
+    """Posts all due slots. Any number of concurrent calls post each slot once.
 
-    Some at a time, so that the first are on their way while the next are made. One schedule that fails is left as it
-    was, for the next tick, and holds up no other.
+    Works in batches, so that the first posts go out while the next are created. A schedule that fails is left for the
+    next tick and delays no other.
     """
     async with sessions.begin() as session:
         found = await list_due_timings(session, now)
@@ -81,20 +84,21 @@ async def post_due(sessions: Sessions, now: datetime) -> None:
 
 
 async def list_due_timings(session: AsyncSession, now: datetime) -> list[tuple[Timing, datetime]]:
-    """What schedules say of when, each once, where slots may have come due; and the newest of those slots' instants."""
+    """Returns each distinct timing with due slots, and the instant of its newest due slot."""
     found = []
     for timing, since in await rounds.list_timings(session):
         try:
             slots = slots_between(build_timetable(ScheduleSpec.model_validate(timing)), since, now)
         except (ValueError, TypeError, LookupError) as error:
-            log.error("schedules not ticked", timing=timing, exc_info=error)
+            log.error("timing not processed", timing=timing, exc_info=error)
         else:
             found += [(timing, slots[-1].instant)] if slots else []
     return found
 
 
 async def post_batch(session: AsyncSession, timing: Timing, until: datetime, now: datetime, after: int) -> int | None:
-    """The rounds of some schedules of that timing beyond the id `after`; the last of them, or None after the last."""
+    """Posts due slots of one batch of schedules with that timing and an id above `after`. Returns the last id, or
+    None if no batch is left."""
     schedules = await rounds.lock_due_schedules(session, timing, until, after, BATCH_SIZE)
     skips = await schedule_rows.list_skips_by_schedule(session, [schedule.id for schedule in schedules])
     for schedule in schedules:
@@ -102,7 +106,7 @@ async def post_batch(session: AsyncSession, timing: Timing, until: datetime, now
             async with session.begin_nested():
                 await _post_due_slots(session, schedule, skips.get(schedule.id, frozenset()), now)
         except (SQLAlchemyError, ValueError, TypeError, LookupError) as error:
-            log.error("schedule not ticked", schedule=schedule.id, exc_info=error)
+            log.error("schedule not processed", schedule=schedule.id, exc_info=error)
     return schedules[-1].id if len(schedules) == BATCH_SIZE else None
 
 
@@ -121,7 +125,7 @@ async def _post_due_slots(session: AsyncSession, schedule: Schedule, skips: froz
 async def post_slot(
     session: AsyncSession, schedule: Schedule, slot: Slot, now: datetime, *, late: bool = False
 ) -> Round | None:
-    """The round of a slot, with its post in the outbox; None where it has one, or nothing could be asked."""
+    """Creates the round of a slot and enqueues its post. Returns None if the slot has a round or no question fits."""
     spec = ScheduleSpec.model_validate(schedule.spec)
     choice = await choose_for_day(session, schedule, spec, slot.day)
     if choice is None:
@@ -144,7 +148,7 @@ async def post_slot(
 
 
 async def post_now(session: AsyncSession, caller: Caller, schedule_id: int, now: datetime) -> RoundView:
-    """Post today's question at once; refused where today's slot has been dealt with or nothing can be asked."""
+    """Posts today's question now. Raises NotPossible if today's slot is processed or no question fits."""
     found = await schedule_rows.lock_schedule(session, caller.workspace_id, schedule_id)
     if found is None:
         raise NotFound(what=f"schedule {schedule_id}", cure="See their numbers with schedule list.")
@@ -161,7 +165,7 @@ async def post_now(session: AsyncSession, caller: Caller, schedule_id: int, now:
 
 
 async def _skip_slot(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, slot: Slot, why: str) -> bool:
-    """Write that the slot asked nothing; False where it has its round."""
+    """Records that the slot was skipped. Returns False if it already has a round."""
     closes_at = slot.instant + timedelta(minutes=spec.open_minutes)
     return await rounds.create(session, schedule.id, slot.day, slot.instant, closes_at, skipped=why) is not None
 
@@ -230,13 +234,13 @@ async def _notify_skipped(
 
 
 async def _notify(session: AsyncSession, schedule: Schedule, what: str, title: str, text: str, now: datetime) -> None:
-    """Tell the admins, once until a bank is imported."""
+    """Notifies the admins, once until the next bank import."""
     imports = await banks.count_imports(session, schedule.workspace_id)
     await notify_admins(session, schedule, f"{what}:{schedule.id}:{imports}", Notice(title=title, text=text), now)
 
 
 async def close_due(sessions: Sessions, now: datetime) -> int:
-    """Close every round whose time is up, each in its own transaction; returns how many this call closed."""
+    """Closes every round past its closing time, each in its own transaction. Returns how many."""
     async with sessions.begin() as session:
         due = await rounds.list_due_to_close(session, now)
     closed = 0
@@ -245,13 +249,13 @@ async def close_due(sessions: Sessions, now: datetime) -> int:
             async with sessions.begin() as session:
                 closed += await close_round(session, round_id, now)
         except (SQLAlchemyError, ValueError, TypeError) as error:
-            # One round that cannot be closed must not keep the others open; the next tick tries it again.
+            # A round that cannot be closed must not block the others; the next tick retries it.
             log.error("round not closed", round=round_id, exc_info=error)
     return closed
 
 
 async def close_now(session: AsyncSession, caller: Caller, now: datetime) -> RoundView:
-    """Close the open round of the caller's channel that is due first; refused where none is open."""
+    """Closes the channel's open round that is due first. Raises NotFound if none is open."""
     found = await rounds.list_open_in_channel(session, caller.channel_id, now) if caller.channel_id else ()
     if not found:
         raise NotFound(what="open round", cure="Post a question with /quiz-admin schedule post-now.")
@@ -261,7 +265,7 @@ async def close_now(session: AsyncSession, caller: Caller, now: datetime) -> Rou
 
 
 async def close_round(session: AsyncSession, round_id: int, now: datetime) -> bool:
-    """Judge, book, reveal; False where the round was closed before. Answers that come later are practice."""
+    """Grades the answers, posts the points and enqueues the reveal. Returns False if the round was already closed."""
     found = await rounds.lock_open(session, round_id)
     if found is None:
         return False
@@ -291,7 +295,7 @@ async def close_round(session: AsyncSession, round_id: int, now: datetime) -> bo
 
 
 async def view_round(session: AsyncSession, round_: Round, schedule: Schedule) -> RoundView:
-    """A posted round as admins see it."""
+    """Returns a posted round as admins see it."""
     assert round_.version_id is not None, "a posted round asks a question"
     version = await questions.get_version(session, round_.version_id)
     return RoundView(
@@ -314,7 +318,7 @@ async def _grade_entries(
     entries: Sequence[RoundEntry],
     now: datetime,
 ) -> list[_Result]:
-    """Every answer judged and booked, but for code whose verdict is still to come: that books it then."""
+    """Grades all answers and posts their points, except code without a verdict, which is posted with its verdict."""
     posting = await LedgerPosting.for_round(session, round_, schedule, version.question)
     results = []
     for entry in entries:
@@ -325,7 +329,7 @@ async def _grade_entries(
 
 
 async def _credit_of(session: AsyncSession, version: Version, entry: RoundEntry, now: datetime) -> float | None:
-    """The share right; None where nothing is to be booked: not judged yet, or our own fault."""
+    """Returns the credit, or None if no points are posted: no verdict yet, or a system error."""
     if entry.verdict is not None:
         return None if entry.verdict.verdict == "system error" else entry.verdict.credit
     if version.question.kind == "code":
@@ -368,7 +372,7 @@ async def _reveal(
 async def _people(
     session: AsyncSession, schedule: Schedule, results: Sequence[_Result]
 ) -> list[tuple[_Result, PersonView]]:
-    """Those who want to be seen, the earliest answer first."""
+    """Returns the members who are not hidden, earliest answer first."""
     shown = [result for result in results if not result.entry.member.hidden]
     streaks = await leaderboard.load_schedule_streaks(
         session, schedule.id, [result.entry.member.id for result in shown]

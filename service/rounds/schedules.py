@@ -1,4 +1,4 @@
-"""Admins' work on schedules: made, changed, paused, looked at. What is posted when is `daily`'s business."""
+"""Admin operations on schedules, and what a schedule posts next. Posting is in `service.rounds.rounds`."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from service.wire import ChannelView, LowView, Platform, QuestionRef, RoundView,
 PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
 ONLY_FOR_GPU = "Every question that fits is judged on a GPU, and no sandbox has one."
 SLOTS_SHOWN = 3
-"""How many coming slots a view names."""
+"""Number of next slots in a view."""
 
 
 async def add(
     session: AsyncSession, caller: Caller, channel_id: int, spec: ScheduleSpec, now: datetime
 ) -> ScheduleView:
-    """A schedule for the channel, from its next slot on. Refused, with a cure, for one that could never post."""
+    """Adds a schedule to the channel from its next slot on. Raises NotPossible or NotFound if it could never post."""
     spec = await _validate(session, caller, spec)
     row = rows.add(session, caller, channel_id, spec.model_dump(mode="json"), now)
     await session.flush()
@@ -40,22 +40,22 @@ async def add(
 async def edit(
     session: AsyncSession, caller: Caller, schedule_id: int, spec: ScheduleSpec, now: datetime
 ) -> ScheduleView:
-    """Change a schedule. A round that was posted stays as it is, and its day gets no second one."""
+    """Changes a schedule. A posted round stays as it is, and its day gets no second one."""
     row, channel = await _lock_schedule(session, caller, schedule_id)
     row.spec = (await _validate(session, caller, spec)).model_dump(mode="json")
-    # What the new times would have posted in the past is not owed.
+    # Slots that the new times would have had in the past are not posted.
     row.since = now
     return await _view_schedule(session, row, channel, now)
 
 
 async def list_schedules(session: AsyncSession, caller: Caller, now: datetime) -> tuple[ScheduleView, ...]:
-    """The workspace's schedules, oldest first."""
+    """Returns the workspace's schedules, oldest first."""
     found = await rows.list_schedules(session, caller.workspace_id)
     return tuple([await _view_schedule(session, row, channel, now) for row, channel in found])
 
 
 async def pause(session: AsyncSession, caller: Caller, schedule_id: int, paused: bool, now: datetime) -> ScheduleView:
-    """Stop posting, or go on from the next slot: nothing of the pause is made up for."""
+    """Pauses posting, or resumes it at the next slot without catching up."""
     row, channel = await _lock_schedule(session, caller, schedule_id)
     if paused and row.paused_at is None:
         row.paused_at = now
@@ -65,7 +65,7 @@ async def pause(session: AsyncSession, caller: Caller, schedule_id: int, paused:
 
 
 async def skip(session: AsyncSession, caller: Caller, schedule_id: int, day: date, now: datetime) -> ScheduleView:
-    """Post nothing on the local date `day`; refused where that day's question has been posted or the day is over."""
+    """Skips the local date `day`. Raises NotPossible if its question was posted or the day is over."""
     row, channel = await _lock_schedule(session, caller, schedule_id)
     spec = ScheduleSpec.model_validate(row.spec)
     round_ = await rows.find_round(session, schedule_id, day)
@@ -80,7 +80,7 @@ async def skip(session: AsyncSession, caller: Caller, schedule_id: int, day: dat
 
 
 async def preview(session: AsyncSession, caller: Caller, schedule_id: int, now: datetime) -> RoundView:
-    """The round of the next slot, as it would be if nothing changed until then; its `id` is 0: there is none yet."""
+    """Returns the round of the next slot as it would be if nothing changed until then. Its `id` is 0."""
     row, _ = await _lock_schedule(session, caller, schedule_id)
     spec = ScheduleSpec.model_validate(row.spec)
     slot = next_slot(build_timetable(spec, await rows.list_skips(session, row.id)), now)
@@ -104,7 +104,7 @@ async def preview(session: AsyncSession, caller: Caller, schedule_id: int, now: 
 async def share(
     session: AsyncSession, caller: Caller, schedule_id: int, channel_id: int, now: datetime
 ) -> ScheduleView:
-    """Have the schedule post to this channel too, from its next slot on: one round, one board, a post and a reveal in
+    """Adds a channel to the schedule from its next slot on: one round and one board, with a post and a reveal in
     each channel."""
     row, channel = await _lock_schedule(session, caller, schedule_id)
     if channel_id in await rows.list_channels(session, row):
@@ -116,8 +116,8 @@ async def share(
 async def unshare(
     session: AsyncSession, caller: Caller, schedule_id: int, channel_id: int, now: datetime
 ) -> ScheduleView:
-    """Have the schedule no longer post to this channel; a round that was posted there is still revealed there.
-    Refused for the only channel it has."""
+    """Removes a channel from the schedule. A round posted there is still revealed there. Raises NotPossible for the
+    only channel."""
     row, channel = await _lock_schedule(session, caller, schedule_id)
     channels = await rows.list_channels(session, row)
     if channel_id not in channels:
@@ -135,13 +135,13 @@ async def unshare(
 
 
 async def remove(session: AsyncSession, caller: Caller, schedule_id: int, now: datetime) -> None:
-    """Post nothing more. A round that is open still closes, and all points stay."""
+    """Removes the schedule. An open round still closes, and all points stay."""
     row, _ = await _lock_schedule(session, caller, schedule_id)
     row.removed_at = now
 
 
 async def list_low(session: AsyncSession, caller: Caller, now: datetime) -> tuple[LowView, ...]:
-    """How many questions each schedule has left before it repeats itself, the lowest first."""
+    """Returns how many questions each schedule has left before it repeats itself, lowest first."""
     found = []
     for row, channel in await rows.list_schedules(session, caller.workspace_id):
         found.append(
@@ -151,7 +151,7 @@ async def list_low(session: AsyncSession, caller: Caller, now: datetime) -> tupl
 
 
 async def count_left(session: AsyncSession, schedule: Schedule, now: datetime) -> int:
-    """How many questions the schedule can still ask without repeating itself."""
+    """Returns how many questions the schedule can still ask without repeating itself."""
     spec = ScheduleSpec.model_validate(schedule.spec)
     slot = next_slot(build_timetable(spec), now)
     chosen = await choose_for_day(session, schedule, spec, slot.day if slot else now.date())
@@ -159,7 +159,7 @@ async def count_left(session: AsyncSession, schedule: Schedule, now: datetime) -
 
 
 def build_timetable(spec: ScheduleSpec, skips: frozenset[date] = frozenset()) -> Timetable:
-    """When a schedule posts. Raises ValueError, with a cure, for a zone or calendar nobody knows."""
+    """Returns the timetable of a spec. Raises ValueError, with a suggestion, for an unknown zone or calendar."""
     return Timetable(
         at=spec.at,
         weekdays=frozenset(spec.weekdays),
@@ -170,12 +170,12 @@ def build_timetable(spec: ScheduleSpec, skips: frozenset[date] = frozenset()) ->
 
 
 def build_filter(spec: ScheduleSpec) -> ScheduleFilter:
-    """What a schedule asks for, in the terms of choosing."""
+    """Returns the filter of a spec."""
     return ScheduleFilter(topics=spec.topics, levels=spec.levels, kinds=spec.kinds, memory_days=spec.memory_days)
 
 
 def next_slots(timetable: Timetable, now: datetime) -> tuple[Slot, ...]:
-    """The next slots after `now`; fewer where the year has no more."""
+    """Returns the next slots after `now`, fewer if the year has no more."""
     found: list[Slot] = []
     while len(found) < SLOTS_SHOWN and (slot := next_slot(timetable, found[-1].instant if found else now)):
         found.append(slot)
@@ -183,7 +183,8 @@ def next_slots(timetable: Timetable, now: datetime) -> tuple[Slot, ...]:
 
 
 async def next_posting(session: AsyncSession, schedule: Schedule, now: datetime) -> datetime | None:
-    """When the schedule posts next: on a day whose slot was not dealt with. None where it is paused or removed."""
+    """Returns when the schedule posts next, ignoring days whose slot is processed. Returns None if it is paused or
+    removed."""
     if schedule.paused_at is not None or schedule.removed_at is not None:
         return None
     timetable = build_timetable(ScheduleSpec.model_validate(schedule.spec), await rows.list_skips(session, schedule.id))
@@ -196,25 +197,26 @@ async def next_posting(session: AsyncSession, schedule: Schedule, now: datetime)
 async def choose_for_day(
     session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, day: date
 ) -> ChosenQuestion | None:
-    """The question of the schedule's slot on local date `day`; None where none fits. The same until rows change."""
+    """Returns the question for the schedule's slot on local date `day`, or None if none fits. Stable until rows
+    change."""
     known = await banks.list_candidates(session, workspace_id=schedule.workspace_id, schedule_id=schedule.id)
     history = await banks.list_past_rounds(session, schedule.id)
     return choose_question(known, history, build_filter(spec), f"{schedule.id}:{day}", day)
 
 
 async def explain_no_choice(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec) -> str:
-    """Why there is no choice, where more is to be said than that no question of the bank fits."""
+    """Returns why no question fits if there is a special reason, or an empty string."""
     return await _explain_gpu(session, spec, schedule.workspace_id, schedule.id)
 
 
 async def list_topics(session: AsyncSession, workspace_id: int) -> tuple[TopicCount, ...]:
-    """Every topic with the number of its questions that may be asked, by name."""
+    """Returns each topic with the number of its questions that may be asked, by name."""
     rows = await banks.count_topics(session, workspace_id)
     return tuple(TopicCount(topic=topic, questions=count) for topic, count in rows)
 
 
 async def resolve_topics(session: AsyncSession, workspace_id: int, wanted: Iterable[str]) -> tuple[str, ...]:
-    """`wanted` as the bank writes them; refused, with the closest names, for one no question has or lies below."""
+    """Returns `wanted` spelled as in the bank. Raises NotFound, with similar names, for a topic without questions."""
     known = _topic_paths(topic for topic, _ in await banks.count_topics(session, workspace_id))
     found = []
     for topic in wanted:
@@ -225,7 +227,7 @@ async def resolve_topics(session: AsyncSession, workspace_id: int, wanted: Itera
 
 
 def _topic_paths(topics: Iterable[str]) -> dict[str, str]:
-    """`Tensors/memory` as itself and as `Tensors`, by its lower-case form."""
+    """Returns `Tensors/memory` as itself and as `Tensors`, by lower-case form."""
     paths = [topic.split("/") for topic in topics if topic]
     above = ("/".join(path[:depth]) for path in paths for depth in range(1, len(path) + 1))
     return {path.lower(): path for path in above}
@@ -249,7 +251,7 @@ async def _lock_schedule(session: AsyncSession, caller: Caller, schedule_id: int
 
 
 async def _validate(session: AsyncSession, caller: Caller, spec: ScheduleSpec) -> ScheduleSpec:
-    """`spec` with its topics as the bank writes them; refused where nothing could ever be posted."""
+    """Returns `spec` with topics spelled as in the bank. Raises NotPossible or NotFound if it could never post."""
     if not spec.weekdays:
         raise NotPossible(cause="A schedule needs at least one weekday, such as mon-fri.")
     try:

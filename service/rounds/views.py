@@ -1,4 +1,4 @@
-"""Questions as members may see them, and their keys as they may see them later. Who may, and when, is not said here."""
+"""Builds the views of questions and answer keys. Callers decide who may see them and when."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from service.store.questions import Version
 from service.wire import AnswerKey, OptionKey, OptionView, QuestionView
 
 CHANNEL_ORDER = "everyone"
-"""Whose order a channel's post shows: a document's own often has the right option first."""
+"""Order of a channel's post, which belongs to no member. A document often has the right option first."""
 
 
 def build_question_view(version: Version, ref: str = "", member_id: int | None = None) -> QuestionView:
-    """The question without its key, options in the order of that member (of the channel's post where None)."""
+    """Returns the question without its key, with options in the member's order, or in the channel's if None."""
     question = version.question
     member = CHANNEL_ORDER if member_id is None else str(member_id)
     return QuestionView(
@@ -40,7 +40,7 @@ def build_question_view(version: Version, ref: str = "", member_id: int | None =
 
 
 def build_answer_key(version: Version, ref: str = "", chosen: Iterable[str] = ()) -> AnswerKey:
-    """What is right and why; `chosen` are the option ids members chose, each as often as it was."""
+    """Returns the key and explanation. `chosen` holds the option ids that members chose, with repetitions."""
     question, counts = version.question, Counter(chosen)
     return AnswerKey(
         question=build_question_view(version, ref),

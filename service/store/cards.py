@@ -1,4 +1,5 @@
-"""Practice cards as rows, and what a member has not met yet. When a card is due again is FSRS's business."""
+"""Rows of practice cards, and queries for new questions to practice. FSRS computes due dates in
+`service.rounds.practice`."""
 
 from __future__ import annotations
 
@@ -18,11 +19,11 @@ from service.store.members import Caller, merged_ids
 from service.store.tables import AnswerRow, CardRow, QuestionRow, QuestionVersion
 
 LATEST = 12
-"""How many practiced questions the next one is balanced against."""
+"""Number of latest practiced questions that the next one is balanced against."""
 
 
 def apply_filters(query: Select[*tuple[Any, ...]], topic: str, level: str, kind: str) -> Select[*tuple[Any, ...]]:
-    """`query` over question versions, kept to a topic, a level and a kind where they are given."""
+    """Restricts a query of question versions to a topic, level and kind, each if given."""
     if topic:
         query = query.where(is_within_topic(topic))
     if level:
@@ -33,7 +34,7 @@ def apply_filters(query: Select[*tuple[Any, ...]], topic: str, level: str, kind:
 async def list_due(
     session: AsyncSession, caller: Caller, now: datetime, topic: str = "", level: str = "", kind: str = ""
 ) -> list[QuestionVersion]:
-    """The questions whose cards are due, the longest due first, without those open in a round."""
+    """Returns the questions whose cards are due, longest overdue first, except those open in a round."""
     query = restrict_to_askable(select(QuestionVersion), caller.workspace_id)
     query = (
         apply_filters(query, topic, level, kind)
@@ -47,7 +48,7 @@ async def list_due(
 async def list_unseen(
     session: AsyncSession, caller: Caller, topic: str = "", level: str = "", kind: str = ""
 ) -> set[str]:
-    """The versions (as `Candidate.id`) of questions the member has neither answered nor a card of."""
+    """Returns versions (as `Candidate.id`) of questions the member has neither answered nor a card for."""
     then = QuestionVersion.__table__.alias("then")
     answered = exists(
         select(AnswerRow.id)
@@ -61,7 +62,7 @@ async def list_unseen(
 
 
 async def list_latest(session: AsyncSession, member_id: int) -> list[PastRound]:
-    """What the member practiced last, oldest first."""
+    """Returns the questions the member practiced last, oldest first."""
     rows = await session.execute(
         select(AnswerRow.at, QuestionVersion.id, QuestionVersion.topic, QuestionVersion.level)
         .join(QuestionVersion, QuestionVersion.id == AnswerRow.version_id)
@@ -74,7 +75,7 @@ async def list_latest(session: AsyncSession, member_id: int) -> list[PastRound]:
 
 
 async def lock_card(session: AsyncSession, member_id: int, question_id: int) -> CardRow | None:
-    """The member's card of a question, locked until the transaction ends."""
+    """Returns the member's card of a question, locked until the transaction ends."""
     query = select(CardRow).where(CardRow.member_id == member_id, CardRow.question_id == question_id)
     return await session.scalar(query.with_for_update().execution_options(populate_existing=True))
 
@@ -82,7 +83,7 @@ async def lock_card(session: AsyncSession, member_id: int, question_id: int) -> 
 async def create_cards(
     session: AsyncSession, member_ids: Iterable[int], question_id: int, state: dict[str, Any], due: datetime
 ) -> None:
-    """Give each member a card that is due at `due`; one they have already becomes due then, unless it is sooner."""
+    """Creates a card due at `due` for each member. An existing card becomes due then, unless it is due sooner."""
     rows = [
         {"member_id": member_id, "question_id": question_id, "state": state, "due": due}
         for member_id in sorted(set(member_ids))
@@ -94,7 +95,7 @@ async def create_cards(
 
 
 async def count_cards(session: AsyncSession, member_id: int, now: datetime) -> tuple[int, int]:
-    """How many cards a member has, and how many of them are due."""
+    """Returns how many cards the member has, and how many of them are due."""
     query = select(func.count(), func.count().filter(CardRow.due <= now)).where(CardRow.member_id == member_id)
     total, due_now = (await session.execute(query)).one()
     return int(total), int(due_now)

@@ -1,4 +1,4 @@
-"""Imports as rows: what a bank holds, what each import did to it, and what other banks hold beside it."""
+"""Rows of bank imports: what a bank contains, what each import changed, and what other banks contain."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from service.store.tables import BankImport, BankRow, ImportStep, QuestionAlias,
 from service.store.tables import QuestionRow as QuestionRow
 
 BATCH = 1000
-"""So many rows are written, or read whole, at a time."""
+"""Rows written, or read in full, at a time."""
 
 T = TypeVar("T")
 
 _SAID = ("question_id", "kind", "level", "topic", "answered", "family", "digest", "body")
-"""The columns of a version that a copy of it shares."""
+"""Columns that a copied version keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Step:
 
     question_id: int
     version_before: int | None
-    """None for a question it added."""
+    """None for an added question."""
     version_after: int
     retired_before: bool
     retired_after: bool
@@ -41,7 +41,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class CurrentQuestion:
-    """A question as it stands."""
+    """A question in its current version."""
 
     key: str
     prompt: str
@@ -49,19 +49,19 @@ class CurrentQuestion:
 
 
 async def lock_imports(session: AsyncSession) -> None:
-    """Let imports wait for one another until this transaction ends."""
+    """Makes imports wait for one another until this transaction ends."""
     await session.execute(text("select pg_advisory_xact_lock(hashtext('dailygrad bank import'))"))
 
 
 async def find_bank(session: AsyncSession, workspace_id: int | None, name: str) -> BankRow | None:
-    """The workspace's own bank of that name, or with None the one for everybody."""
+    """Returns the workspace's own bank of that name, or with None the shared bank."""
     return await session.scalar(
         select(BankRow).where(BankRow.workspace_id.is_not_distinct_from(workspace_id), BankRow.name == name)
     )
 
 
 async def list_stored(session: AsyncSession, bank_id: int) -> list[StoredQuestion]:
-    """The bank's questions, the retired too."""
+    """Returns the questions of the bank, including retired ones."""
     aliases = (
         select(func.array_agg(QuestionAlias.key)).where(QuestionAlias.question_id == QuestionRow.id).scalar_subquery()
     )
@@ -87,7 +87,7 @@ async def list_stored(session: AsyncSession, bank_id: int) -> list[StoredQuestio
 
 
 async def load_questions(session: AsyncSession, question_ids: Collection[int]) -> dict[int, Question]:
-    """What those questions say now."""
+    """Returns the current versions of these questions."""
     found: dict[int, Question] = {}
     for batch in split_batches(question_ids):
         rows = await session.execute(
@@ -102,9 +102,9 @@ async def load_questions(session: AsyncSession, question_ids: Collection[int]) -
 async def stream_other_questions(
     session: AsyncSession, workspace_id: int | None, name: str
 ) -> AsyncIterator[tuple[str, Question]]:
-    """What else the workspace is asked, or with None everybody is: the questions of other banks, each with its bank.
+    """Streams the questions of other banks that the workspace can see (with None: shared banks), each with its bank.
 
-    Left out are the bank of that name that belongs to the workspace, and what a document retired.
+    Leaves out the workspace's own bank of that name, and questions that a document retired.
     """
     mine = BankRow.workspace_id.is_not_distinct_from(workspace_id) & (BankRow.name == name)
     visible = BankRow.workspace_id.is_(None) if workspace_id is None else is_visible_to(workspace_id)
@@ -121,19 +121,19 @@ async def stream_other_questions(
 
 
 async def add_questions(session: AsyncSession, rows: Sequence[dict[str, Any]]) -> list[int]:
-    """Add rows of `question`; their numbers, in the same order."""
+    """Inserts rows of `question`. Returns their ids in the same order."""
     made = insert(QuestionRow).returning(QuestionRow.id, sort_by_parameter_order=True)
     return list(await session.scalars(made, rows)) if rows else []
 
 
 async def add_versions(session: AsyncSession, rows: Sequence[dict[str, Any]]) -> list[int]:
-    """Add rows of `question_version`; their numbers, in the same order."""
+    """Inserts rows of `question_version`. Returns their ids in the same order."""
     made = insert(QuestionVersion).returning(QuestionVersion.id, sort_by_parameter_order=True)
     return list(await session.scalars(made, rows)) if rows else []
 
 
 async def add_aliases(session: AsyncSession, bank_id: int, aliases: dict[str, int]) -> None:
-    """Note ids that prompts make now, each with the question that is meant; the latest word stands."""
+    """Records ids that prompts make now, each with the question meant. A newer alias replaces an older one."""
     for batch in split_batches(aliases.items()):
         made = upsert(QuestionAlias).values(
             [{"bank_id": bank_id, "key": key, "question_id": question_id} for key, question_id in batch]
@@ -146,13 +146,13 @@ async def add_aliases(session: AsyncSession, bank_id: int, aliases: dict[str, in
 
 
 async def update_questions(session: AsyncSession, rows: Sequence[dict[str, Any]]) -> None:
-    """Set `current`, `retired_at` and `place` of questions by their `id`."""
+    """Updates `current`, `retired_at` and `place` of questions by `id`."""
     if rows:
         await session.execute(update(QuestionRow), rows)
 
 
 async def add_import(session: AsyncSession, record: BankImport, steps: Iterable[Step]) -> None:
-    """Note an import and what it did."""
+    """Records an import and its steps."""
     session.add(record)
     await session.flush()
     for batch in split_batches(steps):
@@ -160,12 +160,12 @@ async def add_import(session: AsyncSession, record: BankImport, steps: Iterable[
 
 
 async def list_imports(session: AsyncSession, bank_id: int) -> list[BankImport]:
-    """What was imported into the bank, oldest first."""
+    """Returns the imports into the bank, oldest first."""
     return list(await session.scalars(select(BankImport).where(BankImport.bank_id == bank_id).order_by(BankImport.id)))
 
 
 async def list_steps(session: AsyncSession, import_id: int) -> list[Step]:
-    """What an import did, question by question."""
+    """Returns the steps of an import by question."""
     rows = await session.scalars(
         select(ImportStep).where(ImportStep.import_id == import_id).order_by(ImportStep.question_id)
     )
@@ -176,7 +176,7 @@ async def list_steps(session: AsyncSession, import_id: int) -> list[Step]:
 
 
 async def load_current(session: AsyncSession, question_ids: Collection[int]) -> dict[int, CurrentQuestion]:
-    """The questions as they stand, by their number."""
+    """Returns the questions in their current versions, by id."""
     found: dict[int, CurrentQuestion] = {}
     for batch in split_batches(question_ids):
         rows = await session.execute(
@@ -189,9 +189,9 @@ async def load_current(session: AsyncSession, question_ids: Collection[int]) -> 
 
 
 async def copy_versions(session: AsyncSession, copies: Iterable[tuple[int, int, int]], now: datetime) -> dict[int, int]:
-    """Have questions say in a new version what they said in an old one: question, old version, new version.
+    """Copies old versions as new ones: (question, old version, new version).
 
-    Returns the new versions' numbers in the database, by the questions'.
+    Returns the row ids of the new versions by question id.
     """
     found: dict[int, int] = {}
     for batch in split_batches(copies):
@@ -211,7 +211,7 @@ async def copy_versions(session: AsyncSession, copies: Iterable[tuple[int, int, 
 
 
 async def filter_judged(session: AsyncSession, question_ids: Collection[int]) -> set[int]:
-    """Those of the questions that a closed round asked."""
+    """Returns those of the questions that a closed round asked."""
     found: set[int] = set()
     for batch in split_batches(question_ids):
         found.update(
@@ -226,14 +226,14 @@ async def filter_judged(session: AsyncSession, question_ids: Collection[int]) ->
 
 
 def split_batches(things: Iterable[T], size: int = BATCH) -> Iterable[list[T]]:
-    """The things, so many at a time."""
+    """Splits items into batches."""
     source = iter(things)
     while batch := list(islice(source, size)):
         yield batch
 
 
 def _says_now() -> ColumnElement[bool]:
-    """Whether `QuestionVersion` is what the document says of `QuestionRow` now."""
+    """Tests whether `QuestionVersion` is the current version of `QuestionRow`, as the document has it."""
     return (
         (QuestionVersion.question_id == QuestionRow.id)
         & (QuestionVersion.version == QuestionRow.current)

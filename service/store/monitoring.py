@@ -1,5 +1,7 @@
-"""What an operations page is drawn from, as rows: slots with their messages, what waits, what failed. Of one workspace,
-or of all for whoever runs Dailygrad."""
+"""Rows for metrics, the operations page and the doctor: queues, slots, failures, devices and the server itself.
+
+With a workspace id, queries cover that workspace; with None, all of them.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ LEADER_LOCK: Final = 0x_DA117_0002
 
 @dataclass(frozen=True, slots=True)
 class QueueMeasure:
-    """Some of what waits, under a name of ours."""
+    """The number of waiting items of one kind."""
 
     name: str
     count: int
@@ -30,7 +32,7 @@ class QueueMeasure:
 
 @dataclass(frozen=True, slots=True)
 class JobMeasure:
-    """The jobs of one task in one state."""
+    """The number of jobs of one task in one state."""
 
     task: str
     status: str
@@ -40,27 +42,27 @@ class JobMeasure:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """All of it."""
+    """Everything the metrics need, counted at one instant."""
 
     outbox: Sequence[QueueMeasure]
     """By platform."""
     overdue: QueueMeasure
-    """Questions that should stand in their channel for longer than the grace."""
+    """Questions not posted although due for longer than the grace period."""
     answers: QueueMeasure
-    """Code answers that wait for their verdict."""
+    """Code answers without a verdict."""
     jobs: Sequence[JobMeasure]
     schedules: int
     open_rounds: int
     unclosed: int
-    """Rounds whose time is up and whose books are open."""
+    """Rounds past their closing time that are not closed yet."""
     troubles: Sequence[tuple[str, int]]
     led: bool
-    """Whether any worker leads."""
+    """Whether a worker holds the leader lock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """A round and one message that puts its question to a channel; no message where it was skipped before."""
+    """A round with one message that posts its question to a channel, or with none if it was skipped."""
 
     round: Round
     schedule: Schedule
@@ -71,7 +73,7 @@ class Posting:
 
 @dataclass(frozen=True, slots=True)
 class FailedJob:
-    """A job that was given up."""
+    """A job that failed for good."""
 
     task: str
     attempts: int
@@ -80,17 +82,17 @@ class FailedJob:
 
 @dataclass(frozen=True, slots=True)
 class Undelivered:
-    """What of a workspace has not been delivered."""
+    """The undelivered messages of a workspace."""
 
     count: int
     oldest: datetime | None
-    """When the oldest of them was due."""
+    """Due time of the oldest message."""
     error: str
-    """The last thing that went wrong with the oldest."""
+    """Latest error of the oldest message."""
 
 
 async def collect_measures(session: AsyncSession, now: datetime, grace: timedelta, leader: int) -> Measures:
-    """Everything, as of now; `leader` is the key of the leader's lock."""
+    """Counts everything as of `now`. `leader` is the key of the leader lock."""
     open_rounds, unclosed = await _rounds(session, now)
     return Measures(
         outbox=await count_undelivered(session, None),
@@ -106,26 +108,26 @@ async def collect_measures(session: AsyncSession, now: datetime, grace: timedelt
 
 
 async def count_waiting_answers(session: AsyncSession, workspace_id: int | None = None) -> QueueMeasure:
-    """The code answers that wait for their verdict, of one workspace or of all."""
+    """Counts code answers without a verdict."""
     values = {} if workspace_id is None else {"workspace": workspace_id}
     query = _ANSWERS if workspace_id is None else f"{_ANSWERS} and {_OF_ONE}"
     return QueueMeasure("code", *(await session.execute(text(query), values)).one())
 
 
 async def count_jobs(session: AsyncSession) -> Sequence[JobMeasure]:
-    """The jobs that wait, are being done, or failed for good."""
+    """Counts jobs that are waiting, running or failed for good."""
     return [JobMeasure(*row) for row in await session.execute(text(_JOBS))]
 
 
 async def has_leader(session: AsyncSession, leader: int) -> bool:
-    """Whether somebody holds the leader's lock of this database."""
+    """Returns whether a process holds the leader lock of this database."""
     return bool(await session.scalar(text(_LED), {"high": leader >> 32, "low": leader & 0xFFFFFFFF}))
 
 
 async def list_postings(
     session: AsyncSession, workspace_id: int | None, since: datetime, limit: int
 ) -> Sequence[Posting]:
-    """The slots since then, the newest first."""
+    """Returns the slots since then, newest first."""
     mine = [] if workspace_id is None else [Schedule.workspace_id == workspace_id]
     query = (
         select(Round, Schedule, Outbox, Channel, Chat)
@@ -141,7 +143,7 @@ async def list_postings(
 
 
 async def count_undelivered(session: AsyncSession, workspace_id: int | None) -> Sequence[QueueMeasure]:
-    """The messages that wait, by platform."""
+    """Counts undelivered messages by platform."""
     query = (
         select(Chat.platform, func.count(), func.min(Outbox.due_at))
         .join(Chat, Chat.id == Outbox.chat_id)
@@ -155,7 +157,7 @@ async def count_undelivered(session: AsyncSession, workspace_id: int | None) -> 
 async def list_failed_messages(
     session: AsyncSession, workspace_id: int | None, since: datetime, limit: int
 ) -> Sequence[tuple[Outbox, Chat, Channel | None]]:
-    """Messages due since then that were given up, or whose last try failed, the newest first."""
+    """Returns messages due since then that were given up or whose last attempt failed, newest first."""
     failed = or_(Outbox.state == "skipped", Outbox.state.in_(UNSENT))
     return await _messages(session, workspace_id, since, limit, and_(failed, Outbox.error.is_not(None)))
 
@@ -163,7 +165,7 @@ async def list_failed_messages(
 async def list_unjudged_verdicts(
     session: AsyncSession, workspace_id: int | None, since: datetime, limit: int
 ) -> Sequence[tuple[Outbox, Chat, Channel | None]]:
-    """Messages since then which tell a member that their code could not be judged, the newest first."""
+    """Returns messages since then that tell a member their code could not be judged, newest first."""
     ours = Outbox.body["verdict"]["verdict"].astext == "system error"
     return await _messages(session, workspace_id, since, limit, and_(Outbox.kind == "verdict", ours))
 
@@ -171,14 +173,14 @@ async def list_unjudged_verdicts(
 async def list_failed_jobs(
     session: AsyncSession, workspace_id: int | None, since: datetime, limit: int
 ) -> Sequence[FailedJob]:
-    """Jobs given up since then, the newest first; of one workspace those that judge its answers."""
+    """Returns jobs that failed for good since then, newest first. For one workspace: jobs that judge its answers."""
     query = _FAILED_OF_ONE if workspace_id is not None else _FAILED
     values = {"since": since, "most": limit, "workspace": workspace_id}
     return [FailedJob(*row) for row in await session.execute(text(query), values)]
 
 
 async def summarize_undelivered(session: AsyncSession, workspace_id: int, now: datetime) -> Undelivered:
-    """What should have been delivered by now and was not."""
+    """Counts messages that are due but not delivered."""
     mine = (Outbox.workspace_id == workspace_id, Outbox.state.in_(UNSENT), Outbox.due_at <= now)
     count = await session.scalar(select(func.count()).select_from(Outbox).where(*mine))
     oldest = await session.scalar(select(Outbox).where(*mine).order_by(Outbox.due_at, Outbox.id).limit(1))
@@ -188,53 +190,53 @@ async def summarize_undelivered(session: AsyncSession, workspace_id: int, now: d
 
 
 async def record_devices(session: AsyncSession, devices: Collection[str], now: datetime, oldest: datetime) -> None:
-    """These are there now; those not seen since `oldest` are there no more."""
+    """Records the devices that sandboxes have now, and deletes those not seen since `oldest`."""
     if devices:
         rows = [{"device": device, "seen_at": now} for device in sorted(devices)]
         new = insert(SandboxDevice).values(rows)
-        # Another worker may have looked later, and then this news is old.
+        # Another worker may have recorded a later time.
         latest = func.greatest(SandboxDevice.seen_at, new.excluded.seen_at)
         await session.execute(new.on_conflict_do_update(index_elements=["device"], set_={"seen_at": latest}))
     await session.execute(delete(SandboxDevice).where(SandboxDevice.seen_at < oldest))
 
 
 async def check_gpu(session: AsyncSession) -> bool:
-    """Whether some sandbox has a GPU."""
+    """Returns whether a sandbox has a GPU."""
     return bool(await session.scalar(select(has_gpu())))
 
 
 def lacks_gpu() -> ColumnElement[bool]:
-    """Whether `QuestionVersion` is judged on a GPU alone, and no sandbox has one."""
-    # Case by case: of other kinds the body, which may be long, is not looked into.
+    """Tests whether `QuestionVersion` needs a GPU and no sandbox has one."""
+    # `case` keeps the database from reading the bodies of other kinds, which may be long.
     device = QuestionVersion.body["task"]["device"].astext
     return ~has_gpu() & case((QuestionVersion.kind == "code", func.coalesce(device == "cuda", false())), else_=false())
 
 
 def has_gpu() -> ColumnElement[bool]:
-    """Whether some sandbox has a GPU."""
+    """Tests whether a sandbox has a GPU."""
     return exists().where(SandboxDevice.device == "cuda")
 
 
 async def server_version_and_clock(session: AsyncSession) -> tuple[str, datetime]:
-    """PostgreSQL's version and its clock, at this very moment."""
+    """Returns PostgreSQL's version and its clock now."""
     row = (await session.execute(text("select current_setting('server_version'), clock_timestamp()"))).one()
     return str(row[0]), row[1]
 
 
 async def schema_revision(session: AsyncSession) -> str | None:
-    """The migration the schema is at."""
+    """Returns the migration of the schema."""
     found: str | None = await session.scalar(text("select version_num from alembic_version"))
     return found
 
 
 def database_size(connection: Connection) -> int:
-    """Bytes the database takes on its server's disk."""
+    """Returns the size of the database on disk, bytes."""
     row = connection.execute("select pg_database_size(current_database())").fetchone()
     return int(row[0]) if row else 0
 
 
 def server_clock(connection: Connection) -> datetime:
-    """The server's, at this very moment."""
+    """Returns the server's clock now."""
     row = connection.execute("select clock_timestamp()").fetchone()
     assert row is not None, "a select without a table gives one row"
     now: datetime = row[0]
@@ -242,7 +244,7 @@ def server_clock(connection: Connection) -> datetime:
 
 
 def has_leader_sync(connection: Connection, key: int) -> bool:
-    """Whether somebody holds the advisory lock of that key."""
+    """Returns whether a process holds the advisory lock with this key."""
     query = (
         "select exists (select from pg_locks where locktype = 'advisory' and granted and classid = %s and objid = %s "
         "and database = (select oid from pg_database where datname = current_database()))"
@@ -252,7 +254,7 @@ def has_leader_sync(connection: Connection, key: int) -> bool:
 
 
 def count_waiting_work(connection: Connection) -> int:
-    """How many schedules and jobs need a worker."""
+    """Counts the schedules and jobs that need a worker."""
     query = (
         "select (select count(*) from schedule where removed_at is null and paused_at is null) + "
         "(select count(*) from procrastinate_jobs where status = 'todo' and coalesce(scheduled_at, now()) <= now())"
@@ -304,7 +306,7 @@ def _mine(workspace_id: int | None) -> list[ColumnElement[bool]]:
     return [] if workspace_id is None else [Outbox.workspace_id == workspace_id]
 
 
-# procrastinate keeps when a job was deferred as an event of it.
+# procrastinate records the time of deferral as an event of the job.
 _JOBS = """
     select job.task_name, job.status::text, count(*), min(event.at)
     from procrastinate_jobs job
@@ -312,7 +314,7 @@ _JOBS = """
     where job.status in ('todo', 'doing', 'failed')
     group by 1, 2 order by 1, 2
 """
-# A job that found no turn is left anew, so it is the answer that says since when somebody waits.
+# A busy job is deferred again as a new one, so the waiting time is that of the answer.
 _ANSWERS = """
     select count(distinct answer.id), min(answer.at)
     from procrastinate_jobs job join answer on answer.id = (job.args ->> 'answer_id')::bigint

@@ -1,4 +1,7 @@
-"""Everything that is kept about one member: read for them, and emptied when they want to be forgotten."""
+"""Rows of personal data: reads or erases everything stored about a member, and merges two members who are one person.
+
+Rules for merging are in `service.people.linking`.
+"""
 
 from __future__ import annotations
 
@@ -38,17 +41,17 @@ from service.store.tables import (
 from service.wire import Who
 
 FORGOTTEN_NAME = "someone who left"
-"""The name a forgotten member's points stand under."""
+"""Name shown for the points of a forgotten member."""
 FORGET_CALL = "forget"
-"""The inbox's word for the call that forgets."""
+"""Label in the inbox of the call that forgets a member."""
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerSum:
-    """What a member has of one round, or one booking that belongs to none."""
+    """A member's total in one round, or one ledger entry without a round."""
 
     place: str
-    """Which: `round:7`, or `row:12`."""
+    """`round:7` or `row:12`."""
     round_id: int | None
     at: datetime
     points: int
@@ -58,7 +61,7 @@ class LedgerSum:
 
 @dataclass(frozen=True, slots=True)
 class CountingAnswer:
-    """A member's answer that counts in a round."""
+    """A member's current answer in a round."""
 
     round_id: int
     answer_id: int
@@ -66,7 +69,7 @@ class CountingAnswer:
 
 
 async def count_records(session: AsyncSession, member_id: int) -> tuple[int, int, int]:
-    """How many answers, bookings and cards of a member are kept."""
+    """Returns how many answers, ledger entries and cards of a member are stored."""
     tables: tuple[type[AnswerRow] | type[Ledger] | type[CardRow], ...] = (AnswerRow, Ledger, CardRow)
     found = [
         await session.scalar(select(func.count()).select_from(table).where(table.member_id.in_(merged_ids(member_id))))
@@ -76,7 +79,7 @@ async def count_records(session: AsyncSession, member_id: int) -> tuple[int, int
 
 
 async def list_answers(session: AsyncSession, member_id: int) -> Sequence[tuple[AnswerRow, str, VerdictRow | None]]:
-    """Every answer, the id of its question and its verdicts, oldest first."""
+    """Returns all answers with the id of the question and each verdict, oldest first."""
     rows = await session.execute(
         select(AnswerRow, QuestionRow.key, VerdictRow)
         .join(QuestionVersion, QuestionVersion.id == AnswerRow.version_id)
@@ -89,13 +92,13 @@ async def list_answers(session: AsyncSession, member_id: int) -> Sequence[tuple[
 
 
 async def list_ledger(session: AsyncSession, member_id: int) -> Sequence[Ledger]:
-    """Every booking, oldest first."""
+    """Returns all ledger entries, oldest first."""
     query = select(Ledger).where(Ledger.member_id.in_(merged_ids(member_id))).order_by(Ledger.id)
     return (await session.scalars(query)).all()
 
 
 async def list_cards(session: AsyncSession, member_id: int) -> Sequence[tuple[CardRow, str]]:
-    """Every card and the id of its question."""
+    """Returns all cards with the ids of their questions."""
     rows = await session.execute(
         select(CardRow, QuestionRow.key)
         .join(QuestionRow, QuestionRow.id == CardRow.question_id)
@@ -106,21 +109,21 @@ async def list_cards(session: AsyncSession, member_id: int) -> Sequence[tuple[Ca
 
 
 async def list_reports(session: AsyncSession, member_id: int) -> Sequence[ReportRow]:
-    """What the member reported, oldest first."""
+    """Returns the member's reports, oldest first."""
     return (
         await session.scalars(select(ReportRow).where(ReportRow.member_id == member_id).order_by(ReportRow.id))
     ).all()
 
 
 async def set_hidden(session: AsyncSession, member_id: int, hidden: bool) -> None:
-    """Leave the member out of boards, or put them back."""
+    """Hides the member from boards, or shows them again."""
     await session.execute(update(Member).where(Member.id.in_(merged_ids(member_id))).values(hidden=hidden))
 
 
 async def forget_member(session: AsyncSession, caller: Caller, now: datetime) -> None:
-    """Empty all that says who the caller is and what they wrote, and keep every number, so that totals stay right.
+    """Erases the caller's names and everything they wrote, keeping all numbers so that totals stay right.
 
-    What they answered in rounds still open is withdrawn. Messages not yet made to them never will be.
+    Withdraws answers in open rounds and cancels messages not yet posted to them.
     """
     await _withdraw(session, caller.member_id)
     await _empty_reveals(session, caller)
@@ -139,7 +142,7 @@ async def forget_member(session: AsyncSession, caller: Caller, now: datetime) ->
 
 
 async def find_forget_reply(session: AsyncSession, who: Who, event_id: str) -> dict[str, Any] | None:
-    """What was answered when this event made the service forget a member, whom nobody can name any more."""
+    """Returns the reply to the event that forgot a member. Its author can no longer be identified."""
     query = (
         select(InboxRow.reply)
         .join(Chat, Chat.id == InboxRow.chat_id)
@@ -163,14 +166,14 @@ async def _empty_log(session: AsyncSession, member_id: int) -> None:
     await allow_forgetting(session)
     mine = AnswerRow.member_id.in_(merged_ids(member_id))
     theirs = select(AnswerRow.id).where(mine)
-    # Options are numbers in a distribution; a text or a program can say who wrote it.
+    # Option ids are numbers in a distribution; text or code can reveal the author.
     kept: Any = func.jsonb_strip_nulls(func.jsonb_build_object("options", AnswerRow.given["options"]))
     await session.execute(update(AnswerRow).where(mine).values(name="", given=kept))
     await session.execute(update(VerdictRow).where(VerdictRow.answer_id.in_(theirs)).values(detail={}))
 
 
 async def _empty_messages(session: AsyncSession, caller: Caller) -> None:
-    """Private messages, and the replies kept for duplicates of the caller's events, in whichever chat."""
+    """Erases private messages, and the stored replies to the caller's events in all chats."""
     private = Outbox.member_id == caller.member_id
     unsent = Outbox.state.in_(UNSENT)
     await session.execute(update(Outbox).where(private, unsent).values(state="skipped", error="the member left"))
@@ -188,7 +191,7 @@ async def _empty_codes(session: AsyncSession, member_id: int) -> None:
 
 
 async def _empty_reveals(session: AsyncSession, caller: Caller) -> None:
-    """The points and boards of reveals, which name members by nothing but their name."""
+    """Erases the caller from the points and boards of reveals, which identify members by name only."""
     rows = merged_ids(caller.member_id)
     known = (
         select(AnswerRow.name).where(AnswerRow.member_id.in_(rows)),
@@ -224,8 +227,8 @@ async def _empty_archives(session: AsyncSession, caller: Caller) -> None:
 
 
 async def lock_members(session: AsyncSession, member_ids: Sequence[int]) -> dict[int, Member]:
-    """These members by number, of whose answers only this transaction writes any more, and whose rounds neither
-    close nor are judged meanwhile."""
+    """Locks these members and the rounds they answered, so that no other transaction writes their answers or closes
+    or grades those rounds. Returns the members by id."""
     query = select(Member).where(Member.id.in_(member_ids)).order_by(Member.id).with_for_update(key_share=True)
     found = {member.id: member for member in await session.scalars(query.execution_options(populate_existing=True))}
     theirs = select(CurrentAnswer.round_id).where(CurrentAnswer.member_id.in_(member_ids))
@@ -234,12 +237,12 @@ async def lock_members(session: AsyncSession, member_ids: Sequence[int]) -> dict
 
 
 async def list_member_chats(session: AsyncSession, member_id: int) -> set[int]:
-    """The chats a member is known in."""
+    """Returns the chats a member is known in."""
     return set(await session.scalars(select(Identity.chat_id).where(Identity.member_id == member_id)))
 
 
 async def sum_ledger(session: AsyncSession, member_id: int) -> dict[str, LedgerSum]:
-    """All a member's bookings, those of one round added up."""
+    """Returns a member's ledger by key, with the entries of each round added up."""
     rounds = await session.execute(
         select(
             Ledger.round_id,
@@ -258,7 +261,7 @@ async def sum_ledger(session: AsyncSession, member_id: int) -> dict[str, LedgerS
 
 
 async def post_ledger(session: AsyncSession, workspace_id: int, rows: Sequence[tuple[str, int, LedgerSum]]) -> None:
-    """Book each of these (key, member, what), once."""
+    """Posts each (key, member, entry) once."""
     values: list[dict[str, Any]] = [
         {
             "key": key,
@@ -278,7 +281,7 @@ async def post_ledger(session: AsyncSession, workspace_id: int, rows: Sequence[t
 
 
 async def list_counting_answers(session: AsyncSession, member_id: int) -> dict[int, CountingAnswer]:
-    """Every answer of a member that counts, by round."""
+    """Returns a member's current answers by round."""
     rows = await session.execute(
         select(CurrentAnswer.round_id, AnswerRow.id, AnswerRow.at)
         .join(AnswerRow, AnswerRow.id == CurrentAnswer.answer_id)
@@ -288,8 +291,8 @@ async def list_counting_answers(session: AsyncSession, member_id: int) -> dict[i
 
 
 async def move_counting_answers(session: AsyncSession, kept: int, gone: int, theirs: Sequence[int]) -> None:
-    """Have the answers of `gone` count for `kept`: in the rounds `theirs` in place of any other, else where it has
-    none."""
+    """Moves current answers from `gone` to `kept`: replaces those in the rounds `theirs`, and adds those in rounds
+    where `kept` has none."""
     mine = select(CurrentAnswer.round_id).where(CurrentAnswer.member_id == kept)
     await session.execute(
         delete(CurrentAnswer).where(CurrentAnswer.member_id == kept, CurrentAnswer.round_id.in_(theirs))
@@ -300,8 +303,8 @@ async def move_counting_answers(session: AsyncSession, kept: int, gone: int, the
 
 
 async def merge_cards(session: AsyncSession, kept: int, gone: int) -> int:
-    """Unite two members' cards: of a question both have, the state reviewed last stays, and all reviews count.
-    Returns how many came to `kept`."""
+    """Merges the cards of two members. For a question in both, keeps the state reviewed last and adds up the
+    reviews. Returns how many cards `kept` gained."""
     have = {card.question_id: card for card in await session.scalars(select(CardRow).where(CardRow.member_id == kept))}
     moved = 0
     for card in list(await session.scalars(select(CardRow).where(CardRow.member_id == gone))):
@@ -319,7 +322,7 @@ async def merge_cards(session: AsyncSession, kept: int, gone: int) -> int:
 
 
 async def repoint_member(session: AsyncSession, kept: int, gone: int) -> None:
-    """Have all that may change of `gone` be that of `kept`; what they answered and did stays on the record."""
+    """Points everything mutable of `gone` to `kept`. Their logged answers and actions stay unchanged."""
     for table in (ReportRow, Outbox, Identity):
         await session.execute(update(table).where(table.member_id == gone).values(member_id=kept))
     await session.execute(update(Schedule).where(Schedule.made_by == gone).values(made_by=kept))

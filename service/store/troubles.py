@@ -1,4 +1,7 @@
-"""Troubles as rows: each open at most once, and what shows that one began or is over. What is said is `alerting`'s."""
+"""Rows of troubles that admins are told about: each open at most once, with the queries that detect and resolve them.
+
+Notices are in `service.rounds.alerts`.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,12 @@ from service.store.tables import UNSENT, Channel, Chat, Identity, InstallationRo
 
 TroubleKind = Literal["late", "refused", "sandbox", "revoked"]
 PRIVATE_CHATS = ("discord", "slack")
-"""Where an admin is told alone; in the other chats all sit in one room."""
+"""Platforms where admins can be messaged privately. On the others everybody shares one room."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoticeTarget:
-    """Where a notice may go: a channel, or with `member_id` one person in that chat."""
+    """Recipient of a notice: a channel, or with `member_id` one person in that chat."""
 
     chat_id: int
     channel_id: int | None
@@ -31,7 +34,7 @@ class NoticeTarget:
 
 @dataclass(frozen=True, slots=True)
 class DelayedAnswers:
-    """Code answers of a workspace that wait."""
+    """The waiting code answers of a workspace."""
 
     workspace_id: int
     count: int
@@ -41,26 +44,26 @@ class DelayedAnswers:
 async def open_trouble(
     session: AsyncSession, workspace_id: int, what: TroubleKind, subject: int, detail: dict[str, Any], now: datetime
 ) -> Trouble | None:
-    """Open a trouble; None where it is open already, by whomever."""
+    """Opens a trouble. Returns None if it is already open."""
     values = {"workspace_id": workspace_id, "what": what, "subject": subject, "detail": detail, "since": now}
     made = await session.scalar(insert(Trouble).values(values).on_conflict_do_nothing().returning(Trouble.id))
     return None if made is None else await session.get(Trouble, made)
 
 
 async def close_trouble(session: AsyncSession, trouble: Trouble, now: datetime) -> bool:
-    """Close it; False where somebody else did."""
+    """Closes a trouble. Returns False if it was already closed."""
     ending = update(Trouble).where(Trouble.id == trouble.id, Trouble.over_at.is_(None)).values(over_at=now)
     return await session.scalar(ending.returning(Trouble.id)) is not None
 
 
 async def list_open(session: AsyncSession, what: TroubleKind) -> Sequence[Trouble]:
-    """The open troubles of a kind, oldest first."""
+    """Returns open troubles of a kind, oldest first."""
     query = select(Trouble).where(Trouble.what == what, Trouble.over_at.is_(None)).order_by(Trouble.id)
     return (await session.scalars(query)).all()
 
 
 async def list_recent(session: AsyncSession, workspace_id: int | None, since: datetime) -> Sequence[Trouble]:
-    """Those that are open or ended since, of one workspace or of all, the newest first."""
+    """Returns troubles that are open or were closed since then, newest first; of one workspace, or of all."""
     mine = [] if workspace_id is None else [Trouble.workspace_id == workspace_id]
     query = select(Trouble).where(*mine, (Trouble.over_at.is_(None)) | (Trouble.over_at >= since))
     return (await session.scalars(query.order_by(Trouble.id.desc()))).all()
@@ -69,7 +72,7 @@ async def list_recent(session: AsyncSession, workspace_id: int | None, since: da
 async def list_late_posts(
     session: AsyncSession, before: datetime, most: int
 ) -> Sequence[tuple[Outbox, Schedule, Channel]]:
-    """Questions due before then that do not stand yet and of which no trouble is open."""
+    """Returns questions due before then that are not posted yet and have no open trouble."""
     known = exists().where(Trouble.what == "late", Trouble.subject == Outbox.id, Trouble.over_at.is_(None))
     query = (
         select(Outbox, Schedule, Channel)
@@ -84,7 +87,7 @@ async def list_late_posts(
 
 
 async def list_settled_late_posts(session: AsyncSession, most: int) -> Sequence[tuple[Trouble, Outbox]]:
-    """Open troubles about late questions that were posted or given up since."""
+    """Returns open troubles about late questions that have since been posted or given up."""
     query = (
         select(Trouble, Outbox)
         .join(Outbox, Outbox.id == Trouble.subject)
@@ -96,7 +99,7 @@ async def list_settled_late_posts(session: AsyncSession, most: int) -> Sequence[
 
 
 async def list_recovered_channels(session: AsyncSession, most: int) -> Sequence[Trouble]:
-    """Open troubles of channels that have taken a message since."""
+    """Returns open troubles about channels that have since accepted a message."""
     arrived = exists().where(
         Outbox.channel_id == Trouble.subject, Outbox.member_id.is_(None), Outbox.sent_at > Trouble.since
     )
@@ -105,12 +108,12 @@ async def list_recovered_channels(session: AsyncSession, most: int) -> Sequence[
 
 
 async def list_delayed_answers(session: AsyncSession, before: datetime) -> Sequence[DelayedAnswers]:
-    """The workspaces in which a code answer has waited since then or longer."""
+    """Returns workspaces with a code answer that has been waiting since `before` or longer."""
     return [DelayedAnswers(*row) for row in await session.execute(text(_BEHIND), {"before": before})]
 
 
 async def list_revoked_chats(session: AsyncSession) -> Sequence[Chat]:
-    """The chats whose installation was revoked, and that no other serves."""
+    """Returns chats whose installation was revoked and that no other installation covers."""
     live = aliased(InstallationRow)
     same = and_(live.platform == InstallationRow.platform, live.revoked_at.is_(None))
     wide = and_(live.team == "", live.enterprise == InstallationRow.enterprise, InstallationRow.enterprise != "")
@@ -130,19 +133,19 @@ async def list_revoked_chats(session: AsyncSession) -> Sequence[Chat]:
 
 
 async def get_oldest_schedule(session: AsyncSession, workspace_id: int) -> Schedule | None:
-    """The workspace's oldest schedule, whose maker is told what concerns no schedule."""
+    """Returns the workspace's oldest schedule, whose creator receives notices that concern no schedule."""
     query = select(Schedule).where(Schedule.workspace_id == workspace_id, Schedule.removed_at.is_(None))
     return await session.scalar(query.order_by(Schedule.id).limit(1))
 
 
 async def get_oldest_channel(session: AsyncSession, workspace_id: int) -> Channel | None:
-    """The workspace's oldest channel."""
+    """Returns the workspace's oldest channel."""
     query = select(Channel).where(Channel.workspace_id == workspace_id)
     return await session.scalar(query.order_by(Channel.id).limit(1))
 
 
 async def get_schedule_of_message(session: AsyncSession, outbox_id: int) -> Schedule | None:
-    """The schedule whose question a message puts."""
+    """Returns the schedule whose question a message posts."""
     query = (
         select(Schedule).join(Round, Round.schedule_id == Schedule.id).join(Outbox, Outbox.round_id == Round.id)
     ).where(Outbox.id == outbox_id)
@@ -152,7 +155,7 @@ async def get_schedule_of_message(session: AsyncSession, outbox_id: int) -> Sche
 async def find_notice_target(
     session: AsyncSession, schedule: Schedule, troubled: Collection[int]
 ) -> NoticeTarget | None:
-    """Where the schedule's maker can be told in a chat that has no trouble, else a channel of it that is in one."""
+    """Returns the schedule's creator in a chat without trouble, or else one of its channels in such a chat."""
     if schedule.made_by is not None:
         known = (
             select(Identity.chat_id)
@@ -171,7 +174,7 @@ async def find_notice_target(
 
 
 async def withdraw_message(session: AsyncSession, key: str) -> bool:
-    """Take a message back that nobody had in hand yet; False where it is too late."""
+    """Cancels a message that no dispatcher has claimed. Returns False if it is too late."""
     unsent = update(Outbox).where(Outbox.key == key, Outbox.state == "due", Outbox.taken_at.is_(None))
     gone = unsent.values(state="skipped", error="it was over before it could be told").returning(Outbox.id)
     return await session.scalar(gone) is not None

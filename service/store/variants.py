@@ -1,4 +1,4 @@
-"""The questions drawn from families, as rows: stored beside the family's version, asked in its place."""
+"""Rows of question variants generated from families: stored with the family's version and asked in its place."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Variant = aliased(QuestionVersion, name="drawn")
 
 
 async def list_families_without_variants(session: AsyncSession, task: str) -> list[int]:
-    """Families that are asked now, with nothing drawn from them and no job of that name about it, failed ones too."""
+    """Returns current families that have no variants and no job with this task name, failed jobs included."""
     job = exists().where(_JOBS.c.task_name == task, _JOBS.c.args["version_id"].as_integer() == QuestionVersion.id)
     query = (
         select(QuestionVersion.id)
@@ -42,7 +42,7 @@ async def list_families_without_variants(session: AsyncSession, task: str) -> li
 async def add(
     session: AsyncSession, family: QuestionVersion, drawn: Iterable[tuple[Question, str]], now: datetime
 ) -> None:
-    """Store the questions drawn from a family, each with its digest; what another did meanwhile stands."""
+    """Stores the variants of a family, each with its digest. Keeps variants that a concurrent call stored."""
     rows = [
         {
             "question_id": family.question_id,
@@ -63,7 +63,8 @@ async def add(
 
 
 async def pick_for_round(session: AsyncSession, workspace_id: int, version_id: int) -> int:
-    """The version to ask in a round: of a family a drawing new to the workspace, or the one met longest ago."""
+    """Returns the version to ask in a round: for a family, a variant new to the workspace or the one asked longest
+    ago."""
     asked = (
         select(func.max(Round.id))
         .join(Schedule, Schedule.id == Round.schedule_id)
@@ -74,9 +75,9 @@ async def pick_for_round(session: AsyncSession, workspace_id: int, version_id: i
 
 
 async def pick_for_practice(session: AsyncSession, member_id: int, version_id: int) -> int:
-    """The version to practice: of a family a drawing new to the member, or the one answered longest ago.
+    """Returns the version to practice: for a family, a variant new to the member or the one answered longest ago.
 
-    The last drawings come first, as rounds begin with the first.
+    Practice starts with the last variants, rounds with the first.
     """
     answered = (
         select(func.max(AnswerRow.id))
@@ -87,9 +88,10 @@ async def pick_for_practice(session: AsyncSession, member_id: int, version_id: i
 
 
 async def pick_to_explain(session: AsyncSession, caller: Caller, version_id: int, wanted: str) -> int:
-    """The version to explain: of a family the drawing of that id, else the one the caller or the workspace met last.
+    """Returns the version to explain: for a family, the variant with that id, or else the one the caller or workspace
+    met last.
 
-    Only a drawing that the caller answered, or that a closed round of the workspace asked, is ever explained.
+    Explains only variants that the caller answered or a closed round of the workspace asked.
     """
     family = await session.get_one(QuestionVersion, version_id)
     if not family.family:
