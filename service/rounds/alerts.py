@@ -216,7 +216,8 @@ async def _sandbox_notice(session: AsyncSession, trouble: Trouble) -> Notice:
     return Notice(
         title="Code answers wait: there is no sandbox",
         text=f"{many} waited for a verdict since {_local_time(oldest, schedule)}. "
-        f"The sandbox: {trouble.detail['cause']}. Whoever runs Dailygrad should see that `dailygrad sandbox serve` runs and read its log. No answer is lost "
+        f"The sandbox: {trouble.detail['cause']}. "
+        "Whoever runs Dailygrad should see that `dailygrad sandbox serve` runs and read its log. No answer is lost "
         "and none costs anybody points; you will hear when judging goes on.",
     )
 

@@ -113,8 +113,9 @@ async def list_timings(session: AsyncSession) -> Sequence[tuple[dict[str, Any], 
     processed."""
     pairs = [part for name in TIMING_FIELDS for part in (literal(name), Schedule.spec[name])]
     timing = func.jsonb_strip_nulls(func.jsonb_build_object(*pairs), type_=JSONB).label("timing")
-    said = select(timing, Schedule.since).where(*_posting()).subquery()
-    query = select(said.c.timing, func.min(said.c.since)).group_by(said.c.timing).order_by(func.min(said.c.since))
+    active = select(timing, Schedule.since).where(*_posting()).subquery()
+    since = func.min(active.c.since)
+    query = select(active.c.timing, since).group_by(active.c.timing).order_by(since, active.c.timing)
     return [(row[0], row[1]) for row in await session.execute(query)]
 
 
