@@ -14,8 +14,8 @@ from typing import Any, LiteralString
 
 import psycopg
 
-from service.leader import LEADER
 from service.store import migrations
+from service.store.monitoring import LEADER_LOCK
 from service.store.session import EmbeddedPostgres, libpq_url, start_postgres
 from tests.chaos.oracle import AnswerRow, Facts, LedgerRow, OutboxRow, RoundRow, VerdictRow
 
@@ -102,7 +102,7 @@ class Database:
 
     async def leader(self) -> tuple[int, str]:
         """The connection that holds the lead and the name of the process behind it; 0 where there is none."""
-        found = await self.rows(_LEADER, LEADER)
+        found = await self.rows(_LEADER, LEADER_LOCK)
         return tuple(found[0]) if found else (0, "")
 
     async def is_made(self, mark: str) -> bool:

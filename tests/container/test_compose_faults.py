@@ -13,7 +13,7 @@ from functools import partial
 
 import pytest
 
-from service.leader import LEADER
+from service.store.monitoring import LEADER_LOCK
 from tests.container.engine import said
 from tests.container.whole import LASTING, Report, Whole, script
 
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.container, pytest.mark.timeout(600)]
 TWO = ("--scale", "worker=2", "--scale", "service=2")
 LEADING = (
     "select host(a.client_addr) from pg_locks l join pg_stat_activity a using (pid) where l.locktype = 'advisory' "
-    f"and l.granted and (l.classid::bigint << 32) + l.objid::bigint = {LEADER}"
+    f"and l.granted and (l.classid::bigint << 32) + l.objid::bigint = {LEADER_LOCK}"
 )
 MEGABYTES = {"B": 1e-6, "KiB": 1024 / 1e6, "MiB": 1024**2 / 1e6, "GiB": 1024**3 / 1e6}
 

@@ -27,7 +27,7 @@ import pytest
 from service.app import Service
 from service.banks.importing import import_path
 from service.client import ServiceClient, ServiceRefused
-from service.leader import LEADER
+from service.store.monitoring import LEADER_LOCK
 from service.store.session import libpq_url
 from service.wire import AnswerInput, ScheduleSpec, Where, Who
 from tests import forked
@@ -312,7 +312,7 @@ def row(database_url: str, query: str) -> int:
 
 def leader(database_url: str, after: int = 0) -> int:
     """The server's process that serves whoever leads, once somebody other than `after` does."""
-    lock = f"locktype = 'advisory' and classid = {LEADER >> 32} and objid = {LEADER & 0xFFFFFFFF} and granted"
+    lock = f"locktype = 'advisory' and classid = {LEADER_LOCK >> 32} and objid = {LEADER_LOCK & 0xFFFFFFFF} and granted"
     here = "database = (select oid from pg_database where datname = current_database())"
     return row(database_url, f"select pid from pg_locks where {lock} and {here} and pid <> {after}")
 
