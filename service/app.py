@@ -23,9 +23,9 @@ from service.leader import Leader, run_ticks
 from service.ops.metrics_collect import CountedRuns, State
 from service.rounds import delivery, grading, regrading, rounds
 from service.rounds.alerts import Alerts
-from service.rounds.jobs import DRAWING, Jobs, make_jobs
-from service.rounds.sandbox_turns import FairSandbox, SandboxPort, noting_devices
-from service.sandboxes import Workers
+from service.rounds.jobs import DRAW_TASK, Jobs, make_jobs
+from service.rounds.sandbox_turns import FairSandbox, record_devices_periodically
+from service.sandboxes import SandboxPort, Workers
 from service.store import migrations, variants
 from service.store.session import Sessions, make_engine, make_sessions
 
@@ -59,8 +59,8 @@ class Service:
                 stack.push_async_callback(self.workers.close)
             await stack.enter_async_context(self.jobs.app.open_async())
             if work:
-                await stack.enter_async_context(noting_devices(self.sessions, self.sandbox, self.clock))
-                await stack.enter_async_context(self.jobs.working())
+                await stack.enter_async_context(record_devices_periodically(self.sessions, self.sandbox, self.clock))
+                await stack.enter_async_context(self.jobs.run_worker())
                 await stack.enter_async_context(run_ticks(Leader(self.settings.database_url), self.tick))
             yield self
 
@@ -74,17 +74,17 @@ class Service:
         now = self.clock()
         # Reveal yesterday's answer before posting today's question.
         await rounds.close_due(self.sessions, now)
-        await rounds.tick(self.sessions, now)
+        await rounds.post_due(self.sessions, now)
         async with self.sessions.begin() as session:
-            await delivery.give_up_overdue(session, now)
-        await self.jobs.take_up_stalled()
+            await delivery.give_up_expired(session, now)
+        await self.jobs.retry_stalled()
         if self.sandbox is not None:
             await self._draw_new_families()
-        await self.alerts.look(now)
+        await self.alerts.check(now)
 
     async def _draw_new_families(self) -> None:
         async with self.sessions.begin() as session:
-            for version_id in await variants.undrawn(session, DRAWING):
+            for version_id in await variants.list_families_without_variants(session, DRAW_TASK):
                 await self.jobs.defer_drawing(session, version_id)
 
 

@@ -146,7 +146,7 @@ def regrade_again(
     raise SystemExit(regrading.exit_status(made))
 
 
-async def _regrade_again(service: Service, *, answer: int | None, question: str) -> list[regrading.Repeated]:
+async def _regrade_again(service: Service, *, answer: int | None, question: str) -> list[regrading.RepeatedVerdict]:
     made = []
     try:
         async with contextlib.AsyncExitStack() as stack:
@@ -154,7 +154,7 @@ async def _regrade_again(service: Service, *, answer: int | None, question: str)
             if sandbox is None:
                 directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
                 sandbox = FairSandbox(await stack.enter_async_context(embedded_sandbox(directory)))
-            async for one in regrading.repeat(service.sessions, sandbox, answer_id=answer, question=question):
+            async for one in regrading.repeat_verdicts(service.sessions, sandbox, answer_id=answer, question=question):
                 out.print(f"  {one}", markup=False, soft_wrap=True)
                 made.append(one)
     except Refused as refused:

@@ -17,12 +17,11 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from psycopg import AsyncConnection
 
 from service.metrics import LEADS, TICK_DURATION, TICKS_FAILED
+from service.store.monitoring import LEADER_LOCK
 from service.store.session import libpq_url
 
 log = structlog.get_logger(__name__)
 
-LEADER_LOCK = 0x_DA117_0002
-"""Key of the advisory lock that the leader holds."""
 TICK_SECONDS = 1
 """Interval between ticks and heartbeats."""
 LEASE_SECONDS = 8.0

@@ -14,7 +14,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 import httpx
@@ -24,11 +24,11 @@ from starlette.types import Receive, Scope, Send
 
 from sandbox import wire
 from sandbox.client import Health, NobodyThere, SandboxUnreachable
+from sandbox.judging.challenge import Runs
 from sandbox.load_balancer import LoadBalancer
 from sandbox.wire import MAX_BODY, MAX_HEADER, Outcome, Run
 from service.credentials import ServiceTokens, TokenAuth
 from service.process import listen, serve_app
-from service.rounds.sandbox_turns import SandboxPort
 
 MAX_FRAME_BYTES = MAX_BODY + MAX_HEADER + 4
 """Largest frame, bytes."""
@@ -40,6 +40,18 @@ GRACE_SECONDS = 8
 """Time that running runs get when the worker stops, seconds; its jobs get the rest of a container's grace period."""
 FRAME = "application/octet-stream"
 _FULL = "The sandbox is busy: {} runs are in hand already. Try again in a minute; nothing was changed."
+
+
+class ReportsHealth(Protocol):
+    """Anything that reports the health of a sandbox."""
+
+    async def health(self) -> Health:
+        """Returns the sandbox's health. Raises SandboxUnreachable if nothing answers."""
+        ...
+
+
+class SandboxPort(Runs, ReportsHealth, Protocol):
+    """What the service needs from a sandbox, or from several behind one client."""
 
 
 class _HttpError(Exception):

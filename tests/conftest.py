@@ -125,7 +125,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 async def service(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
-    """The service without a sandbox; nothing ticks by itself: call `service.tick()` and `service.jobs.work_off()`."""
+    """The service without a sandbox. Nothing ticks by itself: call `service.tick()` and `jobs.run_pending()`."""
     from service.app import build
 
     async with build(settings, clock).running() as running:

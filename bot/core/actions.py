@@ -6,6 +6,8 @@ import dataclasses
 import re
 from dataclasses import dataclass
 
+from service.wire import QuestionRef
+
 MAX_LENGTH = 100
 """Characters of an action id that every chat takes."""
 
@@ -308,3 +310,8 @@ def parted(ref: str) -> tuple[str, PracticeFilter]:
     bare, *trail = ref.split(",", 3)
     kind, level, topic = trail or ("", "", "")
     return bare, PracticeFilter(topic, level, kind)
+
+
+def question_ref(ref: str) -> QuestionRef:
+    """Parses a ref, with or without a trail."""
+    return QuestionRef.parse(parted(ref)[0])

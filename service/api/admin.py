@@ -22,7 +22,7 @@ from service.people import members
 from service.people.audit import administer, admins_only
 from service.rounds import leaderboard, rounds, schedules
 from service.store import banks
-from service.store.members import Caller, known
+from service.store.members import Caller, resolve_caller
 from service.wire import (
     AuditView,
     BankLog,
@@ -61,7 +61,7 @@ TextBody = Annotated[Short, Body(embed=True)]
 async def looking(call: Call, who: Who) -> AsyncIterator[tuple[AsyncSession, Caller]]:
     """The transaction of a call that changes nothing; refused to non-admins."""
     async with call.transaction() as session:
-        caller = await known(session, who, None, call.now)
+        caller = await resolve_caller(session, who, None, call.now)
         admins_only(caller)
         yield session, caller
 
@@ -78,7 +78,7 @@ async def changing(
 ) -> T:
     """The whole of a call that changes something: gate, event, record and `work` in one transaction."""
     async with call.transaction() as session:
-        caller = await known(session, who, where, call.now)
+        caller = await resolve_caller(session, who, where, call.now)
         done: T = await administer(
             session, caller, event_id, action, detail or {}, partial(work, session, caller), reply, call.now
         )
@@ -118,7 +118,7 @@ async def schedule_edit(call: TheCall, who: WhoBody, event_id: EventBody, schedu
 @router.post("/schedule/list")
 async def schedule_list(call: TheCall, who: WhoBody) -> tuple[ScheduleView, ...]:
     async with looking(call, who) as (session, caller):
-        return await schedules.listed(session, caller, call.now)
+        return await schedules.list_schedules(session, caller, call.now)
 
 
 @router.post("/schedule/pause")
@@ -182,7 +182,7 @@ async def season_end(call: TheCall, who: WhoBody, event_id: EventBody) -> Season
 @router.post("/bank/list")
 async def bank_list(call: TheCall, who: WhoBody) -> tuple[BankView, ...]:
     async with looking(call, who) as (session, caller):
-        return tuple(await banks.listed(session, caller.workspace_id))
+        return tuple(await banks.list_banks(session, caller.workspace_id))
 
 
 @router.post("/bank/import")
@@ -198,7 +198,7 @@ async def bank_import(
     reading = await asyncio.to_thread(read_bank, text, name=name)
 
     async def work(session: AsyncSession, caller: Caller) -> ImportView:
-        options = importing.ImportOptions(await banks.generated(session, caller.workspace_id))
+        options = importing.ImportOptions(await banks.get_generated_policy(session, caller.workspace_id))
         return await importing.import_bank(session, reading, caller.workspace_id, call.now, apply, options)
 
     if not apply:
@@ -247,7 +247,7 @@ async def bank_generated(
 @router.post("/bank/low")
 async def bank_low(call: TheCall, who: WhoBody) -> tuple[LowView, ...]:
     async with looking(call, who) as (session, caller):
-        return await schedules.low(session, caller, call.now)
+        return await schedules.list_low(session, caller, call.now)
 
 
 @router.post("/reports")

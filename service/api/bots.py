@@ -18,10 +18,10 @@ from service.people import installing, linking
 from service.people.audit import administer, admins_only
 from service.rounds import delivery as rounds_delivery
 from service.rounds import schedules
-from service.rounds.idempotency import once
+from service.rounds.idempotency import run_once
 from service.store import chats
 from service.store import schedules as schedule_rows
-from service.store.members import Caller, known
+from service.store.members import Caller, resolve_caller
 from service.store.session import libpq_url
 from service.wire import (
     ChatLinked,
@@ -78,7 +78,7 @@ async def _hung_up(request: Request) -> None:
 @router.post("/outbox/places")
 async def outbox_places(call: TheCall, platform: Annotated[Platform, Body(embed=True)]) -> tuple[PostingChannel, ...]:
     async with call.transaction() as session:
-        found = await schedule_rows.places(session, platform)
+        found = await schedule_rows.list_posting_channels(session, platform)
         return tuple(PostingChannel(workspace=chat, channel=channel, name=name) for chat, channel, name in found)
 
 
@@ -87,7 +87,7 @@ async def outbox_sent(
     call: TheCall, delivery: Id, message_ref: Annotated[str, Body(embed=True, min_length=1, max_length=5_000)]
 ) -> None:
     async with call.transaction() as session:
-        await rounds_delivery.sent(session, delivery, message_ref, call.now)
+        await rounds_delivery.mark_sent(session, delivery, message_ref, call.now)
 
 
 @router.post("/outbox/failed")
@@ -101,7 +101,7 @@ async def outbox_failed(
     retry_s: Annotated[float | None, Body(embed=True, ge=0, le=LONGEST_WAIT_S)] = None,
 ) -> None:
     async with call.transaction() as session:
-        await rounds_delivery.failed(
+        await rounds_delivery.mark_failed(
             session, delivery, attempt, error, call.now, uncertain=uncertain, final=final, retry_s=retry_s
         )
 
@@ -116,18 +116,18 @@ INSTANT: TypeAdapter[datetime] = TypeAdapter(datetime)
 @router.post("/hello")
 async def hello(call: TheCall, who: WhoBody, event_id: EventBody, where: WhereBody) -> bool:
     async with call.transaction() as session:
-        caller = await known(session, who, where, call.now)
-        greeting = chats.greet(session, caller.chat_id, call.now)
-        return await once(session, caller, event_id, "hello", call.now, greeting, bool)
+        caller = await resolve_caller(session, who, where, call.now)
+        greeting = chats.mark_greeted(session, caller.chat_id, call.now)
+        return await run_once(session, caller, event_id, "hello", call.now, greeting, bool)
 
 
 @router.post("/link")
 async def link(call: TheCall, who: WhoBody, event_id: EventBody) -> LinkCode:
     async with call.transaction() as session:
-        caller = await known(session, who, None, call.now)
+        caller = await resolve_caller(session, who, None, call.now)
         made = linking.made(call.parts.tokens.all, linking.MERGED, caller.chat_id, event_id)
         work = linking.making(session, caller, linking.MERGED, next(iter(made)), call.now)
-        expires = await once(session, caller, event_id, "link", call.now, work(), INSTANT)
+        expires = await run_once(session, caller, event_id, "link", call.now, work(), INSTANT)
         return LinkCode(code=await _made_first(session, made), expires_at=expires)
 
 
@@ -136,15 +136,15 @@ async def link_with(call: TheCall, who: WhoBody, event_id: EventBody, code: Code
     await _note_guess(call, who)
     digests = linking.digests_of(call.parts.tokens.all, linking.MERGED, code)
     async with call.transaction() as session:
-        caller = await known(session, who, None, call.now)
+        caller = await resolve_caller(session, who, None, call.now)
         work = linking.link(session, caller, digests, call.now)
-        return await once(session, caller, event_id, "link-with", call.now, work, MemberLinked)
+        return await run_once(session, caller, event_id, "link-with", call.now, work, MemberLinked)
 
 
 @router.post("/admin/chat/link")
 async def chat_link(call: TheCall, who: WhoBody, event_id: EventBody) -> LinkCode:
     async with call.transaction() as session:
-        caller = await known(session, who, None, call.now)
+        caller = await resolve_caller(session, who, None, call.now)
         made = linking.made(call.parts.tokens.all, linking.WHAT, caller.chat_id, event_id)
         work = linking.making(session, caller, linking.WHAT, next(iter(made)), call.now)
         expires = await administer(session, caller, event_id, "chat link", {}, work, INSTANT, call.now)
@@ -158,10 +158,10 @@ async def chat_join(
     await _note_guess(call, who, admins=True)
     digests = linking.digests_of(call.parts.tokens.all, linking.WHAT, code)
     async with call.transaction() as session:
-        caller = await known(session, who, None, call.now)
+        caller = await resolve_caller(session, who, None, call.now)
         admins_only(caller)
         work = linking.join(session, caller, digests, call.now, sure=sure)
-        return await once(session, caller, event_id, "chat join", call.now, work, ChatLinked)
+        return await run_once(session, caller, event_id, "chat join", call.now, work, ChatLinked)
 
 
 @router.post("/admin/schedule/share")
@@ -193,14 +193,14 @@ async def _with_channel(
 async def _made_first(session: AsyncSession, made: Mapping[str, str]) -> str:
     """The code that was made when the event came first. It is kept nowhere: the event makes it again, with the token
     that was the newest then."""
-    digest = await chats.kept_link_code(session, list(made))
+    digest = await chats.find_link_code_digest(session, list(made))
     return made[digest] if digest is not None else next(iter(made.values()))
 
 
 async def _note_guess(call: Call, who: Who, *, admins: bool = False) -> None:
     """In a transaction of its own: a wrong code undoes everything but this."""
     async with call.transaction() as session:
-        caller = await known(session, who, None, call.now)
+        caller = await resolve_caller(session, who, None, call.now)
         if admins:
             admins_only(caller)
         await linking.note_guess(session, caller, call.now)
@@ -228,7 +228,7 @@ async def installation_find(call: TheCall, key: KeyBody) -> Installation | None:
 @router.post("/installation/forget")
 async def installation_forget(call: TheCall, key: KeyBody) -> None:
     async with call.transaction() as session:
-        await chats.forget_installation(session, key, call.now)
+        await chats.revoke_installation(session, key, call.now)
 
 
 @router.post("/installation/due")

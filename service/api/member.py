@@ -13,12 +13,12 @@ from service.banks import moderation
 from service.metrics import record_answer
 from service.people import members
 from service.rounds import answering, grading, idempotency, leaderboard, practice, schedules
-from service.rounds.idempotency import once
-from service.rounds.sandbox_turns import with_wait
-from service.rounds.views import key_of
+from service.rounds.idempotency import run_once
+from service.rounds.sandbox_turns import add_wait_estimate
+from service.rounds.views import build_answer_key
 from service.store import members as member_rows
 from service.store import privacy as store_privacy
-from service.store.members import known
+from service.store.members import resolve_caller
 from service.tracing import add_fields
 from service.wire import (
     AnswerInput,
@@ -31,6 +31,7 @@ from service.wire import (
     Me,
     Period,
     PrivacyView,
+    QuestionRef,
     Rating,
     ReportView,
     Rules,
@@ -51,22 +52,22 @@ CodeBody = Annotated[Code, Body(embed=True)]
 @router.post("/join")
 async def join(call: TheCall, who: WhoBody, where: WhereBody) -> None:
     async with call.transaction() as session:
-        await member_rows.known(session, who, where, call.now)
+        await member_rows.resolve_caller(session, who, where, call.now)
 
 
 @router.post("/today")
 async def today(call: TheCall, who: WhoBody, where: WhereBody) -> TodayView:
     async with call.transaction() as session:
         # A chat's own page and a private message lie in no channel.
-        caller = await member_rows.known(session, who, where if where.channel else None, call.now)
-        return await answering.today(session, caller, call.now)
+        caller = await member_rows.resolve_caller(session, who, where if where.channel else None, call.now)
+        return await answering.view_today(session, caller, call.now)
 
 
 @router.post("/ask")
 async def ask(call: TheCall, who: WhoBody, where: WhereBody, ref: RefBody) -> AskForm:
     async with call.transaction() as session:
-        caller = await member_rows.known(session, who, where, call.now)
-        return await answering.ask(session, caller, ref)
+        caller = await member_rows.resolve_caller(session, who, where, call.now)
+        return await answering.view_question(session, caller, ref)
 
 
 @router.post("/answer")
@@ -80,31 +81,31 @@ async def answer(
     at: Annotated[AwareDatetime, Body(embed=True)],
 ) -> AnswerResult:
     async with call.transaction() as session:
-        caller = await member_rows.known(session, who, where, call.now)
-        submitted = answering.Submitted(event_id, ref, given, at)
-        work = answering.answer(session, caller, submitted, call.now, call.parts.jobs)
-        receipt = await idempotency.once(session, caller, event_id, "answer", call.now, work, AnswerResult)
+        caller = await member_rows.resolve_caller(session, who, where, call.now)
+        submitted = answering.Submission(event_id, ref, given, at)
+        work = answering.submit_answer(session, caller, submitted, call.now, call.parts.jobs)
+        receipt = await idempotency.run_once(session, caller, event_id, "answer", call.now, work, AnswerResult)
     record_answer(who.platform, receipt.status, at, call.now)
     add_fields(status=receipt.status)
-    return await with_wait(receipt, call.parts.sandbox)
+    return await add_wait_estimate(receipt, call.parts.sandbox)
 
 
 @router.post("/try-code")
 async def try_code(call: TheCall, who: WhoBody, ref: RefBody, code: CodeBody) -> VerdictView:
-    sandbox = grading.connected(call.parts.sandbox)
+    sandbox = grading.require_sandbox(call.parts.sandbox)
     async with call.transaction() as session:
-        caller = await member_rows.known(session, who, None, call.now)
-        task = await answering.code_question(session, caller, ref)
+        caller = await member_rows.resolve_caller(session, who, None, call.now)
+        task = await answering.get_code_task(session, caller, ref)
     # Between transactions: nobody's rows wait for a member's loop.
     async with sandbox.turn(caller.member_id, "free") as turn:
-        return await grading.try_code(turn, task, code)
+        return await grading.try_examples(turn, task, code)
 
 
 @router.post("/run")
 async def run(call: TheCall, who: WhoBody, code: CodeBody) -> RunResult:
-    sandbox = grading.connected(call.parts.sandbox)
+    sandbox = grading.require_sandbox(call.parts.sandbox)
     async with call.transaction() as session:
-        caller = await member_rows.known(session, who, None, call.now)
+        caller = await member_rows.resolve_caller(session, who, None, call.now)
     async with sandbox.turn(caller.member_id, "free") as turn:
         return await grading.run_snippet(turn, code)
 
@@ -118,14 +119,14 @@ QuestionBody = Annotated[Short, Body(embed=True, min_length=1)]
 @router.post("/me")
 async def me(call: TheCall, who: WhoBody) -> Me:
     async with call.transaction() as session:
-        return await members.me(session, await known(session, who, None, call.now), call.now)
+        return await members.me(session, await resolve_caller(session, who, None, call.now), call.now)
 
 
 @router.post("/topics")
 async def topic_list(call: TheCall, who: WhoBody) -> tuple[TopicCount, ...]:
     async with call.transaction() as session:
-        caller = await known(session, who, None, call.now)
-        return await schedules.topic_counts(session, caller.workspace_id)
+        caller = await resolve_caller(session, who, None, call.now)
+        return await schedules.list_topics(session, caller.workspace_id)
 
 
 @router.post("/rules")
@@ -139,12 +140,12 @@ async def privacy(
 ) -> PrivacyView:
     async with call.transaction() as session:
         # Whoever was forgotten must not be made known again by the same event, sent twice.
-        if forgotten := await store_privacy.forgetting_reply(session, who, event_id):
+        if forgotten := await store_privacy.find_forget_reply(session, who, event_id):
             return PrivacyView.model_validate(forgotten)
-        caller = await known(session, who, None, call.now)
+        caller = await resolve_caller(session, who, None, call.now)
         work = members.privacy(session, caller, action, call.now)
-        if action in ("hide", "show", store_privacy.FORGET):
-            return await once(session, caller, event_id, action, call.now, work, PrivacyView)
+        if action in ("hide", "show", store_privacy.FORGET_CALL):
+            return await run_once(session, caller, event_id, action, call.now, work, PrivacyView)
         return await work
 
 
@@ -157,9 +158,9 @@ async def report(
     text: Annotated[str, Body(embed=True, max_length=2000)],
 ) -> ReportView:
     async with call.transaction() as session:
-        caller = await known(session, who, None, call.now)
+        caller = await resolve_caller(session, who, None, call.now)
         work = moderation.report(session, caller, question, text, call.now)
-        return await once(session, caller, event_id, "report", call.now, work, ReportView)
+        return await run_once(session, caller, event_id, "report", call.now, work, ReportView)
 
 
 # Calls about practice: what to ask next, how well it was recalled, and the key of a question one has met.
@@ -178,12 +179,12 @@ async def practice_next(
     kind: Annotated[Short, Body(embed=True)] = "",
 ) -> AskForm | None:
     async with call.transaction() as session:
-        caller = await known(session, who, where, call.now)
-        found = await practice.next_card(session, caller, call.now, topic, level, kind)
+        caller = await resolve_caller(session, who, where, call.now)
+        found = await practice.pick_next(session, caller, call.now, topic, level, kind)
         if found is None:
             return None
         version_id, more = found
-        return await answering.ask(session, caller, f"p{version_id}", due=more)
+        return await answering.view_question(session, caller, str(QuestionRef("practice", version_id)), due=more)
 
 
 @router.post("/rate")
@@ -191,17 +192,17 @@ async def rate(
     call: TheCall, who: WhoBody, event_id: EventBody, ref: RefBody, rating: Annotated[Rating, Body(embed=True)]
 ) -> datetime:
     async with call.transaction() as session:
-        caller = await known(session, who, None, call.now)
-        work = practice.rate(session, caller, ref, rating, call.now)
-        return await once(session, caller, event_id, "rate", call.now, work, INSTANT)
+        caller = await resolve_caller(session, who, None, call.now)
+        work = practice.rate_recall(session, caller, ref, rating, call.now)
+        return await run_once(session, caller, event_id, "rate", call.now, work, INSTANT)
 
 
 @router.post("/explain")
 async def explain(call: TheCall, who: WhoBody, question: Annotated[Short, Body(embed=True, min_length=1)]) -> AnswerKey:
     async with call.transaction() as session:
-        caller = await known(session, who, None, call.now)
+        caller = await resolve_caller(session, who, None, call.now)
         found = await moderation.visible_version(session, caller, question)
-        return key_of(found, f"p{found.id}")
+        return build_answer_key(found, str(QuestionRef("practice", found.id)))
 
 
 # Calls about boards and seasons that members make.
@@ -218,8 +219,8 @@ async def board(
     contest: Annotated[Contest, Body(embed=True)] = "points",
 ) -> Board:
     async with call.transaction() as session:
-        caller = await member_rows.known(session, who, where, call.now)
-        return await leaderboard.board(
+        caller = await member_rows.resolve_caller(session, who, where, call.now)
+        return await leaderboard.get_board(
             session, caller, period=period, topic=topic, contest=contest, limit=limit, now=call.now
         )
 
@@ -227,4 +228,4 @@ async def board(
 @router.post("/seasons")
 async def season_list(call: TheCall, who: WhoBody) -> tuple[SeasonView, ...]:
     async with call.transaction() as session:
-        return await leaderboard.all_seasons(session, await member_rows.known(session, who, None, call.now))
+        return await leaderboard.list_seasons(session, await member_rows.resolve_caller(session, who, None, call.now))

@@ -12,7 +12,7 @@ from service.banks.importing import MAX_LISTED, regrade_changed
 from service.domain.import_plan import sha256
 from service.errors import NotFound, NotPossible
 from service.store import imports, tables
-from service.store.imports import Held, Step, batches
+from service.store.imports import CurrentQuestion, Step, split_batches
 from service.wire import BankLog, ImportChange, ImportEntry, ImportView
 
 LIST_HINT = "The list of banks names them all."
@@ -21,7 +21,7 @@ LIST_HINT = "The list of banks names them all."
 async def import_log(session: AsyncSession, workspace_id: int | None, name: str) -> BankLog:
     """Returns the imports into the workspace's own bank of that name, or else into the shared one."""
     bank = await _find_bank(session, workspace_id, name)
-    rows = await imports.log(session, bank.id)
+    rows = await imports.list_imports(session, bank.id)
     numbers = {row.id: number for number, row in enumerate(rows, 1)}
     entries = [_entry(row, numbers) for row in reversed(rows)]
     return BankLog(name=bank.name, shared=bank.workspace_id is None, imports=tuple(entries))
@@ -34,7 +34,7 @@ async def undo_import(session: AsyncSession, workspace_id: int | None, name: str
     Rounds keep the versions they asked; closed ones are graded again as after any change. An undo is an import too, so
     undoing it redoes the import. Refused if there is nothing to undo.
     """
-    await imports.hold(session)
+    await imports.lock_imports(session)
     bank = await _find_bank(session, workspace_id, name)
     if bank.workspace_id != workspace_id:
         raise NotPossible(
@@ -42,7 +42,7 @@ async def undo_import(session: AsyncSession, workspace_id: int | None, name: str
             f"with `dailygrad bank undo {name}`."
         )
     latest, steps = await _latest(session, bank)
-    held = await imports.held(session, [step.question_id for step in steps])
+    held = await imports.load_current(session, [step.question_id for step in steps])
     back = [step for step in steps if step.version_before not in (None, step.version_after)]
     fixed = await imports.copy_versions(
         session, [(step.question_id, step.version_before or 0, step.version_after + 1) for step in back], now
@@ -67,15 +67,15 @@ async def undo_import(session: AsyncSession, workspace_id: int | None, name: str
 
 async def _find_bank(session: AsyncSession, workspace_id: int | None, name: str) -> tables.BankRow:
     wanted = name.strip()
-    bank = await imports.find(session, workspace_id, wanted) or await imports.find(session, None, wanted)
+    bank = await imports.find_bank(session, workspace_id, wanted) or await imports.find_bank(session, None, wanted)
     if bank is None:
         raise NotFound(what=f"bank {wanted!r}", cure=LIST_HINT)
     return bank
 
 
 async def _latest(session: AsyncSession, bank: tables.BankRow) -> tuple[tables.BankImport, list[Step]]:
-    for row in reversed(await imports.log(session, bank.id)):
-        steps = await imports.steps(session, row.id)
+    for row in reversed(await imports.list_imports(session, bank.id)):
+        steps = await imports.list_steps(session, row.id)
         if steps:
             return row, steps
         if any(row.summary.get(what) for what in ("added", "changed", "retired")):
@@ -98,8 +98,8 @@ def _invert(step: Step) -> Step:
     )
 
 
-async def _apply(session: AsyncSession, done: Sequence[Step], held: dict[int, Held], now: datetime) -> None:
-    for batch in batches(done):
+async def _apply(session: AsyncSession, done: Sequence[Step], held: dict[int, CurrentQuestion], now: datetime) -> None:
+    for batch in split_batches(done):
         rows = [
             {
                 "id": step.question_id,
@@ -108,7 +108,7 @@ async def _apply(session: AsyncSession, done: Sequence[Step], held: dict[int, He
             }
             for step in batch
         ]
-        await imports.set_questions(session, rows)
+        await imports.update_questions(session, rows)
 
 
 def _counts(done: Sequence[Step]) -> dict[str, int]:
@@ -122,7 +122,7 @@ def _counts(done: Sequence[Step]) -> dict[str, int]:
     }
 
 
-def _view(name: str, done: Sequence[Step], held: dict[int, Held]) -> ImportView:
+def _view(name: str, done: Sequence[Step], held: dict[int, CurrentQuestion]) -> ImportView:
     changes = [
         ImportChange(
             id=held[step.question_id].key,

@@ -13,7 +13,7 @@ from questions.blocks import plain
 from questions.model import Question
 from questions.overview import fields_changed
 from questions.similarity import NEAR_DUPLICATE, Fingerprint, Index, fingerprint_of
-from service.domain.import_plan import Aligned, Stored, digest_of, is_generated, place_of
+from service.domain.import_plan import MatchedQuestions, StoredQuestion, digest_of, is_generated, place_data
 from service.store import imports
 from service.wire import ImportChange, Twin
 
@@ -31,7 +31,7 @@ class Item:
     digest: str
     given_id: str
     """Id that the document gives it."""
-    old: Stored | None
+    old: StoredQuestion | None
     """Question of the bank that it continues, if any."""
     before: Question | None
     """Text of that question, if it differs."""
@@ -46,7 +46,7 @@ class Item:
         """Whether it is under another heading, in another document, or has an unknown id."""
         if self.old is None:
             return False
-        place = place_of(self.question)
+        place = place_data(self.question)
         moved = bool(self.old.place) and any(self.old.place[name] != place[name] for name in ("source", "section"))
         return moved or self.given_id not in (self.old.key, *self.old.aliases)
 
@@ -62,15 +62,17 @@ class Plan:
 
     items: Sequence[Item]
     """Questions in the document's order."""
-    vanished: Sequence[tuple[Stored, Question]]
+    vanished: Sequence[tuple[StoredQuestion, Question]]
     """Questions of the bank that the document no longer has, with their text. They are retired."""
 
     @classmethod
-    def from_alignment(cls, aligned: Aligned, stored: Iterable[Stored], texts: Mapping[int, Question]) -> Plan:
+    def from_matches(
+        cls, matched: MatchedQuestions, stored: Iterable[StoredQuestion], texts: Mapping[int, Question]
+    ) -> Plan:
         """Returns the plan for questions matched with those of the bank."""
         items = [
             Item(question, digest_of(question), given_id, old, texts.get(old.id) if old else None)
-            for (question, old), given_id in zip(aligned.pairs, aligned.given, strict=True)
+            for (question, old), given_id in zip(matched.pairs, matched.document_ids, strict=True)
         ]
         kept = {item.old.id for item in items if item.old}
         gone = [(old, texts[old.id]) for old in stored if old.id not in kept and not old.retired]
@@ -155,13 +157,13 @@ async def find_duplicates(
     if not news:
         return Duplicates(())
     prints: list[tuple[tuple[str, str], Fingerprint]] = []
-    for batch in imports.batches(plan.items, BATCH_SIZE):
+    for batch in imports.split_batches(plan.items, BATCH_SIZE):
         prints += await asyncio.to_thread(
             _prints, [("", item.question) for item in batch if not is_generated(item.question)]
         )
         report(len(prints) // 2, len(plan.items))
     batch_of_others: list[tuple[str, Question]] = []
-    async for one in imports.beside(session, workspace_id, name):
+    async for one in imports.stream_other_questions(session, workspace_id, name):
         if not is_generated(one[1]):
             batch_of_others.append(one)
         if len(batch_of_others) == BATCH_SIZE:
@@ -170,7 +172,7 @@ async def find_duplicates(
     prints += await asyncio.to_thread(_prints, batch_of_others)
     index = await asyncio.to_thread(Index, prints)
     search = _DuplicateSearch(plan, index)
-    for number, batch in enumerate(imports.batches(news, BATCH_SIZE), 1):
+    for number, batch in enumerate(imports.split_batches(news, BATCH_SIZE), 1):
         await asyncio.to_thread(search.add, batch)
         report(len(plan.items) // 2 + min(number * BATCH_SIZE, len(news)) // 2, len(plan.items))
     return Duplicates(sorted(search.pairs, key=lambda twin: -twin.score))

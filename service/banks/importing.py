@@ -16,10 +16,17 @@ from questions.model import Bank, Question, as_data
 from questions.reader import Reading, read_path, shipped_bank
 from questions.report import reading_text
 from service.banks.import_preview import Item, Plan, find_duplicates, list_changes
-from service.domain.import_plan import Aligning, is_generated, may_have_forms, place_of, sha256, with_forms
-from service.rounds.regrading import regrade
+from service.domain.import_plan import (
+    QuestionMatcher,
+    add_generated_choices,
+    can_generate_choices,
+    is_generated,
+    place_data,
+    sha256,
+)
+from service.rounds.regrading import regrade_question
 from service.store import imports, monitoring, tables
-from service.store.imports import Step, batches
+from service.store.imports import Step, split_batches
 from service.wire import Generated, ImportView
 
 MAX_LISTED = 100
@@ -107,8 +114,8 @@ class _Import:
     options: ImportOptions
 
     async def run(self, bank: Bank, reading: Reading | None) -> ImportView:
-        await imports.hold(self.session)
-        row = await imports.find(self.session, self.workspace_id, bank.name)
+        await imports.lock_imports(self.session)
+        row = await imports.find_bank(self.session, self.workspace_id, bank.name)
         plan = await make_plan(self.session, bank, row, self.options.generated)
         view = await self._view(plan, bank, reading)
         if view.applied:
@@ -137,7 +144,7 @@ class _Import:
             **duplicates.view_fields(self.options.limit),
             generated=len(generated),
             waiting=sum(item.old is None for item in generated) if self.options.generated == "hold" else 0,
-            for_gpu=0 if await monitoring.gpu_seen(self.session) else sum(map(_needs_gpu, bank.questions)),
+            for_gpu=0 if await monitoring.check_gpu(self.session) else sum(map(_needs_gpu, bank.questions)),
         )
 
 
@@ -145,15 +152,15 @@ async def make_plan(
     session: AsyncSession, bank: Bank, row: tables.BankRow | None, generated: Generated = "none"
 ) -> Plan:
     """Returns what to do so that the database matches `bank`. `row` is the bank's row, if it exists."""
-    stored = await imports.stored(session, row.id) if row else []
+    stored = await imports.list_stored(session, row.id) if row else []
     generated_before = [old for old in stored if old.generated]
     # In a thread: thousands of digests and comparisons would block the event loop.
-    aligning = await asyncio.to_thread(Aligning, bank.questions, [old for old in stored if not old.generated])
-    texts = await imports.texts(session, [old.id for old in (*aligning.doubtful(), *generated_before)])
-    aligned = await asyncio.to_thread(aligning.aligned, texts)
-    if generated != "none" and may_have_forms(bank):
-        aligned = await asyncio.to_thread(with_forms, aligned, generated_before)
-    return await asyncio.to_thread(Plan.from_alignment, aligned, stored, texts)
+    matcher = await asyncio.to_thread(QuestionMatcher, bank.questions, [old for old in stored if not old.generated])
+    texts = await imports.load_questions(session, [old.id for old in (*matcher.unresolved(), *generated_before)])
+    matched = await asyncio.to_thread(matcher.match, texts)
+    if generated != "none" and can_generate_choices(bank):
+        matched = await asyncio.to_thread(add_generated_choices, matched, generated_before)
+    return await asyncio.to_thread(Plan.from_matches, matched, stored, texts)
 
 
 def _needs_gpu(question: Question) -> bool:
@@ -179,7 +186,7 @@ def _storage_errors(bank: Bank) -> list[str]:
 
 
 class _Writer:
-    """Writes a plan to the database in batches, to limit memory."""
+    """Writes a plan to the database in split_batches, to limit memory."""
 
     def __init__(self, session: AsyncSession, bank: tables.BankRow, now: datetime, options: ImportOptions) -> None:
         self._session = session
@@ -199,7 +206,7 @@ class _Writer:
         await self._session.flush()
         news, done = plan.new_or_changed, 0
         fixed: dict[int, int] = {}
-        for batch in batches(news):
+        for batch in split_batches(news):
             await self._add([item for item in batch if not item.old])
             fixed.update(await self._change([item for item in batch if item.old]))
             done += len(batch)
@@ -224,7 +231,7 @@ class _Writer:
                 "bank_id": self._bank.id,
                 "key": item.question.id,
                 "current": 1,
-                "place": place_of(item.question),
+                "place": place_data(item.question),
                 "held": self._hold and is_generated(item.question),
             }
             for item in items
@@ -247,7 +254,7 @@ class _Writer:
         """Updates known questions: their current version, their place and their aliases; restores retired ones."""
         rows = []
         for item in items:
-            old, place = item.old, place_of(item.question)
+            old, place = item.old, place_data(item.question)
             assert old is not None, "only known questions can be kept"
             current = old.current + item.changed
             if item.changed or old.retired or old.place != place:
@@ -256,13 +263,13 @@ class _Writer:
                 self._steps.append(Step(old.id, old.current, current, retired_before=old.retired, retired_after=False))
             if item.given_id not in (old.key, *old.aliases):
                 self._aliases[item.given_id] = old.id
-        for batch in batches(rows):
-            await imports.set_questions(self._session, batch)
+        for batch in split_batches(rows):
+            await imports.update_questions(self._session, batch)
 
     async def _retire(self, plan: Plan) -> None:
-        for batch in batches(old for old, _ in plan.vanished):
+        for batch in split_batches(old for old, _ in plan.vanished):
             rows = [{"id": old.id, "retired_at": self._now} for old in batch]
-            await imports.set_questions(self._session, rows)
+            await imports.update_questions(self._session, rows)
             self._steps += [
                 Step(old.id, old.current, old.current, retired_before=False, retired_after=True) for old in batch
             ]
@@ -286,5 +293,5 @@ class _Writer:
 
 async def regrade_changed(session: AsyncSession, fixed: Mapping[int, int], now: datetime) -> None:
     """Grades closed rounds with these questions again. `fixed` has the id of each question's new version."""
-    for question_id in sorted(await imports.judged(session, fixed)):
-        await regrade(session, fixed[question_id], now)
+    for question_id in sorted(await imports.filter_judged(session, fixed)):
+        await regrade_question(session, fixed[question_id], now)

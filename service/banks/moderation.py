@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.errors import NotFound, NotPossible, StillOpen
 from service.store import banks, reports, variants
 from service.store.members import Caller
-from service.store.questions import Version, open_in, version
+from service.store.questions import Version, get_version, is_open_in_round
 from service.store.tables import QuestionRow, QuestionVersion, ReportRow
 from service.wire import Generated, ReportView
 
@@ -33,14 +33,14 @@ async def report(session: AsyncSession, caller: Caller, question: str, text: str
 
 async def list_reports(session: AsyncSession, caller: Caller) -> tuple[ReportView, ...]:
     """Returns the workspace's reports, open ones first, newest first."""
-    return tuple(_view(row, key, by) for row, key, by in await reports.all_of(session, caller.workspace_id))
+    return tuple(_view(row, key, by) for row, key, by in await reports.list_reports(session, caller.workspace_id))
 
 
 async def settle(session: AsyncSession, caller: Caller, report_id: int, state: str) -> ReportView:
     """Settles a report as `fixed` or `dismissed`. A settled report can be settled again."""
     if state not in ("dismissed", "fixed"):
         raise NotPossible(cause=f"A report cannot be {state!r}: settle it as dismissed or fixed.")
-    found = await reports.find(session, caller.workspace_id, report_id)
+    found = await reports.lock_report(session, caller.workspace_id, report_id)
     if found is None:
         raise NotFound(what=f"report {report_id}", cure="See their numbers with /quiz-admin review.")
     row, key, by = found
@@ -54,10 +54,10 @@ async def visible_version(session: AsyncSession, caller: Caller, question: str) 
     Refused while a round asks it, and until the caller has answered it or a round with it has closed.
     """
     for row, asked in await _find_named(session, caller, question):
-        if await open_in(session, caller.workspace_id, row.id):
+        if await is_open_in_round(session, caller.workspace_id, row.id):
             raise StillOpen
-        if await banks.is_met(session, caller, row.id):
-            return await version(session, await variants.met(session, caller, asked.id, question))
+        if await banks.has_met_question(session, caller, row.id):
+            return await get_version(session, await variants.pick_to_explain(session, caller, asked.id, question))
     raise NotPossible(
         cause=f"You have not met the question {question} yet: answer it in a round or in practice, and ask again."
     )
@@ -66,7 +66,7 @@ async def visible_version(session: AsyncSession, caller: Caller, question: str) 
 async def _find_named(
     session: AsyncSession, caller: Caller, question: str
 ) -> Sequence[tuple[QuestionRow, QuestionVersion]]:
-    found = await banks.named(session, caller.workspace_id, question)
+    found = await banks.find_questions(session, caller.workspace_id, question)
     if not found:
         raise NotFound(what=f"question {question!r}", cure="Its id stands below every question.")
     return found
@@ -78,7 +78,7 @@ def _view(row: ReportRow, key: str, by: str) -> ReportView:
 
 async def set_retired(session: AsyncSession, caller: Caller, question: str, retired: bool, now: datetime) -> None:
     """Retires or restores a question in this workspace. Refused if its document no longer has it."""
-    found = await banks.named(session, caller.workspace_id, question)
+    found = await banks.find_questions(session, caller.workspace_id, question)
     if not found:
         raise NotFound(what=f"question {question!r}", cure="Its id stands below every question.")
     row, _ = found[0]
@@ -87,7 +87,7 @@ async def set_retired(session: AsyncSession, caller: Caller, question: str, reti
         return
     if row.retired_at is not None:
         raise NotPossible(cause=f"The bank's document no longer holds {question}: put it back there and import again.")
-    await banks.put_back(session, caller.workspace_id, row.id)
+    await banks.reinstate(session, caller.workspace_id, row.id)
 
 
 async def approve(session: AsyncSession, workspace_id: int | None, question: str) -> int:
@@ -106,4 +106,4 @@ async def approve(session: AsyncSession, workspace_id: int | None, question: str
 
 async def set_generated(session: AsyncSession, caller: Caller, generated: Generated) -> None:
     """Sets what the workspace's next imports do with choices generated from prose."""
-    await banks.set_generated(session, caller.workspace_id, generated)
+    await banks.set_generated_policy(session, caller.workspace_id, generated)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from questions.model import Bank, Question
-from service.rounds.views import key_of, view_of
+from service.rounds.views import build_answer_key, build_question_view
 from service.store.questions import Version
 from service.wire import AnswerKey, QuestionView
 
@@ -19,4 +19,4 @@ def preview_question(question: Question, bank: Bank) -> tuple[QuestionView, Answ
     """Returns the question as a member would see it, and its key as the channel would."""
     place = f"{PurePath(question.place.source).name}, line {question.place.line}"
     version = Version(0, 0, 1, bank.title, bank.licence, question, place)
-    return view_of(version, REF, AUTHOR), key_of(version, REF)
+    return build_question_view(version, REF, AUTHOR), build_answer_key(version, REF)

@@ -28,12 +28,12 @@ from questions.snippets import (
     snippet_findings,
     snippets_of,
 )
-from sandbox.judging.challenge import Challenge, Runs, judge_code
-from sandbox.judging.comparison import NumberTolerance
+from sandbox.judging.challenge import Runs
 from sandbox.judging.judge import Judgement
 from sandbox.values import Caps, decode, encode, split
 from sandbox.wire import Limits, Outcome, Run
 from service.domain.import_plan import digest_of
+from service.rounds.grading import judge_task
 from service.store import questions, variants
 from service.store.tables import QuestionVersion
 
@@ -217,20 +217,6 @@ def _judged(
     return ProofCheck(question.id, f"{question.id}: {name or part}", holds, said, part, program, trouble=trouble)
 
 
-async def judge_task(task: CodeTask, code: str, sandbox: Runs, seed: int, *, id: str = "code") -> Judgement:
-    """Judges `code` as an answer to `task`. `seed` is new and secret, 128 bits; `id` names its runs in logs."""
-    challenge = Challenge(
-        entry=task.entry,
-        cases_program=task.cases,
-        reference=task.reference,
-        driver=task.driver,
-        limits=Limits(wall_ms=task.wall_ms, cpu_ms=task.wall_ms, memory_mb=task.memory_mb),
-        tolerance=NumberTolerance(rtol=task.tolerance.rtol, atol=task.tolerance.atol),
-        device=task.device,
-    )
-    return await judge_code(sandbox, challenge, code, seed=seed, id=id)
-
-
 def _why(judged: Judgement) -> str:
     failed = [case for case in judged.cases if case.verdict != "accepted"]
     first = f"case {failed[0].index + 1}: {failed[0].message}" if failed else "every case was accepted"
@@ -250,7 +236,7 @@ async def store_variants(
     if sandbox is None:
         raise SandboxFailed("no sandbox is connected")
     async with sessions() as session:
-        family = (await questions.version(session, version_id)).question
+        family = (await questions.get_version(session, version_id)).question
     drawn = await generate_variants(family, sandbox, seed=version_id, count=STORED_VARIANTS)
     if not drawn:
         raise InvalidVariant(f"no drawing of {family.id} has a key and enough wrong options that differ from it")

@@ -1,1 +1,1 @@
-"""Pure rules: calendar, choosing, scoring and standings. No database, no clock."""
+"""Pure rules: calendar, question choice, scoring and standings. No database and no clock."""

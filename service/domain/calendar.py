@@ -1,4 +1,4 @@
-"""When a schedule's slots fall: pure rules over local dates, zones and holidays. No clock, no scheduler, no rows."""
+"""Slot times of schedules: pure rules over local dates, time zones and holidays. No clock and no database."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import holidays
 
-Fate = Literal["post", "late", "skip"]
-Period = Literal["day", "week", "month", "season", "all"]
+from service.wire import Period
 
-PROMPT = timedelta(minutes=1)
-"""A slot found this late or sooner is on time: nobody is told that it is late."""
-CATCH_UP = timedelta(hours=2)
-"""How long after its instant a slot is still posted, unless a schedule says otherwise."""
+SlotAction = Literal["post", "late", "skip"]
+
+ON_TIME = timedelta(minutes=1)
+"""A slot found within this time of its instant is on time."""
+DEFAULT_CATCH_UP = timedelta(hours=2)
+"""Default time after its instant within which a slot is still posted."""
 SEARCH_DAYS = 400
-"""How many local dates `next_slot` looks at: a year, and a month of holidays beyond it."""
+"""Local dates that `next_slot` searches: a year and a month of holidays."""
 
 _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Timetable:
-    """The days and the local time a schedule posts at.
+    """The days and local time at which a schedule posts.
 
-    Raises ValueError, with a cure, for a zone or country nobody knows, a weekday outside 0..6,
-    or a time that carries a zone of its own.
+    Raises ValueError, with a suggestion, for an unknown zone or country, a weekday outside 0..6, or a time with a
+    zone.
     """
 
     at: time
@@ -44,10 +45,10 @@ class Timetable:
     country: str | None = None
     """A calendar of the `holidays` package: `DE`, or with a subdivision `US-CA`."""
     skips: frozenset[date] = frozenset()
-    """Single dates an admin took out."""
+    """Dates that an admin skipped."""
 
     def __post_init__(self) -> None:
-        zone_named(self.zone)
+        get_zone(self.zone)
         if self.at.tzinfo is not None:
             raise ValueError(f"schedule time {self.at}: it carries a zone; give a plain time and name the zone")
         if wrong := sorted(self.weekdays - set(range(7))):
@@ -58,90 +59,89 @@ class Timetable:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One posting of a schedule: the local date it belongs to and the instant it is due."""
+    """One posting of a schedule: its local date and its instant."""
 
     day: date
     instant: datetime
-    """UTC. After a DST gap it can lie on the date after `day`."""
+    """UTC. After a DST gap it can fall on the date after `day`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
-    """A slot whose instant has come, and what to do with it."""
+class DueSlot:
+    """A slot whose instant has passed, and what to do with it."""
 
     slot: Slot
-    fate: Fate
+    action: SlotAction
 
 
-def zone_named(name: str) -> ZoneInfo:
-    """The zone `name`. Raises ValueError naming it and the closest names there are."""
+def get_zone(name: str) -> ZoneInfo:
+    """Returns the time zone `name`. Raises ValueError that suggests similar names."""
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        raise ValueError(f"time zone {name!r}: no such zone; {_cure(name)}") from None
+        raise ValueError(f"time zone {name!r}: no such zone; {_suggest_zones(name)}") from None
 
 
 def slot_instant(timetable: Timetable, day: date) -> datetime | None:
-    """The UTC instant of the slot of local date `day`; None where that date has none.
+    """Returns the UTC instant of the slot on local date `day`, or None if that date has no slot.
 
-    In a DST gap the first valid minute after it; in a fold the first occurrence. A date that the zone
-    left out altogether (Apia, 30 December 2011) has no slot: its members never lived it.
+    In a DST gap it is the first valid minute after the gap; in a fold the first occurrence. A date that the zone
+    skipped entirely (Apia, 30 December 2011) has no slot.
     """
     if day.weekday() not in timetable.weekdays or _is_off(timetable, day):
         return None
-    zone = zone_named(timetable.zone)
-    if _first(zone, day, time.min).astimezone(zone).date() != day:
+    zone = get_zone(timetable.zone)
+    if _first_instant(zone, day, time.min).astimezone(zone).date() != day:
         return None
-    return _first(zone, day, timetable.at)
+    return _first_instant(zone, day, timetable.at)
 
 
 def next_slot(timetable: Timetable, after: datetime) -> Slot | None:
-    """The first slot strictly after `after` (aware); None if the next 400 days have none."""
+    """Returns the first slot strictly after `after` (aware), or None if the next 400 days have none."""
     first_day = _local_date(timetable, after) - 2 * _DAY
     days = (first_day + n * _DAY for n in range(SEARCH_DAYS))
     return next((slot for slot in _slots_on(timetable, days) if slot.instant > after), None)
 
 
 def slots_between(timetable: Timetable, start: datetime, end: datetime) -> list[Slot]:
-    """The slots with start < instant <= end, in order. Both instants are aware."""
+    """Returns the slots with start < instant <= end, in order. Both instants are aware."""
     first_day = _local_date(timetable, start) - 2 * _DAY
     count = (_local_date(timetable, end) - first_day).days + 2
     days = (first_day + n * _DAY for n in range(max(count, 0)))
     return [slot for slot in _slots_on(timetable, days) if start < slot.instant <= end]
 
 
-def due(timetable: Timetable, now: datetime, catch_up: timedelta, since: datetime) -> list[Due]:
-    """Every slot in (since, now] with its fate, oldest first.
+def due_slots(timetable: Timetable, now: datetime, catch_up: timedelta, since: datetime) -> list[DueSlot]:
+    """Returns every slot in (since, now] with its action, oldest first.
 
-    `post`: at most one minute late. `late`: still inside `catch_up`, posted and said so. `skip`: too late,
-    and streaks do not break. Of several that could still be posted only the newest is: two questions of one
-    schedule at the same moment help nobody.
+    `post`: at most one minute late. `late`: within `catch_up`, posted and marked late. `skip`: too late; breaks no
+    streak. Of several slots only the newest is posted, because two questions at once help nobody.
     """
     slots = slots_between(timetable, since, now)
     if not slots:
         return []
     newest = slots.pop()
-    return [*(Due(slot, "skip") for slot in slots), Due(newest, _fate(now - newest.instant, catch_up))]
+    return [*(DueSlot(slot, "skip") for slot in slots), DueSlot(newest, _action_for(now - newest.instant, catch_up))]
 
 
 def period_bounds(
     period: Period, now: datetime, zone: str, season_start: datetime | None = None
 ) -> tuple[datetime | None, datetime | None]:
-    """The UTC instants start <= t < end of the `period` around `now`, by local calendar days; None is unbounded.
+    """Returns the UTC instants start <= t < end of the `period` around `now`, by local days. None means unbounded.
 
-    Weeks start on Monday. Raises ValueError for `season` when none is running.
+    Weeks start on Monday. Raises ValueError for `season` if none is running.
     """
     if period == "all":
         return None, None
     if period == "season":
         return _season_start(season_start), None
-    where = zone_named(zone)
-    first, end = _days_of(period, _day_around(where, now))
-    return _first(where, first, time.min), _first(where, end, time.min)
+    where = get_zone(zone)
+    first, end = _period_days(period, _current_day(where, now))
+    return _first_instant(where, first, time.min), _first_instant(where, end, time.min)
 
 
-def _fate(lateness: timedelta, catch_up: timedelta) -> Fate:
-    if lateness <= PROMPT:
+def _action_for(lateness: timedelta, catch_up: timedelta) -> SlotAction:
+    if lateness <= ON_TIME:
         return "post"
     return "late" if lateness <= catch_up else "skip"
 
@@ -152,7 +152,7 @@ def _season_start(start: datetime | None) -> datetime:
     return start.astimezone(UTC)
 
 
-def _days_of(period: Literal["day", "week", "month"], day: date) -> tuple[date, date]:
+def _period_days(period: Literal["day", "week", "month"], day: date) -> tuple[date, date]:
     if period == "day":
         return day, day + _DAY
     if period == "week":
@@ -162,10 +162,10 @@ def _days_of(period: Literal["day", "week", "month"], day: date) -> tuple[date, 
     return first, (first + 31 * _DAY).replace(day=1)
 
 
-def _day_around(zone: ZoneInfo, now: datetime) -> date:
+def _current_day(zone: ZoneInfo, now: datetime) -> date:
     day = now.astimezone(zone).date()
-    # Where clocks go back over midnight the old date shows again for a while; the new day has begun all the same.
-    while now >= _first(zone, day + _DAY, time.min):
+    # Where clocks go back over midnight, the old date shows again for a while, but the new day has begun.
+    while now >= _first_instant(zone, day + _DAY, time.min):
         day += _DAY
     return day
 
@@ -183,25 +183,25 @@ def _is_off(timetable: Timetable, day: date) -> bool:
 
 
 def _local_date(timetable: Timetable, instant: datetime) -> date:
-    return instant.astimezone(zone_named(timetable.zone)).date()
+    return instant.astimezone(get_zone(timetable.zone)).date()
 
 
-def _first(zone: ZoneInfo, day: date, at: time) -> datetime:
-    """The first instant, on a whole minute in a gap, at which the zone's clocks show `day` `at` or later."""
+def _first_instant(zone: ZoneInfo, day: date, at: time) -> datetime:
+    """Returns the first instant at which the zone's clocks show `day` `at` or later; after a gap, on a whole minute."""
     wall = datetime.combine(day, at)
     instant = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
-    if _wall(instant, zone) == wall:
+    if _wall_time(instant, zone) == wall:
         return instant
-    # In a gap fold=0 reads the clock as before the change and fold=1 as after it: the change lies between.
-    return _whole_minute(_change(zone, wall, instant), zone)
+    # In a gap, fold=0 reads the clock as before the change and fold=1 as after it, so the change lies between.
+    return _whole_minute(_find_change(zone, wall, instant), zone)
 
 
-def _change(zone: ZoneInfo, wall: datetime, after: datetime) -> datetime:
+def _find_change(zone: ZoneInfo, wall: datetime, after: datetime) -> datetime:
     before = wall.replace(tzinfo=zone, fold=1).astimezone(UTC)
     low, high = 0, int((after - before).total_seconds())
     while high - low > 1:
         middle = (low + high) // 2
-        if _wall(before + timedelta(seconds=middle), zone) > wall:
+        if _wall_time(before + timedelta(seconds=middle), zone) > wall:
             high = middle
         else:
             low = middle
@@ -210,15 +210,15 @@ def _change(zone: ZoneInfo, wall: datetime, after: datetime) -> datetime:
 
 def _whole_minute(instant: datetime, zone: ZoneInfo) -> datetime:
     # Changes from local mean time come at odd seconds.
-    return instant + timedelta(seconds=-_wall(instant, zone).second % 60)
+    return instant + timedelta(seconds=-_wall_time(instant, zone).second % 60)
 
 
-def _wall(instant: datetime, zone: ZoneInfo) -> datetime:
+def _wall_time(instant: datetime, zone: ZoneInfo) -> datetime:
     return instant.astimezone(zone).replace(tzinfo=None)
 
 
-def _cure(name: str) -> str:
-    """What to write instead of the zone `name`."""
+def _suggest_zones(name: str) -> str:
+    """Returns a suggestion for the unknown zone `name`."""
     known = _zones_by_ending()
     wanted = name.strip().casefold().replace(" ", "_")
     close = known.get(wanted) or [
@@ -231,7 +231,7 @@ def _cure(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _zones_by_ending() -> dict[str, list[str]]:
-    """Every zone under its whole name and under its last part, both casefolded: people write `berlin`."""
+    """Returns every zone under its full name and its last part, both case-folded: people write `berlin`."""
     found: dict[str, list[str]] = {}
     for zone in sorted(available_timezones()):
         for ending in dict.fromkeys((zone.casefold(), zone.rpartition("/")[2].casefold())):

@@ -1,7 +1,7 @@
-"""Which question a slot gets: pure, seeded by the slot, the same for the same input. No rows, no clock, no dice.
+"""Chooses the question for a slot: pure and seeded by the slot, so the same input gives the same question.
 
-In order of weight: nothing from the schedule's memory; the topic, then the level, then the pair of both that was
-asked least; a difficulty that brings the latest rounds to about 70 % right; what was asked least often; the seed.
+Criteria in order: not in the schedule's memory; the topic, then the level, then the pair asked least; a difficulty
+that brings the latest rounds to about 70 % right; asked least often; the seed.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from questions.model import Kind, Level
 
 ChoiceWarning = Literal["bank runs low", "repeat"]
 
-AIM = 0.7
-"""The share right that rounds should come to."""
-LATEST = 6
-"""How many latest rounds the difficulty aimed at makes up for."""
+TARGET_SHARE = 0.7
+"""Share of right answers that rounds aim for."""
+BALANCED_ROUNDS = 6
+"""Number of latest rounds whose difficulty the next one balances."""
 
-# What to expect of a question nobody has answered yet.
-_EXPECTED: dict[Level | None, float] = {"mid": 0.75, "senior": 0.65, "principal": 0.55, None: AIM}
+# Expected share right of questions without answers.
+_EXPECTED: dict[Level | None, float] = {"mid": 0.75, "senior": 0.65, "principal": 0.55, None: TARGET_SHARE}
 
 Group = TypeVar("Group", bound=Hashable)
 
@@ -38,15 +38,15 @@ class Candidate:
     topic: str
     """A path, such as `tensors/memory`."""
     difficulty: float | None = None
-    """Share of answers measured right, 0 to 1; None where nobody has answered."""
+    """Measured share of right answers, 0 to 1, or None without answers."""
     last_asked: date | None = None
-    """In this schedule; the history may not reach back as far."""
+    """Date in this schedule; the history may not reach back that far."""
     times_asked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class PastRound:
-    """A round of the schedule that has been."""
+    """A past round of the schedule."""
 
     id: str
     day: date
@@ -56,60 +56,60 @@ class PastRound:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleFilter:
-    """What a schedule asks for. Nothing in `topics`, `levels` or `kinds` means any."""
+    """Which questions a schedule asks. Empty `topics`, `levels` or `kinds` mean any."""
 
     topics: tuple[str, ...] = ()
-    """Paths; each takes in all below it, and each is a topic to balance over."""
+    """Paths. Each includes everything below it and is one topic for balancing."""
     levels: tuple[Level, ...] = ()
     kinds: tuple[Kind, ...] = ()
     memory_days: int = 365
-    """No question asked fewer than this many days before the slot. 0 for none."""
+    """Days within which no question is repeated; 0 for none."""
     memory_rounds: int = 0
-    """And none of this many latest rounds. 0 for none."""
+    """Latest rounds whose questions are not repeated either; 0 for none."""
     low_at: int = 10
-    """Warn when fewer than this many questions are left after this one."""
+    """Warn if fewer questions than this remain."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenQuestion:
-    """The question chosen."""
+    """The chosen question."""
 
     id: str
     warnings: tuple[ChoiceWarning, ...]
     remaining: int
-    """Questions left, after this one, that the schedule can ask without repeating itself."""
+    """Questions left after this one before the schedule repeats itself."""
 
 
-def choose(
-    candidates: Sequence[Candidate], history: Sequence[PastRound], wishes: ScheduleFilter, seed: str, day: date
+def choose_question(
+    candidates: Sequence[Candidate], history: Sequence[PastRound], schedule_filter: ScheduleFilter, seed: str, day: date
 ) -> ChosenQuestion | None:
-    """The question for the slot of local date `day`; None where no candidate is what `wishes` ask for.
+    """Returns the question for the slot of local date `day`, or None if no candidate passes `schedule_filter`.
 
-    `history` is the schedule's own, oldest first; the order of `candidates` does not matter. When everything is in
-    memory, the question asked longest ago is repeated with the warning `repeat`.
+    `history` is the schedule's own, oldest first; the order of `candidates` does not matter. If every candidate is in
+    memory, repeats the question asked longest ago with the warning `repeat`.
     """
-    wanted = [candidate for candidate in candidates if _is_wanted(candidate, wishes)]
+    wanted = [candidate for candidate in candidates if _matches_filter(candidate, schedule_filter)]
     if not wanted:
         return None
-    remembered = _remembered(history, wishes, day)
-    fresh = [c for c in wanted if c.id not in remembered and not _recent(c.last_asked, wishes, day)]
+    remembered = _remembered_ids(history, schedule_filter, day)
+    fresh = [c for c in wanted if c.id not in remembered and not _is_recent(c.last_asked, schedule_filter, day)]
     if not fresh:
-        return ChosenQuestion(_longest_ago(wanted, history, seed).id, ("bank runs low", "repeat"), 0)
+        return ChosenQuestion(_asked_longest_ago(wanted, history, seed).id, ("bank runs low", "repeat"), 0)
     remaining = len({candidate.id for candidate in fresh}) - 1
-    best = _seeded(fresh, _preference(fresh, candidates, history, wishes), seed)
-    return ChosenQuestion(best.id, ("bank runs low",) if remaining < wishes.low_at else (), remaining)
+    best = _pick_best(fresh, _ranking_key(fresh, candidates, history, schedule_filter), seed)
+    return ChosenQuestion(best.id, ("bank runs low",) if remaining < schedule_filter.low_at else (), remaining)
 
 
-def shuffled(option_ids: Iterable[str], member_key: str, round_key: str) -> list[str]:
-    """The options in this member's own order for this round: always the same, whatever order they come in."""
-    return sorted(option_ids, key=lambda option: (_digest(round_key, member_key, option), option))
+def shuffle_options(option_ids: Iterable[str], member_key: str, round_key: str) -> list[str]:
+    """Shuffles the options for this member and round: always the same, whatever order they come in."""
+    return sorted(option_ids, key=lambda option: (_stable_hash(round_key, member_key, option), option))
 
 
-def _is_wanted(candidate: Candidate, wishes: ScheduleFilter) -> bool:
+def _matches_filter(candidate: Candidate, schedule_filter: ScheduleFilter) -> bool:
     return (
-        (not wishes.kinds or candidate.kind in wishes.kinds)
-        and (not wishes.levels or candidate.level in wishes.levels)
-        and (not wishes.topics or any(_is_below(candidate.topic, topic) for topic in wishes.topics))
+        (not schedule_filter.kinds or candidate.kind in schedule_filter.kinds)
+        and (not schedule_filter.levels or candidate.level in schedule_filter.levels)
+        and (not schedule_filter.topics or any(_is_below(candidate.topic, topic) for topic in schedule_filter.topics))
     )
 
 
@@ -117,39 +117,44 @@ def _is_below(topic: str, above: str) -> bool:
     return topic == above or topic.startswith(above.rstrip("/") + "/")
 
 
-def _remembered(history: Sequence[PastRound], wishes: ScheduleFilter, day: date) -> set[str]:
-    latest = history[-wishes.memory_rounds :] if wishes.memory_rounds else ()
-    return {asked.id for asked in latest} | {asked.id for asked in history if _recent(asked.day, wishes, day)}
+def _remembered_ids(history: Sequence[PastRound], schedule_filter: ScheduleFilter, day: date) -> set[str]:
+    latest = history[-schedule_filter.memory_rounds :] if schedule_filter.memory_rounds else ()
+    return {asked.id for asked in latest} | {
+        asked.id for asked in history if _is_recent(asked.day, schedule_filter, day)
+    }
 
 
-def _recent(asked: date | None, wishes: ScheduleFilter, day: date) -> bool:
-    return asked is not None and day - asked < timedelta(days=wishes.memory_days)
+def _is_recent(asked: date | None, schedule_filter: ScheduleFilter, day: date) -> bool:
+    return asked is not None and day - asked < timedelta(days=schedule_filter.memory_days)
 
 
-def _longest_ago(wanted: Sequence[Candidate], history: Sequence[PastRound], seed: str) -> Candidate:
+def _asked_longest_ago(wanted: Sequence[Candidate], history: Sequence[PastRound], seed: str) -> Candidate:
     last = {asked.id: (asked.day, place) for place, asked in enumerate(history)}
 
     def moment(candidate: Candidate) -> tuple[date, int, int, str]:
         day, place = last.get(candidate.id, (candidate.last_asked or date.min, -1))
-        return max(day, candidate.last_asked or date.min), place, _digest(seed, candidate.id), candidate.id
+        return max(day, candidate.last_asked or date.min), place, _stable_hash(seed, candidate.id), candidate.id
 
     return min(wanted, key=moment)
 
 
-def _preference(
-    fresh: Sequence[Candidate], candidates: Sequence[Candidate], history: Sequence[PastRound], wishes: ScheduleFilter
+def _ranking_key(
+    fresh: Sequence[Candidate],
+    candidates: Sequence[Candidate],
+    history: Sequence[PastRound],
+    schedule_filter: ScheduleFilter,
 ) -> Callable[[Candidate], tuple[object, ...]]:
-    """A key by which the best candidates come first."""
+    """Returns a sort key that puts the best candidates first."""
 
     def topic(asked: Candidate | PastRound) -> str:
-        return _topic_group(asked.topic, wishes)
+        return _topic_group(asked.topic, schedule_filter)
 
     def cell(asked: Candidate | PastRound) -> tuple[str, Level | None]:
         return topic(asked), asked.level
 
-    by_topic = _turns([topic(a) for a in history], {topic(c) for c in fresh})
-    by_level = _turns([a.level for a in history], {c.level for c in fresh})
-    by_cell = _turns([cell(a) for a in history], {cell(c) for c in fresh})
+    by_topic = _count_turns([topic(a) for a in history], {topic(c) for c in fresh})
+    by_level = _count_turns([a.level for a in history], {c.level for c in fresh})
+    by_cell = _count_turns([cell(a) for a in history], {cell(c) for c in fresh})
     desired = _desired_share(candidates, history)
 
     def key(candidate: Candidate) -> tuple[object, ...]:
@@ -157,32 +162,34 @@ def _preference(
             by_topic[topic(candidate)],
             by_level[candidate.level],
             by_cell[cell(candidate)],
-            # To a tenth: a measured share is no more exact, and the seed shall have something to choose from.
-            round(abs(_expected(candidate) - desired), 1),
+            # To a tenth: a measured share is no more exact, and the seed needs ties to choose from.
+            round(abs(_expected_share(candidate) - desired), 1),
             candidate.times_asked,
         )
 
     return key
 
 
-def _seeded(fresh: Sequence[Candidate], key: Callable[[Candidate], tuple[object, ...]], seed: str) -> Candidate:
-    """Of the best by the key the one that the seed says."""
+def _pick_best(fresh: Sequence[Candidate], key: Callable[[Candidate], tuple[object, ...]], seed: str) -> Candidate:
+    """Returns the best candidate by the key, breaking ties by the seed."""
     keys = [key(candidate) for candidate in fresh]
     best = min(keys)
     ties = [candidate for candidate, its in zip(fresh, keys, strict=True) if its == best]
-    return min(ties, key=lambda candidate: (_digest(seed, candidate.id), candidate.id))
+    return min(ties, key=lambda candidate: (_stable_hash(seed, candidate.id), candidate.id))
 
 
-def _topic_group(topic: str, wishes: ScheduleFilter) -> str:
-    """The topic that `topic` counts as: the closest one asked for, else the first step of its path."""
-    asked_for = [wish for wish in wishes.topics if _is_below(topic, wish)]
+def _topic_group(topic: str, schedule_filter: ScheduleFilter) -> str:
+    """Returns the group of a topic for balancing: the closest topic of the filter, or else the first step of its
+    path."""
+    asked_for = [topic_filter for topic_filter in schedule_filter.topics if _is_below(topic, topic_filter)]
     return max(asked_for, key=len) if asked_for else topic.partition("/")[0]
 
 
-def _turns(asked: Sequence[Group], groups: set[Group]) -> dict[Group, int]:
-    """How often each of `groups` has had its turn.
+def _count_turns(asked: Sequence[Group], groups: set[Group]) -> dict[Group, int]:
+    """Counts how often each of `groups` was asked.
 
-    None falls more than one turn behind: a topic that joins late, or comes back, is next once and then in turn.
+    No group falls more than one turn behind: a topic that is added late, or returns, is next once and then takes
+    turns.
     """
     turns = dict.fromkeys(groups, 0)
     for group in asked:
@@ -193,19 +200,19 @@ def _turns(asked: Sequence[Group], groups: set[Group]) -> dict[Group, int]:
     return turns
 
 
-def _expected(candidate: Candidate) -> float:
+def _expected_share(candidate: Candidate) -> float:
     return _EXPECTED[candidate.level] if candidate.difficulty is None else candidate.difficulty
 
 
 def _desired_share(candidates: Sequence[Candidate], history: Sequence[PastRound]) -> float:
-    """The share right that would bring the latest rounds, with this one, to the aim."""
+    """Returns the share right that would bring the latest rounds, including this one, to the target."""
     shares = {candidate.id: candidate.difficulty for candidate in candidates}
-    latest = [shares.get(asked.id) for asked in history[-LATEST:]]
+    latest = [shares.get(asked.id) for asked in history[-BALANCED_ROUNDS:]]
     known = [share for share in latest if share is not None]
-    return min(0.95, max(0.4, AIM * (len(known) + 1) - math.fsum(known)))
+    return min(0.95, max(0.4, TARGET_SHARE * (len(known) + 1) - math.fsum(known)))
 
 
-def _digest(*parts: str) -> int:
-    """A number that depends on every part and on nothing else; Python's own hash differs between processes."""
+def _stable_hash(*parts: str) -> int:
+    """Returns a hash of all parts. Python's own hash differs between processes."""
     text = "".join(f"{len(part)}:{part}" for part in parts)
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8])

@@ -1,7 +1,7 @@
-"""Which question of a document is which question of the bank, so that ids and histories outlive edits. Pure.
+"""Matches the questions of a document with those of a bank, so that ids and histories survive edits. Pure.
 
-An id an author wrote is the question's name, whatever the question says. An id made of a prompt is a guess: it is held
-against what the question says before it is believed, and where a prompt was edited the question keeps its first id.
+An id written by an author names the question, whatever it says. An id derived from a prompt is a guess: it counts only
+if the contents are similar, and a question keeps its first id when its prompt is edited.
 """
 
 from __future__ import annotations
@@ -21,15 +21,17 @@ from questions.model import Bank, Question, as_data
 from questions.overview import POSITION_FIELDS
 from questions.similarity import Index, fingerprint_of, similarity_of
 
-SAME_NAME = 0.4
-"""With an id its prompt made, a question less like the one that has it is another."""
-SAME_PLACE = 0.7
-"""So alike to one that vanished, and in its place, a question is that one, its prompt edited."""
+GENERATED_TAG = TAG
+"""Tag of a question that was generated from a document's prose."""
+SAME_ID_SIMILARITY = 0.4
+"""Similarity below which a question with the same derived id is a different question."""
+SAME_PLACE_SIMILARITY = 0.7
+"""Similarity from which a question in the place of a missing one is that question with an edited prompt."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """A question of a bank as it stands in the database."""
+class StoredQuestion:
+    """A question of a bank in the database."""
 
     id: int
     key: str
@@ -38,18 +40,18 @@ class Stored:
     digest: str
     retired: bool
     place: Mapping[str, object] = field(default_factory=dict)
-    """As `place_of` said when it was imported last."""
+    """`place_data` at its latest import."""
     aliases: tuple[str, ...] = ()
-    """Ids its prompt makes, or made, beside its own."""
+    """Ids that its prompt makes, or made, besides its own."""
     generated: bool = False
-    """Whether it was made of another question of the bank."""
+    """Whether it was generated from another question of the bank."""
 
 
 def digest_of(question: Question) -> str:
-    """What `question` says, in 64 hex digits: the same wherever in the document it stands."""
+    """Returns a digest of the content of `question`, 64 hex digits, independent of its place in the document."""
     data = {name: value for name, value in as_data(question).items() if name not in POSITION_FIELDS}
     data["code_blocks"] = [{**block, "line": 0} for block in data["code_blocks"]]
-    # Fields younger than the first banks: left out while empty, so that no question changes by our learning a field.
+    # Fields added later are left out while empty, so that adding a field changes no digest.
     if not data["draw"]:
         del data["draw"]
     if data["task"] and not data["task"]["driver"]:
@@ -58,49 +60,49 @@ def digest_of(question: Question) -> str:
 
 
 def sha256(text: str) -> str:
-    """In hex digits."""
+    """Returns the SHA-256 of `text` in hex digits."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def place_of(question: Question) -> dict[str, object]:
-    """Where a document has `question`, JSON-ready; the document by its bare name."""
+def place_data(question: Question) -> dict[str, object]:
+    """Returns where the document has `question`, JSON-ready, with the document's bare name."""
     place = dataclasses.asdict(question.place)
     source = PurePath(question.place.source).name
     return {**place, "source": source, "section": list(question.section), "number": question.number}
 
 
 @dataclass(frozen=True, slots=True)
-class Aligned:
-    """A document's questions, each with the bank's question it is."""
+class MatchedQuestions:
+    """A document's questions, each with the stored question it matches."""
 
-    pairs: tuple[tuple[Question, Stored | None], ...]
-    """In the document's order. Each question bears the id it has in the bank; with None it is new."""
-    given: tuple[str, ...]
-    """The ids the document gives them, in the same order."""
+    pairs: tuple[tuple[Question, StoredQuestion | None], ...]
+    """In document order. Each question has the id it has in the bank; None marks a new question."""
+    document_ids: tuple[str, ...]
+    """The ids that the document gives them, in the same order."""
 
 
-class Aligning:
-    """Pairs a document's questions with a bank's, the surest first; a question and a row are paired once."""
+class QuestionMatcher:
+    """Matches a document's questions with stored ones, surest matches first; each is matched at most once."""
 
-    def __init__(self, questions: Sequence[Question], stored: Sequence[Stored]) -> None:
+    def __init__(self, questions: Sequence[Question], stored: Sequence[StoredQuestion]) -> None:
         self._questions = questions
         self._stored = stored
         self._keys = {old.key: old for old in stored}
         self._names = {**{alias: old for old in stored for alias in old.aliases}, **self._keys}
-        self._found: dict[int, Stored] = {}
+        self._found: dict[int, StoredQuestion] = {}
         self._taken: set[int] = set()
         for number, question in enumerate(questions):
             old = self._names.get(question.id)
             if old and digest_of(dataclasses.replace(question, id=old.key)) == old.digest:
                 self._pair(number, old)
 
-    def doubtful(self) -> list[Stored]:
-        """Those of the bank whose text `aligned` needs to see: all that were not found unchanged under their id."""
+    def unresolved(self) -> list[StoredQuestion]:
+        """Returns stored questions whose content `match` needs: all that were not found unchanged under their id."""
         return [old for old in self._stored if old.id not in self._taken]
 
-    def aligned(self, texts: Mapping[int, Question]) -> Aligned:
-        """Each question with what it is; `texts` has what the `doubtful` ones say, by their row's number."""
-        made = [old for old in self.doubtful() if _is_made(old, texts[old.id])]
+    def match(self, texts: Mapping[int, Question]) -> MatchedQuestions:
+        """Returns each question with its match. `texts` has the content of the `unresolved` ones by row id."""
+        made = [old for old in self.unresolved() if _has_derived_id(old, texts[old.id])]
         self._by_authors_id({old.id for old in made})
         self._by_text(made, texts)
         self._by_made_id(made, texts)
@@ -110,7 +112,7 @@ class Aligning:
     def _open(self) -> list[tuple[int, Question]]:
         return [(number, one) for number, one in enumerate(self._questions) if number not in self._found]
 
-    def _pair(self, number: int, old: Stored) -> None:
+    def _pair(self, number: int, old: StoredQuestion) -> None:
         if old.id not in self._taken:
             self._found[number] = old
             self._taken.add(old.id)
@@ -118,30 +120,30 @@ class Aligning:
     def _by_authors_id(self, made: Collection[int]) -> None:
         for number, question in self._open():
             old = self._keys.get(question.id)
-            if old and not (old.id in made and is_made(question.id, question.prompt)):
+            if old and not (old.id in made and is_derived_id(question.id, question.prompt)):
                 self._pair(number, old)
 
-    def _by_text(self, made: Iterable[Stored], texts: Mapping[int, Question]) -> None:
-        saying: dict[str, list[Stored]] = defaultdict(list)
+    def _by_text(self, made: Iterable[StoredQuestion], texts: Mapping[int, Question]) -> None:
+        saying: dict[str, list[StoredQuestion]] = defaultdict(list)
         for old in sorted(made, key=lambda old: old.retired, reverse=True):
-            saying[_said(texts[old.id])].append(old)
+            saying[_content_digest(texts[old.id])].append(old)
         for number, question in self._open_made():
-            if same := saying[_said(question)]:
+            if same := saying[_content_digest(question)]:
                 self._pair(number, same.pop())
 
-    def _by_made_id(self, made: Iterable[Stored], texts: Mapping[int, Question]) -> None:
+    def _by_made_id(self, made: Iterable[StoredQuestion], texts: Mapping[int, Question]) -> None:
         ids = {old.id for old in made} - self._taken
         for number, question in self._open_made():
             old = self._names.get(question.id)
-            if old and old.id in ids and similarity_of(question, texts[old.id]) >= SAME_NAME:
+            if old and old.id in ids and similarity_of(question, texts[old.id]) >= SAME_ID_SIMILARITY:
                 self._pair(number, old)
 
-    def _by_place(self, made: Iterable[Stored], texts: Mapping[int, Question]) -> None:
+    def _by_place(self, made: Iterable[StoredQuestion], texts: Mapping[int, Question]) -> None:
         vanishing = [old for old in made if old.id not in self._taken and not old.retired]
-        best = _best_of_each(self._open_made(), vanishing, texts) if vanishing else {}
-        before = _neighbours(sorted((old for old in self._stored if not old.retired), key=_line))
+        best = _mutual_best(self._open_made(), vanishing, texts) if vanishing else {}
+        before = _neighbors(sorted((old for old in self._stored if not old.retired), key=_position))
         again = True
-        # A question found gives its neighbours a neighbour.
+        # Each match gives its neighbors a known neighbor.
         while again:
             again = False
             for number, old in best.items():
@@ -149,7 +151,7 @@ class Aligning:
                     self._pair(number, old)
                     again = True
 
-    def _in_place(self, number: int, old: Stored, beside: tuple[int | None, int | None]) -> bool:
+    def _in_place(self, number: int, old: StoredQuestion, beside: tuple[int | None, int | None]) -> bool:
         question = self._questions[number]
         numbered = question.number and [question.number, list(question.section)] == [
             old.place.get("number"),
@@ -158,29 +160,29 @@ class Aligning:
         return bool(numbered) or self._row_at(number - 1) == beside[0] or self._row_at(number + 1) == beside[1]
 
     def _row_at(self, number: int) -> int | None:
-        """The row of the question at that place; None beyond the ends, -1 where it is not known."""
+        """Returns the row id matched with the question at that index: None beyond the ends, -1 if unmatched."""
         if not 0 <= number < len(self._questions):
             return None
         return self._found[number].id if number in self._found else -1
 
     def _open_made(self) -> list[tuple[int, Question]]:
-        return [(number, one) for number, one in self._open() if is_made(one.id, one.prompt)]
+        return [(number, one) for number, one in self._open() if is_derived_id(one.id, one.prompt)]
 
-    def _result(self) -> Aligned:
+    def _result(self) -> MatchedQuestions:
         used = {*self._keys, *(question.id for question in self._questions)}
         pairs = []
         for number, question in enumerate(self._questions):
             old = self._found.get(number)
-            key = old.key if old else _free(question, used) if question.id in self._keys else question.id
+            key = old.key if old else _free_id(question, used) if question.id in self._keys else question.id
             used.add(key)
             pairs.append((dataclasses.replace(question, id=key), old))
-        return Aligned(tuple(pairs), tuple(question.id for question in self._questions))
+        return MatchedQuestions(tuple(pairs), tuple(question.id for question in self._questions))
 
 
-def _best_of_each(
-    questions: Iterable[tuple[int, Question]], olds: Iterable[Stored], texts: Mapping[int, Question]
-) -> dict[int, Stored]:
-    """Of the questions that are alike enough to a row, each with it, where each is the other's nearest."""
+def _mutual_best(
+    questions: Iterable[tuple[int, Question]], olds: Iterable[StoredQuestion], texts: Mapping[int, Question]
+) -> dict[int, StoredQuestion]:
+    """Returns pairs of questions and rows that are similar enough, where each is the other's nearest."""
     asked, rows = dict(questions), {old.id: old for old in olds}
     prints = [((number, False), fingerprint_of(one)) for number, one in asked.items()]
     index = Index([*prints, *(((id_, True), fingerprint_of(texts[id_])) for id_ in rows)])
@@ -189,7 +191,7 @@ def _best_of_each(
             (
                 like.key[0]
                 for like in index.similar_to((key, is_row))
-                if like.key[1] != is_row and like.score >= SAME_PLACE
+                if like.key[1] != is_row and like.score >= SAME_PLACE_SIMILARITY
             ),
             -1,
         )
@@ -205,67 +207,63 @@ def _best_of_each(
     }
 
 
-def _neighbours(olds: Sequence[Stored]) -> dict[int, tuple[int | None, int | None]]:
+def _neighbors(olds: Sequence[StoredQuestion]) -> dict[int, tuple[int | None, int | None]]:
     ids: list[int | None] = [None, *(old.id for old in olds), None]
     return {old.id: (ids[at], ids[at + 2]) for at, old in enumerate(olds)}
 
 
-def _line(old: Stored) -> tuple[str, int, int]:
+def _position(old: StoredQuestion) -> tuple[str, int, int]:
     line = old.place.get("line")
     return str(old.place.get("source", "")), line if isinstance(line, int) else 0, old.id
 
 
-def _said(question: Question) -> str:
+def _content_digest(question: Question) -> str:
     return digest_of(dataclasses.replace(question, id=""))
 
 
-def is_made(id_: str, prompt: str) -> bool:
-    """Whether `id_` is one that the reader makes of that prompt; then the author probably gave none."""
+def is_derived_id(id_: str, prompt: str) -> bool:
+    """Returns whether the reader derives `id_` from that prompt, so that the author probably wrote none."""
     return re.fullmatch(re.escape(slug(prompt)) + r"(-[0-9a-f]{6})?(-\d+)?", id_) is not None
 
 
-def _is_made(old: Stored, text: Question) -> bool:
-    return any(is_made(name, text.prompt) for name in (old.key, *old.aliases))
+def _has_derived_id(old: StoredQuestion, text: Question) -> bool:
+    return any(is_derived_id(name, text.prompt) for name in (old.key, *old.aliases))
 
 
-def _free(question: Question, used: set[str]) -> str:
-    """An id like the document's for a question that is not the one that has it."""
-    wanted = f"{question.id}-{_said(question)[:6]}"
+def _free_id(question: Question, used: set[str]) -> str:
+    """Returns an unused id for a question whose own id belongs to another."""
+    wanted = f"{question.id}-{_content_digest(question)[:6]}"
     found, count = wanted, 2
     while found in used:
         found, count = f"{wanted}-{count}", count + 1
     return found
 
 
-# The choices made of a foreign bank's prose, as questions of that bank. Making them is `questions.generated_choices`'s.
-
-
 def is_generated(question: Question) -> bool:
-    """Whether nobody wrote the question as it is asked."""
+    """Returns whether the question was generated, not written by an author."""
     return TAG in question.tags
 
 
-def may_have_forms(bank: Bank) -> bool:
-    """Whether choices are made of the bank's prose: its author wrote none of its questions for us."""
+def can_generate_choices(bank: Bank) -> bool:
+    """Returns whether choices can be generated from the bank's prose: not if it was written in the native dialect."""
     return "native" not in bank.dialects
 
 
-def with_forms(aligned: Aligned, made_before: Iterable[Stored]) -> Aligned:
-    """The questions with the choices made of them, each after its own; an id says which choice it was before.
+def add_generated_choices(matched: MatchedQuestions, made_before: Iterable[StoredQuestion]) -> MatchedQuestions:
+    """Adds generated choices, each after the question it was generated from.
 
-    Ids come from the ids in the bank, so that a choice outlives an edited prompt as its question does.
+    Their ids derive from the ids in the bank, so that a choice survives an edited prompt as its question does.
     """
     known = {old.key: old for old in made_before}
-    used = {question.id for question, _ in aligned.pairs}
-    made = {
-        one.id: one for one in generate_choices(question for question, _ in aligned.pairs).choices if one.id not in used
-    }
-    pairs: list[tuple[Question, Stored | None]] = []
-    given: list[str] = []
-    for (question, old), id_ in zip(aligned.pairs, aligned.given, strict=True):
+    used = {question.id for question, _ in matched.pairs}
+    generated = generate_choices(question for question, _ in matched.pairs)
+    made = {choice.id: choice for choice in generated.choices if choice.id not in used}
+    pairs: list[tuple[Question, StoredQuestion | None]] = []
+    document_ids: list[str] = []
+    for (question, old), id_ in zip(matched.pairs, matched.document_ids, strict=True):
         pairs.append((question, old))
-        given.append(id_)
+        document_ids.append(id_)
         if choice := made.get(question.id + SUFFIX):
             pairs.append((choice, known.get(choice.id)))
-            given.append(choice.id)
-    return Aligned(tuple(pairs), tuple(given))
+            document_ids.append(choice.id)
+    return MatchedQuestions(tuple(pairs), tuple(document_ids))

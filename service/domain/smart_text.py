@@ -1,4 +1,4 @@
-"""Undoing what chat clients do to typed text: smart quotes, entities, invisible characters. It judges nothing."""
+"""Undoes what chat clients do to typed text: smart quotes, entities and invisible characters."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _ANY_SPACE = re.compile(f"[{_SPACES}]")
 _ANY_INVISIBLE = re.compile(f"[{_INVISIBLE}]")
 _ANY_LINE_END = re.compile("\r\n?|[\u2028\u2029]")
 
-# No em dash: some clients put it for two hyphens, people for one, and the two are different programs.
+# No em dash: some clients replace two hyphens with it, people replace one, and the two are different programs.
 _TYPOGRAPHY = str.maketrans(
     {**dict.fromkeys("“”„‟″", '"'), **dict.fromkeys("‘’‚‛′", "'"), **dict.fromkeys("−–‐‑", "-"), "…": "..."}
 )
 
 
 def undo_smart_text(text: str) -> str:
-    """`text` as it was typed, before a chat client made it handsome.
+    """Returns `text` as it was typed, before a chat client prettified it.
 
-    Entities are undone once, other spaces become spaces, line ends become newlines, invisible characters go.
-    Smart quotes, dashes and ellipses are undone unless the text is a Python program as it stands: there they can
+    Decodes entities once, turns other spaces into spaces and line ends into newlines, and removes invisible
+    characters. Reverts smart quotes, dashes and ellipses unless the text is a valid Python program: there they can
     only be inside a string or a comment, and `'it’s'` must not become `'it's'`.
     """
     plain = _ENTITY.sub(lambda entity: _ENTITIES[entity[1].lower()], text)

@@ -1,4 +1,4 @@
-"""How long someone's streak is: a pure count over the rounds of one schedule, with freezes. No dates, no rows."""
+"""Streaks, board ranks and weekly totals, computed from attendance and ledger sums. Pure."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from datetime import date, datetime, timedelta
 from itertools import groupby
 from typing import Literal
 
-from service.domain.calendar import zone_named
+from service.domain.calendar import get_zone
 
 Attendance = Literal["answered", "missed", "excused"]
 
 
 @dataclass(frozen=True, slots=True)
 class FreezePolicy:
-    """How freezes are earned: one for every `earn_every` rounds answered, never holding more than `cap`."""
+    """How freezes are earned: one for every `earn_every` answered rounds, up to `cap`."""
 
     cap: int = 2
     earn_every: int = 7
@@ -30,21 +30,21 @@ class FreezePolicy:
 
 @dataclass(frozen=True, slots=True)
 class Streak:
-    """Where someone stands after the rounds counted."""
+    """A member's streak after the rounds counted."""
 
     current: int
-    """Rounds answered since the last unfrozen miss."""
+    """Rounds answered since the last miss without a freeze."""
     best: int
     freezes_left: int
     used: int
-    """Freezes used up so far, in all streaks."""
+    """Freezes used in all streaks."""
 
 
-def streak(history: Sequence[Attendance], freezes: FreezePolicy = FreezePolicy()) -> Streak:
-    """The streak after `history`, the schedule's rounds oldest first.
+def compute_streak(history: Sequence[Attendance], freezes: FreezePolicy = FreezePolicy()) -> Streak:
+    """Computes the streak over `history`, the schedule's rounds oldest first.
 
-    `excused` rounds (skipped, before joining, restored by an admin) neither add nor break. A miss uses up a
-    freeze by itself, if there is a streak to save and a freeze left; a saved round adds nothing.
+    `excused` rounds (skipped, before joining, restored by an admin) neither add nor break. A miss uses a freeze
+    automatically if a streak is running and a freeze is left; a saved round adds nothing.
     """
     current = best = left = used = toward = 0
     for round_ in history:
@@ -60,119 +60,73 @@ def streak(history: Sequence[Attendance], freezes: FreezePolicy = FreezePolicy()
     return Streak(current, best, left, used)
 
 
-# A member's last weeks: pure, from their bookings. Weeks begin on Monday, at midnight in a zone.
-
-
-WEEKS = 8
-"""How many are told, the present one included."""
-_WEEK = timedelta(days=7)
-
-
-@dataclass(frozen=True, slots=True)
-class Booking:
-    """Points that were booked; `round_id` and `credit` where they are for an answer."""
-
-    at: datetime
-    points: int
-    round_id: int | None = None
-    credit: float | None = None
-
-
-def first_monday(now: datetime, zone: str) -> date:
-    """The Monday with which the weeks that are told begin."""
-    today = now.astimezone(zone_named(zone)).date()
-    return today - timedelta(days=today.weekday()) - (WEEKS - 1) * _WEEK
-
-
-def last_weeks(bookings: Iterable[Booking], now: datetime, zone: str) -> tuple[tuple[date, int, int, float], ...]:
-    """Of each week its Monday, the points, the rounds answered and the mean credit, the oldest first.
-
-    Weeks before the first booking are left out, and so are all of them where there is none. A correction counts in the
-    week it was booked in, and its round once.
-    """
-    begin, where = first_monday(now, zone), zone_named(zone)
-    found: dict[date, list[Booking]] = {begin + number * _WEEK: [] for number in range(WEEKS)}
-    for booking in bookings:
-        day = booking.at.astimezone(where).date()
-        found.get(day - timedelta(days=day.weekday()), []).append(booking)
-    used = [monday for monday, booked in found.items() if booked]
-    return tuple(_week(monday, booked) for monday, booked in found.items() if used and monday >= used[0])
-
-
-def _week(monday: date, booked: list[Booking]) -> tuple[date, int, int, float]:
-    answered = len({booking.round_id for booking in booked if booking.credit is not None})
-    credit = sum(booking.credit or 0.0 for booking in booked)
-    return monday, sum(booking.points for booking in booked), answered, credit / answered if answered else 0.0
-
-
-# Who stands where on a board: pure ordering of sums already made. No ledger, no periods, no wording.
-
-
 @dataclass(frozen=True, slots=True)
 class MemberTotals:
-    """What one member gathered in the period."""
+    """A member's totals in the period."""
 
     member_key: str
     name: str
-    """As kept with the answers."""
+    """As stored with the answers."""
     points: int
     right: float
-    """Sum of the credits, each 0 to 1."""
+    """Sum of credits, each 0 to 1."""
     answered: int
     seconds: float
-    """Total time taken over the answers."""
+    """Total answering time."""
 
     @property
     def accuracy(self) -> float:
-        """Share right, 0 to 1; 0 for someone who answered nothing."""
-        # Sums of thirds taken in another order must not tell two members apart.
+        """Share right, 0 to 1; 0 without answers."""
+        # Sums of thirds in a different order must not tell two members apart.
         return round(self.right / self.answered, 9) if self.answered else 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """One line of a board."""
+class RankedMember:
+    """One row of a board."""
 
     rank: int
-    """From 1; shared by those whom nothing tells apart, and then numbers are left out: 1, 2, 2, 4."""
-    standing: MemberTotals
+    """From 1. Ties share a rank and the next ranks are skipped: 1, 2, 2, 4."""
+    totals: MemberTotals
     gain: float | None = None
-    """On the board of those who improved: how much greater their accuracy is than in the period before, above 0."""
+    """On the board of the most improved: increase of accuracy over the previous period, above 0."""
 
     @property
     def member_key(self) -> str:
-        return self.standing.member_key
+        return self.totals.member_key
 
     @property
     def name(self) -> str:
-        return self.standing.name
+        return self.totals.name
 
     @property
     def points(self) -> int:
-        return self.standing.points
+        return self.totals.points
 
 
-def rank(rows: Sequence[MemberTotals]) -> list[Ranked]:
-    """The board of `rows`: by points, then accuracy, then less total time, then a shared rank in order of name."""
-    ordered = sorted(rows, key=lambda row: (_merit(row), *_by_name(row)))
-    ranked: list[Ranked] = []
-    for _, tied in groupby(ordered, key=_merit):
+def rank_members(rows: Sequence[MemberTotals]) -> list[RankedMember]:
+    """Ranks by points, then accuracy, then less total time. Ties share a rank, ordered by name."""
+    ordered = sorted(rows, key=lambda row: (_rank_key(row), *_name_key(row)))
+    ranked: list[RankedMember] = []
+    for _, tied in groupby(ordered, key=_rank_key):
         place = len(ranked) + 1
-        ranked.extend(Ranked(place, row) for row in tied)
+        ranked.extend(RankedMember(place, row) for row in tied)
     return ranked
 
 
-def rookies(rows: Sequence[MemberTotals], first_answers: Mapping[str, datetime], since: datetime) -> list[MemberTotals]:
-    """The rows of those whose very first answer came at `since` or later; `rank` them for the rookie board."""
+def select_rookies(
+    rows: Sequence[MemberTotals], first_answers: Mapping[str, datetime], since: datetime
+) -> list[MemberTotals]:
+    """Returns the rows of members whose first answer ever came at `since` or later."""
     return [row for row in rows if row.member_key in first_answers and first_answers[row.member_key] >= since]
 
 
-def most_improved(
+def rank_most_improved(
     before: Sequence[MemberTotals], after: Sequence[MemberTotals], least_answered: int = 3
-) -> list[Ranked]:
-    """The board of those whose share right rose from `before` to `after`: by gain, equal ones at a shared rank.
+) -> list[RankedMember]:
+    """Ranks members by the increase of their share right from `before` to `after`.
 
-    Only those who answered at least `least_answered` questions in both periods: one lucky answer is no progress.
+    Includes only members with at least `least_answered` answers in both periods: one lucky answer is no progress.
     """
     earlier = {row.member_key: row for row in before if row.answered >= max(1, least_answered)}
     gains = [
@@ -180,15 +134,59 @@ def most_improved(
         for row in after
         if row.member_key in earlier and row.answered >= max(1, least_answered)
     ]
-    gains.sort(key=lambda pair: (-pair[1], *_by_name(pair[0])))
+    gains.sort(key=lambda pair: (-pair[1], *_name_key(pair[0])))
     risen = [(row, gain) for row, gain in gains if gain > 0]
-    return [Ranked(1 + sum(other > gain for _, other in risen), row, gain) for row, gain in risen]
+    return [RankedMember(1 + sum(other > gain for _, other in risen), row, gain) for row, gain in risen]
 
 
-def _merit(row: MemberTotals) -> tuple[int, float, float]:
-    """Smaller is better. Time counts to the millisecond."""
+def _rank_key(row: MemberTotals) -> tuple[int, float, float]:
+    """Sort key: smaller is better. Time counts to the millisecond."""
     return -row.points, -row.accuracy, round(row.seconds, 3)
 
 
-def _by_name(row: MemberTotals) -> tuple[str, str, str]:
+def _name_key(row: MemberTotals) -> tuple[str, str, str]:
     return row.name.casefold(), row.name, row.member_key
+
+
+WEEKS = 8
+"""Number of weeks shown, including the current one."""
+_WEEK = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """Points in the ledger; `round_id` and `credit` are set for an answer."""
+
+    at: datetime
+    points: int
+    round_id: int | None = None
+    credit: float | None = None
+
+
+def first_week(now: datetime, zone: str) -> date:
+    """Returns the Monday that begins the first week shown."""
+    today = now.astimezone(get_zone(zone)).date()
+    return today - timedelta(days=today.weekday()) - (WEEKS - 1) * _WEEK
+
+
+def weekly_totals(
+    bookings: Iterable[LedgerEntry], now: datetime, zone: str
+) -> tuple[tuple[date, int, int, float], ...]:
+    """Returns Monday, points, answered rounds and mean credit of each week, oldest first.
+
+    Starts at the first week with an entry; empty without entries. A correction counts in the week it was posted, and
+    its round once.
+    """
+    begin, where = first_week(now, zone), get_zone(zone)
+    found: dict[date, list[LedgerEntry]] = {begin + number * _WEEK: [] for number in range(WEEKS)}
+    for booking in bookings:
+        day = booking.at.astimezone(where).date()
+        found.get(day - timedelta(days=day.weekday()), []).append(booking)
+    used = [monday for monday, booked in found.items() if booked]
+    return tuple(_week_totals(monday, booked) for monday, booked in found.items() if used and monday >= used[0])
+
+
+def _week_totals(monday: date, booked: list[LedgerEntry]) -> tuple[date, int, int, float]:
+    answered = len({booking.round_id for booking in booked if booking.credit is not None})
+    credit = sum(booking.credit or 0.0 for booking in booked)
+    return monday, sum(booking.points for booking in booked), answered, credit / answered if answered else 0.0

@@ -20,14 +20,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sandbox.client import SandboxUnreachable
 from sandbox.load_balancer import SandboxPool
 from service.config import InvalidSettings, Settings, read_settings
-from service.domain.calendar import zone_named
-from service.leader import LEADER_LOCK
+from service.domain.calendar import get_zone
 from service.rounds import schedules
-from service.rounds.sandbox_turns import ReportsHealth, SandboxPort
-from service.sandboxes import Workers
+from service.sandboxes import ReportsHealth, SandboxPort, Workers
 from service.store import banks, migrations, monitoring, snapshots
 from service.store import schedules as rows
 from service.store.members import Caller
+from service.store.monitoring import LEADER_LOCK
 from service.store.session import libpq_url
 from service.store.tables import Channel, Schedule
 from service.wire import Check, ScheduleSpec
@@ -44,7 +43,7 @@ async def examine(
     session: AsyncSession, caller: Caller, sandbox: ReportsHealth | None, newest_revision: str, now: datetime
 ) -> tuple[Check, ...]:
     """Every check, the ground first, then this workspace's bank, schedules and messages."""
-    found = await rows.all_of(session, caller.workspace_id)
+    found = await rows.list_schedules(session, caller.workspace_id)
     return (
         *await _database(session, newest_revision, now),
         await _sandbox(sandbox),
@@ -97,8 +96,8 @@ async def _sandbox(sandbox: ReportsHealth | None) -> Check:
 
 
 async def _bank(session: AsyncSession, caller: Caller) -> Check:
-    count = sum(number for _, number in await banks.topic_counts(session, caller.workspace_id))
-    waiting = await banks.waiting_for_gpu(session, caller.workspace_id)
+    count = sum(number for _, number in await banks.count_topics(session, caller.workspace_id))
+    waiting = await banks.count_waiting_for_gpu(session, caller.workspace_id)
     gpu = f"; {waiting} more once a sandbox has a GPU" if waiting else ""
     said = f"{_many(count, 'question')} may be asked{gpu}"
     return _check("bank", count > 0, said, "import a bank with bank import")
@@ -106,7 +105,7 @@ async def _bank(session: AsyncSession, caller: Caller) -> Check:
 
 async def _schedule(session: AsyncSession, schedule: Schedule, channel: Channel, now: datetime) -> list[Check]:
     name = f"schedule {schedule.id} in {channel.name or channel.external_id}"
-    left = await schedules.left(session, schedule, now)
+    left = await schedules.count_left(session, schedule, now)
     enough = _check(
         f"{name}: questions",
         left >= LOW,
@@ -120,9 +119,9 @@ async def _slots(session: AsyncSession, schedule: Schedule, name: str, now: date
     spec = ScheduleSpec.model_validate(schedule.spec)
     if schedule.paused_at is not None:
         return Check(name=f"{name}: next", ok=True, said="paused", cure="")
-    timetable = schedules.timetable_of(spec, await rows.skips(session, schedule.id))
-    zone = zone_named(spec.zone)
-    slots = [slot.instant.astimezone(zone) for slot in schedules.coming(timetable, now)]
+    timetable = schedules.build_timetable(spec, await rows.list_skips(session, schedule.id))
+    zone = get_zone(spec.zone)
+    slots = [slot.instant.astimezone(zone) for slot in schedules.next_slots(timetable, now)]
     said = ", ".join(f"{slot:%a} {slot:%Y-%m-%d %H:%M}" for slot in slots)
     return _check(
         f"{name}: next",
@@ -133,7 +132,7 @@ async def _slots(session: AsyncSession, schedule: Schedule, name: str, now: date
 
 
 async def _outbox(session: AsyncSession, caller: Caller, now: datetime) -> Check:
-    waiting = await monitoring.undelivered_since(session, caller.workspace_id, now)
+    waiting = await monitoring.summarize_undelivered(session, caller.workspace_id, now)
     if waiting.oldest is None:
         return Check(name="messages", ok=True, said="nothing waits to be delivered")
     age = now - waiting.oldest
@@ -221,7 +220,7 @@ def _revision(at: str | None) -> Check:
 def _worker(connection: Connection) -> Check:
     if monitoring.has_leader_sync(connection, LEADER_LOCK):
         return Check(name="worker", ok=True, said="one is alive and leads the schedules")
-    due = monitoring.waiting_work(connection)
+    due = monitoring.count_waiting_work(connection)
     if not due:
         return Check(name="worker", ok=True, said="none is alive", cure="nothing waits for one yet: `dailygrad work`")
     return Check(

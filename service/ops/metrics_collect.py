@@ -19,11 +19,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sandbox.client import Health, SandboxUnreachable
 from sandbox.wire import Outcome, Run
-from service.leader import LEADER_LOCK
 from service.metrics import REQUEST_SECONDS, REQUESTS, SANDBOX_REFUSED, SANDBOX_RUNS, SANDBOX_SECONDS
-from service.rounds.rounds import owed
-from service.rounds.sandbox_turns import FairSandbox, SandboxPort
-from service.store.monitoring import Measures, measured
+from service.rounds.rounds import list_due_timings
+from service.rounds.sandbox_turns import FairSandbox
+from service.sandboxes import SandboxPort
+from service.store.monitoring import LEADER_LOCK, Measures, collect_measures
 from service.store.session import Sessions
 
 GRACE = timedelta(minutes=1)
@@ -69,7 +69,9 @@ class State:
         now = self._clock()
         try:
             async with asyncio.timeout(self._patience_s), self._sessions() as session:
-                return await measured(session, now, GRACE, LEADER_LOCK), len(await owed(session, now - GRACE))
+                return await collect_measures(session, now, GRACE, LEADER_LOCK), len(
+                    await list_due_timings(session, now - GRACE)
+                )
         except (SQLAlchemyError, OSError):  # a TimeoutError is one
             return None
 

@@ -11,12 +11,11 @@ from datetime import datetime, timedelta
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from sandbox.client import SandboxUnreachable
-from service.leader import LEADER_LOCK
 from service.rounds.sandbox_turns import FairSandbox
 from service.rounds.schedules import PLATFORM
 from service.store import monitoring, troubles
 from service.store import monitoring as rows
-from service.store.monitoring import Posting
+from service.store.monitoring import LEADER_LOCK, Posting
 from service.store.tables import Channel, Chat, Outbox, Trouble
 from service.wire import ErrorView, Operations, QueueView, SandboxView, ScheduleSpec, SlotState, SlotView, TroubleView
 
@@ -43,14 +42,14 @@ async def overview(
     """All of it, of one workspace or of every one; `sandbox` is how it was found just now."""
     everywhere = workspace_id is None
     since = now - ERRORS_BACK
-    posted = await rows.postings(session, workspace_id, now - SLOTS_BACK, MOST_SLOTS)
+    posted = await rows.list_postings(session, workspace_id, now - SLOTS_BACK, MOST_SLOTS)
     return Operations(
         at=now,
         led=await monitoring.has_leader(session, LEADER_LOCK),
         slots=tuple(slot_view(posting, now, everywhere) for posting in posted),
         queues=await _queues(session, workspace_id),
         sandbox=sandbox,
-        troubles=tuple(_trouble(row) for row in await troubles.recent_troubles(session, workspace_id, since)),
+        troubles=tuple(_trouble(row) for row in await troubles.list_recent(session, workspace_id, since)),
         errors=await _errors(session, workspace_id, since, everywhere),
     )
 
@@ -112,13 +111,13 @@ def _state(posting: Posting, due_at: datetime, now: datetime) -> tuple[SlotState
 async def _queues(session: AsyncSession, workspace_id: int | None) -> tuple[QueueView, ...]:
     waiting = [
         QueueView(name=f"messages for {queue.name}", count=queue.count, oldest_at=queue.oldest)
-        for queue in await rows.undelivered(session, workspace_id)
+        for queue in await rows.count_undelivered(session, workspace_id)
     ]
-    answers = await monitoring.waiting_answers(session, workspace_id)
+    answers = await monitoring.count_waiting_answers(session, workspace_id)
     judging = QueueView(name="code answers", count=answers.count, oldest_at=answers.oldest)
     jobs = [
         QueueView(name=f"jobs {job.status}: {job.task}", count=job.count, oldest_at=job.oldest)
-        for job in (await monitoring.jobs(session) if workspace_id is None else ())
+        for job in (await monitoring.count_jobs(session) if workspace_id is None else ())
     ]
     return (*waiting, judging, *jobs)
 
@@ -126,9 +125,9 @@ async def _queues(session: AsyncSession, workspace_id: int | None) -> tuple[Queu
 async def _errors(
     session: AsyncSession, workspace_id: int | None, since: datetime, everywhere: bool
 ) -> tuple[ErrorView, ...]:
-    failed = await rows.failures(session, workspace_id, since, MOST_ERRORS)
-    unjudged = await rows.unjudged(session, workspace_id, since, MOST_ERRORS)
-    jobs = await rows.failed_jobs(session, workspace_id, since, MOST_ERRORS)
+    failed = await rows.list_failed_messages(session, workspace_id, since, MOST_ERRORS)
+    unjudged = await rows.list_unjudged_verdicts(session, workspace_id, since, MOST_ERRORS)
+    jobs = await rows.list_failed_jobs(session, workspace_id, since, MOST_ERRORS)
     found = [
         *[_failed(row, chat, channel, everywhere) for row, chat, channel in failed],
         *[_unjudged(row, chat, channel, everywhere) for row, chat, channel in unjudged],

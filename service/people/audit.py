@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import AdminsOnly
-from service.rounds.idempotency import once
+from service.rounds.idempotency import run_once
 from service.store import audits, members
 from service.store.members import Caller
 from service.wire import AuditView
@@ -45,14 +45,14 @@ async def administer(
         audits.add(session, caller, action, detail, now)
         return done
 
-    return await once(session, caller, event_id, action, now, noted(), reply)
+    return await run_once(session, caller, event_id, action, now, noted(), reply)
 
 
 async def trail(session: AsyncSession, caller: Caller, limit: int = 20) -> tuple[AuditView, ...]:
     """What the workspace's admins did last, the newest first; refused to non-admins."""
     admins_only(caller)
-    rows = await audits.latest(session, caller.workspace_id, limit)
-    names = await members.names_of(session, caller.workspace_id, [_member_in(audit.detail) for audit, _ in rows])
+    rows = await audits.list_latest(session, caller.workspace_id, limit)
+    names = await members.get_names(session, caller.workspace_id, [_member_in(audit.detail) for audit, _ in rows])
     return tuple(
         AuditView(at=audit.at, by=by, action=audit.action, detail=_said(audit.detail, names)) for audit, by in rows
     )

@@ -51,7 +51,7 @@ async def find(session: AsyncSession, cipher: TokenCipher, key: InstallationKey)
 
 async def due(session: AsyncSession, platform: Platform, now: datetime) -> tuple[InstallationKey, ...]:
     """The installations to refresh now, the most urgent first."""
-    return tuple(_key(row) for row in await chats.due_installations(session, platform, now, now + AHEAD))
+    return tuple(_key(row) for row in await chats.list_expiring_installations(session, platform, now, now + AHEAD))
 
 
 async def lease(session: AsyncSession, cipher: TokenCipher, key: InstallationKey, now: datetime) -> SecretStr | None:

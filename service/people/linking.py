@@ -90,7 +90,7 @@ TOO_OFTEN = "Too many codes were tried here. Wait 15 minutes, then make a new co
 async def note_guess(session: AsyncSession, caller: Caller, now: datetime) -> None:
     """Note that the caller tries a code; refused where that was done too often. Commit it before the code is tried:
     what a wrong code undoes must not be this."""
-    if not await chats.may_guess_link_code(session, caller.workspace_id, now, GOOD_FOR, GUESSES):
+    if not await chats.record_link_guess(session, caller.workspace_id, now, GOOD_FOR, GUESSES):
         raise NotPossible(cause=TOO_OFTEN)
 
 
@@ -117,18 +117,18 @@ async def join(
     old, new = caller.workspace_id, code.workspace_id
     if old == new:
         raise NotPossible(cause="These two chats are linked already: they share one board.")
-    await chats.hold(session, [old, new])
-    if found := await chats.open_round(session, old):
+    await chats.lock_workspaces(session, [old, new])
+    if found := await chats.find_open_round(session, old):
         round_, channel = found
         raise NotPossible(
             cause=f"A question is open in {channel} until {round_.closes_at:%H:%M} UTC: chats are linked between "
             "rounds. Close it there with /quiz-admin close-now, or wait; then type the code again."
         )
-    has = await chats.holdings(session, old)
-    running = await season_rows.running_season(session, old)
+    has = await chats.count_holdings(session, old)
+    running = await season_rows.get_running_season(session, old)
     view = ChatLinked(
-        done=sure or not has.is_history,
-        platforms=tuple(await chats.platforms(session, [new, old])),
+        done=sure or not has.has_history,
+        platforms=tuple(await chats.list_platforms(session, [new, old])),
         schedules=has.schedules,
         members=has.members,
         points=has.points,
@@ -143,10 +143,10 @@ async def join(
 
 
 async def _bring(session: AsyncSession, caller: Caller, new: int, has: Holdings, now: datetime) -> None:
-    if await season_rows.running_season(session, caller.workspace_id):
+    if await season_rows.get_running_season(session, caller.workspace_id):
         await leaderboard.end_season(session, caller, now)
-    joining = "+".join(await chats.platforms(session, [caller.workspace_id]))
-    await chats.move(session, caller.workspace_id, new)
+    joining = "+".join(await chats.list_platforms(session, [caller.workspace_id]))
+    await chats.merge_workspace(session, caller.workspace_id, new)
     detail = {"chat": joining, "schedules": has.schedules, "members": has.members, "points": has.points}
     audits.add(session, dataclasses.replace(caller, workspace_id=new), "chat join", detail, now)
 
@@ -173,11 +173,11 @@ async def link(session: AsyncSession, caller: Caller, digests: Sequence[str], no
     if code is None:
         raise NotPossible(cause=BAD_CODE.replace("/quiz-admin link", "/quiz link"))
     _refuse_strangers(caller, code)
-    kept = (await member_rows.became(session, code.member_id)).id
-    gone = (await member_rows.locked(session, caller)).member_id
+    kept = (await member_rows.resolve_merged(session, code.member_id)).id
+    gone = (await member_rows.lock_caller(session, caller)).member_id
     if kept == gone:
         raise NotPossible(cause="These two accounts are linked already.")
-    if await rows.chats_of_member(session, kept) & await rows.chats_of_member(session, gone):
+    if await rows.list_member_chats(session, kept) & await rows.list_member_chats(session, gone):
         raise NotPossible(cause="Both of you are known in the same chat already, so you cannot be one member.")
     await chats.use_link_code(session, code)
     linked = await merge(session, kept, gone)
@@ -189,17 +189,17 @@ async def merge(session: AsyncSession, kept: int, gone: int) -> MemberLinked:
     """Make `gone` turn out to be `kept`, both of one workspace."""
     people = await rows.lock_members(session, [kept, gone])
     stays, leaves = people[kept], people[gone]
-    mine, theirs = await rows.ledger_sums(session, kept), await rows.ledger_sums(session, gone)
+    mine, theirs = await rows.sum_ledger(session, kept), await rows.sum_ledger(session, gone)
     bookings = [booking for each in theirs.values() for booking in _over(kept, gone, mine.get(each.place), each)]
     twice = await _unite_answers(session, kept, gone, mine, theirs)
     await rows.post_ledger(session, stays.workspace_id, bookings)
-    cards = await rows.unite_cards(session, kept, gone)
+    cards = await rows.merge_cards(session, kept, gone)
     await rows.repoint_member(session, kept, gone)
     stays.hidden = stays.hidden or leaves.hidden
     stays.joined_at = min(stays.joined_at, leaves.joined_at)
     leaves.merged_into = kept
     await session.flush()
-    known = await member_rows.identities(session, kept)
+    known = await member_rows.list_identities(session, kept)
     return MemberLinked(
         name=stays.name,
         platforms=tuple([chat.platform for _, chat in known]),
@@ -245,7 +245,7 @@ async def _unite_answers(
     session: AsyncSession, kept: int, gone: int, mine: dict[str, LedgerSum], theirs: dict[str, LedgerSum]
 ) -> int:
     """Have one answer count in each round; returns in how many rounds there were two."""
-    have, come = await rows.counting_answers(session, kept), await rows.counting_answers(session, gone)
+    have, come = await rows.list_counting_answers(session, kept), await rows.list_counting_answers(session, gone)
     both = have.keys() & come.keys()
     better = [
         round_id

@@ -11,15 +11,15 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.domain.calendar import CATCH_UP
-from service.domain.scoring import rules_text
-from service.domain.standings import FreezePolicy, Ranked, first_monday, last_weeks, rank
+from service.domain.calendar import DEFAULT_CATCH_UP
+from service.domain.scoring import describe_rules
+from service.domain.standings import FreezePolicy, RankedMember, first_week, rank_members, weekly_totals
 from service.errors import NotFound, NotPossible
-from service.rounds.leaderboard import best_streaks
+from service.rounds.leaderboard import load_best_streaks
 from service.store import cards, ledger, members, rounds, schedules
 from service.store import privacy as store_privacy
 from service.store.ledger import Scope
-from service.store.members import Caller, identities
+from service.store.members import Caller, list_identities
 from service.store.tables import Member
 from service.wire import Me, PrivacyView, Rules
 
@@ -72,49 +72,49 @@ PRIVACY_ACTIONS: tuple[PrivacyAction, ...] = get_args(PrivacyAction)
 
 async def me(session: AsyncSession, caller: Caller, now: datetime) -> Me:
     """How the caller stands in the workspace over all time; `rank` is None for whoever hides or has no points yet."""
-    member = await members.member_row(session, caller.member_id)
+    member = await members.get_member(session, caller.member_id)
     mine = await _mine(session, caller, Scope(caller.workspace_id))
-    season = await ledger.running_season(session, caller.workspace_id)
+    season = await ledger.get_running_season(session, caller.workspace_id)
     in_season = season and await _mine(session, caller, Scope(caller.workspace_id, since=season.starts_at))
-    running = await rounds.schedules_of(session, caller.workspace_id, None)
-    streak = (await best_streaks(session, running, [caller.member_id]))[caller.member_id]
-    total, due = await cards.counts(session, caller.member_id, now)
+    running = await rounds.list_streak_schedules(session, caller.workspace_id, None)
+    streak = (await load_best_streaks(session, running, [caller.member_id]))[caller.member_id]
+    total, due = await cards.count_cards(session, caller.member_id, now)
     return Me(
         name=member.name,
         hidden=member.hidden,
         points=mine.points if mine else 0,
         season_points=in_season.points if in_season else 0,
         rank=None if mine is None or member.hidden else mine.rank,
-        answered=mine.standing.answered if mine else 0,
-        accuracy=mine.standing.accuracy if mine else 0.0,
+        answered=mine.totals.answered if mine else 0,
+        accuracy=mine.totals.accuracy if mine else 0.0,
         streak=streak.current,
         best_streak=streak.best,
         freezes=streak.freezes_left,
         cards=total,
         cards_due=due,
-        topics=tuple(await ledger.topic_sums(session, caller.member_id)),
+        topics=tuple(await ledger.sum_by_topic(session, caller.member_id)),
         weeks=await _weeks(session, caller, now),
     )
 
 
 async def _weeks(session: AsyncSession, caller: Caller, now: datetime) -> tuple[tuple[date, int, int, float], ...]:
-    zone = await schedules.zone_of(session, caller.workspace_id)
+    zone = await schedules.get_zone(session, caller.workspace_id)
     # A day more, for a Monday begins in some zones while it is Sunday in UTC.
-    since = datetime.combine(first_monday(now, zone), time.min, UTC) - timedelta(days=1)
-    return last_weeks(await ledger.bookings(session, caller.member_id, since), now, zone)
+    since = datetime.combine(first_week(now, zone), time.min, UTC) - timedelta(days=1)
+    return weekly_totals(await ledger.list_entries(session, caller.member_id, since), now, zone)
 
 
 def rules() -> Rules:
     """The numbers points and streaks are made of: the very ones used."""
-    scoring, freezes = rules_text(), FreezePolicy()
+    scoring, freezes = describe_rules(), FreezePolicy()
     return Rules(
-        base={**scoring.base, "no level": scoring.unlevelled},
+        base={**scoring.base, "no level": scoring.base_without_level},
         speed_bonus=scoring.speed_bonus,
         speed_share=scoring.speed_share,
         speed_window_s=scoring.speed_window_s,
         freeze_cap=freezes.cap,
         freeze_every=freezes.earn_every,
-        catch_up_minutes=int(CATCH_UP.total_seconds() // 60),
+        catch_up_minutes=int(DEFAULT_CATCH_UP.total_seconds() // 60),
     )
 
 
@@ -123,14 +123,19 @@ async def privacy(session: AsyncSession, caller: Caller, action: str, now: datet
     if action not in PRIVACY_ACTIONS:
         raise NotPossible(cause=f"There is no privacy action {action!r}: use {', '.join(PRIVACY_ACTIONS)}.")
     if action in ("hide", "show"):
-        await store_privacy.hide(session, caller.member_id, action == "hide")
-    answers, bookings, held = await store_privacy.kept_counts(session, caller.member_id)
+        await store_privacy.set_hidden(session, caller.member_id, action == "hide")
+    answers, bookings, held = await store_privacy.count_records(session, caller.member_id)
     if action == "forget":
-        await store_privacy.forget(session, caller, now)
+        await store_privacy.forget_member(session, caller, now)
         return PrivacyView(
-            name=store_privacy.NOBODY, hidden=True, answers=answers, ledger_rows=bookings, cards=0, forgotten=True
+            name=store_privacy.FORGOTTEN_NAME,
+            hidden=True,
+            answers=answers,
+            ledger_rows=bookings,
+            cards=0,
+            forgotten=True,
         )
-    member = await members.member_row(session, caller.member_id)
+    member = await members.get_member(session, caller.member_id)
     return PrivacyView(
         name=member.name,
         hidden=member.hidden,
@@ -142,14 +147,14 @@ async def privacy(session: AsyncSession, caller: Caller, action: str, now: datet
     )
 
 
-async def _mine(session: AsyncSession, caller: Caller, scope: Scope) -> Ranked | None:
+async def _mine(session: AsyncSession, caller: Caller, scope: Scope) -> RankedMember | None:
     """The caller's line among those who show themselves, and their own where they hide."""
-    everyone = await ledger.standings(session, scope)
+    everyone = await ledger.sum_by_member(session, scope)
     key = str(caller.member_id)
     if all(row.member_key != key for row in everyone):
         hidden = Scope(scope.workspace_id, since=scope.since, hidden_too=True)
-        everyone += [row for row in await ledger.standings(session, hidden) if row.member_key == key]
-    return next((line for line in rank(everyone) if line.member_key == key), None)
+        everyone += [row for row in await ledger.sum_by_member(session, hidden) if row.member_key == key]
+    return next((line for line in rank_members(everyone) if line.member_key == key), None)
 
 
 async def _kept(session: AsyncSession, member: Member) -> dict[str, Any]:
@@ -165,21 +170,21 @@ async def _kept(session: AsyncSession, member: Member) -> dict[str, Any]:
                     "id": identity.external_id,
                     "name": identity.name,
                 }
-                for identity, chat in await identities(session, member.id)
+                for identity, chat in await list_identities(session, member.id)
             ],
         },
         "answers": await _answers(session, member.id),
         "points": [
             {"points": row.points, "credit": row.credit, "reason": row.reason, "at": row.at.isoformat()}
-            for row in await store_privacy.ledger_of(session, member.id)
+            for row in await store_privacy.list_ledger(session, member.id)
         ],
         "cards": [
             {"question": key, "due": card.due.isoformat(), "reviews": card.reviews, "state": card.state}
-            for card, key in await store_privacy.cards_of(session, member.id)
+            for card, key in await store_privacy.list_cards(session, member.id)
         ],
         "reports": [
             {"text": row.text, "state": row.state, "at": row.at.isoformat()}
-            for row in await store_privacy.reports_of(session, member.id)
+            for row in await store_privacy.list_reports(session, member.id)
         ],
     }
 
@@ -194,7 +199,7 @@ async def _answers(session: AsyncSession, member_id: int) -> list[dict[str, Any]
             "verdict": verdict and verdict.verdict,
             "credit": verdict and verdict.credit,
         }
-        for answer, key, verdict in await store_privacy.answers_of(session, member_id)
+        for answer, key, verdict in await store_privacy.list_answers(session, member_id)
     ]
 
 
@@ -207,21 +212,21 @@ MOST_POINTS = 1_000_000
 
 async def member_called(session: AsyncSession, caller: Caller, name: str) -> Member:
     """The one member of that name; refused where there is none or where there are several."""
-    found = await members.members_called(session, caller.workspace_id, name)
+    found = await members.find_members(session, caller.workspace_id, name)
     if not found:
         raise NotFound(what=f"member {name!r}", cure="Write the name as the board shows it.")
     if len(found) > 1:
-        ids = ", ".join(await members.platform_ids(session, [member.id for member in found]))
+        ids = ", ".join(await members.list_platform_ids(session, [member.id for member in found]))
         raise NotPossible(cause=f"{len(found)} members are called {name!r}: name one by the platform's id, of {ids}.")
     return found[0]
 
 
 async def restore_streak(session: AsyncSession, caller: Caller, member: Member, day: date) -> None:
     """Let the rounds of `day` break no streak of the member; refused where that day had none."""
-    rounds = await members.rounds_posted_on(session, caller.workspace_id, day)
+    rounds = await members.list_rounds_on(session, caller.workspace_id, day)
     if not rounds:
         raise NotPossible(cause=f"No question was posted on {day}: there is no streak to restore.")
-    await members.excuse_rounds(session, member.id, rounds)
+    await members.add_streak_graces(session, member.id, rounds)
 
 
 async def adjust_points(
@@ -233,5 +238,5 @@ async def adjust_points(
         raise NotPossible(cause="Points need a reason: say in a few words what they are for.")
     if not 0 < abs(points) <= MOST_POINTS:
         raise NotPossible(cause=f"{points} points cannot be booked: use a number from 1 to {MOST_POINTS}, or below 0.")
-    ledger.adjust(session, caller, member.id, points, reason, event_id, now)
+    ledger.add_adjustment(session, caller, member.id, points, reason, event_id, now)
     await session.flush()

@@ -1,7 +1,7 @@
-"""What admins want to hear before they ask: a question that does not come, a channel that refuses, no sandbox, no app.
+"""Notifies admins about problems: a late question, a refusing channel, a missing sandbox, a removed app.
 
-Each trouble is told once when it is noticed and once when it is over, where the admins can be told: beside a chat that
-is itself the trouble, if the workspace has another. That it is once is kept by the rows.
+Each trouble is reported once when it begins and once when it is resolved, where the admins can be reached: outside the
+troubled chat if the workspace has another. Database rows ensure that it is once.
 """
 
 from __future__ import annotations
@@ -14,26 +14,35 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from sandbox.client import SandboxUnreachable
-from service.domain.calendar import zone_named
+from service.domain.calendar import get_zone
 from service.rounds.sandbox_turns import FairSandbox
 from service.store import chats, outbox, troubles
 from service.store.session import Sessions
 from service.store.tables import Channel, Chat, Outbox, Schedule, Trouble
 from service.wire import Notice, ScheduleSpec
 
-# Where what admins must know is said: to the admin who made the schedule, privately; else in its channel.
+CHECK_INTERVAL = timedelta(seconds=10)
+"""Interval between checks."""
+LATE_AFTER = timedelta(minutes=10)
+"""Delay after which an unposted question is reported."""
+SANDBOX_DELAY = timedelta(minutes=2)
+"""Waiting time of a code answer without a sandbox after which it is reported. Its author is told later."""
+MAX_PER_CHECK = 50
+"""Limit on reports of each kind per check: a large outage is reported step by step, between ticks."""
+HEALTH_TIMEOUT_SECONDS = 2.0
+"""Time a sandbox has to report its health, seconds. The tick waits for it."""
 
 
 async def notify_admins(session: AsyncSession, schedule: Schedule, key: str, notice: Notice, now: datetime) -> None:
-    """Leave a notice about a schedule, once for the key.
+    """Enqueues a notice about a schedule, once per key.
 
-    A post that the channel refuses is told of where the bot may write. Where the maker is not known any more, and in
-    the web chat and the console, where all sit in one room, it goes to the channel.
+    It goes privately to the admin who made the schedule. It goes to the channel if that admin is no longer known, and
+    in the web chat and the console, where everybody shares one room.
     """
-    chat = await chats.of_channel(session, schedule.channel_id)
+    chat = await chats.get_chat_of_channel(session, schedule.channel_id)
     maker = schedule.made_by if chat.platform in ("discord", "slack") else None
     for member_id in dict.fromkeys((maker, None)):
-        left = await outbox.leave(
+        left = await outbox.enqueue(
             session,
             key,
             notice,
@@ -42,34 +51,22 @@ async def notify_admins(session: AsyncSession, schedule: Schedule, key: str, not
             member_id=member_id,
             chat_id=chat.id,
             due_at=now,
-            give_up_at=now + outbox.PRIVATE_PATIENCE,
+            give_up_at=now + outbox.PRIVATE_TIMEOUT,
         )
         if left:
             return
 
 
-EVERY = timedelta(seconds=10)
-"""How often is looked."""
-LATE = timedelta(minutes=10)
-"""A question that does not stand so long after it was due is worth a word."""
-UNJUDGED = timedelta(minutes=2)
-"""As is a code answer that has waited so long while there is no sandbox. Its member hears of it after some more."""
-MOST = 50
-"""Of each kind that are told of at one look: an outage of thousands is told of little by little, between ticks."""
-PATIENCE_S = 2.0
-"""How long a sandbox may take to say how it is: the tick waits for it."""
-
-
 class Alerts:
-    """Looks and tells; called with every tick."""
+    """Detects and reports troubles; called at every tick."""
 
     def __init__(
         self,
         sessions: Sessions,
         sandbox: FairSandbox | None,
         *,
-        most: int = MOST,
-        patience_s: float = PATIENCE_S,
+        most: int = MAX_PER_CHECK,
+        patience_s: float = HEALTH_TIMEOUT_SECONDS,
     ) -> None:
         self._sessions = sessions
         self._patience_s = patience_s
@@ -77,37 +74,37 @@ class Alerts:
         self._sandbox = sandbox
         self._looked: datetime | None = None
 
-    async def look(self, now: datetime) -> None:
-        """Find what began and what is over, and leave the notices."""
-        if self._looked is not None and timedelta() <= now - self._looked < EVERY:
+    async def check(self, now: datetime) -> None:
+        """Detects what began and what is resolved, and enqueues the notices."""
+        if self._looked is not None and timedelta() <= now - self._looked < CHECK_INTERVAL:
             return
         self._looked = now
         async with self._sessions.begin() as session:
-            await _late(session, now, self._most)
-            await _refused(session, now, self._most)
-            await _revoked(session, now, self._most)
+            await _check_late_posts(session, now, self._most)
+            await _check_refusals(session, now, self._most)
+            await _check_revocations(session, now, self._most)
         await self._judging(now)
 
     async def _judging(self, now: datetime) -> None:
         async with self._sessions.begin() as session:
-            behind = await troubles.delayed_answers(session, now - UNJUDGED)
-            known = await troubles.open_troubles(session, "sandbox")
+            behind = await troubles.list_delayed_answers(session, now - SANDBOX_DELAY)
+            known = await troubles.list_open(session, "sandbox")
         if not behind and not known:
             return
         cause = await self._absence()
         async with self._sessions.begin() as session:
             for trouble in known[: self._most] if not cause else ():
                 if await troubles.close_trouble(session, trouble, now):
-                    await _tell_over(session, trouble, _judges_again(trouble, now), now)
+                    await _notify_resolved(session, trouble, _sandbox_resolved_notice(trouble, now), now)
             fresh = [each for each in behind if each.workspace_id not in {trouble.workspace_id for trouble in known}]
             for each in fresh[: self._most] if cause else ():
                 detail = {"count": each.count, "oldest": each.oldest.isoformat(), "cause": cause}
                 begun = await troubles.open_trouble(session, each.workspace_id, "sandbox", 0, detail, now)
                 if begun is not None:
-                    await _tell(session, begun, "began", await _no_sandbox(session, begun), now)
+                    await _notify(session, begun, "began", await _sandbox_notice(session, begun), now)
 
     async def _absence(self) -> str:
-        """Why nothing can be judged; empty where it can."""
+        """Returns why no code can be judged, or an empty string."""
         if self._sandbox is None:
             return "none is connected"
         try:
@@ -120,32 +117,29 @@ class Alerts:
         return "" if health.ready or health.running else health.trouble or "it is starting"
 
 
-# A question that does not come
-
-
-async def _late(session: AsyncSession, now: datetime, most: int) -> None:
-    for row, schedule, channel in await troubles.late_posts(session, now - LATE, most):
-        detail = {"place": _place(channel), "due": _at(row.due_at, schedule), "cause": row.error or ""}
+async def _check_late_posts(session: AsyncSession, now: datetime, most: int) -> None:
+    for row, schedule, channel in await troubles.list_late_posts(session, now - LATE_AFTER, most):
+        detail = {"place": _channel_name(channel), "due": _local_time(row.due_at, schedule), "cause": row.error or ""}
         trouble = await troubles.open_trouble(session, row.workspace_id, "late", row.id, detail, now)
         if trouble is not None:
-            await _tell(session, trouble, "began", _is_late(row, schedule, detail), now, schedule, {row.chat_id})
-    for trouble, row in await troubles.settled_late_posts(session, most):
+            await _notify(session, trouble, "began", _late_notice(row, schedule, detail), now, schedule, {row.chat_id})
+    for trouble, row in await troubles.list_settled_late_posts(session, most):
         if not await troubles.close_trouble(session, trouble, now):
             continue
         if row.state == "sent":
-            await _tell_over(session, trouble, _has_come(trouble, row), now)
-        else:  # given up, which is told by itself
-            await troubles.withdraw_message(session, _key(trouble, "began"))
+            await _notify_resolved(session, trouble, _late_resolved_notice(trouble, row), now)
+        else:  # giving up enqueues its own notice
+            await troubles.withdraw_message(session, _notice_key(trouble, "began"))
 
 
-def _is_late(row: Outbox, schedule: Schedule, detail: dict[str, Any]) -> Notice:
+def _late_notice(row: Outbox, schedule: Schedule, detail: dict[str, Any]) -> Notice:
     if row.error:
         why = f"The last try failed: {row.error}."
     elif row.taken_at is None:
         why = "No bot has come for it: see that the bot of that chat runs."
     else:
         why = "A bot has it in hand and has not said what became of it."
-    until = f" It is tried until {_at(row.give_up_at, schedule)}." if row.give_up_at is not None else ""
+    until = f" It is tried until {_local_time(row.give_up_at, schedule)}." if row.give_up_at is not None else ""
     return Notice(
         title="The daily question is late",
         text=f"It was due in {detail['place']} at {detail['due']} and does not stand there yet. {why}{until} You will "
@@ -153,59 +147,53 @@ def _is_late(row: Outbox, schedule: Schedule, detail: dict[str, Any]) -> Notice:
     )
 
 
-def _has_come(trouble: Trouble, row: Outbox) -> Notice:
+def _late_resolved_notice(trouble: Trouble, row: Outbox) -> Notice:
     assert row.sent_at is not None, "it was sent"
     minutes = max(1, int((row.sent_at - row.due_at).total_seconds() // 60))
     return Notice(
         title="The daily question has come",
-        text=f"It stands in {trouble.detail['place']} now, {_minutes(minutes)} after it was due.",
+        text=f"It stands in {trouble.detail['place']} now, {_minutes_text(minutes)} after it was due.",
     )
 
 
-# A channel that refuses: that it does is told when a message is given up
-
-
-async def _refused(session: AsyncSession, now: datetime, most: int) -> None:
-    for trouble in await troubles.recovered_channels(session, most):
+async def _check_refusals(session: AsyncSession, now: datetime, most: int) -> None:
+    for trouble in await troubles.list_recovered_channels(session, most):
         if await troubles.close_trouble(session, trouble, now):
-            await _tell_over(session, trouble, _is_open_again(trouble), now)
+            await _notify_resolved(session, trouble, _channel_resolved_notice(trouble), now)
 
 
-async def refused(session: AsyncSession, row: Outbox, now: datetime) -> None:
-    """Note that the chat refused a message to a channel for good."""
+async def record_refusal(session: AsyncSession, row: Outbox, now: datetime) -> None:
+    """Records that the chat permanently refused a message to a channel."""
     if row.channel_id is None or row.member_id is not None or row.kind == "notice":
         return
     channel = await session.get_one(Channel, row.channel_id)
-    detail = {"place": _place(channel), "cause": row.error or ""}
+    detail = {"place": _channel_name(channel), "cause": row.error or ""}
     await troubles.open_trouble(session, row.workspace_id, "refused", channel.id, detail, now)
 
 
-def _is_open_again(trouble: Trouble) -> Notice:
+def _channel_resolved_notice(trouble: Trouble) -> Notice:
     return Notice(
         title="The channel takes messages again",
         text=f"{trouble.detail['place']} refused a message before ({trouble.detail['cause']}). That is over.",
     )
 
 
-# An app that was taken away
-
-
-async def _revoked(session: AsyncSession, now: datetime, most: int) -> None:
-    gone = {chat.id: chat for chat in await troubles.revoked_installations(session)}
-    known = {trouble.subject: trouble for trouble in await troubles.open_troubles(session, "revoked")}
+async def _check_revocations(session: AsyncSession, now: datetime, most: int) -> None:
+    gone = {chat.id: chat for chat in await troubles.list_revoked_chats(session)}
+    known = {trouble.subject: trouble for trouble in await troubles.list_open(session, "revoked")}
     for chat_id in sorted(gone.keys() - known.keys())[:most]:
         chat = gone[chat_id]
         detail = {"place": chat.platform.capitalize()}
         trouble = await troubles.open_trouble(session, chat.workspace_id, "revoked", chat_id, detail, now)
         if trouble is not None:
-            # In that chat nobody can be told; where it was the only one, its admins know: it was their doing.
-            await _tell_beside(session, trouble, "began", _is_gone(chat), now, {chat_id})
+            # Nobody can be told in that chat. If it was the only one, its admins removed the app themselves.
+            await _notify_elsewhere(session, trouble, "began", _revoked_notice(chat), now, {chat_id})
     for chat_id in sorted(known.keys() - gone.keys())[:most]:
         if await troubles.close_trouble(session, known[chat_id], now):
-            await _tell_over(session, known[chat_id], _is_back(known[chat_id]), now)
+            await _notify_resolved(session, known[chat_id], _revoked_resolved_notice(known[chat_id]), now)
 
 
-def _is_gone(chat: Chat) -> Notice:
+def _revoked_notice(chat: Chat) -> Notice:
     name = chat.platform.capitalize()
     return Notice(
         title=f"Dailygrad was removed from {name}",
@@ -214,46 +202,41 @@ def _is_gone(chat: Chat) -> Notice:
     )
 
 
-def _is_back(trouble: Trouble) -> Notice:
+def _revoked_resolved_notice(trouble: Trouble) -> Notice:
     return Notice(
         title=f"Dailygrad is back on {trouble.detail['place']}",
         text="The app was installed again. What waited is posted now, as far as it is still in time.",
     )
 
 
-# No sandbox
-
-
-async def _no_sandbox(session: AsyncSession, trouble: Trouble) -> Notice:
-    schedule = await troubles.oldest_schedule(session, trouble.workspace_id)
+async def _sandbox_notice(session: AsyncSession, trouble: Trouble) -> Notice:
+    schedule = await troubles.get_oldest_schedule(session, trouble.workspace_id)
     count, oldest = int(trouble.detail["count"]), datetime.fromisoformat(trouble.detail["oldest"])
     many = "A code answer has" if count == 1 else f"{count} code answers have"
     return Notice(
         title="Code answers wait: there is no sandbox",
-        text=f"{many} waited for a verdict since {_at(oldest, schedule)}. The sandbox: {trouble.detail['cause']}. "
+        text=f"{many} waited for a verdict since {_local_time(oldest, schedule)}. "
+        f"The sandbox: {trouble.detail['cause']}. "
         "Whoever runs Dailygrad should see that `dailygrad sandbox serve` runs and read its log. No answer is lost "
         "and none costs anybody points; you will hear when judging goes on.",
     )
 
 
-def _judges_again(trouble: Trouble, now: datetime) -> Notice:
+def _sandbox_resolved_notice(trouble: Trouble, now: datetime) -> Notice:
     minutes = max(1, int((now - trouble.since).total_seconds() // 60))
     return Notice(
         title="Code answers are judged again",
-        text=f"A sandbox answers, {_minutes(minutes)} after you were told that there was none.",
+        text=f"A sandbox answers, {_minutes_text(minutes)} after you were told that there was none.",
     )
 
 
-# Telling
+async def _notify_resolved(session: AsyncSession, trouble: Trouble, notice: Notice, now: datetime) -> None:
+    """Reports that a trouble is resolved. If its beginning was not reported yet, this one notice is enough."""
+    await troubles.withdraw_message(session, _notice_key(trouble, "began"))
+    await _notify(session, trouble, "over", notice, now)
 
 
-async def _tell_over(session: AsyncSession, trouble: Trouble, notice: Notice, now: datetime) -> None:
-    """That it is over; where its beginning could not be told yet, this one notice says enough."""
-    await troubles.withdraw_message(session, _key(trouble, "began"))
-    await _tell(session, trouble, "over", notice, now)
-
-
-async def _tell(
+async def _notify(
     session: AsyncSession,
     trouble: Trouble,
     when: str,
@@ -262,18 +245,18 @@ async def _tell(
     schedule: Schedule | None = None,
     troubled: Collection[int] = (),
 ) -> None:
-    """Tell the admins beside the troubled chats, else where they are always told."""
-    if troubled and await _tell_beside(session, trouble, when, notice, now, troubled, schedule):
+    """Notifies the admins outside the troubled chats, or else where they are always notified."""
+    if troubled and await _notify_elsewhere(session, trouble, when, notice, now, troubled, schedule):
         return
-    key = _key(trouble, when)
+    key = _notice_key(trouble, when)
     schedule = schedule or await _schedule_of(session, trouble)
     if schedule is not None:
         await notify_admins(session, schedule, key, notice, now)
-    elif (channel := await troubles.oldest_channel(session, trouble.workspace_id)) is not None:
-        await _leave(session, key, notice, trouble, troubles.NoticeTarget(channel.chat_id, channel.id, None), now)
+    elif (channel := await troubles.get_oldest_channel(session, trouble.workspace_id)) is not None:
+        await _enqueue(session, key, notice, trouble, troubles.NoticeTarget(channel.chat_id, channel.id, None), now)
 
 
-async def _tell_beside(
+async def _notify_elsewhere(
     session: AsyncSession,
     trouble: Trouble,
     when: str,
@@ -282,16 +265,16 @@ async def _tell_beside(
     troubled: Collection[int],
     schedule: Schedule | None = None,
 ) -> bool:
-    """Tell the admins in a chat that has no trouble; False where there is none."""
+    """Notifies the admins in a chat without trouble. Returns False if there is none."""
     schedule = schedule or await _schedule_of(session, trouble)
-    spot = await troubles.notice_target_elsewhere(session, schedule, troubled) if schedule is not None else None
-    return spot is not None and await _leave(session, _key(trouble, when), notice, trouble, spot, now)
+    spot = await troubles.find_notice_target(session, schedule, troubled) if schedule is not None else None
+    return spot is not None and await _enqueue(session, _notice_key(trouble, when), notice, trouble, spot, now)
 
 
-async def _leave(
+async def _enqueue(
     session: AsyncSession, key: str, notice: Notice, trouble: Trouble, spot: troubles.NoticeTarget, now: datetime
 ) -> bool:
-    return await outbox.leave(
+    return await outbox.enqueue(
         session,
         key,
         notice,
@@ -300,28 +283,31 @@ async def _leave(
         member_id=spot.member_id,
         chat_id=spot.chat_id,
         due_at=now,
-        give_up_at=now + outbox.PRIVATE_PATIENCE,
+        give_up_at=now + outbox.PRIVATE_TIMEOUT,
     )
 
 
 async def _schedule_of(session: AsyncSession, trouble: Trouble) -> Schedule | None:
-    if trouble.what == "late" and (found := await troubles.schedule_of_message(session, trouble.subject)) is not None:
+    if (
+        trouble.what == "late"
+        and (found := await troubles.get_schedule_of_message(session, trouble.subject)) is not None
+    ):
         return found
-    return await troubles.oldest_schedule(session, trouble.workspace_id)
+    return await troubles.get_oldest_schedule(session, trouble.workspace_id)
 
 
-def _key(trouble: Trouble, when: str) -> str:
+def _notice_key(trouble: Trouble, when: str) -> str:
     return f"trouble:{trouble.id}:{when}"
 
 
-def _place(channel: Channel) -> str:
+def _channel_name(channel: Channel) -> str:
     return f"`{(channel.name or channel.external_id).replace('`', '')}`"
 
 
-def _at(instant: datetime, schedule: Schedule | None) -> str:
+def _local_time(instant: datetime, schedule: Schedule | None) -> str:
     zone = ScheduleSpec.model_validate(schedule.spec).zone if schedule is not None else "UTC"
-    return f"{instant.astimezone(zone_named(zone)):%H:%M} {zone}"
+    return f"{instant.astimezone(get_zone(zone)):%H:%M} {zone}"
 
 
-def _minutes(number: int) -> str:
+def _minutes_text(number: int) -> str:
     return "a minute" if number == 1 else f"{number} minutes"

@@ -1,4 +1,5 @@
-"""Questions put to one member, and their answers: kept in rounds until the close, judged at once in practice."""
+"""Shows questions to a member and records their answers: kept until the close in a round, judged at once in
+practice."""
 
 from __future__ import annotations
 
@@ -12,18 +13,18 @@ from questions.model import CodeTask, Kind, Question
 from service.errors import NotFound, NotReadable, StillOpen, WrongKindOfAnswer
 from service.rounds import practice
 from service.rounds.jobs import Jobs
-from service.rounds.ledger import judged
-from service.rounds.schedules import next_instant
-from service.rounds.views import key_of, view_of
+from service.rounds.ledger import grade_answer
+from service.rounds.schedules import next_posting
+from service.rounds.views import build_answer_key, build_question_view
 from service.store import answers, members, questions, rounds
 from service.store import schedules as schedule_rows
 from service.store.members import Caller
 from service.store.questions import Version
 from service.store.tables import AnswerRow, Round, Schedule
 from service.tracing import add_fields
-from service.wire import AnswerInput, AnswerResult, AskForm, ScheduleSpec, TodayView
+from service.wire import AnswerInput, AnswerResult, AskForm, QuestionRef, ScheduleSpec, TodayView
 
-WANTED: dict[Kind, str] = {
+EXPECTED_ANSWER: dict[Kind, str] = {
     "choice": "one of its options",
     "value": "a Python value, such as (2, 3)",
     "output": "the text the program prints",
@@ -33,19 +34,19 @@ WANTED: dict[Kind, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Submitted:
-    """An answer as it came in."""
+class Submission:
+    """A submitted answer."""
 
     event_id: str
     ref: str
     given: AnswerInput
     at: datetime
-    """When it was made, as the platform says."""
+    """When it was submitted, according to the platform."""
 
 
 @dataclass(frozen=True, slots=True)
-class _AskedQuestion:
-    """What a ref stands for: a question, and the round it is asked in, if it is one."""
+class _OpenedQuestion:
+    """The question of a reference, with its round unless it is practice."""
 
     version: Version
     round: Round | None = None
@@ -56,168 +57,174 @@ class _AskedQuestion:
         return ScheduleSpec.model_validate(self.schedule.spec).zone if self.schedule else "UTC"
 
 
-async def today(session: AsyncSession, caller: Caller, now: datetime) -> TodayView:
-    """The questions that are open in the channel, or without one in the workspace, and when the next one comes."""
+async def view_today(session: AsyncSession, caller: Caller, now: datetime) -> TodayView:
+    """Returns the questions open in the channel, or without one in the workspace, and when the next one comes."""
     forms = []
-    for round_, schedule in await _open_to(session, caller, now):
+    for round_, schedule in await _list_open(session, caller, now):
         assert round_.version_id is not None, "an open round asks a question"
-        asked = _AskedQuestion(await questions.version(session, round_.version_id), round_, schedule)
-        forms.append(await _form(session, caller, f"r{round_.id}", asked))
-    zone = await schedule_rows.zone_of(session, caller.workspace_id, caller.channel_id)
-    return TodayView(forms=tuple(forms), next_at=await _next_at(session, caller, now), zone=zone)
+        asked = _OpenedQuestion(await questions.get_version(session, round_.version_id), round_, schedule)
+        forms.append(await _build_form(session, caller, str(QuestionRef("round", round_.id)), asked))
+    zone = await schedule_rows.get_zone(session, caller.workspace_id, caller.channel_id)
+    return TodayView(forms=tuple(forms), next_at=await _next_posting_for(session, caller, now), zone=zone)
 
 
-async def _open_to(session: AsyncSession, caller: Caller, now: datetime) -> Sequence[tuple[Round, Schedule]]:
+async def _list_open(session: AsyncSession, caller: Caller, now: datetime) -> Sequence[tuple[Round, Schedule]]:
     if caller.channel_id is None:
-        return await rounds.open_of(session, caller.workspace_id, now)
-    return await rounds.open_in(session, caller.channel_id, now)
+        return await rounds.list_open_in_workspace(session, caller.workspace_id, now)
+    return await rounds.list_open_in_channel(session, caller.channel_id, now)
 
 
-async def ask(session: AsyncSession, caller: Caller, ref: str, *, due: int = 0) -> AskForm:
-    """The question `ref` as this caller sees it; `due` is how many more practice cards wait."""
-    asked = await _found(session, caller, ref)
-    return (await _form(session, caller, ref, asked)).model_copy(update={"due": due})
+async def view_question(session: AsyncSession, caller: Caller, ref: str, *, due: int = 0) -> AskForm:
+    """Returns the question `ref` for this caller. `due` is how many more practice cards are due."""
+    asked = await _find_question(session, caller, ref)
+    return (await _build_form(session, caller, ref, asked)).model_copy(update={"due": due})
 
 
-async def code_question(session: AsyncSession, caller: Caller, ref: str) -> CodeTask:
-    """The task of a code question; refused for any other."""
-    asked = await _found(session, caller, ref)
+async def get_code_task(session: AsyncSession, caller: Caller, ref: str) -> CodeTask:
+    """Returns the task of a code question. Raises WrongKindOfAnswer for any other."""
+    asked = await _find_question(session, caller, ref)
     task = asked.version.question.task
     if task is None:
-        raise WrongKindOfAnswer(kind=asked.version.question.kind, wanted=WANTED[asked.version.question.kind])
+        raise WrongKindOfAnswer(kind=asked.version.question.kind, wanted=EXPECTED_ANSWER[asked.version.question.kind])
     return task
 
 
-async def answer(
-    session: AsyncSession, caller: Caller, submitted: Submitted, now: datetime, jobs: Jobs
+async def submit_answer(
+    session: AsyncSession, caller: Caller, submitted: Submission, now: datetime, jobs: Jobs
 ) -> AnswerResult:
-    """Keep an answer: in an open round the newest one counts, otherwise it is practice and judged at once.
+    """Records an answer: in an open round the newest one counts; otherwise it is practice and judged at once.
 
-    It counts when it was made before the close and the round's books are still open. Refused, with nothing
-    changed, when it is no answer to this kind of question.
+    It counts if it was submitted before the closing time and the round is not closed yet. Raises a Refused, changing
+    nothing, if it does not fit this kind of question.
     """
-    caller = await members.locked(session, caller)
-    asked = await _found(session, caller, submitted.ref, hold=True)
-    given = _readable(asked.version.question, submitted.given)
+    caller = await members.lock_caller(session, caller)
+    asked = await _find_question(session, caller, submitted.ref, hold=True)
+    given = _validate_answer(asked.version.question, submitted.given)
     if asked.round is None or asked.schedule is None:
-        return await _practiced(session, caller, asked, submitted.event_id, given, now, jobs)
-    # A platform's clock may be ahead of ours, and nobody answers before they are asked.
+        return await _record_practice(session, caller, asked, submitted.event_id, given, now, jobs)
+    # A platform's clock may be ahead, and nobody answers before the question was posted.
     at = max(asked.round.opens_at, min(submitted.at, now))
     if asked.round.closed_at is not None or at >= asked.round.closes_at:
-        receipt = await _practiced(session, caller, asked, submitted.event_id, given, now, jobs)
+        receipt = await _record_practice(session, caller, asked, submitted.event_id, given, now, jobs)
         return receipt.model_copy(update={"status": "late", "closes_at": asked.round.closes_at, "zone": asked.zone})
-    return await _counted(session, caller, asked, asked.round, submitted.event_id, given, at, jobs)
+    return await _record_in_round(session, caller, asked, asked.round, submitted.event_id, given, at, jobs)
 
 
-async def _counted(
+async def _record_in_round(
     session: AsyncSession,
     caller: Caller,
-    asked: _AskedQuestion,
+    asked: _OpenedQuestion,
     round_: Round,
     event_id: str,
     given: AnswerInput,
     at: datetime,
     jobs: Jobs,
 ) -> AnswerResult:
-    before = await answers.standing(session, round_.id, caller.member_id)
-    row = await answers.log(session, caller, asked.version.id, event_id, given, at, round_.id)
-    add_fields(answer=row.id, member=caller.member_id, ref=f"r{round_.id}", question=asked.version.question.kind)
+    before = await answers.get_current(session, round_.id, caller.member_id)
+    row = await answers.append(session, caller, asked.version.id, event_id, given, at, round_.id)
+    add_fields(
+        answer=row.id,
+        member=caller.member_id,
+        ref=str(QuestionRef("round", round_.id)),
+        question=asked.version.question.kind,
+    )
     is_newest = before is None or before.at <= at
     if is_newest:
-        await answers.let_stand(session, row)
+        await answers.set_current(session, row)
     is_code = asked.version.question.kind == "code"
     waiting = 0
     if is_code:
         waiting = await jobs.defer_judging(session, row.id, first=before is None, event_id=event_id)
     return AnswerResult(
         status="judging" if is_code else "recorded" if before is None else "changed",
-        ref=f"r{round_.id}",
-        given=given if is_newest or before is None else _given(before),
+        ref=str(QuestionRef("round", round_.id)),
+        given=given if is_newest or before is None else _answer_input(before),
         closes_at=round_.closes_at,
         zone=asked.zone,
         before=waiting,
     )
 
 
-async def _practiced(
+async def _record_practice(
     session: AsyncSession,
     caller: Caller,
-    asked: _AskedQuestion,
+    asked: _OpenedQuestion,
     event_id: str,
     given: AnswerInput,
     now: datetime,
     jobs: Jobs,
 ) -> AnswerResult:
-    version, ref = asked.version, f"p{asked.version.id}"
-    row = await answers.log(session, caller, version.id, event_id, given, now)
+    version, ref = asked.version, str(QuestionRef("practice", asked.version.id))
+    row = await answers.append(session, caller, version.id, event_id, given, now)
     add_fields(answer=row.id, member=caller.member_id, ref=ref, question=version.question.kind)
     if version.question.kind == "code":
         waiting = await jobs.defer_judging(session, row.id, event_id=event_id)
         return AnswerResult(status="judging", ref=ref, given=given, before=waiting)
-    verdict = judged(version.question, given)
-    await answers.judge(session, row, verdict, now)
-    next_due = await practice.reviewed(
+    verdict = grade_answer(version.question, given)
+    await answers.save_verdict(session, row, verdict, now)
+    next_due = await practice.record_review(
         session, member_id=caller.member_id, question_id=version.question_id, credit=verdict.credit, now=now
     )
-    if await questions.open_in(session, caller.workspace_id, version.question_id):
-        # Late for its round by a moment, whose books are not closed yet: the key waits for the reveal.
+    if await questions.is_open_in_round(session, caller.workspace_id, version.question_id):
+        # Slightly late for a round that is not closed yet: the key waits for the reveal.
         return AnswerResult(status="judged", ref=ref, given=given, next_due=next_due)
     return AnswerResult(
         status="judged",
         ref=ref,
         given=given,
         verdict=verdict,
-        key=key_of(version, ref),
+        key=build_answer_key(version, ref),
         rate=version.question.kind == "open",
         next_due=next_due,
     )
 
 
-async def _found(session: AsyncSession, caller: Caller, ref: str, *, hold: bool = False) -> _AskedQuestion:
-    """What `ref` stands for in the caller's workspace; with `hold` its round cannot close meanwhile."""
-    number = int(ref[1:])
-    if ref.startswith("r"):
-        found = await rounds.of_workspace(session, caller.workspace_id, number, share=hold)
+async def _find_question(session: AsyncSession, caller: Caller, ref: str, *, hold: bool = False) -> _OpenedQuestion:
+    """Returns the question of `ref` in the caller's workspace. With `hold` its round cannot close meanwhile."""
+    reference = QuestionRef.parse(ref)
+    if reference.kind == "round":
+        found = await rounds.find_in_workspace(session, caller.workspace_id, reference.id, share=hold)
         if found is None:
             raise NotFound(what=f"question {ref}", cure="Ask for today's with /quiz today.")
         assert found[0].version_id is not None, "a round that was not skipped asks a question"
-        return _AskedQuestion(await questions.version(session, found[0].version_id), *found)
-    version = await questions.version_for(session, caller.workspace_id, number)
+        return _OpenedQuestion(await questions.get_version(session, found[0].version_id), *found)
+    version = await questions.find_version(session, caller.workspace_id, reference.id)
     if version is None or not version.question.answered:
         raise NotFound(what=f"question {ref}", cure="Ask for one with /quiz practice.")
-    if await questions.open_in(session, caller.workspace_id, version.question_id):
+    if await questions.is_open_in_round(session, caller.workspace_id, version.question_id):
         raise StillOpen
-    return _AskedQuestion(version)
+    return _OpenedQuestion(version)
 
 
-async def _form(session: AsyncSession, caller: Caller, ref: str, asked: _AskedQuestion) -> AskForm:
-    before = await answers.standing(session, asked.round.id, caller.member_id) if asked.round else None
+async def _build_form(session: AsyncSession, caller: Caller, ref: str, asked: _OpenedQuestion) -> AskForm:
+    before = await answers.get_current(session, asked.round.id, caller.member_id) if asked.round else None
     return AskForm(
         ref=ref,
-        question=view_of(asked.version, ref, caller.member_id),
-        given=None if before is None else _given(before),
+        question=build_question_view(asked.version, ref, caller.member_id),
+        given=None if before is None else _answer_input(before),
         opens_at=asked.round.opens_at if asked.round else None,
         closes_at=asked.round.closes_at if asked.round else None,
         zone=asked.zone,
     )
 
 
-async def _next_at(session: AsyncSession, caller: Caller, now: datetime) -> datetime | None:
+async def _next_posting_for(session: AsyncSession, caller: Caller, now: datetime) -> datetime | None:
     here = [
         row
-        for row, channel in await schedule_rows.all_of(session, caller.workspace_id)
+        for row, channel in await schedule_rows.list_schedules(session, caller.workspace_id)
         if caller.channel_id in (None, channel.id)
     ]
-    coming = [await next_instant(session, row, now) for row in here]
+    coming = [await next_posting(session, row, now) for row in here]
     return min((instant for instant in coming if instant), default=None)
 
 
-def _given(row: AnswerRow) -> AnswerInput:
+def _answer_input(row: AnswerRow) -> AnswerInput:
     return AnswerInput.model_validate(row.given)
 
 
-def _readable(question: Question, given: AnswerInput) -> AnswerInput:
-    """`given` without what this kind of question does not ask for. Raises WrongKindOfAnswer or NotReadable."""
+def _validate_answer(question: Question, given: AnswerInput) -> AnswerInput:
+    """Returns `given` without fields that this kind of question does not use. Raises WrongKindOfAnswer or
+    NotReadable."""
     if question.kind == "choice":
         kept = AnswerInput(options=None if given.options is None else tuple(sorted(set(given.options))))
     elif question.kind == "code":
@@ -225,11 +232,11 @@ def _readable(question: Question, given: AnswerInput) -> AnswerInput:
     else:
         kept = AnswerInput(text=given.text)
     if kept == AnswerInput():
-        raise WrongKindOfAnswer(kind=question.kind, wanted=WANTED[question.kind])
+        raise WrongKindOfAnswer(kind=question.kind, wanted=EXPECTED_ANSWER[question.kind])
     if kept.options and len(kept.options) > 1 and sum(option.right for option in question.options) == 1:
         raise NotReadable(cause="Exactly one option is right: choose one.")
     if question.kind != "code":
-        verdict = judged(question, kept)
+        verdict = grade_answer(question, kept)
         if verdict.verdict == "invalid":
             raise NotReadable(cause=f"{verdict.message[:1].upper()}{verdict.message[1:]}.")
     return kept

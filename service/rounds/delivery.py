@@ -1,7 +1,7 @@
-"""Messages handed to couriers and what became of them: due → sending → sent, or uncertain, or given up with a notice.
+"""Hands outbox messages to dispatchers and records the results: due → sending → sent, or uncertain, or given up.
 
-A courier holds a message for a lease. If it is not heard of again, the message comes back as uncertain: it may
-have been posted, so the next courier looks first. Only what certainly was not posted is given up by the clock.
+A dispatcher leases a message. If the lease expires, the message becomes uncertain: it may have been posted, so the
+next dispatcher looks first. Only messages that were certainly not posted are given up by the clock.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from service.wire import Body, Delivery, Notice, Platform
 log = structlog.get_logger(__name__)
 
 LEASE = timedelta(seconds=30)
-FIRST_WAIT_S = 2.0
-LONGEST_WAIT_S = 300.0
-LONGEST_ASKED_S = 3600.0
-"""The longest wait a platform may ask for."""
-LOOK_S = 1.0
-"""How often a waiting courier looks by itself: for leases that ended and waits that are over."""
+FIRST_RETRY_SECONDS = 2.0
+MAX_RETRY_SECONDS = 300.0
+MAX_PLATFORM_WAIT_SECONDS = 3600.0
+"""Longest wait that a platform may request, seconds."""
+POLL_SECONDS = 1.0
+"""Interval at which a waiting dispatcher checks for expired leases and retries, seconds."""
 BODY: TypeAdapter[Body] = TypeAdapter(Body)
 PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
 
@@ -46,48 +46,50 @@ async def claim_or_wait(
     wait_s: float = 0,
     stopping: Callable[[], bool] = lambda: False,
 ) -> tuple[Delivery, ...]:
-    """What may be sent on that platform now, leased to the caller; waits up to `wait_s` for something to do.
+    """Leases messages to the caller that may be sent on that platform now, waiting up to `wait_s` for some.
 
-    Once `stopping` says so it waits no longer than a second more, and takes nothing: nobody is there to carry it.
+    Once `stopping` returns True it stops within a second and leases nothing.
     """
-    found = await _claim(sessions, platform, clock, limit)
+    found = await _claim_once(sessions, platform, clock, limit)
     if found or wait_s <= 0:
         return found
     async with await AsyncConnection.connect(database_url, autocommit=True) as connection:
         await connection.execute("listen dailygrad_outbox")
         while not stopping():
-            # At first once more, now that nothing can come unheard.
-            found = await _claim(sessions, platform, clock, limit)
+            # Check again first: notifications are only received from here on.
+            found = await _claim_once(sessions, platform, clock, limit)
             if found or wait_s <= 0:
                 break
-            pause = min(wait_s, LOOK_S)
+            pause = min(wait_s, POLL_SECONDS)
             async for _ in connection.notifies(timeout=pause, stop_after=1):
                 pass
             wait_s -= pause
     return found
 
 
-async def claim(session: AsyncSession, platform: Platform, now: datetime, limit: int = 20) -> tuple[Delivery, ...]:
-    """The first message of every queue that may be sent now, leased to the caller."""
-    await give_up_overdue(session, now)
-    rows = await outbox.claimable(session, platform, now, limit)
-    _kept = await outbox.places(session, rows)
-    taken = [await _delivery(session, row, outbox.take(row, now, LEASE)) for row in rows]
+async def claim_messages(
+    session: AsyncSession, platform: Platform, now: datetime, limit: int = 20
+) -> tuple[Delivery, ...]:
+    """Leases the first message of every queue that may be sent now."""
+    await give_up_expired(session, now)
+    rows = await outbox.lock_claimable(session, platform, now, limit)
+    _kept = await outbox.load_chats_and_channels(session, rows)
+    taken = [await _build_delivery(session, row, outbox.claim(row, now, LEASE)) for row in rows]
     return tuple([delivery for delivery in taken if delivery is not None])
 
 
-async def sent(session: AsyncSession, delivery: int, message_ref: str, now: datetime) -> None:
-    """Note that the message stands at `message_ref`; the first reference stays."""
+async def mark_sent(session: AsyncSession, delivery: int, message_ref: str, now: datetime) -> None:
+    """Records that the message was posted as `message_ref`. The first reference is kept."""
     marked = await outbox.mark_sent(session, delivery, message_ref, now)
     if marked is not None:
         record_delivery(*marked, now)
         return
-    row = await _row(session, delivery)
+    row = await _lock_message(session, delivery)
     if row.message_ref != message_ref:
         log.error("a message was made twice", key=row.key, first=row.message_ref, second=message_ref)
 
 
-async def failed(
+async def mark_failed(
     session: AsyncSession,
     delivery: int,
     attempt: int,
@@ -98,52 +100,53 @@ async def failed(
     final: bool = False,
     retry_s: float | None = None,
 ) -> None:
-    """Note that the message was not sent, or may have been: it is tried again later, or with `final` never.
+    """Records a failed attempt: the message is retried later, or with `final` never.
 
-    Heeded only from the courier that holds it: one that comes after its lease knows nothing of the next attempt.
+    Ignored unless the dispatcher still holds the lease: a later attempt may already be running.
     """
-    row = await _row(session, delivery)
+    row = await _lock_message(session, delivery)
     if row.state != "sending" or row.attempt != attempt:
         return
     row.error = error[:1000]
-    row.not_before, row.claimed_until = now + _wait(row.attempt, retry_s), None
+    row.not_before, row.claimed_until = now + _retry_delay(row.attempt, retry_s), None
     row.state = "uncertain" if uncertain else "due"
     DELIVERIES.labels(row.kind, "uncertain" if uncertain else "failed").inc()
     if final:
-        await alerts.refused(session, row, now)
+        await alerts.record_refusal(session, row, now)
     if final or (row.give_up_at is not None and row.not_before >= row.give_up_at):
         await _give_up(session, row, now)
 
 
-async def give_up_overdue(session: AsyncSession, now: datetime) -> None:
-    """Give up what was not sent in time."""
-    for row in await outbox.overdue(session, now):
+async def give_up_expired(session: AsyncSession, now: datetime) -> None:
+    """Gives up messages that were not sent in time."""
+    for row in await outbox.lock_expired(session, now):
         await _give_up(session, row, now)
 
 
-async def _claim(
+async def _claim_once(
     sessions: Sessions, platform: Platform, clock: Callable[[], datetime], limit: int
 ) -> tuple[Delivery, ...]:
     async with sessions.begin() as session:
-        return await claim(session, platform, clock(), limit)
+        return await claim_messages(session, platform, clock(), limit)
 
 
-async def _row(session: AsyncSession, delivery: int) -> Outbox:
-    row = await outbox.locked(session, delivery)
+async def _lock_message(session: AsyncSession, delivery: int) -> Outbox:
+    row = await outbox.lock_message(session, delivery)
     if row is None:
         raise NotFound(what=f"delivery {delivery}", cure="It may belong to another database: claim again.")
     return row
 
 
-def _wait(attempt: int, retry_s: float | None) -> timedelta:
+def _retry_delay(attempt: int, retry_s: float | None) -> timedelta:
     if retry_s is not None:
-        return timedelta(seconds=min(retry_s, LONGEST_ASKED_S))
-    return timedelta(seconds=min(FIRST_WAIT_S * 2.0 ** min(attempt - 1, 16), LONGEST_WAIT_S))
+        return timedelta(seconds=min(retry_s, MAX_PLATFORM_WAIT_SECONDS))
+    return timedelta(seconds=min(FIRST_RETRY_SECONDS * 2.0 ** min(attempt - 1, 16), MAX_RETRY_SECONDS))
 
 
-async def _delivery(session: AsyncSession, row: Outbox, uncertain: bool) -> Delivery | None:
-    """None where the one it is for cannot be reached in that chat any more: a channel must not hear it instead."""
-    address = await outbox.address(session, row)
+async def _build_delivery(session: AsyncSession, row: Outbox, uncertain: bool) -> Delivery | None:
+    """Returns None if the recipient can no longer be reached in that chat: the message must not go to a channel
+    instead."""
+    address = await outbox.resolve_address(session, row)
     if address is None:
         row.state, row.claimed_until, row.error = "skipped", None, "the member is not known in this chat any more"
         return None
@@ -155,7 +158,7 @@ async def _delivery(session: AsyncSession, row: Outbox, uncertain: bool) -> Deli
         workspace=chat.external_id,
         channel=channel,
         member=member,
-        reply_to=await _thread(session, row),
+        reply_to=await _find_thread(session, row),
         due_at=row.due_at,
         attempt=row.attempt,
         uncertain=uncertain,
@@ -163,11 +166,12 @@ async def _delivery(session: AsyncSession, row: Outbox, uncertain: bool) -> Deli
     )
 
 
-async def _thread(session: AsyncSession, row: Outbox) -> str | None:
-    """The round's post in that channel, under which its reveal belongs; the queue's order has settled it before."""
+async def _find_thread(session: AsyncSession, row: Outbox) -> str | None:
+    """Returns the round's post in that channel, whose thread the reveal belongs in. The queue's order settles it
+    first."""
     if row.kind != "reveal" or row.round_id is None:
         return None
-    posts = await outbox.question_posts(session, row.round_id)
+    posts = await outbox.list_question_posts(session, row.round_id)
     return next((post.message_ref for post in posts if post.channel_id == row.channel_id), None)
 
 
@@ -176,34 +180,34 @@ async def _give_up(session: AsyncSession, row: Outbox, now: datetime) -> None:
     DELIVERIES.labels(row.kind, "given_up").inc()
     log.error("message given up", key=row.key, error=row.error)
     if row.kind == "question" and row.round_id is not None:
-        await _call_off(session, row.round_id, row.error or "no bot came for it")
+        await _cancel_round(session, row.round_id, row.error or "no bot came for it")
     round_ = await session.get(Round, row.round_id) if row.round_id is not None else None
     if row.kind in ("question", "reveal") and round_ is not None:
         schedule = await session.get_one(Schedule, round_.schedule_id)
-        await notify_admins(session, schedule, f"gave-up:{row.key}", await _notice(session, row), now)
+        await notify_admins(session, schedule, f"gave-up:{row.key}", await _gave_up_notice(session, row), now)
     elif row.kind != "notice":
-        await outbox.leave(
+        await outbox.enqueue(
             session,
             f"gave-up:{row.key}",
-            await _notice(session, row),
+            await _gave_up_notice(session, row),
             workspace_id=row.workspace_id,
             channel_id=row.channel_id,
             due_at=now,
-            give_up_at=now + outbox.PRIVATE_PATIENCE,
+            give_up_at=now + outbox.PRIVATE_TIMEOUT,
         )
 
 
-async def _call_off(session: AsyncSession, round_id: int, error: str) -> None:
-    """A round nobody could see breaks no streak; one that another channel sees, or that was answered by /quiz today,
-    goes on."""
+async def _cancel_round(session: AsyncSession, round_id: int, error: str) -> None:
+    """Skips a round that nobody could see, so that it breaks no streak. Rounds posted in another channel, or
+    answered through /quiz today, continue."""
     round_ = await session.get_one(Round, round_id, with_for_update=True)
     await session.flush()
-    elsewhere = any(post.state != "skipped" for post in await outbox.question_posts(session, round_id))
-    if round_.closed_at is None and not elsewhere and not await answers.count(session, round_id):
+    elsewhere = any(post.state != "skipped" for post in await outbox.list_question_posts(session, round_id))
+    if round_.closed_at is None and not elsewhere and not await answers.count_answers(session, round_id):
         round_.version_id, round_.skipped = None, f"The question could not be posted: {error}"
 
 
-async def _notice(session: AsyncSession, row: Outbox) -> Notice:
+async def _gave_up_notice(session: AsyncSession, row: Outbox) -> Notice:
     what = {"question": "The daily question", "reveal": "A reveal", "verdict": "A verdict"}[row.kind]
     cause = row.error or "no bot came for it in time"
     channel = await session.get(Channel, row.channel_id) if row.channel_id is not None else None

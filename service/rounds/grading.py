@@ -1,4 +1,4 @@
-"""Code answers judged in the sandbox, and code tried there. No transaction is open while a member's program runs."""
+"""Judges code answers in the sandbox, and runs code that members try. No transaction is open while their code runs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import CodeTask
-from sandbox.judging.challenge import Runs
+from sandbox.judging.challenge import Challenge, Runs, judge_code
+from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
-from sandbox.wire import Outcome, Priority, Run
-from service.banks.proving import judge_task
-from service.domain.scoring import cases_credit
+from sandbox.wire import Limits, Outcome, Priority, Run
+from service.domain.scoring import credit_for_cases
 from service.domain.smart_text import undo_smart_text
 from service.errors import NoSandbox
 from service.metrics import record_verdict
@@ -24,32 +24,32 @@ from service.rounds import practice
 from service.rounds.jobs import defer_regrading
 from service.rounds.ledger import LedgerPosting
 from service.rounds.sandbox_turns import FairSandbox
-from service.rounds.views import key_of, view_of
+from service.rounds.views import build_answer_key, build_question_view
 from service.store import answers, members, outbox, questions, rounds, schedules
 from service.store.questions import Version
 from service.store.session import Sessions
 from service.store.tables import AnswerRow
 from service.tracing import current_event_id, log_event
-from service.wire import CaseView, RunResult, ScheduleSpec, VerdictNote, VerdictView
+from service.wire import CaseView, QuestionRef, RunResult, ScheduleSpec, VerdictNote, VerdictView
 
 log = structlog.get_logger(__name__)
 _LOG = logging.getLogger(__name__)
 
 MILLISECOND = timedelta(milliseconds=1)
-GENTLY = (
+SYSTEM_ERROR_TEXT = (
     "We could not judge your code: our sandbox failed, not you. It costs you nothing, and your answer is kept. "
     "Send it again, or report the question with /quiz report if it keeps happening."
 )
-# Without hidden cases the verdict, and all the program printed, may be shown.
-EXAMPLES_ONLY = "\n\ndef cases(rng):\n    return []\n\n\ndef growing(rng):\n    return []\n"
+# Without hidden cases the verdict and all output may be shown.
+NO_HIDDEN_CASES = "\n\ndef cases(rng):\n    return []\n\n\ndef growing(rng):\n    return []\n"
 
 
 class NotJudged(Exception):
-    """The sandbox failed or is away; the same answer can be judged later."""
+    """The sandbox failed or is unavailable; the answer can be judged later."""
 
 
-class _Watched:
-    """A sandbox that notes what came of the member's own program."""
+class _RecordingSandbox:
+    """A sandbox that records the outcome of the member's own program."""
 
     def __init__(self, sandbox: Runs) -> None:
         self._sandbox = sandbox
@@ -62,8 +62,8 @@ class _Watched:
         return outcome
 
 
-def connected(sandbox: FairSandbox | None) -> FairSandbox:
-    """The sandbox; refused where there is none."""
+def require_sandbox(sandbox: FairSandbox | None) -> FairSandbox:
+    """Returns the sandbox. Raises NoSandbox if there is none."""
     if sandbox is None:
         raise NoSandbox
     return sandbox
@@ -78,26 +78,26 @@ async def judge_answer(
     last: bool,
     priority: Priority = "practice",
 ) -> None:
-    """Judge the answer and tell its author, once however often this is called.
+    """Judges the answer and sends its author the verdict, once even if called repeatedly.
 
-    Raises NotJudged where the sandbox failed; with `last` the author is told instead, and nothing is booked.
-    Raises Busy where it is not this answer's turn yet: that is no attempt.
+    Raises NotJudged if the sandbox failed; with `last` the author is told instead, and no points are posted. Raises
+    Busy if it is not this answer's turn yet; that does not count as an attempt.
     """
     begun = clock()
     async with sessions.begin() as session:
-        answer = await answers.unjudged(session, answer_id)
-        version = await questions.version(session, answer.version_id) if answer else None
-    # What a member who asked to be forgotten wrote is gone, and with it the code to judge.
+        answer = await answers.get_unjudged(session, answer_id)
+        version = await questions.get_version(session, answer.version_id) if answer else None
+    # The code of a member who was forgotten is erased and cannot be judged.
     code = answer.given.get("code") if answer else None
     if answer is None or version is None or version.question.task is None or not code:
         return
     seed = secrets.randbits(128)
     if sandbox is None:
-        verdict = await judged_code(None, version.question.task, code, seed)
+        verdict = await grade_code(None, version.question.task, code, seed)
     else:
         async with sandbox.turn(answer.member_id, priority) as turn:
-            verdict = await judged_code(turn, version.question.task, code, seed)
-    # Where there is no GPU, there will be none in a minute.
+            verdict = await grade_code(turn, version.question.task, code, seed)
+    # A missing GPU will not appear within a minute, so do not retry.
     if verdict.verdict == "system error" and not last and not verdict.note:
         log_event(_LOG, "answer not judged yet", level=logging.WARNING, answer=answer_id, cause=verdict.message)
         raise NotJudged(f"answer {answer_id}: {verdict.message}")
@@ -105,29 +105,29 @@ async def judge_answer(
         if verdict.verdict == "system error":
             record_verdict(verdict.verdict, answer.round_id is not None, answer.at, clock())
             log.error("an answer could not be judged", answer=answer_id, cause=verdict.message)
-            await _tell(session, answer, version, _gently(verdict), clock(), None)
+            await _enqueue_verdict(session, answer, version, _soften(verdict), clock(), None)
         else:
-            await _keep(session, answer, version, verdict, seed, clock())
-    ref, ms = f"r{answer.round_id}" if answer.round_id else f"p{answer.version_id}", (clock() - begun) / MILLISECOND
+            await _record_verdict(session, answer, version, verdict, seed, clock())
+    ref, ms = str(_ref_of(answer)), (clock() - begun) / MILLISECOND
     log_event(_LOG, "answer judged", answer=answer_id, member=answer.member_id, ref=ref, status=verdict.verdict, ms=ms)
 
 
-async def try_code(sandbox: Runs, task: CodeTask, code: str) -> VerdictView:
-    """Judge `code` against the visible examples; nothing is kept."""
-    visible = replace(task, cases=task.cases + EXAMPLES_ONLY)
-    watched = _Watched(sandbox)
-    verdict = await judged_code(watched, visible, code, secrets.randbits(128))
+async def try_examples(sandbox: Runs, task: CodeTask, code: str) -> VerdictView:
+    """Judges `code` against the visible examples. Stores nothing."""
+    visible = replace(task, cases=task.cases + NO_HIDDEN_CASES)
+    watched = _RecordingSandbox(sandbox)
+    verdict = await grade_code(watched, visible, code, secrets.randbits(128))
     if verdict.verdict == "system error":
         log.error("code could not be tried", cause=verdict.message)
-        return _gently(verdict)
+        return _soften(verdict)
     return verdict.model_copy(update={"stdout": watched.outcome.stdout if watched.outcome else ""})
 
 
 async def run_snippet(sandbox: Runs, code: str) -> RunResult:
-    """Run a free snippet, the value of its last expression shown; nothing is kept."""
+    """Runs a free snippet and shows the value of its last expression. Stores nothing."""
     run = Run(id=f"snippet/{secrets.token_hex(8)}", code=undo_smart_text(code), show_last=True)
     outcome = await sandbox.run(run)
-    _ran(outcome)
+    _log_run(outcome)
     return RunResult(
         status=outcome.status,
         stdout=outcome.stdout,
@@ -145,20 +145,40 @@ async def run_snippet(sandbox: Runs, code: str) -> RunResult:
     )
 
 
-async def judged_code(sandbox: Runs | None, task: CodeTask, code: str, seed: int) -> VerdictView:
-    """The verdict on `code`, its cases drawn from `seed`; a system error where there is no sandbox."""
+async def grade_code(sandbox: Runs | None, task: CodeTask, code: str, seed: int) -> VerdictView:
+    """Returns the verdict on `code` with cases drawn from `seed`; a system error without a sandbox."""
     clean = undo_smart_text(code)
     if sandbox is None:
         return VerdictView(verdict="system error", credit=0.0, message="no sandbox is connected", judged=clean)
-    watched = _Watched(sandbox)
+    watched = _RecordingSandbox(sandbox)
     judgement = await judge_task(task, clean, watched, seed, id=current_event_id() or "code")
     if watched.outcome is not None:
-        _ran(watched.outcome)
-    return _view(judgement, clean, watched.outcome)
+        _log_run(watched.outcome)
+    return _verdict_view(judgement, clean, watched.outcome)
 
 
-def _ran(outcome: Outcome) -> None:
-    """Tell in the log that a member's program ran, and nothing of what it is or printed."""
+async def judge_task(task: CodeTask, code: str, sandbox: Runs, seed: int, *, id: str = "code") -> Judgement:
+    """Judges `code` as an answer to `task`. `seed` is new and secret, 128 bits; `id` names its runs in logs."""
+    challenge = Challenge(
+        entry=task.entry,
+        cases_program=task.cases,
+        reference=task.reference,
+        driver=task.driver,
+        limits=Limits(wall_ms=task.wall_ms, cpu_ms=task.wall_ms, memory_mb=task.memory_mb),
+        tolerance=NumberTolerance(rtol=task.tolerance.rtol, atol=task.tolerance.atol),
+        device=task.device,
+    )
+    return await judge_code(sandbox, challenge, code, seed=seed, id=id)
+
+
+def _ref_of(answer: AnswerRow) -> QuestionRef:
+    if answer.round_id is not None:
+        return QuestionRef("round", answer.round_id)
+    return QuestionRef("practice", answer.version_id)
+
+
+def _log_run(outcome: Outcome) -> None:
+    """Logs that a member's program ran, without its code or output."""
     log_event(
         _LOG,
         "program run",
@@ -172,19 +192,19 @@ def _ran(outcome: Outcome) -> None:
     )
 
 
-def _gently(verdict: VerdictView) -> VerdictView:
-    """A system error as a member is told of it."""
-    return verdict.model_copy(update={"message": verdict.note or GENTLY, "note": ""})
+def _soften(verdict: VerdictView) -> VerdictView:
+    """Returns a system error as it is shown to members."""
+    return verdict.model_copy(update={"message": verdict.note or SYSTEM_ERROR_TEXT, "note": ""})
 
 
-def _view(judgement: Judgement, clean: str, outcome: Outcome | None) -> VerdictView:
+def _verdict_view(judgement: Judgement, clean: str, outcome: Outcome | None) -> VerdictView:
     passed = sum(case.verdict == "accepted" for case in judgement.cases)
     failure = "wrong" if judgement.verdict == "accepted" else judgement.verdict
-    # Of a system error the operator reads the cause; members are told gently elsewhere.
+    # Operators see the cause of a system error; members see another message.
     message = judgement.detail if judgement.verdict == "system error" else judgement.message
-    credit = cases_credit(passed, len(judgement.cases), failure, message)
+    credit = credit_for_cases(passed, len(judgement.cases), failure, message)
     return VerdictView(
-        # Before the first case was reached there are none to count, and the program's own fault stays its own.
+        # A program that failed before its first case has no cases to count, but the failure is still its own.
         verdict=credit.verdict if judgement.cases else judgement.verdict,
         credit=credit.share,
         cases=tuple(
@@ -205,32 +225,32 @@ def _view(judgement: Judgement, clean: str, outcome: Outcome | None) -> VerdictV
     )
 
 
-async def _keep(
+async def _record_verdict(
     session: AsyncSession, answer: AnswerRow, version: Version, verdict: VerdictView, seed: int, now: datetime
 ) -> None:
-    """Write the verdict; where the round's books are closed already, book what it is worth too."""
-    # Shared, so that a close waits for this verdict or this verdict sees the close.
-    found = await rounds.shared(session, answer.round_id) if answer.round_id else None
-    if not await answers.judge(session, answer, verdict, now, seed=seed):
+    """Saves the verdict. If the round is closed, posts the points as well."""
+    # A shared lock: either a close waits for this verdict, or this verdict sees the close.
+    found = await rounds.lock_shared(session, answer.round_id) if answer.round_id else None
+    if not await answers.save_verdict(session, answer, verdict, now, seed=seed):
         return
     record_verdict(verdict.verdict, answer.round_id is not None, answer.at, now)
-    next_due, member = None, await members.became(session, answer.member_id)
+    next_due, member = None, await members.resolve_merged(session, answer.member_id)
     if found is None:
-        next_due = await practice.reviewed(
+        next_due = await practice.record_review(
             session, member_id=member.id, question_id=version.question_id, credit=verdict.credit, now=now
         )
     elif found[0].closed_at is not None:
-        entry = await answers.entry(session, answer.id)
+        entry = await answers.get_entry(session, answer.id)
         if entry is not None:
-            book = await LedgerPosting.of(session, *found, version.question)
-            await book.enter(session, entry, verdict.credit)
-            newest = await questions.newest(session, version.question_id)
-            if newest != version.id:  # corrected while this was waiting for its verdict
+            posting = await LedgerPosting.for_round(session, *found, version.question)
+            await posting.post(session, entry, verdict.credit)
+            newest = await questions.newest_version_id(session, version.question_id)
+            if newest != version.id:  # the question was corrected meanwhile
                 await defer_regrading(session, newest, version.question_id)
-    await _tell(session, answer, version, verdict, now, next_due)
+    await _enqueue_verdict(session, answer, version, verdict, now, next_due)
 
 
-async def _tell(
+async def _enqueue_verdict(
     session: AsyncSession,
     answer: AnswerRow,
     version: Version,
@@ -238,32 +258,32 @@ async def _tell(
     now: datetime,
     next_due: datetime | None,
 ) -> None:
-    found = await rounds.shared(session, answer.round_id) if answer.round_id else None
-    member = await members.became(session, answer.member_id)
+    found = await rounds.lock_shared(session, answer.round_id) if answer.round_id else None
+    member = await members.resolve_merged(session, answer.member_id)
     if member.forgotten_at is not None:
-        return  # while their code ran; nobody is left to tell, and the channel must not hear it
-    ref = f"r{answer.round_id}" if found else f"p{answer.version_id}"
-    # A question that some round of the workspace asks right now keeps its key, practiced or not.
-    hidden = found is not None or await questions.open_in(session, member.workspace_id, version.question_id)
+        return  # forgotten while their code ran; the message must not go to the channel instead
+    ref = str(_ref_of(answer))
+    # The key stays secret while any round of the workspace asks the question, even in practice.
+    hidden = found is not None or await questions.is_open_in_round(session, member.workspace_id, version.question_id)
     note = VerdictNote(
         ref=ref,
-        question=view_of(version, ref, member.id),
+        question=build_question_view(version, ref, member.id),
         verdict=verdict,
         closes_at=found[0].closes_at if found else None,
-        key=None if hidden else key_of(version, ref),
+        key=None if hidden else build_answer_key(version, ref),
         next_due=next_due,
         zone=ScheduleSpec.model_validate(found[1].spec).zone if found else "UTC",
         event_id=answer.event_id,
     )
-    await outbox.leave(
+    await outbox.enqueue(
         session,
         f"verdict:{answer.id}",
         note,
         workspace_id=member.workspace_id,
         chat_id=answer.chat_id,
-        channel_id=await schedules.channel_in(session, found[1], answer.chat_id) if found else None,
+        channel_id=await schedules.find_channel_in_chat(session, found[1], answer.chat_id) if found else None,
         member_id=member.id,
         round_id=answer.round_id,
         due_at=now,
-        give_up_at=now + outbox.PRIVATE_PATIENCE,
+        give_up_at=now + outbox.PRIVATE_TIMEOUT,
     )

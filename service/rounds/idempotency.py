@@ -1,4 +1,4 @@
-"""An event answered once: its duplicate, however concurrent, gets the reply of the first. It knows no use case."""
+"""Processes each event once: a duplicate, even a concurrent one, gets the reply of the first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from service.store.tables import InboxRow
 T = TypeVar("T")
 
 
-async def once(
+async def run_once(
     session: AsyncSession,
     caller: Caller,
     event_id: str,
@@ -27,36 +27,37 @@ async def once(
     work: Awaitable[T],
     reply: type[T] | TypeAdapter[T],
 ) -> T:
-    """What `work` returns, or what it returned when this event came first; then `work` is closed, not run.
+    """Returns the result of `work`, or the stored result if the event was processed before; then `work` is closed, not
+    run.
 
-    A duplicate waits for the first one's transaction and does the work itself if that is rolled back.
-    Raises EventReused when the event was another member's, or of another call.
+    A duplicate waits for the first one's transaction and does the work itself if that is rolled back. Raises
+    EventReused if the event belongs to another member or another call.
     """
     adapter = reply if isinstance(reply, TypeAdapter) else TypeAdapter(reply)
     label = f"{call} {caller.identity_id}"
     key = (InboxRow.chat_id == caller.chat_id, InboxRow.event_id == event_id)
     try:
-        if not await _claimed(session, caller.chat_id, event_id, label, now):
+        if not await _claim_event(session, caller.chat_id, event_id, label, now):
             stored = (await session.scalars(select(InboxRow).where(*key))).one()
             if stored.call != label:
                 raise EventReused(event_id=event_id)
             return adapter.validate_python(stored.reply["reply"], strict=False)
         done = await work
     finally:
-        _close(work)
+        _close_awaitable(work)
     data = adapter.dump_python(done, mode="json")
     await session.execute(update(InboxRow).where(*key).values(reply={"reply": data}))
     return done
 
 
-async def _claimed(session: AsyncSession, chat_id: int, event_id: str, label: str, now: datetime) -> bool:
+async def _claim_event(session: AsyncSession, chat_id: int, event_id: str, label: str, now: datetime) -> bool:
     row: dict[str, Any] = {"chat_id": chat_id, "event_id": event_id, "at": now, "call": label, "reply": {}}
     made = await session.scalar(insert(InboxRow).values(row).on_conflict_do_nothing().returning(InboxRow.event_id))
     return made is not None
 
 
-def _close(work: Awaitable[Any]) -> None:
-    """An awaitable nobody awaits would be warned of."""
+def _close_awaitable(work: Awaitable[Any]) -> None:
+    """Closes the awaitable; Python warns about coroutines that are never awaited."""
     close = getattr(work, "close", None)
     if close is not None:
         close()

@@ -1,4 +1,4 @@
-"""What a judged answer in a round is worth, booked once; shared by the close, late verdicts and regrading."""
+"""Grades answers and posts the points of a round to the ledger, once; used by closing, late verdicts and regrading."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import Question
-from service.domain.scoring import ScoredAnswer, ScoringPolicy, credit, points
+from service.domain.scoring import ScoredAnswer, ScoringPolicy, compute_credit, compute_points
 from service.store import answers, outbox
 from service.store.answers import RoundEntry
 from service.store.tables import AnswerRow, Ledger, Round, Schedule
 from service.wire import AnswerInput, ScheduleSpec, VerdictView
 
+CREDIT_TOLERANCE = 1e-9
+"""Difference below which two sums of credits are equal."""
 
-def judged(question: Question, given: AnswerInput) -> VerdictView:
-    """How an answer of any kind but `code` is judged."""
+
+def grade_answer(question: Question, given: AnswerInput) -> VerdictView:
+    """Returns the verdict on an answer of any kind but `code`."""
     options = None if given.options is None else frozenset(given.options)
-    found = credit(question, ScoredAnswer(options, given.text))
+    found = compute_credit(question, ScoredAnswer(options, given.text))
     return VerdictView(
         verdict=found.verdict,
         credit=found.share,
@@ -27,12 +30,8 @@ def judged(question: Question, given: AnswerInput) -> VerdictView:
     )
 
 
-ROUNDING = 1e-9
-"""Credits are summed as floats; closer than this they are the same."""
-
-
 class LedgerPosting:
-    """The booking of one round: its measures are taken once."""
+    """Posts points of one round, with the round's difficulty loaded once."""
 
     def __init__(self, round_: Round, schedule: Schedule, question: Question, share_right: float | None) -> None:
         self._round = round_
@@ -42,24 +41,26 @@ class LedgerPosting:
         self._policy = ScoringPolicy(speed_bonus=ScheduleSpec.model_validate(schedule.spec).speed_bonus)
 
     @classmethod
-    async def of(cls, session: AsyncSession, round_: Round, schedule: Schedule, question: Question) -> LedgerPosting:
-        """The book of a round, with its question's difficulty as it was when the round opened."""
-        share = await answers.share_right(session, round_, schedule.workspace_id)
+    async def for_round(
+        cls, session: AsyncSession, round_: Round, schedule: Schedule, question: Question
+    ) -> LedgerPosting:
+        """Creates it for a round, with the question's difficulty at the time it opened."""
+        share = await answers.mean_credit_before(session, round_, schedule.workspace_id)
         return cls(round_, schedule, question, share)
 
-    async def enter(self, session: AsyncSession, entry: RoundEntry, credit: float) -> int:
-        """Book what counts of a member, once per round and member whatever happens; returns the points."""
+    async def post(self, session: AsyncSession, entry: RoundEntry, credit: float) -> int:
+        """Posts a member's points, once per round and member. Returns the points."""
         seconds = await self._seconds(session, entry.answer)
-        worth = self._worth(credit, seconds)
+        earned = self._points(credit, seconds)
         key = f"round:{self._round.id}:member:{entry.member.id}"
-        await self._write(session, entry.member.id, key, "round", worth, credit, seconds)
-        return worth
+        await self._insert(session, entry.member.id, key, "round", earned, credit, seconds)
+        return earned
 
-    async def correct(self, session: AsyncSession, entry: RoundEntry, credit: float, version_id: int) -> int:
-        """Book the difference to what stands for this member, once per version of the question; returns it.
+    async def post_correction(self, session: AsyncSession, entry: RoundEntry, credit: float, version_id: int) -> int:
+        """Posts the difference to the member's points, once per question version. Returns the difference.
 
-        What was never booked stays so, and so does what is as right as before: a new level, or a schedule that
-        scores otherwise by now, changes no round that is closed.
+        Does nothing if no points were posted before, or if the credit is unchanged: a new level or changed scoring
+        does not alter closed rounds.
         """
         query = select(func.count(), func.sum(Ledger.points), func.sum(Ledger.credit)).where(
             Ledger.round_id == self._round.id, Ledger.member_id == entry.member.id
@@ -68,24 +69,24 @@ class LedgerPosting:
         if not count:
             return 0
         share = credit - float(credited or 0)
-        if abs(share) < ROUNDING:
+        if abs(share) < CREDIT_TOLERANCE:
             return 0
-        worth = self._worth(credit, await self._seconds(session, entry.answer)) - int(booked)
+        earned = self._points(credit, await self._seconds(session, entry.answer)) - int(booked)
         key = f"regrade:{version_id}:round:{self._round.id}:member:{entry.member.id}"
-        await self._write(session, entry.member.id, key, "regrade", worth, share, None)
-        return worth
+        await self._insert(session, entry.member.id, key, "regrade", earned, share, None)
+        return earned
 
-    def _worth(self, credit: float, seconds: float) -> int:
+    def _points(self, credit: float, seconds: float) -> int:
         question = self._question
-        return points(question.kind, question.level, self._share_right, credit, seconds, self._policy).total
+        return compute_points(question.kind, question.level, self._share_right, credit, seconds, self._policy).total
 
-    async def _write(
+    async def _insert(
         self,
         session: AsyncSession,
         member_id: int,
         key: str,
         reason: str,
-        worth: int,
+        earned: int,
         credit: float,
         seconds: float | None,
     ) -> None:
@@ -94,7 +95,7 @@ class LedgerPosting:
             "workspace_id": self._schedule.workspace_id,
             "member_id": member_id,
             "round_id": self._round.id,
-            "points": worth,
+            "points": earned,
             "credit": credit,
             "seconds": seconds,
             "reason": reason,
@@ -103,5 +104,5 @@ class LedgerPosting:
         await session.execute(insert(Ledger).values(row).on_conflict_do_nothing())
 
     async def _seconds(self, session: AsyncSession, answer: AnswerRow) -> float:
-        asked_at = await outbox.asked_at(session, self._round, answer.chat_id)
+        asked_at = await outbox.first_shown_at(session, self._round, answer.chat_id)
         return max(0.0, (answer.at - asked_at).total_seconds())

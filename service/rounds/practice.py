@@ -1,56 +1,138 @@
-"""Practice by spaced repetition: what to ask next, and when a card is due again. Judging is `answering`'s business."""
+"""Practice by spaced repetition: chooses the next question and schedules cards by FSRS. Grading is in `answering`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection
 from datetime import UTC, datetime
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import fsrs
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import KINDS, LEVELS
-from service.domain.choosing import ScheduleFilter, choose
+from service.domain.choosing import ScheduleFilter, choose_question
 from service.errors import NotFound, NotPossible
 from service.rounds import schedules
 from service.store import banks, cards, variants
 from service.store.members import Caller
-from service.store.questions import version_for
+from service.store.questions import find_version
 from service.store.tables import CardRow
-from service.wire import Rating
+from service.wire import QuestionRef, Rating
 
-# Practice cards by FSRS as JSON-ready dicts: a thin, deterministic wrapper on `fsrs`. It keeps no cards.
-
-
-CardRating = Literal["again", "hard", "good", "easy"]
-
-_RATINGS: dict[CardRating, fsrs.Rating] = {
+# Fuzzing is random; the same reviews must always give the same dates.
+_SCHEDULER = fsrs.Scheduler(enable_fuzzing=False)
+_RATINGS: dict[Rating, fsrs.Rating] = {
     "again": fsrs.Rating.Again,
     "hard": fsrs.Rating.Hard,
     "good": fsrs.Rating.Good,
     "easy": fsrs.Rating.Easy,
 }
-# Fuzzing draws from the process's own randomness: the same reviews must always give the same dates.
-_SCHEDULER = fsrs.Scheduler(enable_fuzzing=False)
+
+
+async def pick_next(
+    session: AsyncSession, caller: Caller, now: datetime, topic: str = "", level: str = "", kind: str = ""
+) -> tuple[int, int] | None:
+    """Returns the question version to practice now and how many more cards are due, or None if nothing is left.
+
+    The card due longest comes first, then a question the caller has not met. Never returns one that is open in a
+    round. Raises NotFound for an unknown topic, level or kind.
+    """
+    await _check_filters(session, caller, topic, level, kind)
+    due = await cards.list_due(session, caller, now, topic, level, kind)
+    if due:
+        return await variants.pick_for_practice(session, caller.member_id, due[0].id), len(due) - 1
+    unseen = await cards.list_unseen(session, caller, topic, level, kind)
+    known = await banks.list_candidates(session, workspace_id=caller.workspace_id, schedule_id=None)
+    latest = await cards.list_latest(session, caller.member_id)
+    chosen = choose_question(
+        [candidate for candidate in known if candidate.id in unseen],
+        latest,
+        ScheduleFilter(memory_days=0),
+        f"practice {caller.member_id}",
+        now.date(),
+    )
+    return None if chosen is None else (await variants.pick_for_practice(session, caller.member_id, int(chosen.id)), 0)
+
+
+async def record_review(
+    session: AsyncSession, *, member_id: int, question_id: int, credit: float, now: datetime
+) -> datetime:
+    """Records an answer with `credit` on the question's card, creating it if needed. Returns the next due date."""
+    return await _record_rating(session, member_id, question_id, rating_for(credit), now)
+
+
+async def add_missed_cards(session: AsyncSession, member_ids: Collection[int], question_id: int, now: datetime) -> None:
+    """Creates a card, due at once, for each of these members."""
+    await cards.create_cards(session, member_ids, question_id, _new_state(now), now)
+
+
+async def rate_recall(session: AsyncSession, caller: Caller, ref: str, rating: Rating, now: datetime) -> datetime:
+    """Replaces the rating of the latest review by the member's own. Returns the next due date.
+
+    Raises NotFound for a question of a round or an unknown one, NotPossible for one not practiced yet.
+    """
+    reference = QuestionRef.parse(ref)
+    version = await find_version(session, caller.workspace_id, reference.id) if reference.kind == "practice" else None
+    if version is None:
+        raise NotFound(what=f"practiced question {ref}", cure="Ask for a new one with /quiz practice.")
+    card = await cards.lock_card(session, caller.member_id, version.question_id)
+    if card is None or card.state["reviewed_at"] is None:
+        raise NotPossible(cause="Answer the question first: a rating says how well you recalled it.")
+    before, moment = card.state["before"], datetime.fromisoformat(card.state["reviewed_at"])
+    _apply_rating(card, before, rating, moment)
+    return card.due
+
+
+async def _check_filters(session: AsyncSession, caller: Caller, topic: str, level: str, kind: str) -> None:
+    if level and level not in LEVELS:
+        raise NotFound(what=f"level {level}", cure=f"Choose one of {', '.join(LEVELS)}.")
+    if kind and kind not in KINDS:
+        raise NotFound(what=f"kind of question {kind}", cure=f"Choose one of {', '.join(KINDS)}.")
+    if topic:
+        await schedules.resolve_topics(session, caller.workspace_id, [topic])
+
+
+async def _record_rating(
+    session: AsyncSession, member_id: int, question_id: int, rating: Rating, now: datetime
+) -> datetime:
+    card = await cards.lock_card(session, member_id, question_id)
+    if card is None:
+        await cards.create_cards(session, [member_id], question_id, _new_state(now), now)
+        card = await cards.lock_card(session, member_id, question_id)
+        assert card is not None, "it was made in this transaction"
+    _apply_rating(card, card.state["card"], rating, now)
+    card.reviews += 1
+    return card.due
+
+
+def _apply_rating(card: CardRow, before: dict[str, Any], rating: Rating, now: datetime) -> None:
+    after, due = review_card(before, rating, now)
+    # The previous state is kept, because members may correct their rating.
+    card.state = {"card": after, "before": before, "reviewed_at": now.isoformat()}
+    card.due = due
+
+
+def _new_state(now: datetime) -> dict[str, Any]:
+    return {"card": new_card(now), "before": None, "reviewed_at": None}
 
 
 def new_card(now: datetime) -> dict[str, Any]:
-    """A card never reviewed, due at once. `now` is aware."""
+    """Creates a card without reviews, due at once. `now` is aware."""
     moment = now.astimezone(UTC)
     return dict(fsrs.Card(card_id=int(moment.timestamp() * 1000), due=moment).to_dict())
 
 
-def review(card: dict[str, Any], rating: CardRating, now: datetime) -> tuple[dict[str, Any], datetime]:
-    """The card after a review at `now` (aware) and the UTC instant it is due next; `card` itself is left alone.
+def review_card(card: dict[str, Any], rating: Rating, now: datetime) -> tuple[dict[str, Any], datetime]:
+    """Returns a copy of the card after a review at `now` (aware), and its next due date in UTC.
 
-    Raises ValueError for a dict that neither `new_card` nor `review` wrote.
+    Raises ValueError for a dict that neither `new_card` nor `review_card` returned.
     """
-    after, _ = _SCHEDULER.review_card(_read(card), _RATINGS[rating], now.astimezone(UTC))
+    after, _ = _SCHEDULER.review_card(_parse_card(card), _RATINGS[rating], now.astimezone(UTC))
     return dict(after.to_dict()), after.due
 
 
-def rating_for(credit_share: float) -> CardRating:
+def rating_for(credit_share: float) -> Rating:
     """Returns the rating of an answer: `again` below half right, `hard` below fully right, `good` otherwise.
 
     Raises ValueError for a share that is not 0 to 1.
@@ -64,96 +146,10 @@ def rating_for(credit_share: float) -> CardRating:
     return "good"
 
 
-def _read(card: dict[str, Any]) -> fsrs.Card:
+def _parse_card(card: dict[str, Any]) -> fsrs.Card:
     try:
         return fsrs.Card.from_dict(cast(Any, card))
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"practice card {card!r}: not written by this module ({error!r}); start it again with new_card"
         ) from None
-
-
-async def next_card(
-    session: AsyncSession, caller: Caller, now: datetime, topic: str = "", level: str = "", kind: str = ""
-) -> tuple[int, int] | None:
-    """The question version to practice now and how many more cards are due; None where nothing is left to ask.
-
-    The longest due card first, then a question the caller has not met. Never one that is open in a round.
-    Refused for a topic, level or kind that is not there.
-    """
-    await _check(session, caller, topic, level, kind)
-    due = await cards.due(session, caller, now, topic, level, kind)
-    if due:
-        return await variants.to_practice(session, caller.member_id, due[0].id), len(due) - 1
-    unseen = await cards.unseen(session, caller, topic, level, kind)
-    known = await banks.candidates(session, workspace_id=caller.workspace_id, schedule_id=None)
-    latest = await cards.practiced(session, caller.member_id)
-    chosen = choose(
-        [candidate for candidate in known if candidate.id in unseen],
-        latest,
-        ScheduleFilter(memory_days=0),
-        f"practice {caller.member_id}",
-        now.date(),
-    )
-    return None if chosen is None else (await variants.to_practice(session, caller.member_id, int(chosen.id)), 0)
-
-
-async def reviewed(
-    session: AsyncSession, *, member_id: int, question_id: int, credit: float, now: datetime
-) -> datetime:
-    """Book a practiced answer worth `credit` on its card, made where there is none; returns when it is due again."""
-    return await _review(session, member_id, question_id, rating_for(credit), now)
-
-
-async def missed(session: AsyncSession, member_ids: Collection[int], question_id: int, now: datetime) -> None:
-    """Make the question a card, due at once, of each of these members."""
-    await cards.make(session, member_ids, question_id, _fresh(now), now)
-
-
-async def rate(session: AsyncSession, caller: Caller, ref: str, rating: Rating, now: datetime) -> datetime:
-    """Replace the rating of the latest review of a practiced question by the member's own; returns when it is due.
-
-    Refused for a question of a round, one nobody here knows, and one the member has not practiced.
-    """
-    version = await version_for(session, caller.workspace_id, int(ref[1:])) if ref.startswith("p") else None
-    if version is None:
-        raise NotFound(what=f"practiced question {ref}", cure="Ask for a new one with /quiz practice.")
-    card = await cards.held(session, caller.member_id, version.question_id)
-    if card is None or card.state["reviewed_at"] is None:
-        raise NotPossible(cause="Answer the question first: a rating says how well you recalled it.")
-    before, moment = card.state["before"], datetime.fromisoformat(card.state["reviewed_at"])
-    _book(card, before, rating, moment)
-    return card.due
-
-
-async def _check(session: AsyncSession, caller: Caller, topic: str, level: str, kind: str) -> None:
-    if level and level not in LEVELS:
-        raise NotFound(what=f"level {level}", cure=f"Choose one of {', '.join(LEVELS)}.")
-    if kind and kind not in KINDS:
-        raise NotFound(what=f"kind of question {kind}", cure=f"Choose one of {', '.join(KINDS)}.")
-    if topic:
-        await schedules.checked_topics(session, caller.workspace_id, [topic])
-
-
-async def _review(
-    session: AsyncSession, member_id: int, question_id: int, rating: CardRating, now: datetime
-) -> datetime:
-    card = await cards.held(session, member_id, question_id)
-    if card is None:
-        await cards.make(session, [member_id], question_id, _fresh(now), now)
-        card = await cards.held(session, member_id, question_id)
-        assert card is not None, "it was made in this transaction"
-    _book(card, card.state["card"], rating, now)
-    card.reviews += 1
-    return card.due
-
-
-def _book(card: CardRow, before: dict[str, Any], rating: CardRating, now: datetime) -> None:
-    after, due = review(before, rating, now)
-    # The state before is kept: members may correct the rating their answer was given.
-    card.state = {"card": after, "before": before, "reviewed_at": now.isoformat()}
-    card.due = due
-
-
-def _fresh(now: datetime) -> dict[str, Any]:
-    return {"card": new_card(now), "before": None, "reviewed_at": None}

@@ -1,6 +1,6 @@
-"""A fixed question's closed rounds, judged again from the log: correcting bookings, and one line on what moved.
+"""Regrades closed rounds after a correction: posts differences and announces them, and repeats recorded verdicts.
 
-Code is judged again in the sandbox, by a job that is left here and done in `rejudging`.
+Code is judged again in the sandbox, by a job that is deferred here. No transaction is open while it runs.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from sandbox.judging.challenge import Runs
 from service.errors import NotFound
-from service.rounds.grading import NotJudged, judged_code
+from service.rounds.grading import NotJudged, grade_code
 from service.rounds.jobs import defer_regrading
-from service.rounds.ledger import LedgerPosting, judged
+from service.rounds.ledger import LedgerPosting, grade_answer
 from service.store import answers, outbox, questions, rounds
 from service.store.answers import RoundEntry
 from service.store.questions import Version
@@ -25,45 +25,117 @@ from service.store.session import Sessions
 from service.store.tables import Round, Schedule, VerdictRow
 from service.wire import AnswerInput, Notice, VerdictView
 
+log = structlog.get_logger(__name__)
 
-async def regrade(session: AsyncSession, version_id: int, now: datetime) -> None:
-    """Judge every closed round of the question by this version of it, and book what that changes, once."""
-    fixed = await questions.version(session, version_id)
-    # What was drawn from a family keeps the key that torch gave it, whatever becomes of the family.
+
+@dataclass(frozen=True, slots=True)
+class _PendingAnswer:
+    """An answer to judge by another version of its question."""
+
+    answer_id: int
+    code: str
+    seed: int
+    """Seed of its latest verdict, so that unchanged cases stay the same."""
+    standing: VerdictView | None
+    """The latest verdict, if the task is unchanged and the answer need not be judged again."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedVerdict:
+    """A recorded verdict and its repetition."""
+
+    answer_id: int
+    question: str
+    version: int
+    before: VerdictView
+    after: VerdictView
+
+    @property
+    def same(self) -> bool:
+        """Whether every case has the same verdict as before."""
+        return _comparable(self.before) == _comparable(self.after)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the sandbox or the question could not judge it again, which says nothing about the verdict."""
+        # One was judged with a GPU and the other without, so they cannot be compared.
+        return self.after.verdict == "system error" or self.before.note != self.after.note
+
+    def __str__(self) -> str:
+        head = f"answer {self.answer_id} to {self.question}, version {self.version}: {_summarize(self.before)}"
+        if self.failed:
+            why = self.after.message or self.after.note or f"the first time: {self.before.note}"
+            return f"{head}; it could not be judged again: {why}"
+        return f"{head}, and the same again" if self.same else f"{head}, but now {_summarize(self.after)}"
+
+
+async def regrade_question(session: AsyncSession, version_id: int, now: datetime) -> None:
+    """Judges every closed round of the question by this version and posts the differences, once."""
+    fixed = await questions.get_version(session, version_id)
+    # Variants keep the key that torch computed, even if the family changes.
     if fixed.question.draw or not fixed.question.answered:
         return
     if fixed.question.kind == "code":
         await defer_regrading(session, version_id, fixed.question_id)
         return
-    for round_, schedule in await rounds.closed_asking(session, fixed.question_id):
+    for round_, schedule in await rounds.list_closed_with_question(session, fixed.question_id):
         assert round_.version_id is not None, "a closed round asked a question"
-        asked = await questions.version(session, round_.version_id)
+        asked = await questions.get_version(session, round_.version_id)
         if asked.question.kind == fixed.question.kind:
-            moved = await _correct(session, round_, schedule, fixed, now)
-            await tell_moved(session, round_, schedule, fixed, moved, now)
+            moved = await _correct_round(session, round_, schedule, fixed, now)
+            await notify_point_changes(session, round_, schedule, fixed, moved, now)
 
 
-async def _correct(
-    session: AsyncSession, round_: Round, schedule: Schedule, fixed: Version, now: datetime
-) -> list[int]:
-    """The points that moved, one number for each member whose points did."""
-    book = await LedgerPosting.of(session, round_, schedule, fixed.question)
-    moved = [await _one(session, book, entry, fixed, now) for entry in await answers.entries(session, round_.id)]
-    return [points for points in moved if points]
+async def regrade_code(
+    sessions: Sessions, sandbox: Runs | None, version_id: int, clock: Callable[[], datetime], *, last: bool
+) -> None:
+    """Judges every closed round of the question by this version and posts the differences, once.
+
+    Does nothing for an outdated version: the newer one has its own job. Raises NotJudged if the sandbox failed; with
+    `last` those answers keep their verdicts and the others are corrected.
+    """
+    async with sessions.begin() as session:
+        fixed = await questions.get_version(session, version_id)
+        if await questions.newest_version_id(session, fixed.question_id) != version_id:
+            return
+        asked = [round_.id for round_, _ in await rounds.list_closed_with_question(session, fixed.question_id)]
+    for round_id in asked:
+        await _regrade_round(sessions, sandbox, round_id, fixed, clock, last=last)
 
 
-async def _one(session: AsyncSession, book: LedgerPosting, entry: RoundEntry, fixed: Version, now: datetime) -> int:
-    verdict = judged(fixed.question, AnswerInput.model_validate(entry.answer.given))
-    if verdict.verdict == "system error" or entry.member.forgotten_at is not None:
-        return 0
-    await answers.judge(session, entry.answer, verdict, now, version_id=fixed.id)
-    return await book.correct(session, entry, verdict.credit, fixed.id)
+async def repeat_verdicts(
+    sessions: Sessions, sandbox: Runs, *, answer_id: int | None = None, question: str = ""
+) -> AsyncIterator[RepeatedVerdict]:
+    """Repeats each recorded verdict of one answer, or of all answers to a question, from its seed. Stores nothing.
+
+    Raises NotFound if there is no such verdict of code.
+    """
+    async with sessions.begin() as session:
+        found = [(row, code) for row, code in await answers.list_seeded_verdicts(session, answer_id, question) if code]
+        by = {row.version_id: await questions.get_version(session, row.version_id) for row, _ in found}
+    if not found:
+        what = f"judged code answer {answer_id}" if answer_id is not None else f"judged code answer to {question!r}"
+        raise NotFound(
+            what=what, cure="Every judged answer to a question is listed by `dailygrad regrade --question ID`."
+        )
+    for row, code in found:
+        version, seed = by[row.version_id], _stored_seed(row)
+        assert version.question.task is not None and seed is not None, "only code is judged with a seed"
+        again = await grade_code(sandbox, version.question.task, code, seed)
+        yield RepeatedVerdict(row.answer_id, version.question.id, version.number, _stored_view(row), again)
 
 
-async def tell_moved(
+def exit_status(repeated: Sequence[RepeatedVerdict]) -> int:
+    """Returns 0 if every verdict is the same, 1 if one differs, 2 if one could not be repeated."""
+    if any(one.failed for one in repeated):
+        return 2
+    return 0 if all(one.same for one in repeated) else 1
+
+
+async def notify_point_changes(
     session: AsyncSession, round_: Round, schedule: Schedule, fixed: Version, moved: Sequence[int], now: datetime
 ) -> None:
-    """Tell the round's channels in one line what points moved, once for a version; nothing where none did."""
+    """Announces the changed points in the round's channels, once per version. Does nothing if none changed."""
     if not moved:
         return
     gains, losses = [points for points in moved if points > 0], [-points for points in moved if points < 0]
@@ -77,54 +149,39 @@ async def tell_moved(
         f"The {what} of `{fixed.question.id}`, asked on {round_.day.isoformat()}, was corrected, and every answer to "
         f"it was judged again: {' and '.join(said)}."
     )
-    for channel_id in await outbox.round_channels(session, round_.id, schedule):
+    for channel_id in await outbox.list_round_channels(session, round_.id, schedule):
         elsewhere = "" if channel_id == schedule.channel_id else f":{channel_id}"
-        await outbox.leave(
+        await outbox.enqueue(
             session,
             f"regraded:{round_.id}:{fixed.id}{elsewhere}",
             Notice(title="A question was corrected", text=text),
             workspace_id=schedule.workspace_id,
             channel_id=channel_id,
             due_at=now,
-            give_up_at=now + outbox.PRIVATE_PATIENCE,
+            give_up_at=now + outbox.PRIVATE_TIMEOUT,
         )
 
 
-# Code answers judged again in the sandbox: a corrected question's closed rounds, or a verdict that is doubted.
-#
-# What becomes of the points is `regrading`'s and `booking`'s. No transaction is open while a member's program runs.
+async def _correct_round(
+    session: AsyncSession, round_: Round, schedule: Schedule, fixed: Version, now: datetime
+) -> list[int]:
+    """Returns the nonzero point differences of the members."""
+    posting = await LedgerPosting.for_round(session, round_, schedule, fixed.question)
+    moved = [
+        await _correct_entry(session, posting, entry, fixed, now)
+        for entry in await answers.list_entries(session, round_.id)
+    ]
+    return [points for points in moved if points]
 
 
-log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """One answer to be judged by another version of its question."""
-
-    answer_id: int
-    code: str
-    seed: int
-    """The one its latest verdict was made with: cases that did not change stay the same."""
-    standing: VerdictView | None
-    """The verdict that holds unseen, because the task is the one it was judged by."""
-
-
-async def regrade_code(
-    sessions: Sessions, sandbox: Runs | None, version_id: int, clock: Callable[[], datetime], *, last: bool
-) -> None:
-    """Judge every closed round of the question by this version of it, and book what that changes, once.
-
-    A version that is not asked any more changes nothing: the newer one has a job of its own. Raises NotJudged where
-    the sandbox failed; with `last` those answers keep what they have, and the others are corrected.
-    """
-    async with sessions.begin() as session:
-        fixed = await questions.version(session, version_id)
-        if await questions.newest(session, fixed.question_id) != version_id:
-            return
-        asked = [round_.id for round_, _ in await rounds.closed_asking(session, fixed.question_id)]
-    for round_id in asked:
-        await _regrade_round(sessions, sandbox, round_id, fixed, clock, last=last)
+async def _correct_entry(
+    session: AsyncSession, posting: LedgerPosting, entry: RoundEntry, fixed: Version, now: datetime
+) -> int:
+    verdict = grade_answer(fixed.question, AnswerInput.model_validate(entry.answer.given))
+    if verdict.verdict == "system error" or entry.member.forgotten_at is not None:
+        return 0
+    await answers.save_verdict(session, entry.answer, verdict, now, version_id=fixed.id)
+    return await posting.post_correction(session, entry, verdict.credit, fixed.id)
 
 
 async def _regrade_round(
@@ -137,11 +194,11 @@ async def _regrade_round(
     last: bool,
 ) -> None:
     async with sessions.begin() as session:
-        todo = [work async for work in _to_judge(session, round_id, fixed)]
+        todo = [work async for work in _list_pending(session, round_id, fixed)]
     found: dict[int, tuple[VerdictView, int]] = {}
     for work in todo:
         assert fixed.question.task is not None, "only code questions are judged here"
-        verdict = work.standing or await judged_code(sandbox, fixed.question.task, work.code, work.seed)
+        verdict = work.standing or await grade_code(sandbox, fixed.question.task, work.code, work.seed)
         if verdict.verdict != "system error":
             found[work.answer_id] = verdict, work.seed
         elif last:
@@ -150,113 +207,57 @@ async def _regrade_round(
             raise NotJudged(f"answer {work.answer_id}, again: {verdict.message}")
     if found:
         async with sessions.begin() as session:
-            await _correct_verdict(session, round_id, fixed, found, clock())
+            await _save_corrections(session, round_id, fixed, found, clock())
 
 
-async def _to_judge(session: AsyncSession, round_id: int, fixed: Version) -> AsyncIterator[_Work]:
-    """What stands in the round and was judged, though not by this version."""
-    for entry in await answers.entries(session, round_id):
-        verdicts = await answers.verdicts(session, entry.answer.id)
+async def _list_pending(session: AsyncSession, round_id: int, fixed: Version) -> AsyncIterator[_PendingAnswer]:
+    """Yields current answers of the round that were judged, but not by this version."""
+    for entry in await answers.list_entries(session, round_id):
+        verdicts = await answers.list_verdicts(session, entry.answer.id)
         code = entry.answer.given.get("code")
-        # What is not judged yet is not booked either: when it is, it is judged again.
+        # An answer without a verdict has no points yet; its verdict will trigger another regrading.
         if not verdicts or not code or entry.member.forgotten_at is not None:
             continue
         if any(verdict.version_id == fixed.id for verdict in verdicts):
             continue
         latest = verdicts[-1]
-        by = await questions.version(session, latest.version_id)
+        by = await questions.get_version(session, latest.version_id)
         same = by.question.task == fixed.question.task
-        yield _Work(entry.answer.id, code, _seed(latest) or secrets.randbits(128), _view(latest) if same else None)
+        yield _PendingAnswer(
+            entry.answer.id, code, _stored_seed(latest) or secrets.randbits(128), _stored_view(latest) if same else None
+        )
 
 
-def _seed(verdict: VerdictRow) -> int | None:
+def _stored_seed(verdict: VerdictRow) -> int | None:
     seed = verdict.detail.get("seed")
     return None if seed is None else int(seed)
 
 
-def _view(verdict: VerdictRow) -> VerdictView:
+def _stored_view(verdict: VerdictRow) -> VerdictView:
     return VerdictView.model_validate({name: value for name, value in verdict.detail.items() if name != "seed"})
 
 
-async def _correct_verdict(
+async def _save_corrections(
     session: AsyncSession, round_id: int, fixed: Version, found: dict[int, tuple[VerdictView, int]], now: datetime
 ) -> None:
-    """Write the verdicts and book the differences, all or none; what another job wrote meanwhile stands."""
-    held = await rounds.shared(session, round_id)
+    """Saves the verdicts and posts the differences, all or none. Keeps verdicts that another job saved meanwhile."""
+    held = await rounds.lock_shared(session, round_id)
     assert held is not None, "rounds are never deleted"
-    book = await LedgerPosting.of(session, *held, fixed.question)
+    posting = await LedgerPosting.for_round(session, *held, fixed.question)
     moved = []
-    for entry in await answers.entries(session, round_id):
+    for entry in await answers.list_entries(session, round_id):
         if entry.answer.id not in found or entry.member.forgotten_at is not None:
             continue
         verdict, seed = found[entry.answer.id]
-        if await answers.judge(session, entry.answer, verdict, now, seed=seed, version_id=fixed.id):
-            moved.append(await book.correct(session, entry, verdict.credit, fixed.id))
-    await tell_moved(session, *held, fixed, [points for points in moved if points], now)
+        if await answers.save_verdict(session, entry.answer, verdict, now, seed=seed, version_id=fixed.id):
+            moved.append(await posting.post_correction(session, entry, verdict.credit, fixed.id))
+    await notify_point_changes(session, *held, fixed, [points for points in moved if points], now)
 
 
-@dataclass(frozen=True, slots=True)
-class Repeated:
-    """A verdict made a second time from what was recorded of the first."""
-
-    answer_id: int
-    question: str
-    version: int
-    before: VerdictView
-    after: VerdictView
-
-    @property
-    def same(self) -> bool:
-        """Whether every case has the verdict it had."""
-        return _told(self.before) == _told(self.after)
-
-    @property
-    def failed(self) -> bool:
-        """Whether the sandbox, or the question, could not judge it again: that says nothing of the verdict."""
-        # The one was judged with a GPU and the other without: they are no two of a kind.
-        return self.after.verdict == "system error" or self.before.note != self.after.note
-
-    def __str__(self) -> str:
-        head = f"answer {self.answer_id} to {self.question}, version {self.version}: {_brief(self.before)}"
-        if self.failed:
-            why = self.after.message or self.after.note or f"the first time: {self.before.note}"
-            return f"{head}; it could not be judged again: {why}"
-        return f"{head}, and the same again" if self.same else f"{head}, but now {_brief(self.after)}"
-
-
-def _told(view: VerdictView) -> tuple[object, ...]:
+def _comparable(view: VerdictView) -> tuple[object, ...]:
     return view.verdict, round(view.credit, 9), [(case.number, case.verdict) for case in view.cases]
 
 
-def _brief(view: VerdictView) -> str:
+def _summarize(view: VerdictView) -> str:
     passed = sum(case.verdict == "accepted" for case in view.cases)
     return f"{view.verdict}, {passed} of {len(view.cases)} cases" if view.cases else view.verdict
-
-
-async def repeat(
-    sessions: Sessions, sandbox: Runs, *, answer_id: int | None = None, question: str = ""
-) -> AsyncIterator[Repeated]:
-    """Each recorded verdict of one answer, or of all to a question, made again from its seed. Nothing is written.
-
-    Raises NotFound where there is no such verdict of code.
-    """
-    async with sessions.begin() as session:
-        found = [(row, code) for row, code in await answers.seeded(session, answer_id, question) if code]
-        by = {row.version_id: await questions.version(session, row.version_id) for row, _ in found}
-    if not found:
-        what = f"judged code answer {answer_id}" if answer_id is not None else f"judged code answer to {question!r}"
-        raise NotFound(
-            what=what, cure="Every judged answer to a question is listed by `dailygrad regrade --question ID`."
-        )
-    for row, code in found:
-        version, seed = by[row.version_id], _seed(row)
-        assert version.question.task is not None and seed is not None, "only code is judged with a seed"
-        again = await judged_code(sandbox, version.question.task, code, seed)
-        yield Repeated(row.answer_id, version.question.id, version.number, _view(row), again)
-
-
-def exit_status(repeated: Sequence[Repeated]) -> int:
-    """0 where every verdict is the same, 1 where one is not, 2 where one could not be made again."""
-    if any(one.failed for one in repeated):
-        return 2
-    return 0 if all(one.same for one in repeated) else 1

@@ -1,4 +1,7 @@
-"""The daily question: due slots become rounds, each with its post in the outbox at once. It sends nothing."""
+"""Posts due slots as rounds and closes rounds: grading, points and reveal.
+
+Messages go to the outbox in the same transaction; nothing is sent here.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,15 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.domain.calendar import Slot, due, slots_between, zone_named
+from service.domain.calendar import Slot, due_slots, get_zone, slots_between
 from service.domain.choosing import ChosenQuestion
 from service.errors import NotFound, NotPossible
 from service.metrics import POST_SECONDS
 from service.rounds import leaderboard, practice
 from service.rounds.alerts import notify_admins
-from service.rounds.ledger import LedgerPosting, judged
-from service.rounds.schedules import choice_for, next_instant, nothing_fits, timetable_of
-from service.rounds.views import key_of, view_of
+from service.rounds.ledger import LedgerPosting, grade_answer
+from service.rounds.schedules import build_timetable, choose_for_day, explain_no_choice, next_posting
+from service.rounds.views import build_answer_key, build_question_view
 from service.store import answers, banks, outbox, questions, rounds, variants
 from service.store import schedules as schedule_rows
 from service.store.answers import RoundEntry
@@ -28,98 +31,286 @@ from service.store.members import Caller
 from service.store.questions import Version
 from service.store.session import Sessions
 from service.store.tables import Round, Schedule
-from service.wire import AnswerInput, Notice, PersonView, QuestionPost, RevealPost, RoundView, ScheduleSpec, VerdictView
+from service.wire import (
+    AnswerInput,
+    Notice,
+    PersonView,
+    QuestionPost,
+    QuestionRef,
+    RevealPost,
+    RoundView,
+    ScheduleSpec,
+    VerdictView,
+)
 
-# The close of a round: its books are made once, and the reveal is left in the outbox in the same transaction.
-
-
-SHOWN_WRONG = 3
-"""How many of the commonest wrong texts a reveal names."""
-SHOWN_LETTERS = 120
-"""Of each of them."""
+log = structlog.get_logger(__name__)
+Timing = dict[str, Any]
+MIN_POST_WINDOW = timedelta(minutes=15)
+"""Minimum time for which a post is tried, even with a shorter catch-up."""
+BATCH_SIZE = 20
+"""Schedules processed in one transaction."""
+SKIP_NOTICE_WINDOW = timedelta(days=1)
+"""Slots skipped longer ago are not reported: after a long outage one notice is enough."""
+MAX_WRONG_TEXTS = 3
+"""Number of most common wrong texts in a reveal."""
+MAX_WRONG_LENGTH = 120
+"""Longest wrong text in a reveal, characters."""
+AWAY = "Dailygrad was not running when this question was due, and by now it is too late for it."
+NOTHING_FITS = "There was no question that this schedule could ask."
 
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """What one member's answer came to."""
+    """The result of one member's answer."""
 
     entry: RoundEntry
     credit: float
     points: int
 
 
-async def close_due(sessions: Sessions, now: datetime) -> int:
-    """Close every round whose time is up, each in its own transaction; returns how many this call closed."""
+async def post_due(sessions: Sessions, now: datetime) -> None:
+    """Posts all due slots. Any number of concurrent calls post each slot once.
+
+    Works in batches, so that the first posts go out while the next are created. A schedule that fails is left for the
+    next tick and delays no other.
+    """
     async with sessions.begin() as session:
-        due = await rounds.to_close(session, now)
+        found = await list_due_timings(session, now)
+    for timing, until in found:
+        after: int | None = 0
+        while after is not None:
+            async with sessions.begin() as session:
+                after = await post_batch(session, timing, until, now, after)
+
+
+async def list_due_timings(session: AsyncSession, now: datetime) -> list[tuple[Timing, datetime]]:
+    """Returns each distinct timing with due slots, and the instant of its newest due slot."""
+    found = []
+    for timing, since in await rounds.list_timings(session):
+        try:
+            slots = slots_between(build_timetable(ScheduleSpec.model_validate(timing)), since, now)
+        except (ValueError, TypeError, LookupError) as error:
+            log.error("timing not processed", timing=timing, exc_info=error)
+        else:
+            found += [(timing, slots[-1].instant)] if slots else []
+    return found
+
+
+async def post_batch(session: AsyncSession, timing: Timing, until: datetime, now: datetime, after: int) -> int | None:
+    """Posts due slots of one batch of schedules with that timing and an id above `after`. Returns the last id, or
+    None if no batch is left."""
+    schedules = await rounds.lock_due_schedules(session, timing, until, after, BATCH_SIZE)
+    skips = await schedule_rows.list_skips_by_schedule(session, [schedule.id for schedule in schedules])
+    for schedule in schedules:
+        try:
+            async with session.begin_nested():
+                await _post_due_slots(session, schedule, skips.get(schedule.id, frozenset()), now)
+        except (SQLAlchemyError, ValueError, TypeError, LookupError) as error:
+            log.error("schedule not processed", schedule=schedule.id, exc_info=error)
+    return schedules[-1].id if len(schedules) == BATCH_SIZE else None
+
+
+async def _post_due_slots(session: AsyncSession, schedule: Schedule, skips: frozenset[date], now: datetime) -> None:
+    spec = ScheduleSpec.model_validate(schedule.spec)
+    timetable = build_timetable(spec, skips)
+    for found in due_slots(timetable, now, timedelta(minutes=spec.catch_up_minutes), schedule.since):
+        if found.action == "skip":
+            if await _skip_slot(session, schedule, spec, found.slot, AWAY):
+                await _notify_skipped(session, schedule, spec, found.slot, now)
+        else:
+            await post_slot(session, schedule, found.slot, now, late=found.action == "late")
+    schedule.since = now
+
+
+async def post_slot(
+    session: AsyncSession, schedule: Schedule, slot: Slot, now: datetime, *, late: bool = False
+) -> Round | None:
+    """Creates the round of a slot and enqueues its post. Returns None if the slot has a round or no question fits."""
+    spec = ScheduleSpec.model_validate(schedule.spec)
+    choice = await choose_for_day(session, schedule, spec, slot.day)
+    if choice is None:
+        why = await explain_no_choice(session, schedule, spec) or NOTHING_FITS
+        await _skip_slot(session, schedule, spec, slot, why)
+        await _notify_empty(session, schedule, why, now)
+        return None
+    # A late question stays open as long as any other.
+    opens_at = now if late else slot.instant
+    closes_at = opens_at + timedelta(minutes=spec.open_minutes)
+    version_id = await variants.pick_for_round(session, schedule.workspace_id, int(choice.id))
+    round_ = await rounds.create(session, schedule.id, slot.day, opens_at, closes_at, version_id=version_id)
+    if round_ is None:
+        return None
+    await _enqueue_post(session, schedule, spec, round_, slot, now, late)
+    POST_SECONDS.labels("made").observe(max(0.0, (now - slot.instant).total_seconds()))
+    if "bank runs low" in choice.warnings:
+        await _notify_low(session, schedule, choice, now)
+    return round_
+
+
+async def post_now(session: AsyncSession, caller: Caller, schedule_id: int, now: datetime) -> RoundView:
+    """Posts today's question now. Raises NotPossible if today's slot is processed or no question fits."""
+    found = await schedule_rows.lock_schedule(session, caller.workspace_id, schedule_id)
+    if found is None:
+        raise NotFound(what=f"schedule {schedule_id}", cure="See their numbers with schedule list.")
+    schedule = found[0]
+    spec = ScheduleSpec.model_validate(schedule.spec)
+    day = now.astimezone(get_zone(spec.zone)).date()
+    if await schedule_rows.find_round(session, schedule_id, day) is not None:
+        raise NotPossible(cause=f"The slot of {day} has been dealt with already: a day has one question.")
+    round_ = await post_slot(session, schedule, Slot(day, now), now)
+    if round_ is None:
+        why = await explain_no_choice(session, schedule, spec) or NOTHING_FITS
+        raise NotPossible(cause=f"{why} Ask for other levels, topics or kinds, or import more.")
+    return await view_round(session, round_, schedule)
+
+
+async def _skip_slot(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, slot: Slot, why: str) -> bool:
+    """Records that the slot was skipped. Returns False if it already has a round."""
+    closes_at = slot.instant + timedelta(minutes=spec.open_minutes)
+    return await rounds.create(session, schedule.id, slot.day, slot.instant, closes_at, skipped=why) is not None
+
+
+async def _enqueue_post(
+    session: AsyncSession,
+    schedule: Schedule,
+    spec: ScheduleSpec,
+    round_: Round,
+    slot: Slot,
+    now: datetime,
+    late: bool,
+) -> None:
+    assert round_.version_id is not None, "it was just made with a question"
+    ref = str(QuestionRef("round", round_.id))
+    body = QuestionPost(
+        ref=ref,
+        question=build_question_view(await questions.get_version(session, round_.version_id), ref),
+        day=slot.day,
+        closes_at=round_.closes_at,
+        late_minutes=int((now - slot.instant).total_seconds() // 60) if late else 0,
+        zone=spec.zone,
+    )
+    catch_up = slot.instant + timedelta(minutes=spec.catch_up_minutes)
+    for channel_id in await schedule_rows.list_channels(session, schedule):
+        await outbox.enqueue(
+            session,
+            outbox.round_message_key(round_.id, "question", schedule, channel_id),
+            body,
+            workspace_id=schedule.workspace_id,
+            channel_id=channel_id,
+            round_id=round_.id,
+            due_at=now,
+            give_up_at=min(max(catch_up, now + MIN_POST_WINDOW), round_.closes_at),
+        )
+
+
+async def _notify_low(session: AsyncSession, schedule: Schedule, choice: ChosenQuestion, now: datetime) -> None:
+    left = f"{choice.remaining} question{'' if choice.remaining == 1 else 's'}"
+    text = (
+        f"After today's question the schedule has {left} left that it has not asked. Then it repeats the one asked "
+        "longest ago. Import more with `/quiz-admin bank import`, or widen its topics, levels or kinds with "
+        "`/quiz-admin schedule edit`."
+    )
+    await _notify(session, schedule, "low", "The bank runs low", text, now)
+
+
+async def _notify_empty(session: AsyncSession, schedule: Schedule, why: str, now: datetime) -> None:
+    text = (
+        f"{why} Nothing was posted, and no streak breaks. Import questions with `/quiz-admin bank import`, "
+        "or widen its topics, levels or kinds with `/quiz-admin schedule edit`."
+    )
+    await _notify(session, schedule, "empty", "No question today", text, now)
+
+
+async def _notify_skipped(
+    session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, slot: Slot, now: datetime
+) -> None:
+    if now - slot.instant > SKIP_NOTICE_WINDOW:
+        return
+    text = (
+        f"The question of {slot.day.isoformat()} was skipped: {AWAY} This schedule catches up for "
+        f"{spec.catch_up_minutes} minutes; `/quiz-admin schedule edit` can make that longer. No streak breaks by it."
+    )
+    await _notify(session, schedule, f"away:{slot.day.isoformat()}", "A question was skipped", text, now)
+
+
+async def _notify(session: AsyncSession, schedule: Schedule, what: str, title: str, text: str, now: datetime) -> None:
+    """Notifies the admins, once until the next bank import."""
+    imports = await banks.count_imports(session, schedule.workspace_id)
+    await notify_admins(session, schedule, f"{what}:{schedule.id}:{imports}", Notice(title=title, text=text), now)
+
+
+async def close_due(sessions: Sessions, now: datetime) -> int:
+    """Closes every round past its closing time, each in its own transaction. Returns how many."""
+    async with sessions.begin() as session:
+        due = await rounds.list_due_to_close(session, now)
     closed = 0
     for round_id in due:
         try:
             async with sessions.begin() as session:
-                closed += await close(session, round_id, now)
+                closed += await close_round(session, round_id, now)
         except (SQLAlchemyError, ValueError, TypeError) as error:
-            # One round that cannot be closed must not keep the others open; the next tick tries it again.
+            # A round that cannot be closed must not block the others; the next tick retries it.
             log.error("round not closed", round=round_id, exc_info=error)
     return closed
 
 
 async def close_now(session: AsyncSession, caller: Caller, now: datetime) -> RoundView:
-    """Close the open round of the caller's channel that is due first; refused where none is open."""
-    found = await rounds.open_in(session, caller.channel_id, now) if caller.channel_id else ()
+    """Closes the channel's open round that is due first. Raises NotFound if none is open."""
+    found = await rounds.list_open_in_channel(session, caller.channel_id, now) if caller.channel_id else ()
     if not found:
         raise NotFound(what="open round", cure="Post a question with /quiz-admin schedule post-now.")
     round_, schedule = min(found, key=lambda pair: pair[0].closes_at)
-    await close(session, round_.id, now)
-    return await round_view(session, round_, schedule)
+    await close_round(session, round_.id, now)
+    return await view_round(session, round_, schedule)
 
 
-async def round_view(session: AsyncSession, round_: Round, schedule: Schedule) -> RoundView:
-    """A posted round as admins see it."""
-    assert round_.version_id is not None, "a posted round asks a question"
-    version = await questions.version(session, round_.version_id)
-    return RoundView(
-        id=round_.id,
-        day=round_.day,
-        question=view_of(version, f"r{round_.id}"),
-        opens_at=round_.opens_at,
-        closes_at=round_.closes_at,
-        answers=await answers.count(session, round_.id),
-        closed=round_.closed_at is not None,
-        zone=ScheduleSpec.model_validate(schedule.spec).zone,
-    )
-
-
-async def close(session: AsyncSession, round_id: int, now: datetime) -> bool:
-    """Judge, book, reveal; False where the round was closed before. Answers that come later are practice."""
+async def close_round(session: AsyncSession, round_id: int, now: datetime) -> bool:
+    """Grades the answers, posts the points and enqueues the reveal. Returns False if the round was already closed."""
     found = await rounds.lock_open(session, round_id)
     if found is None:
         return False
     round_, schedule = found
     assert round_.version_id is not None, "a round that was not skipped asks a question"
     round_.closed_at = now
-    version = await questions.version(session, round_.version_id)
-    entries = await answers.entries(session, round_id)
-    results = await _booked(session, round_, schedule, version, entries, now)
+    version = await questions.get_version(session, round_.version_id)
+    entries = await answers.list_entries(session, round_id)
+    results = await _grade_entries(session, round_, schedule, version, entries, now)
     await session.flush()
-    absent = await answers.absent(session, round_)
-    await practice.missed(session, absent, version.question_id, now)
+    absent = await answers.list_absent_members(session, round_)
+    await practice.add_missed_cards(session, absent, version.question_id, now)
     reveal = await _reveal(session, round_, schedule, version, entries, results, now)
-    for channel_id in await outbox.round_channels(session, round_id, schedule):
-        board = await leaderboard.top(session, channel_id, now)
-        await outbox.leave(
+    for channel_id in await outbox.list_round_channels(session, round_id, schedule):
+        board = await leaderboard.get_top(session, channel_id, now)
+        await outbox.enqueue(
             session,
-            outbox.round_key(round_id, "reveal", schedule, channel_id),
+            outbox.round_message_key(round_id, "reveal", schedule, channel_id),
             reveal.model_copy(update={"board": board}),
             workspace_id=schedule.workspace_id,
             channel_id=channel_id,
             round_id=round_id,
             due_at=now,
-            give_up_at=now + outbox.PRIVATE_PATIENCE,
+            give_up_at=now + outbox.PRIVATE_TIMEOUT,
         )
     return True
 
 
-async def _booked(
+async def view_round(session: AsyncSession, round_: Round, schedule: Schedule) -> RoundView:
+    """Returns a posted round as admins see it."""
+    assert round_.version_id is not None, "a posted round asks a question"
+    version = await questions.get_version(session, round_.version_id)
+    return RoundView(
+        id=round_.id,
+        day=round_.day,
+        question=build_question_view(version, str(QuestionRef("round", round_.id))),
+        opens_at=round_.opens_at,
+        closes_at=round_.closes_at,
+        answers=await answers.count_answers(session, round_.id),
+        closed=round_.closed_at is not None,
+        zone=ScheduleSpec.model_validate(schedule.spec).zone,
+    )
+
+
+async def _grade_entries(
     session: AsyncSession,
     round_: Round,
     schedule: Schedule,
@@ -127,27 +318,27 @@ async def _booked(
     entries: Sequence[RoundEntry],
     now: datetime,
 ) -> list[_Result]:
-    """Every answer judged and booked, but for code whose verdict is still to come: that books it then."""
-    book = await LedgerPosting.of(session, round_, schedule, version.question)
+    """Grades all answers and posts their points, except code without a verdict, which is posted with its verdict."""
+    posting = await LedgerPosting.for_round(session, round_, schedule, version.question)
     results = []
     for entry in entries:
-        credit = await _credit(session, version, entry, now)
+        credit = await _credit_of(session, version, entry, now)
         if credit is not None:
-            results.append(_Result(entry, credit, await book.enter(session, entry, credit)))
+            results.append(_Result(entry, credit, await posting.post(session, entry, credit)))
     return results
 
 
-async def _credit(session: AsyncSession, version: Version, entry: RoundEntry, now: datetime) -> float | None:
-    """The share right; None where nothing is to be booked: not judged yet, or our own fault."""
+async def _credit_of(session: AsyncSession, version: Version, entry: RoundEntry, now: datetime) -> float | None:
+    """Returns the credit, or None if no points are posted: no verdict yet, or a system error."""
     if entry.verdict is not None:
         return None if entry.verdict.verdict == "system error" else entry.verdict.credit
     if version.question.kind == "code":
         return None
-    verdict: VerdictView = judged(version.question, AnswerInput.model_validate(entry.answer.given))
+    verdict: VerdictView = grade_answer(version.question, AnswerInput.model_validate(entry.answer.given))
     if verdict.verdict == "system error":
         log.error("a question cannot be scored", question=version.question.id, cause=verdict.message)
         return None
-    await answers.judge(session, entry.answer, verdict, now)
+    await answers.save_verdict(session, entry.answer, verdict, now)
     return verdict.credit
 
 
@@ -165,15 +356,15 @@ async def _reveal(
     chosen = [option for each in given for option in each.options or ()]
     people = await _people(session, schedule, results)
     return RevealPost(
-        ref=f"r{round_.id}",
-        key=key_of(version, f"r{round_.id}", chosen),
+        ref=str(QuestionRef("round", round_.id)),
+        key=build_answer_key(version, str(QuestionRef("round", round_.id)), chosen),
         answers=len(entries),
         right=sum(result.credit == 1 for result in results),
         mean_credit=sum(result.credit for result in results) / len(results) if results else 0.0,
         wrong_texts=_wrong_texts(version, results),
         first=next((person for result, person in people if result.credit == 1), None),
         points=tuple(person for _, person in sorted(people, key=lambda pair: -pair[1].points)),
-        next_at=await next_instant(session, schedule, now),
+        next_at=await next_posting(session, schedule, now),
         zone=spec.zone,
     )
 
@@ -181,9 +372,11 @@ async def _reveal(
 async def _people(
     session: AsyncSession, schedule: Schedule, results: Sequence[_Result]
 ) -> list[tuple[_Result, PersonView]]:
-    """Those who want to be seen, the earliest answer first."""
+    """Returns the members who are not hidden, earliest answer first."""
     shown = [result for result in results if not result.entry.member.hidden]
-    streaks = await leaderboard.streak_of(session, schedule.id, [result.entry.member.id for result in shown])
+    streaks = await leaderboard.load_schedule_streaks(
+        session, schedule.id, [result.entry.member.id for result in shown]
+    )
     return [
         (
             result,
@@ -199,190 +392,6 @@ def _wrong_texts(version: Version, results: Sequence[_Result]) -> tuple[tuple[st
     if version.question.kind not in ("value", "output"):
         return ()
     texts = [
-        (result.entry.answer.given["text"] or "").strip()[:SHOWN_LETTERS] for result in results if result.credit < 1
+        (result.entry.answer.given["text"] or "").strip()[:MAX_WRONG_LENGTH] for result in results if result.credit < 1
     ]
-    return tuple(sorted(Counter(texts).items(), key=lambda pair: (-pair[1], pair[0]))[:SHOWN_WRONG])
-
-
-log = structlog.get_logger(__name__)
-
-Timing = dict[str, Any]
-
-PATIENCE = timedelta(minutes=15)
-"""A post is tried at least so long, however short a schedule's catch-up is."""
-AT_ONCE = 20
-"""Rounds made in one transaction."""
-
-NEWS = timedelta(days=1)
-"""Of slots skipped longer ago nobody is told: after a month's outage one notice will do."""
-
-AWAY = "Dailygrad was not running when this question was due, and by now it is too late for it."
-NOTHING_FITS = "There was no question that this schedule could ask."
-
-
-async def tick(sessions: Sessions, now: datetime) -> None:
-    """Post whatever slots came due; any number of tickers at once post each slot once.
-
-    Some at a time, so that the first are on their way while the next are made. One schedule that fails is left as it
-    was, for the next tick, and holds up no other.
-    """
-    async with sessions.begin() as session:
-        found = await owed(session, now)
-    for timing, until in found:
-        after: int | None = 0
-        while after is not None:
-            async with sessions.begin() as session:
-                after = await make_some(session, timing, until, now, after)
-
-
-async def owed(session: AsyncSession, now: datetime) -> list[tuple[Timing, datetime]]:
-    """What schedules say of when, each once, where slots may have come due; and the newest of those slots' instants."""
-    found = []
-    for timing, since in await rounds.timings(session):
-        try:
-            slots = slots_between(timetable_of(ScheduleSpec.model_validate(timing)), since, now)
-        except (ValueError, TypeError, LookupError) as error:
-            log.error("schedules not ticked", timing=timing, exc_info=error)
-        else:
-            found += [(timing, slots[-1].instant)] if slots else []
-    return found
-
-
-async def make_some(session: AsyncSession, timing: Timing, until: datetime, now: datetime, after: int) -> int | None:
-    """The rounds of some schedules of that timing beyond the id `after`; the last of them, or None after the last."""
-    schedules = await rounds.owing(session, timing, until, after, AT_ONCE)
-    skips = await schedule_rows.skips_of(session, [schedule.id for schedule in schedules])
-    for schedule in schedules:
-        try:
-            async with session.begin_nested():
-                await _advance(session, schedule, skips.get(schedule.id, frozenset()), now)
-        except (SQLAlchemyError, ValueError, TypeError, LookupError) as error:
-            log.error("schedule not ticked", schedule=schedule.id, exc_info=error)
-    return schedules[-1].id if len(schedules) == AT_ONCE else None
-
-
-async def post(
-    session: AsyncSession, schedule: Schedule, slot: Slot, now: datetime, *, late: bool = False
-) -> Round | None:
-    """The round of a slot, with its post in the outbox; None where it has one, or nothing could be asked."""
-    spec = ScheduleSpec.model_validate(schedule.spec)
-    choice = await choice_for(session, schedule, spec, slot.day)
-    if choice is None:
-        why = await nothing_fits(session, schedule, spec) or NOTHING_FITS
-        await _pass_over(session, schedule, spec, slot, why)
-        await _say_empty(session, schedule, why, now)
-        return None
-    # A late question stays open as long as any other.
-    opens_at = now if late else slot.instant
-    closes_at = opens_at + timedelta(minutes=spec.open_minutes)
-    version_id = await variants.to_ask(session, schedule.workspace_id, int(choice.id))
-    round_ = await rounds.make(session, schedule.id, slot.day, opens_at, closes_at, version_id=version_id)
-    if round_ is None:
-        return None
-    await _leave_post(session, schedule, spec, round_, slot, now, late)
-    POST_SECONDS.labels("made").observe(max(0.0, (now - slot.instant).total_seconds()))
-    if "bank runs low" in choice.warnings:
-        await _say_low(session, schedule, choice, now)
-    return round_
-
-
-async def post_now(session: AsyncSession, caller: Caller, schedule_id: int, now: datetime) -> RoundView:
-    """Post today's question at once; refused where today's slot has been dealt with or nothing can be asked."""
-    found = await schedule_rows.find(session, caller.workspace_id, schedule_id)
-    if found is None:
-        raise NotFound(what=f"schedule {schedule_id}", cure="See their numbers with schedule list.")
-    schedule = found[0]
-    spec = ScheduleSpec.model_validate(schedule.spec)
-    day = now.astimezone(zone_named(spec.zone)).date()
-    if await schedule_rows.round_on(session, schedule_id, day) is not None:
-        raise NotPossible(cause=f"The slot of {day} has been dealt with already: a day has one question.")
-    round_ = await post(session, schedule, Slot(day, now), now)
-    if round_ is None:
-        why = await nothing_fits(session, schedule, spec) or NOTHING_FITS
-        raise NotPossible(cause=f"{why} Ask for other levels, topics or kinds, or import more.")
-    return await round_view(session, round_, schedule)
-
-
-async def _advance(session: AsyncSession, schedule: Schedule, skips: frozenset[date], now: datetime) -> None:
-    spec = ScheduleSpec.model_validate(schedule.spec)
-    timetable = timetable_of(spec, skips)
-    for found in due(timetable, now, timedelta(minutes=spec.catch_up_minutes), schedule.since):
-        if found.fate == "skip":
-            if await _pass_over(session, schedule, spec, found.slot, AWAY):
-                await _say_away(session, schedule, spec, found.slot, now)
-        else:
-            await post(session, schedule, found.slot, now, late=found.fate == "late")
-    schedule.since = now
-
-
-async def _pass_over(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, slot: Slot, why: str) -> bool:
-    """Write that the slot asked nothing; False where it has its round."""
-    closes_at = slot.instant + timedelta(minutes=spec.open_minutes)
-    return await rounds.make(session, schedule.id, slot.day, slot.instant, closes_at, skipped=why) is not None
-
-
-async def _leave_post(
-    session: AsyncSession,
-    schedule: Schedule,
-    spec: ScheduleSpec,
-    round_: Round,
-    slot: Slot,
-    now: datetime,
-    late: bool,
-) -> None:
-    assert round_.version_id is not None, "it was just made with a question"
-    ref = f"r{round_.id}"
-    body = QuestionPost(
-        ref=ref,
-        question=view_of(await questions.version(session, round_.version_id), ref),
-        day=slot.day,
-        closes_at=round_.closes_at,
-        late_minutes=int((now - slot.instant).total_seconds() // 60) if late else 0,
-        zone=spec.zone,
-    )
-    catch_up = slot.instant + timedelta(minutes=spec.catch_up_minutes)
-    for channel_id in await schedule_rows.channels_of(session, schedule):
-        await outbox.leave(
-            session,
-            outbox.round_key(round_.id, "question", schedule, channel_id),
-            body,
-            workspace_id=schedule.workspace_id,
-            channel_id=channel_id,
-            round_id=round_.id,
-            due_at=now,
-            give_up_at=min(max(catch_up, now + PATIENCE), round_.closes_at),
-        )
-
-
-async def _say_low(session: AsyncSession, schedule: Schedule, choice: ChosenQuestion, now: datetime) -> None:
-    left = f"{choice.remaining} question{'' if choice.remaining == 1 else 's'}"
-    text = (
-        f"After today's question the schedule has {left} left that it has not asked. Then it repeats the one asked "
-        "longest ago. Import more with `/quiz-admin bank import`, or widen its topics, levels or kinds with "
-        "`/quiz-admin schedule edit`."
-    )
-    await _notice(session, schedule, "low", "The bank runs low", text, now)
-
-
-async def _say_empty(session: AsyncSession, schedule: Schedule, why: str, now: datetime) -> None:
-    text = (
-        f"{why} Nothing was posted, and no streak breaks. Import questions with `/quiz-admin bank import`, "
-        "or widen its topics, levels or kinds with `/quiz-admin schedule edit`."
-    )
-    await _notice(session, schedule, "empty", "No question today", text, now)
-
-
-async def _say_away(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, slot: Slot, now: datetime) -> None:
-    if now - slot.instant > NEWS:
-        return
-    text = (
-        f"The question of {slot.day.isoformat()} was skipped: {AWAY} This schedule catches up for "
-        f"{spec.catch_up_minutes} minutes; `/quiz-admin schedule edit` can make that longer. No streak breaks by it."
-    )
-    await _notice(session, schedule, f"away:{slot.day.isoformat()}", "A question was skipped", text, now)
-
-
-async def _notice(session: AsyncSession, schedule: Schedule, what: str, title: str, text: str, now: datetime) -> None:
-    """Tell the admins, once until a bank is imported."""
-    imports = await banks.count_imports(session, schedule.workspace_id)
-    await notify_admins(session, schedule, f"{what}:{schedule.id}:{imports}", Notice(title=title, text=text), now)
+    return tuple(sorted(Counter(texts).items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_WRONG_TEXTS])

@@ -1,4 +1,7 @@
-"""Members take turns at the sandbox: one of their runs at work and one waiting. Where a run goes is `sandbox`'s."""
+"""Fair access to the sandbox: each member has one job running and one waiting. Also records which devices it has.
+
+Scheduling of runs is the sandbox's own.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Protocol
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
@@ -19,21 +21,25 @@ from sandbox.judging.challenge import Runs
 from sandbox.queue import AsyncQueue, FairQueue, RunRefused
 from sandbox.wire import Outcome, Priority, Run
 from service.errors import Busy
+from service.sandboxes import ReportsHealth, SandboxPort
 from service.store import monitoring
 from service.store.session import Sessions
 from service.wire import AnswerResult
 
-
-class SandboxPort(Runs, Protocol):
-    """What the service needs of a sandbox, or of several behind one client."""
-
-    async def health(self) -> Health:
-        """How it is. Raises SandboxUnreachable where nobody answers."""
-        ...
+log = structlog.get_logger(__name__)
+DEVICE_INTERVAL_SECONDS = 30
+STARTUP_INTERVAL_SECONDS = 2
+"""Interval until the first sandbox answers, seconds. A sandbox needs some seconds to start."""
+DEVICE_EXPIRY = timedelta(minutes=10)
+"""Time after which an unseen device is forgotten. A restarted sandbox is back before that."""
+RUNS_PER_JUDGEMENT = 3
+"""Runs of one judgment: the cases, the reference, the answer."""
+HEALTH_TIMEOUT_SECONDS = 1.0
+"""Time a sandbox has to report its health before a reply goes out without an estimate, seconds."""
 
 
 class FairSandbox:
-    """A sandbox that knows who has something at work in it, over all its machines."""
+    """A sandbox shared fairly by members, over all its machines."""
 
     def __init__(self, sandbox: SandboxPort) -> None:
         self._sandbox = sandbox
@@ -41,18 +47,18 @@ class FairSandbox:
         self._queue = AsyncQueue(FairQueue(concurrency=sys.maxsize, max_waiting=sys.maxsize), time.monotonic)
 
     async def run(self, run: Run) -> Outcome:
-        """The Outcome of a run that nobody waits for."""
+        """Returns the outcome of a run that nobody waits for."""
         return await self._sandbox.run(run)
 
     async def health(self) -> Health:
-        """How the sandbox is. Raises SandboxUnreachable where nobody answers."""
+        """Returns the sandbox's health. Raises SandboxUnreachable if nothing answers."""
         return await self._sandbox.health()
 
     @asynccontextmanager
     async def turn(self, member_id: int, priority: Priority) -> AsyncIterator[MemberTurn]:
-        """A member's time for one thing, however many runs it takes; begins when their last one is over.
+        """Waits for the member's turn and yields the sandbox for one job of any number of runs.
 
-        Raises Busy where another of theirs is waiting already, and after the block where a machine had no room.
+        Raises Busy if another job of theirs is waiting already, and after the block if a machine had no room.
         """
         owner = str(member_id)
         try:
@@ -66,58 +72,46 @@ class FairSandbox:
 
 
 class MemberTurn:
-    """The sandbox as one member has it during their turn."""
+    """The sandbox during a member's turn."""
 
     def __init__(self, sandbox: Runs, owner: str, priority: Priority) -> None:
         self._sandbox = sandbox
         self._owner = owner
         self._priority = priority
         self.refused = ""
-        """What is to be said where a machine had no room for one of its runs."""
+        """Message of a machine that had no room for one of the runs."""
 
     async def run(self, run: Run) -> Outcome:
-        """The Outcome of one of its runs."""
+        """Returns the outcome of one run."""
         # The cases and the reference are the service's own runs, though they run within the member's turn.
         owner = "" if run.role in ("cases", "reference") else self._owner
         outcome = await self._sandbox.run(replace(run, owner=owner, priority=self._priority))
-        # That a machine has no GPU is nothing that waiting mends.
+        # Waiting does not help if a machine has no GPU.
         if outcome.refused in ("member", "full"):
             self.refused = outcome.detail
         return outcome
 
 
-# Workers note where their sandboxes can compute, so that every process knows which questions can be judged.
-
-
-log = structlog.get_logger(__name__)
-
-EVERY_S = 30
-SOON_S = 2
-"""While nobody has answered yet: a sandbox needs some seconds to start."""
-FORGOTTEN = timedelta(minutes=10)
-"""A sandbox that is started again, on a new version or by its host, is back before that."""
-
-
-async def note_devices(sessions: Sessions, sandbox: FairSandbox, now: datetime) -> bool:
-    """Write down what the sandboxes have; whether any answered."""
+async def record_devices(sessions: Sessions, sandbox: FairSandbox, now: datetime) -> bool:
+    """Records the devices of the sandboxes. Returns whether any sandbox answered."""
     try:
         found = (await sandbox.health()).devices
     except SandboxUnreachable:
         found = ()
     async with sessions.begin() as session:
-        await monitoring.record_devices(session, found, now, now - FORGOTTEN)
+        await monitoring.record_devices(session, found, now, now - DEVICE_EXPIRY)
     return bool(found)
 
 
 @asynccontextmanager
-async def noting_devices(
+async def record_devices_periodically(
     sessions: Sessions, sandbox: FairSandbox | None, clock: Callable[[], datetime]
 ) -> AsyncIterator[None]:
-    """Do so every now and then until the block ends; nothing where there is no sandbox."""
+    """Records devices periodically until the block exits. Does nothing without a sandbox."""
     if sandbox is None:
         yield
         return
-    task = asyncio.create_task(_keep(sessions, sandbox, clock), name="devices")
+    task = asyncio.create_task(_record_forever(sessions, sandbox, clock), name="devices")
     try:
         yield
     finally:
@@ -125,46 +119,32 @@ async def noting_devices(
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def _keep(sessions: Sessions, sandbox: FairSandbox, clock: Callable[[], datetime]) -> None:
+async def _record_forever(sessions: Sessions, sandbox: FairSandbox, clock: Callable[[], datetime]) -> None:
     while True:
         answered = False
         try:
-            answered = await note_devices(sessions, sandbox, clock())
+            answered = await record_devices(sessions, sandbox, clock())
         except (SQLAlchemyError, OSError) as error:
             log.warning("devices not noted", error=str(error))
-        await asyncio.sleep(EVERY_S if answered else SOON_S)
+        await asyncio.sleep(DEVICE_INTERVAL_SECONDS if answered else STARTUP_INTERVAL_SECONDS)
 
 
-# What somebody whose code has to wait is told at once: how many are before them, and about how long it takes.
-
-
-RUNS = 3
-"""Of one judgement: the cases, the reference, the answer."""
-PATIENCE_S = 1.0
-"""Nobody's answer waits longer for this."""
-
-
-class ReportsHealth(Protocol):
-    """What is asked how long things take."""
-
-    async def health(self) -> Health: ...
-
-
-def seconds_of(before: int, health: Health) -> float | None:
-    """How long so many judgements take, where those before them wait as well; None where a run starts at once."""
+def estimate_wait(before: int, health: Health) -> float | None:
+    """Returns how long this many judgments take with what waits before them, seconds. Returns None if a run starts
+    at once."""
     if health.wait_s <= 0:
         return None
-    # A run that comes now waits for all that wait, and until one of those at work is done.
-    return before * RUNS * health.wait_s / (health.waiting + 1)
+    # A new run waits for everything in the queue, and for one of the running ones to end.
+    return before * RUNS_PER_JUDGEMENT * health.wait_s / (health.waiting + 1)
 
 
-async def with_wait(receipt: AnswerResult, sandbox: ReportsHealth | None) -> AnswerResult:
-    """The receipt as it is told: of an answer that is judged at once there is nothing to tell."""
+async def add_wait_estimate(receipt: AnswerResult, sandbox: ReportsHealth | None) -> AnswerResult:
+    """Adds the waiting time to the receipt of an answer that has to wait."""
     if not receipt.before or sandbox is None:
         return receipt
     try:
-        async with asyncio.timeout(PATIENCE_S):
-            seconds = seconds_of(receipt.before, await sandbox.health())
+        async with asyncio.timeout(HEALTH_TIMEOUT_SECONDS):
+            seconds = estimate_wait(receipt.before, await sandbox.health())
     except (SandboxUnreachable, TimeoutError):
         return receipt
     if seconds is None:

@@ -1,4 +1,4 @@
-"""Admins' work on schedules: made, changed, paused, looked at. What is posted when is `daily`'s business."""
+"""Admin operations on schedules, and what a schedule posts next. Posting is in `service.rounds.rounds`."""
 
 from __future__ import annotations
 
@@ -10,162 +10,90 @@ from datetime import date, datetime, timedelta
 from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.domain.calendar import Slot, Timetable, next_slot, slot_instant, zone_named
-from service.domain.choosing import ChosenQuestion, ScheduleFilter, choose
+from service.domain.calendar import Slot, Timetable, get_zone, next_slot, slot_instant
+from service.domain.choosing import ChosenQuestion, ScheduleFilter, choose_question
 from service.errors import NotFound, NotPossible
-from service.rounds.views import view_of
+from service.rounds.views import build_question_view
 from service.store import banks
 from service.store import schedules as rows
 from service.store.members import Caller
-from service.store.questions import version
+from service.store.questions import get_version
 from service.store.tables import Channel, Schedule
-from service.wire import ChannelView, LowView, Platform, RoundView, ScheduleSpec, ScheduleView, TopicCount
-
-# The topics a workspace has questions in, and a word of help where one is misspelt.
-
-
-async def topic_counts(session: AsyncSession, workspace_id: int) -> tuple[TopicCount, ...]:
-    """Every topic with the number of its questions that may be asked, by name."""
-    rows = await banks.topic_counts(session, workspace_id)
-    return tuple(TopicCount(topic=topic, questions=count) for topic, count in rows)
-
-
-async def checked_topics(session: AsyncSession, workspace_id: int, wanted: Iterable[str]) -> tuple[str, ...]:
-    """`wanted` as the bank writes them; refused, with the closest names, for one no question has or lies below."""
-    known = _with_above(topic for topic, _ in await banks.topic_counts(session, workspace_id))
-    found = []
-    for topic in wanted:
-        if (path := known.get(topic.strip("/ ").lower())) is None:
-            raise NotFound(what=f"topic {topic!r}", cure=_cure(topic, sorted(known)))
-        found.append(path)
-    return tuple(dict.fromkeys(found))
-
-
-def _with_above(topics: Iterable[str]) -> dict[str, str]:
-    """`Tensors/memory` as itself and as `Tensors`, by its lower-case form."""
-    paths = [topic.split("/") for topic in topics if topic]
-    above = ("/".join(path[:depth]) for path in paths for depth in range(1, len(path) + 1))
-    return {path.lower(): path for path in above}
-
-
-def _cure(topic: str, known: list[str]) -> str:
-    if not known:
-        return "The bank names no topics; leave the topic out."
-    close = difflib.get_close_matches(topic.lower(), known, 3, 0.6)
-    close += [path for path in known if topic.lower() in path.split("/") and path not in close]
-    if close:
-        return f"Did you mean {' or '.join(close[:3])}?"
-    return "See them all with /quiz topics."
-
+from service.wire import ChannelView, LowView, Platform, QuestionRef, RoundView, ScheduleSpec, ScheduleView, TopicCount
 
 PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
 ONLY_FOR_GPU = "Every question that fits is judged on a GPU, and no sandbox has one."
-SHOWN = 3
-"""How many coming slots a view names."""
-
-
-def timetable_of(spec: ScheduleSpec, skips: frozenset[date] = frozenset()) -> Timetable:
-    """When a schedule posts. Raises ValueError, with a cure, for a zone or calendar nobody knows."""
-    return Timetable(
-        at=spec.at,
-        weekdays=frozenset(spec.weekdays),
-        zone=spec.zone,
-        country=spec.country or None,
-        skips=skips,
-    )
-
-
-def wishes_of(spec: ScheduleSpec) -> ScheduleFilter:
-    """What a schedule asks for, in the terms of choosing."""
-    return ScheduleFilter(topics=spec.topics, levels=spec.levels, kinds=spec.kinds, memory_days=spec.memory_days)
-
-
-def coming(timetable: Timetable, now: datetime) -> tuple[Slot, ...]:
-    """The next slots after `now`; fewer where the year has no more."""
-    found: list[Slot] = []
-    while len(found) < SHOWN and (slot := next_slot(timetable, found[-1].instant if found else now)):
-        found.append(slot)
-    return tuple(found)
-
-
-async def next_instant(session: AsyncSession, schedule: Schedule, now: datetime) -> datetime | None:
-    """When the schedule posts next: on a day whose slot was not dealt with. None where it is paused or removed."""
-    if schedule.paused_at is not None or schedule.removed_at is not None:
-        return None
-    timetable = timetable_of(ScheduleSpec.model_validate(schedule.spec), await rows.skips(session, schedule.id))
-    slot = next_slot(timetable, now)
-    while slot is not None and await rows.round_on(session, schedule.id, slot.day) is not None:
-        slot = next_slot(timetable, slot.instant)
-    return slot.instant if slot else None
+SLOTS_SHOWN = 3
+"""Number of next slots in a view."""
 
 
 async def add(
     session: AsyncSession, caller: Caller, channel_id: int, spec: ScheduleSpec, now: datetime
 ) -> ScheduleView:
-    """A schedule for the channel, from its next slot on. Refused, with a cure, for one that could never post."""
-    spec = await _checked(session, caller, spec)
+    """Adds a schedule to the channel from its next slot on. Raises NotPossible or NotFound if it could never post."""
+    spec = await _validate(session, caller, spec)
     row = rows.add(session, caller, channel_id, spec.model_dump(mode="json"), now)
     await session.flush()
-    return await _view(session, *await _found(session, caller, row.id), now)
+    return await _view_schedule(session, *await _lock_schedule(session, caller, row.id), now)
 
 
 async def edit(
     session: AsyncSession, caller: Caller, schedule_id: int, spec: ScheduleSpec, now: datetime
 ) -> ScheduleView:
-    """Change a schedule. A round that was posted stays as it is, and its day gets no second one."""
-    row, channel = await _found(session, caller, schedule_id)
-    row.spec = (await _checked(session, caller, spec)).model_dump(mode="json")
-    # What the new times would have posted in the past is not owed.
+    """Changes a schedule. A posted round stays as it is, and its day gets no second one."""
+    row, channel = await _lock_schedule(session, caller, schedule_id)
+    row.spec = (await _validate(session, caller, spec)).model_dump(mode="json")
+    # Slots that the new times would have had in the past are not posted.
     row.since = now
-    return await _view(session, row, channel, now)
+    return await _view_schedule(session, row, channel, now)
 
 
-async def listed(session: AsyncSession, caller: Caller, now: datetime) -> tuple[ScheduleView, ...]:
-    """The workspace's schedules, oldest first."""
-    found = await rows.all_of(session, caller.workspace_id)
-    return tuple([await _view(session, row, channel, now) for row, channel in found])
+async def list_schedules(session: AsyncSession, caller: Caller, now: datetime) -> tuple[ScheduleView, ...]:
+    """Returns the workspace's schedules, oldest first."""
+    found = await rows.list_schedules(session, caller.workspace_id)
+    return tuple([await _view_schedule(session, row, channel, now) for row, channel in found])
 
 
 async def pause(session: AsyncSession, caller: Caller, schedule_id: int, paused: bool, now: datetime) -> ScheduleView:
-    """Stop posting, or go on from the next slot: nothing of the pause is made up for."""
-    row, channel = await _found(session, caller, schedule_id)
+    """Pauses posting, or resumes it at the next slot without catching up."""
+    row, channel = await _lock_schedule(session, caller, schedule_id)
     if paused and row.paused_at is None:
         row.paused_at = now
     elif not paused and row.paused_at is not None:
         row.paused_at, row.since = None, now
-    return await _view(session, row, channel, now)
+    return await _view_schedule(session, row, channel, now)
 
 
 async def skip(session: AsyncSession, caller: Caller, schedule_id: int, day: date, now: datetime) -> ScheduleView:
-    """Post nothing on the local date `day`; refused where that day's question has been posted or the day is over."""
-    row, channel = await _found(session, caller, schedule_id)
+    """Skips the local date `day`. Raises NotPossible if its question was posted or the day is over."""
+    row, channel = await _lock_schedule(session, caller, schedule_id)
     spec = ScheduleSpec.model_validate(row.spec)
-    round_ = await rows.round_on(session, schedule_id, day)
+    round_ = await rows.find_round(session, schedule_id, day)
     if round_ is not None and round_.skipped is None:
         raise NotPossible(cause=f"The question of {day} has been posted already. Close its round with close-now.")
-    if day < now.astimezone(zone_named(spec.zone)).date():
+    if day < now.astimezone(get_zone(spec.zone)).date():
         raise NotPossible(cause=f"{day} is over: only today and days to come can be skipped.")
-    if slot_instant(timetable_of(spec), day) is None:
+    if slot_instant(build_timetable(spec), day) is None:
         raise NotPossible(cause=f"{day} is a {day:%A} without a question in this schedule: there is nothing to skip.")
-    await rows.skip(session, schedule_id, day)
-    return await _view(session, row, channel, now)
+    await rows.add_skip(session, schedule_id, day)
+    return await _view_schedule(session, row, channel, now)
 
 
 async def preview(session: AsyncSession, caller: Caller, schedule_id: int, now: datetime) -> RoundView:
-    """The round of the next slot, as it would be if nothing changed until then; its `id` is 0: there is none yet."""
-    row, _ = await _found(session, caller, schedule_id)
+    """Returns the round of the next slot as it would be if nothing changed until then. Its `id` is 0."""
+    row, _ = await _lock_schedule(session, caller, schedule_id)
     spec = ScheduleSpec.model_validate(row.spec)
-    slot = next_slot(timetable_of(spec, await rows.skips(session, row.id)), now)
+    slot = next_slot(build_timetable(spec, await rows.list_skips(session, row.id)), now)
     if slot is None:
         raise NotPossible(cause="This schedule has no slot within a year: its holidays and skips leave no day.")
-    choice = await choice_for(session, row, spec, slot.day)
+    choice = await choose_for_day(session, row, spec, slot.day)
     if choice is None:
-        why = await nothing_fits(session, row, spec)
+        why = await explain_no_choice(session, row, spec)
         raise NotPossible(cause=why or "No question of the bank fits this schedule any more: import more, or widen it.")
     return RoundView(
         id=0,
         day=slot.day,
-        question=view_of(await version(session, int(choice.id)), "r0"),
+        question=build_question_view(await get_version(session, int(choice.id)), str(QuestionRef("round", 0))),
         opens_at=slot.instant,
         closes_at=slot.instant + timedelta(minutes=spec.open_minutes),
         answers=0,
@@ -173,37 +101,25 @@ async def preview(session: AsyncSession, caller: Caller, schedule_id: int, now: 
     )
 
 
-async def choice_for(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, day: date) -> ChosenQuestion | None:
-    """The question of the schedule's slot on local date `day`; None where none fits. The same until rows change."""
-    known = await banks.candidates(session, workspace_id=schedule.workspace_id, schedule_id=schedule.id)
-    history = await banks.asked_in(session, schedule.id)
-    return choose(known, history, wishes_of(spec), f"{schedule.id}:{day}", day)
-
-
-async def nothing_fits(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec) -> str:
-    """Why there is no choice, where more is to be said than that no question of the bank fits."""
-    return await _for_gpu(session, spec, schedule.workspace_id, schedule.id)
-
-
 async def share(
     session: AsyncSession, caller: Caller, schedule_id: int, channel_id: int, now: datetime
 ) -> ScheduleView:
-    """Have the schedule post to this channel too, from its next slot on: one round, one board, a post and a reveal in
+    """Adds a channel to the schedule from its next slot on: one round and one board, with a post and a reveal in
     each channel."""
-    row, channel = await _found(session, caller, schedule_id)
-    if channel_id in await rows.channels_of(session, row):
+    row, channel = await _lock_schedule(session, caller, schedule_id)
+    if channel_id in await rows.list_channels(session, row):
         raise NotPossible(cause=f"Schedule {schedule_id} posts to this channel already.")
-    await rows.share(session, row, channel_id, now)
-    return await _view(session, row, channel, now)
+    await rows.add_channel(session, row, channel_id, now)
+    return await _view_schedule(session, row, channel, now)
 
 
 async def unshare(
     session: AsyncSession, caller: Caller, schedule_id: int, channel_id: int, now: datetime
 ) -> ScheduleView:
-    """Have the schedule no longer post to this channel; a round that was posted there is still revealed there.
-    Refused for the only channel it has."""
-    row, channel = await _found(session, caller, schedule_id)
-    channels = await rows.channels_of(session, row)
+    """Removes a channel from the schedule. A round posted there is still revealed there. Raises NotPossible for the
+    only channel."""
+    row, channel = await _lock_schedule(session, caller, schedule_id)
+    channels = await rows.list_channels(session, row)
     if channel_id not in channels:
         raise NotPossible(cause=f"Schedule {schedule_id} does not post to this channel.")
     if len(channels) == 1:
@@ -213,83 +129,174 @@ async def unshare(
     if channel_id == row.channel_id:
         row.channel_id, channel_id = channels[1], channels[1]
         await session.flush()
-        _, channel = await _found(session, caller, schedule_id)
-    await rows.unshare(session, row, channel_id)
-    return await _view(session, row, channel, now)
+        _, channel = await _lock_schedule(session, caller, schedule_id)
+    await rows.remove_channel(session, row, channel_id)
+    return await _view_schedule(session, row, channel, now)
 
 
 async def remove(session: AsyncSession, caller: Caller, schedule_id: int, now: datetime) -> None:
-    """Post nothing more. A round that is open still closes, and all points stay."""
-    row, _ = await _found(session, caller, schedule_id)
+    """Removes the schedule. An open round still closes, and all points stay."""
+    row, _ = await _lock_schedule(session, caller, schedule_id)
     row.removed_at = now
 
 
-async def low(session: AsyncSession, caller: Caller, now: datetime) -> tuple[LowView, ...]:
-    """How many questions each schedule has left before it repeats itself, the lowest first."""
+async def list_low(session: AsyncSession, caller: Caller, now: datetime) -> tuple[LowView, ...]:
+    """Returns how many questions each schedule has left before it repeats itself, lowest first."""
     found = []
-    for row, channel in await rows.all_of(session, caller.workspace_id):
-        found.append(LowView(schedule=row.id, channel_name=_name(channel), left=await left(session, row, now)))
+    for row, channel in await rows.list_schedules(session, caller.workspace_id):
+        found.append(
+            LowView(schedule=row.id, channel_name=_channel_name(channel), left=await count_left(session, row, now))
+        )
     return tuple(sorted(found, key=lambda view: (view.left, view.schedule)))
 
 
-async def left(session: AsyncSession, schedule: Schedule, now: datetime) -> int:
-    """How many questions the schedule can still ask without repeating itself."""
+async def count_left(session: AsyncSession, schedule: Schedule, now: datetime) -> int:
+    """Returns how many questions the schedule can still ask without repeating itself."""
     spec = ScheduleSpec.model_validate(schedule.spec)
-    slot = next_slot(timetable_of(spec), now)
-    chosen = await choice_for(session, schedule, spec, slot.day if slot else now.date())
+    slot = next_slot(build_timetable(spec), now)
+    chosen = await choose_for_day(session, schedule, spec, slot.day if slot else now.date())
     return 0 if chosen is None or "repeat" in chosen.warnings else chosen.remaining + 1
 
 
-async def _found(session: AsyncSession, caller: Caller, schedule_id: int) -> tuple[Schedule, Channel]:
-    found = await rows.find(session, caller.workspace_id, schedule_id)
+def build_timetable(spec: ScheduleSpec, skips: frozenset[date] = frozenset()) -> Timetable:
+    """Returns the timetable of a spec. Raises ValueError, with a suggestion, for an unknown zone or calendar."""
+    return Timetable(
+        at=spec.at,
+        weekdays=frozenset(spec.weekdays),
+        zone=spec.zone,
+        country=spec.country or None,
+        skips=skips,
+    )
+
+
+def build_filter(spec: ScheduleSpec) -> ScheduleFilter:
+    """Returns the filter of a spec."""
+    return ScheduleFilter(topics=spec.topics, levels=spec.levels, kinds=spec.kinds, memory_days=spec.memory_days)
+
+
+def next_slots(timetable: Timetable, now: datetime) -> tuple[Slot, ...]:
+    """Returns the next slots after `now`, fewer if the year has no more."""
+    found: list[Slot] = []
+    while len(found) < SLOTS_SHOWN and (slot := next_slot(timetable, found[-1].instant if found else now)):
+        found.append(slot)
+    return tuple(found)
+
+
+async def next_posting(session: AsyncSession, schedule: Schedule, now: datetime) -> datetime | None:
+    """Returns when the schedule posts next, ignoring days whose slot is processed. Returns None if it is paused or
+    removed."""
+    if schedule.paused_at is not None or schedule.removed_at is not None:
+        return None
+    timetable = build_timetable(ScheduleSpec.model_validate(schedule.spec), await rows.list_skips(session, schedule.id))
+    slot = next_slot(timetable, now)
+    while slot is not None and await rows.find_round(session, schedule.id, slot.day) is not None:
+        slot = next_slot(timetable, slot.instant)
+    return slot.instant if slot else None
+
+
+async def choose_for_day(
+    session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, day: date
+) -> ChosenQuestion | None:
+    """Returns the question for the schedule's slot on local date `day`, or None if none fits. Stable until rows
+    change."""
+    known = await banks.list_candidates(session, workspace_id=schedule.workspace_id, schedule_id=schedule.id)
+    history = await banks.list_past_rounds(session, schedule.id)
+    return choose_question(known, history, build_filter(spec), f"{schedule.id}:{day}", day)
+
+
+async def explain_no_choice(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec) -> str:
+    """Returns why no question fits if there is a special reason, or an empty string."""
+    return await _explain_gpu(session, spec, schedule.workspace_id, schedule.id)
+
+
+async def list_topics(session: AsyncSession, workspace_id: int) -> tuple[TopicCount, ...]:
+    """Returns each topic with the number of its questions that may be asked, by name."""
+    rows = await banks.count_topics(session, workspace_id)
+    return tuple(TopicCount(topic=topic, questions=count) for topic, count in rows)
+
+
+async def resolve_topics(session: AsyncSession, workspace_id: int, wanted: Iterable[str]) -> tuple[str, ...]:
+    """Returns `wanted` spelled as in the bank. Raises NotFound, with similar names, for a topic without questions."""
+    known = _topic_paths(topic for topic, _ in await banks.count_topics(session, workspace_id))
+    found = []
+    for topic in wanted:
+        if (path := known.get(topic.strip("/ ").lower())) is None:
+            raise NotFound(what=f"topic {topic!r}", cure=_suggest_topics(topic, sorted(known)))
+        found.append(path)
+    return tuple(dict.fromkeys(found))
+
+
+def _topic_paths(topics: Iterable[str]) -> dict[str, str]:
+    """Returns `Tensors/memory` as itself and as `Tensors`, by lower-case form."""
+    paths = [topic.split("/") for topic in topics if topic]
+    above = ("/".join(path[:depth]) for path in paths for depth in range(1, len(path) + 1))
+    return {path.lower(): path for path in above}
+
+
+def _suggest_topics(topic: str, known: list[str]) -> str:
+    if not known:
+        return "The bank names no topics; leave the topic out."
+    close = difflib.get_close_matches(topic.lower(), known, 3, 0.6)
+    close += [path for path in known if topic.lower() in path.split("/") and path not in close]
+    if close:
+        return f"Did you mean {' or '.join(close[:3])}?"
+    return "See them all with /quiz topics."
+
+
+async def _lock_schedule(session: AsyncSession, caller: Caller, schedule_id: int) -> tuple[Schedule, Channel]:
+    found = await rows.lock_schedule(session, caller.workspace_id, schedule_id)
     if found is None:
         raise NotFound(what=f"schedule {schedule_id}", cure="See their numbers with schedule list.")
     return found
 
 
-async def _checked(session: AsyncSession, caller: Caller, spec: ScheduleSpec) -> ScheduleSpec:
-    """`spec` with its topics as the bank writes them; refused where nothing could ever be posted."""
+async def _validate(session: AsyncSession, caller: Caller, spec: ScheduleSpec) -> ScheduleSpec:
+    """Returns `spec` with topics spelled as in the bank. Raises NotPossible or NotFound if it could never post."""
     if not spec.weekdays:
         raise NotPossible(cause="A schedule needs at least one weekday, such as mon-fri.")
     try:
-        timetable_of(spec)
+        build_timetable(spec)
     except ValueError as error:
         raise NotPossible(cause=_sentence(str(error))) from None
-    wanted = await checked_topics(session, caller.workspace_id, spec.topics)
+    wanted = await resolve_topics(session, caller.workspace_id, spec.topics)
     spec = spec.model_copy(update={"topics": wanted, "weekdays": tuple(sorted(set(spec.weekdays)))})
-    known = await banks.candidates(session, workspace_id=caller.workspace_id, schedule_id=None)
-    anything = dataclasses.replace(wishes_of(spec), memory_days=0)
-    if choose(known, [], anything, "", date.min) is None:
-        why = await _for_gpu(session, spec, caller.workspace_id) or "No question of the bank fits."
+    known = await banks.list_candidates(session, workspace_id=caller.workspace_id, schedule_id=None)
+    anything = dataclasses.replace(build_filter(spec), memory_days=0)
+    if choose_question(known, [], anything, "", date.min) is None:
+        why = await _explain_gpu(session, spec, caller.workspace_id) or "No question of the bank fits."
         raise NotPossible(cause=f"{why.removesuffix('.')}: ask for other levels, topics or kinds, or import more.")
     return spec
 
 
-async def _for_gpu(session: AsyncSession, spec: ScheduleSpec, workspace_id: int, schedule_id: int | None = None) -> str:
-    known = await banks.candidates(session, workspace_id=workspace_id, schedule_id=schedule_id, anywhere=True)
-    anything = dataclasses.replace(wishes_of(spec), memory_days=0)
-    return "" if choose(known, [], anything, "", date.min) is None else ONLY_FOR_GPU
+async def _explain_gpu(
+    session: AsyncSession, spec: ScheduleSpec, workspace_id: int, schedule_id: int | None = None
+) -> str:
+    known = await banks.list_candidates(session, workspace_id=workspace_id, schedule_id=schedule_id, anywhere=True)
+    anything = dataclasses.replace(build_filter(spec), memory_days=0)
+    return "" if choose_question(known, [], anything, "", date.min) is None else ONLY_FOR_GPU
 
 
-async def _view(session: AsyncSession, row: Schedule, channel: Channel, now: datetime) -> ScheduleView:
+async def _view_schedule(session: AsyncSession, row: Schedule, channel: Channel, now: datetime) -> ScheduleView:
     spec = ScheduleSpec.model_validate(row.spec)
-    slots = coming(timetable_of(spec, await rows.skips(session, row.id)), now)
+    slots = next_slots(build_timetable(spec, await rows.list_skips(session, row.id)), now)
     return ScheduleView(
         id=row.id,
         channel=channel.external_id,
-        channel_name=_name(channel),
+        channel_name=_channel_name(channel),
         spec=spec,
         paused=row.paused_at is not None,
-        platform=PLATFORM.validate_python(await rows.platform_of(session, channel)),
+        platform=PLATFORM.validate_python(await rows.get_platform(session, channel)),
         shared=tuple(
-            ChannelView(platform=PLATFORM.validate_python(platform), channel=other.external_id, name=_name(other))
-            for other, platform in await rows.shared_with(session, row.id)
+            ChannelView(
+                platform=PLATFORM.validate_python(platform), channel=other.external_id, name=_channel_name(other)
+            )
+            for other, platform in await rows.list_shared_channels(session, row.id)
         ),
         next=() if row.paused_at else tuple(slot.instant for slot in slots),
     )
 
 
-def _name(channel: Channel) -> str:
+def _channel_name(channel: Channel) -> str:
     return channel.name or channel.external_id
 
 

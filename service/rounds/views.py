@@ -1,4 +1,4 @@
-"""Questions as members may see them, and their keys as they may see them later. Who may, and when, is not said here."""
+"""Builds the views of questions and answer keys. Callers decide who may see them and when."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from questions.model import Option, Question
-from service.domain.choosing import shuffled
+from service.domain.choosing import shuffle_options
 from service.domain.import_plan import is_generated
 from service.store.questions import Version
 from service.wire import AnswerKey, OptionKey, OptionView, QuestionView
 
-PUBLIC = "everyone"
-"""Whose order a channel's post shows: a document's own often has the right option first."""
+CHANNEL_ORDER = "everyone"
+"""Order of a channel's post, which belongs to no member. A document often has the right option first."""
 
 
-def view_of(version: Version, ref: str = "", member_id: int | None = None) -> QuestionView:
-    """The question without its key, options in the order of that member (of the channel's post where None)."""
+def build_question_view(version: Version, ref: str = "", member_id: int | None = None) -> QuestionView:
+    """Returns the question without its key, with options in the member's order, or in the channel's if None."""
     question = version.question
-    member = PUBLIC if member_id is None else str(member_id)
+    member = CHANNEL_ORDER if member_id is None else str(member_id)
     return QuestionView(
         id=question.id,
         version=version.number,
@@ -27,7 +27,9 @@ def view_of(version: Version, ref: str = "", member_id: int | None = None) -> Qu
         level=question.level,
         topic=question.topic,
         program=question.program,
-        options=tuple(OptionView(id=option.id, text=option.text) for option in _ordered(question, member, ref)),
+        options=tuple(
+            OptionView(id=option.id, text=option.text) for option in _shuffled_options(question, member, ref)
+        ),
         several=sum(option.right for option in question.options) > 1,
         starter=question.task.starter if question.task else "",
         entry=question.task.entry if question.task else "",
@@ -37,12 +39,12 @@ def view_of(version: Version, ref: str = "", member_id: int | None = None) -> Qu
     )
 
 
-def key_of(version: Version, ref: str = "", chosen: Iterable[str] = ()) -> AnswerKey:
-    """What is right and why; `chosen` are the option ids members chose, each as often as it was."""
+def build_answer_key(version: Version, ref: str = "", chosen: Iterable[str] = ()) -> AnswerKey:
+    """Returns the key and explanation. `chosen` holds the option ids that members chose, with repetitions."""
     question, counts = version.question, Counter(chosen)
     return AnswerKey(
-        question=view_of(version, ref),
-        answer=_answer(question),
+        question=build_question_view(version, ref),
+        answer=_answer_text(question),
         why=question.why,
         proof=question.proof,
         options=_option_keys(question, ref, counts),
@@ -57,16 +59,16 @@ def _option_keys(question: Question, ref: str, counts: Mapping[str, int]) -> tup
         OptionKey(
             id=option.id, text=option.text, right=option.right, reason=option.reason, chosen_by=counts.get(option.id, 0)
         )
-        for option in _ordered(question, PUBLIC, ref)
+        for option in _shuffled_options(question, CHANNEL_ORDER, ref)
     )
 
 
-def _ordered(question: Question, member: str, ref: str) -> list[Option]:
+def _shuffled_options(question: Question, member: str, ref: str) -> list[Option]:
     by_id = {option.id: option for option in question.options}
-    return [by_id[id_] for id_ in shuffled(by_id, member, ref)]
+    return [by_id[id_] for id_ in shuffle_options(by_id, member, ref)]
 
 
-def _answer(question: Question) -> str:
+def _answer_text(question: Question) -> str:
     if question.kind == "choice":
         return "; ".join(option.text for option in question.options if option.right)
     if question.task is not None:

@@ -1,4 +1,4 @@
-"""Answers, what stands of them and their verdicts, as rows. What they are worth is `scoring`'s business."""
+"""Rows of answers, current answers and verdicts. Scoring is in `service.domain.scoring`."""
 
 from __future__ import annotations
 
@@ -27,21 +27,15 @@ from service.wire import AnswerInput, VerdictView
 
 @dataclass(frozen=True, slots=True)
 class RoundEntry:
-    """What one member has in a round when its books are made."""
+    """A member's current answer in a round, for grading."""
 
     answer: AnswerRow
     member: Member
-    """Whose it is: of the answer, or the one they turned out to be."""
+    """The author, or the member they were merged into."""
     verdict: VerdictRow | None
 
 
-async def standing(session: AsyncSession, round_id: int, member_id: int) -> AnswerRow | None:
-    """The member's answer that counts."""
-    query = select(AnswerRow).join(CurrentAnswer, CurrentAnswer.answer_id == AnswerRow.id)
-    return await session.scalar(query.where(CurrentAnswer.round_id == round_id, CurrentAnswer.member_id == member_id))
-
-
-async def log(
+async def append(
     session: AsyncSession,
     caller: Caller,
     version_id: int,
@@ -50,7 +44,7 @@ async def log(
     at: datetime,
     round_id: int | None = None,
 ) -> AnswerRow:
-    """Write an answer to the log, numbered in its round; the caller's member row is locked meanwhile."""
+    """Appends an answer to the log, numbered within its round. Call with the caller's member row locked."""
     number = 0
     if round_id is not None:
         mine = select(func.count()).where(AnswerRow.round_id == round_id, AnswerRow.member_id == caller.member_id)
@@ -71,8 +65,8 @@ async def log(
     return row
 
 
-async def let_stand(session: AsyncSession, answer: AnswerRow) -> None:
-    """Makes this the answer of its member that counts in its round."""
+async def set_current(session: AsyncSession, answer: AnswerRow) -> None:
+    """Makes this the current answer of its member in its round."""
     values = {"round_id": answer.round_id, "member_id": answer.member_id, "answer_id": answer.id}
     made = insert(CurrentAnswer).values(values)
     changed = made.on_conflict_do_update(
@@ -81,61 +75,13 @@ async def let_stand(session: AsyncSession, answer: AnswerRow) -> None:
     await session.execute(changed)
 
 
-async def entries(session: AsyncSession, round_id: int) -> Sequence[RoundEntry]:
-    """Every answer that counts in the round, the earliest first."""
-    return [RoundEntry(*row) for row in await session.execute(_entries().where(CurrentAnswer.round_id == round_id))]
+async def get_current(session: AsyncSession, round_id: int, member_id: int) -> AnswerRow | None:
+    """Returns the member's current answer in the round."""
+    query = select(AnswerRow).join(CurrentAnswer, CurrentAnswer.answer_id == AnswerRow.id)
+    return await session.scalar(query.where(CurrentAnswer.round_id == round_id, CurrentAnswer.member_id == member_id))
 
 
-async def entry(session: AsyncSession, answer_id: int) -> RoundEntry | None:
-    """The answer, where it is one that counts."""
-    row = (await session.execute(_entries().where(CurrentAnswer.answer_id == answer_id))).one_or_none()
-    return None if row is None else RoundEntry(*row)
-
-
-def _entries() -> Select[AnswerRow, Member, VerdictRow]:
-    return (
-        select(AnswerRow, Member, VerdictRow)
-        .join(CurrentAnswer, CurrentAnswer.answer_id == AnswerRow.id)
-        .join(Member, Member.id == CurrentAnswer.member_id)
-        .outerjoin(VerdictRow, (VerdictRow.answer_id == AnswerRow.id) & (VerdictRow.version_id == AnswerRow.version_id))
-        .order_by(AnswerRow.at, AnswerRow.id)
-    )
-
-
-async def count(session: AsyncSession, round_id: int) -> int:
-    """How many members have answered the round."""
-    return int(await session.scalar(select(func.count()).where(CurrentAnswer.round_id == round_id)) or 0)
-
-
-async def unjudged(session: AsyncSession, answer_id: int) -> AnswerRow | None:
-    """The answer, unless it has its verdict already."""
-    judged = select(VerdictRow.id).where(
-        VerdictRow.answer_id == AnswerRow.id, VerdictRow.version_id == AnswerRow.version_id
-    )
-    return await session.scalar(select(AnswerRow).where(AnswerRow.id == answer_id, ~judged.exists()))
-
-
-async def verdicts(session: AsyncSession, answer_id: int) -> Sequence[VerdictRow]:
-    """Every verdict of the answer, the latest last."""
-    return (
-        await session.scalars(select(VerdictRow).where(VerdictRow.answer_id == answer_id).order_by(VerdictRow.id))
-    ).all()
-
-
-async def seeded(session: AsyncSession, answer_id: int | None, question: str) -> Sequence[tuple[VerdictRow, str]]:
-    """The verdicts made with a seed, with the code they judged: of that answer, or of all to questions of that id."""
-    query = (
-        select(VerdictRow, AnswerRow.given)
-        .join(AnswerRow, AnswerRow.id == VerdictRow.answer_id)
-        .join(QuestionVersion, QuestionVersion.id == VerdictRow.version_id)
-        .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
-        .where(VerdictRow.detail.has_key("seed"))
-    )
-    query = query.where(QuestionRow.key == question if answer_id is None else AnswerRow.id == answer_id)
-    return [(row, given.get("code") or "") for row, given in await session.execute(query.order_by(VerdictRow.id))]
-
-
-async def judge(
+async def save_verdict(
     session: AsyncSession,
     answer: AnswerRow,
     view: VerdictView,
@@ -144,7 +90,8 @@ async def judge(
     seed: int | None = None,
     version_id: int | None = None,
 ) -> bool:
-    """Write the answer's verdict by the version it was given to, or by a later one; False where it has one."""
+    """Saves the answer's verdict by its own question version, or by `version_id`. Returns False if it already has
+    one."""
     detail: dict[str, Any] = {**view.model_dump(mode="json"), **({} if seed is None else {"seed": str(seed)})}
     row = {
         "answer_id": answer.id,
@@ -158,8 +105,73 @@ async def judge(
     return await session.scalar(made) is not None
 
 
-async def share_right(session: AsyncSession, round_: Round, workspace_id: int) -> float | None:
-    """Mean credit of the round's question in the workspace's rounds that opened before; None where nobody answered."""
+async def list_entries(session: AsyncSession, round_id: int) -> Sequence[RoundEntry]:
+    """Returns the current answers of the round, earliest first."""
+    return [RoundEntry(*row) for row in await session.execute(_entries().where(CurrentAnswer.round_id == round_id))]
+
+
+async def get_entry(session: AsyncSession, answer_id: int) -> RoundEntry | None:
+    """Returns the entry of this answer, or None if it is not a current answer."""
+    row = (await session.execute(_entries().where(CurrentAnswer.answer_id == answer_id))).one_or_none()
+    return None if row is None else RoundEntry(*row)
+
+
+async def get_unjudged(session: AsyncSession, answer_id: int) -> AnswerRow | None:
+    """Returns the answer, or None if it already has a verdict."""
+    judged = select(VerdictRow.id).where(
+        VerdictRow.answer_id == AnswerRow.id, VerdictRow.version_id == AnswerRow.version_id
+    )
+    return await session.scalar(select(AnswerRow).where(AnswerRow.id == answer_id, ~judged.exists()))
+
+
+async def list_verdicts(session: AsyncSession, answer_id: int) -> Sequence[VerdictRow]:
+    """Returns all verdicts of the answer, oldest first."""
+    return (
+        await session.scalars(select(VerdictRow).where(VerdictRow.answer_id == answer_id).order_by(VerdictRow.id))
+    ).all()
+
+
+async def list_seeded_verdicts(
+    session: AsyncSession, answer_id: int | None, question: str
+) -> Sequence[tuple[VerdictRow, str]]:
+    """Returns verdicts that have a seed, with the code they judged: of one answer, or of all answers to a question
+    id."""
+    query = (
+        select(VerdictRow, AnswerRow.given)
+        .join(AnswerRow, AnswerRow.id == VerdictRow.answer_id)
+        .join(QuestionVersion, QuestionVersion.id == VerdictRow.version_id)
+        .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
+        .where(VerdictRow.detail.has_key("seed"))
+    )
+    query = query.where(QuestionRow.key == question if answer_id is None else AnswerRow.id == answer_id)
+    return [(row, given.get("code") or "") for row, given in await session.execute(query.order_by(VerdictRow.id))]
+
+
+async def count_answers(session: AsyncSession, round_id: int) -> int:
+    """Returns how many members answered the round."""
+    return int(await session.scalar(select(func.count()).where(CurrentAnswer.round_id == round_id)) or 0)
+
+
+async def list_absent_members(session: AsyncSession, round_: Round) -> Sequence[int]:
+    """Returns members who answered an earlier round of the schedule but not this one."""
+    here = select(CurrentAnswer.member_id).where(CurrentAnswer.round_id == round_.id)
+    query = (
+        select(CurrentAnswer.member_id)
+        .distinct()
+        .join(Round, Round.id == CurrentAnswer.round_id)
+        .join(Member, Member.id == CurrentAnswer.member_id)
+        .where(
+            Round.schedule_id == round_.schedule_id,
+            Round.opens_at < round_.opens_at,
+            Member.forgotten_at.is_(None),
+            CurrentAnswer.member_id.not_in(here),
+        )
+    )
+    return (await session.scalars(query)).all()
+
+
+async def mean_credit_before(session: AsyncSession, round_: Round, workspace_id: int) -> float | None:
+    """Returns the mean credit of this question in earlier rounds of the workspace, or None if nobody answered."""
     query = (
         select(func.avg(VerdictRow.credit))
         .join(CurrentAnswer, CurrentAnswer.answer_id == VerdictRow.answer_id)
@@ -176,19 +188,11 @@ async def share_right(session: AsyncSession, round_: Round, workspace_id: int) -
     return None if found is None else float(found)
 
 
-async def absent(session: AsyncSession, round_: Round) -> Sequence[int]:
-    """Members who answered an earlier round of the schedule, and not this one."""
-    here = select(CurrentAnswer.member_id).where(CurrentAnswer.round_id == round_.id)
-    query = (
-        select(CurrentAnswer.member_id)
-        .distinct()
-        .join(Round, Round.id == CurrentAnswer.round_id)
+def _entries() -> Select[AnswerRow, Member, VerdictRow]:
+    return (
+        select(AnswerRow, Member, VerdictRow)
+        .join(CurrentAnswer, CurrentAnswer.answer_id == AnswerRow.id)
         .join(Member, Member.id == CurrentAnswer.member_id)
-        .where(
-            Round.schedule_id == round_.schedule_id,
-            Round.opens_at < round_.opens_at,
-            Member.forgotten_at.is_(None),
-            CurrentAnswer.member_id.not_in(here),
-        )
+        .outerjoin(VerdictRow, (VerdictRow.answer_id == AnswerRow.id) & (VerdictRow.version_id == AnswerRow.version_id))
+        .order_by(AnswerRow.at, AnswerRow.id)
     )
-    return (await session.scalars(query)).all()

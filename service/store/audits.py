@@ -1,4 +1,4 @@
-"""What admins did, as rows: written once, never changed."""
+"""Rows of the audit log of admin actions. Append-only."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from service.store.tables import Audit, Member
 
 
 def add(session: AsyncSession, caller: Caller, action: str, detail: dict[str, Any], now: datetime) -> None:
-    """Note what the caller did. Members are named in `detail` by their row, so that they can be forgotten."""
+    """Records an action of the caller. `detail` names members by row id, so that they can be forgotten."""
     row = Audit(workspace_id=caller.workspace_id, member_id=caller.member_id, action=action, detail=detail, at=now)
     session.add(row)
 
 
-async def latest(session: AsyncSession, workspace_id: int, limit: int) -> list[tuple[Audit, str]]:
-    """What was done last and who did it, the newest first."""
+async def list_latest(session: AsyncSession, workspace_id: int, limit: int) -> list[tuple[Audit, str]]:
+    """Returns the latest actions with their admins' names, newest first."""
     rows = await session.execute(
         select(Audit, Member.name)
         .join(Member, Member.id == Audit.member_id)

@@ -1,4 +1,4 @@
-"""Banks, questions and their versions as rows, and what is known of each. Choosing among them is `choosing`'s."""
+"""Rows of banks, questions and question versions. Choosing a question is in `service.domain.choosing`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlalchemy.orm import aliased
 
 from questions.model import Kind, Level
 from service.domain.choosing import Candidate, PastRound
-from service.store.members import Caller, all_of
+from service.store.members import Caller, merged_ids
 from service.store.monitoring import lacks_gpu
 from service.store.tables import (
     AnswerRow,
@@ -31,7 +31,7 @@ from service.store.tables import (
 )
 from service.wire import BankView, Generated
 
-# A bank is read for every round: without the questions themselves, which are long.
+# Columns for choosing. Banks are read for every round, so the long question bodies are left out.
 _CHOSEN_BY = (
     QuestionVersion.id,
     QuestionVersion.question_id,
@@ -41,15 +41,17 @@ _CHOSEN_BY = (
 )
 
 
-def open_to(workspace_id: int) -> ColumnElement[bool]:
-    """Whether a bank is for everybody or this workspace's own."""
+def is_visible_to(workspace_id: int) -> ColumnElement[bool]:
+    """Tests whether a bank is shared by all workspaces or owned by this one."""
     return or_(BankRow.workspace_id.is_(None), BankRow.workspace_id == workspace_id)
 
 
-def askable(query: Select[*tuple[Any, ...]], workspace_id: int, *, anywhere: bool = False) -> Select[*tuple[Any, ...]]:
-    """`query` over question versions, kept to those that may be asked in this workspace now.
+def restrict_to_askable(
+    query: Select[*tuple[Any, ...]], workspace_id: int, *, anywhere: bool = False
+) -> Select[*tuple[Any, ...]]:
+    """Restricts a query of question versions to those that may be asked in this workspace now.
 
-    Those that no sandbox can judge are not, save with `anywhere`.
+    Leaves out questions that no connected sandbox can judge, unless `anywhere` is set.
     """
     retired = exists().where(Retirement.question_id == QuestionRow.id, Retirement.workspace_id == workspace_id)
     return (
@@ -58,18 +60,18 @@ def askable(query: Select[*tuple[Any, ...]], workspace_id: int, *, anywhere: boo
         .where(
             _is_current(),
             QuestionVersion.answered.is_(True),
-            or_(QuestionVersion.family.is_(False), has_drawings()),
+            or_(QuestionVersion.family.is_(False), has_variants()),
             QuestionRow.retired_at.is_(None),
             QuestionRow.held.is_(False),
-            open_to(workspace_id),
+            is_visible_to(workspace_id),
             ~retired,
             *(() if anywhere else (~lacks_gpu(),)),
         )
     )
 
 
-def has_drawings() -> ColumnElement[bool]:
-    """Whether anything was drawn yet from `QuestionVersion`, a family."""
+def has_variants() -> ColumnElement[bool]:
+    """Tests whether variants of the family `QuestionVersion` are stored."""
     drawn = QuestionVersion.__table__.alias("has_drawn")
     return exists(
         select(drawn.c.id).where(
@@ -80,8 +82,8 @@ def has_drawings() -> ColumnElement[bool]:
     )
 
 
-def open_in_round(workspace_id: int) -> ColumnElement[bool]:
-    """Whether `Question` is open in a round of the workspace, in any version: its key is nobody's yet."""
+def is_open_in_round(workspace_id: int) -> ColumnElement[bool]:
+    """Tests whether any version of `QuestionRow` is open in a round of the workspace. Its key is still secret."""
     then = QuestionVersion.__table__.alias("in_round")
     return exists(
         select(Round.id)
@@ -91,20 +93,22 @@ def open_in_round(workspace_id: int) -> ColumnElement[bool]:
     )
 
 
-async def candidates(
+async def list_candidates(
     session: AsyncSession, *, workspace_id: int, schedule_id: int | None, anywhere: bool = False
 ) -> list[Candidate]:
-    """The questions that may be asked in this workspace now; `id` is the question version's number.
+    """Returns the questions that may be asked in this workspace now. `id` is the id of the question version.
 
-    Their difficulty is what this workspace's own rounds came to. When and how often each was asked is said of the
-    schedule, whichever version it was, and what is open in a round of the workspace is left out; with None neither.
-    `anywhere` is that of `askable`.
+    Difficulty is measured over this workspace's own rounds. With a schedule, each candidate says when and how often
+    any of its versions was asked there, and questions open in a round of the workspace are left out. `anywhere` is as
+    in `restrict_to_askable`.
     """
-    known = measured(workspace_id)
-    query = askable(select(*_CHOSEN_BY, known.c.share).select_from(QuestionVersion), workspace_id, anywhere=anywhere)
+    known = measured_difficulty(workspace_id)
+    query = restrict_to_askable(
+        select(*_CHOSEN_BY, known.c.share).select_from(QuestionVersion), workspace_id, anywhere=anywhere
+    )
     if schedule_id is not None:
-        # Two schedules may share a bank: the reveal of one must not be the key to the other's open round.
-        query = query.where(~open_in_round(workspace_id))
+        # Two schedules may share a bank: the reveal of one must not give away the key of the other's open round.
+        query = query.where(~is_open_in_round(workspace_id))
     same = (known.c.question_id == QuestionVersion.question_id) & (known.c.version == QuestionVersion.version)
     rows = (await session.execute(query.outerjoin(known, same))).all()
     asked = await _times_asked(session, schedule_id) if schedule_id is not None else {}
@@ -122,14 +126,14 @@ async def candidates(
     ]
 
 
-async def waiting_for_gpu(session: AsyncSession, workspace_id: int) -> int:
-    """How many questions would be asked in this workspace if a sandbox had a GPU."""
-    query = askable(select(func.count()).select_from(QuestionVersion), workspace_id, anywhere=True)
+async def count_waiting_for_gpu(session: AsyncSession, workspace_id: int) -> int:
+    """Returns how many more questions could be asked in this workspace if a sandbox had a GPU."""
+    query = restrict_to_askable(select(func.count()).select_from(QuestionVersion), workspace_id, anywhere=True)
     return int(await session.scalar(query.where(lacks_gpu())) or 0)
 
 
-async def asked_in(session: AsyncSession, schedule_id: int) -> list[PastRound]:
-    """The schedule's rounds that were posted, oldest first; each by the version of its question asked now."""
+async def list_past_rounds(session: AsyncSession, schedule_id: int) -> list[PastRound]:
+    """Returns the posted rounds of the schedule, oldest first, with the current version of each question."""
     then, now = aliased(QuestionVersion), aliased(QuestionVersion)
     rows = await session.execute(
         select(now.id, Round.day, now.topic, now.level)
@@ -153,15 +157,15 @@ async def _times_asked(session: AsyncSession, schedule_id: int) -> dict[int, tup
     return {question_id: (day, int(count)) for question_id, day, count in rows}
 
 
-async def topic_counts(session: AsyncSession, workspace_id: int) -> list[tuple[str, int]]:
-    """Every topic with its number of questions that may be asked, by name."""
-    query = askable(select(QuestionVersion.topic, func.count()).select_from(QuestionVersion), workspace_id)
+async def count_topics(session: AsyncSession, workspace_id: int) -> list[tuple[str, int]]:
+    """Returns each topic with the number of questions that may be asked, by name."""
+    query = restrict_to_askable(select(QuestionVersion.topic, func.count()).select_from(QuestionVersion), workspace_id)
     rows = await session.execute(query.group_by(QuestionVersion.topic).order_by(QuestionVersion.topic))
     return [(topic, int(count)) for topic, count in rows]
 
 
-async def listed(session: AsyncSession, workspace_id: int) -> list[BankView]:
-    """The banks this workspace is asked from, its own last."""
+async def list_banks(session: AsyncSession, workspace_id: int) -> list[BankView]:
+    """Returns the banks visible to this workspace, its own last."""
     retired_here = exists().where(Retirement.question_id == QuestionRow.id, Retirement.workspace_id == workspace_id)
     retired = or_(QuestionRow.retired_at.is_not(None), retired_here)
     rows = await session.execute(
@@ -175,7 +179,7 @@ async def listed(session: AsyncSession, workspace_id: int) -> list[BankView]:
         )
         .join(QuestionRow, QuestionRow.bank_id == BankRow.id)
         .join(QuestionVersion, _is_current())
-        .where(open_to(workspace_id))
+        .where(is_visible_to(workspace_id))
         .group_by(BankRow.id)
         .order_by(BankRow.workspace_id.is_not(None), BankRow.name)
     )
@@ -185,41 +189,43 @@ async def listed(session: AsyncSession, workspace_id: int) -> list[BankView]:
     ]
 
 
-async def named(session: AsyncSession, workspace_id: int, key: str) -> Sequence[tuple[QuestionRow, QuestionVersion]]:
-    """The questions of that id this workspace knows, with the version asked now; its own bank's first.
+async def find_questions(
+    session: AsyncSession, workspace_id: int, key: str
+) -> Sequence[tuple[QuestionRow, QuestionVersion]]:
+    """Returns the questions with this id that the workspace can see, with their current versions, its own bank first.
 
-    A family is known by the id of each question drawn from it too.
+    A family is also found by the id of any of its variants.
     """
     wanted = key.strip().lower()
     rows = await session.execute(
         select(QuestionRow, QuestionVersion)
         .join(BankRow, BankRow.id == QuestionRow.bank_id)
         .join(QuestionVersion, _is_current())
-        .where(or_(func.lower(QuestionRow.key) == wanted, _drew(wanted)), open_to(workspace_id))
+        .where(or_(func.lower(QuestionRow.key) == wanted, _drew(wanted)), is_visible_to(workspace_id))
         .order_by(BankRow.workspace_id.is_(None), BankRow.name)
     )
     return [(question, version) for question, version in rows]
 
 
-async def version(session: AsyncSession, version_id: int) -> QuestionVersion | None:
-    """A version by its number in the database."""
+async def find_version(session: AsyncSession, version_id: int) -> QuestionVersion | None:
+    """Returns a question version by its row id."""
     return await session.get(QuestionVersion, version_id)
 
 
 async def retire(session: AsyncSession, workspace_id: int, question_id: int, now: datetime) -> None:
-    """Take a question out of this workspace's choosing; once is enough."""
+    """Retires a question in this workspace. Does nothing if it is already retired."""
     row = insert(Retirement).values(workspace_id=workspace_id, question_id=question_id, at=now)
     await session.execute(row.on_conflict_do_nothing())
 
 
-async def put_back(session: AsyncSession, workspace_id: int, question_id: int) -> None:
-    """Undo `retire`."""
+async def reinstate(session: AsyncSession, workspace_id: int, question_id: int) -> None:
+    """Reverses `retire`."""
     if row := await session.get(Retirement, (workspace_id, question_id)):
         await session.delete(row)
 
 
 async def approve(session: AsyncSession, workspace_id: int | None, key: str | None) -> int:
-    """Have a question that waits in the workspace's own banks be asked, with `key` None each; how many those were."""
+    """Approves one held question of the workspace's own banks, or all if `key` is None. Returns how many."""
     own = select(BankRow.id).where(BankRow.workspace_id.is_not_distinct_from(workspace_id))
     waiting = [QuestionRow.held, QuestionRow.retired_at.is_(None), QuestionRow.bank_id.in_(own)]
     if key is not None:
@@ -228,28 +234,28 @@ async def approve(session: AsyncSession, workspace_id: int | None, key: str | No
     return len(done.all())
 
 
-async def generated(session: AsyncSession, workspace_id: int) -> Generated:
-    """What the workspace's imports do with choices made of a document's prose."""
+async def get_generated_policy(session: AsyncSession, workspace_id: int) -> Generated:
+    """Returns how the workspace's imports treat generated choices."""
     return cast(Generated, await session.scalar(select(Workspace.generated).where(Workspace.id == workspace_id)))
 
 
-async def set_generated(session: AsyncSession, workspace_id: int, how: Generated) -> None:
-    """Change what `generated` says."""
+async def set_generated_policy(session: AsyncSession, workspace_id: int, how: Generated) -> None:
+    """Sets how the workspace's imports treat generated choices."""
     await session.execute(update(Workspace).where(Workspace.id == workspace_id).values(generated=how))
 
 
 async def count_imports(session: AsyncSession, workspace_id: int) -> int:
-    """How often something was imported that this workspace is asked from."""
+    """Returns how many imports went into banks that this workspace can see."""
     query = select(func.count()).select_from(BankImport).join(BankRow, BankRow.id == BankImport.bank_id)
-    return int(await session.scalar(query.where(open_to(workspace_id))) or 0)
+    return int(await session.scalar(query.where(is_visible_to(workspace_id))) or 0)
 
 
-async def is_met(session: AsyncSession, caller: Caller, question_id: int) -> bool:
-    """Whether the caller has answered the question, or it was asked in a closed round of their workspace."""
+async def has_met_question(session: AsyncSession, caller: Caller, question_id: int) -> bool:
+    """Returns whether the caller has answered the question, or a closed round of their workspace asked it."""
     answered = (
         select(AnswerRow.id)
         .join(QuestionVersion, QuestionVersion.id == AnswerRow.version_id)
-        .where(AnswerRow.member_id.in_(all_of(caller.member_id)), QuestionVersion.question_id == question_id)
+        .where(AnswerRow.member_id.in_(merged_ids(caller.member_id)), QuestionVersion.question_id == question_id)
     )
     closed = (
         select(Round.id)
@@ -264,8 +270,8 @@ async def is_met(session: AsyncSession, caller: Caller, question_id: int) -> boo
     return await session.scalar(answered.union_all(closed).limit(1)) is not None
 
 
-def measured(workspace_id: int) -> Any:
-    """Per question and version, a family's drawings taken together: mean credit in this workspace's rounds."""
+def measured_difficulty(workspace_id: int) -> Any:
+    """Selects the mean credit in this workspace's rounds by question and version, with a family's variants combined."""
     return (
         select(QuestionVersion.question_id, QuestionVersion.version, func.avg(VerdictRow.credit).label("share"))
         .join(QuestionVersion, QuestionVersion.id == VerdictRow.version_id)
@@ -279,7 +285,7 @@ def measured(workspace_id: int) -> Any:
 
 
 def _drew(wanted: str) -> ColumnElement[bool]:
-    """Whether a question of that id was drawn from `Question`: its id is the family's with ten digits more."""
+    """Tests whether `QuestionRow` is a family with a variant of this id: the family's id plus ten digits."""
     drawn = QuestionVersion.__table__.alias("named_drawing")
     return (func.lower(QuestionRow.key) == wanted.rpartition("-")[0]) & exists(
         select(drawn.c.id).where(
@@ -289,7 +295,7 @@ def _drew(wanted: str) -> ColumnElement[bool]:
 
 
 def _is_current() -> ColumnElement[bool]:
-    """Whether `QuestionVersion` is what the document says of `Question` now."""
+    """Tests whether `QuestionVersion` is the current version of `QuestionRow`, as the document has it."""
     return (
         (QuestionVersion.question_id == QuestionRow.id)
         & (QuestionVersion.version == QuestionRow.current)

@@ -1,4 +1,5 @@
-"""Practice cards as rows, and what a member has not met yet. When a card is due again is FSRS's business."""
+"""Rows of practice cards, and queries for new questions to practice. FSRS computes due dates in
+`service.rounds.practice`."""
 
 from __future__ import annotations
 
@@ -12,58 +13,60 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import Level
 from service.domain.choosing import PastRound
-from service.store.banks import askable, open_in_round
-from service.store.ledger import within_topic
-from service.store.members import Caller, all_of
+from service.store.banks import is_open_in_round, restrict_to_askable
+from service.store.ledger import is_within_topic
+from service.store.members import Caller, merged_ids
 from service.store.tables import AnswerRow, CardRow, QuestionRow, QuestionVersion
 
 LATEST = 12
-"""How many practiced questions the next one is balanced against."""
+"""Number of latest practiced questions that the next one is balanced against."""
 
 
-def narrowed(query: Select[*tuple[Any, ...]], topic: str, level: str, kind: str) -> Select[*tuple[Any, ...]]:
-    """`query` over question versions, kept to a topic, a level and a kind where they are given."""
+def apply_filters(query: Select[*tuple[Any, ...]], topic: str, level: str, kind: str) -> Select[*tuple[Any, ...]]:
+    """Restricts a query of question versions to a topic, level and kind, each if given."""
     if topic:
-        query = query.where(within_topic(topic))
+        query = query.where(is_within_topic(topic))
     if level:
         query = query.where(QuestionVersion.level == level)
     return query.where(QuestionVersion.kind == kind) if kind else query
 
 
-async def due(
+async def list_due(
     session: AsyncSession, caller: Caller, now: datetime, topic: str = "", level: str = "", kind: str = ""
 ) -> list[QuestionVersion]:
-    """The questions whose cards are due, the longest due first, without those open in a round."""
-    query = askable(select(QuestionVersion), caller.workspace_id)
+    """Returns the questions whose cards are due, longest overdue first, except those open in a round."""
+    query = restrict_to_askable(select(QuestionVersion), caller.workspace_id)
     query = (
-        narrowed(query, topic, level, kind)
+        apply_filters(query, topic, level, kind)
         .join(CardRow, (CardRow.question_id == QuestionRow.id) & (CardRow.member_id == caller.member_id))
-        .where(CardRow.due <= now, ~open_in_round(caller.workspace_id))
+        .where(CardRow.due <= now, ~is_open_in_round(caller.workspace_id))
         .order_by(CardRow.due, CardRow.question_id)
     )
     return list(await session.scalars(query))
 
 
-async def unseen(session: AsyncSession, caller: Caller, topic: str = "", level: str = "", kind: str = "") -> set[str]:
-    """The versions (as `Candidate.id`) of questions the member has neither answered nor a card of."""
+async def list_unseen(
+    session: AsyncSession, caller: Caller, topic: str = "", level: str = "", kind: str = ""
+) -> set[str]:
+    """Returns versions (as `Candidate.id`) of questions the member has neither answered nor a card for."""
     then = QuestionVersion.__table__.alias("then")
     answered = exists(
         select(AnswerRow.id)
         .join(then, then.c.id == AnswerRow.version_id)
-        .where(AnswerRow.member_id.in_(all_of(caller.member_id)), then.c.question_id == QuestionRow.id)
+        .where(AnswerRow.member_id.in_(merged_ids(caller.member_id)), then.c.question_id == QuestionRow.id)
     )
     has_card = exists().where(CardRow.member_id == caller.member_id, CardRow.question_id == QuestionRow.id)
-    query = narrowed(askable(select(QuestionVersion.id), caller.workspace_id), topic, level, kind)
-    found = await session.scalars(query.where(~answered, ~has_card, ~open_in_round(caller.workspace_id)))
+    query = apply_filters(restrict_to_askable(select(QuestionVersion.id), caller.workspace_id), topic, level, kind)
+    found = await session.scalars(query.where(~answered, ~has_card, ~is_open_in_round(caller.workspace_id)))
     return {str(id_) for id_ in found}
 
 
-async def practiced(session: AsyncSession, member_id: int) -> list[PastRound]:
-    """What the member practiced last, oldest first."""
+async def list_latest(session: AsyncSession, member_id: int) -> list[PastRound]:
+    """Returns the questions the member practiced last, oldest first."""
     rows = await session.execute(
         select(AnswerRow.at, QuestionVersion.id, QuestionVersion.topic, QuestionVersion.level)
         .join(QuestionVersion, QuestionVersion.id == AnswerRow.version_id)
-        .where(AnswerRow.member_id.in_(all_of(member_id)), AnswerRow.round_id.is_(None))
+        .where(AnswerRow.member_id.in_(merged_ids(member_id)), AnswerRow.round_id.is_(None))
         .order_by(AnswerRow.id.desc())
         .limit(LATEST)
     )
@@ -71,16 +74,16 @@ async def practiced(session: AsyncSession, member_id: int) -> list[PastRound]:
     return latest[::-1]
 
 
-async def held(session: AsyncSession, member_id: int, question_id: int) -> CardRow | None:
-    """The member's card of a question, locked until the transaction ends."""
+async def lock_card(session: AsyncSession, member_id: int, question_id: int) -> CardRow | None:
+    """Returns the member's card of a question, locked until the transaction ends."""
     query = select(CardRow).where(CardRow.member_id == member_id, CardRow.question_id == question_id)
     return await session.scalar(query.with_for_update().execution_options(populate_existing=True))
 
 
-async def make(
+async def create_cards(
     session: AsyncSession, member_ids: Iterable[int], question_id: int, state: dict[str, Any], due: datetime
 ) -> None:
-    """Give each member a card that is due at `due`; one they have already becomes due then, unless it is sooner."""
+    """Creates a card due at `due` for each member. An existing card becomes due then, unless it is due sooner."""
     rows = [
         {"member_id": member_id, "question_id": question_id, "state": state, "due": due}
         for member_id in sorted(set(member_ids))
@@ -91,8 +94,8 @@ async def make(
         await session.execute(new.on_conflict_do_update(index_elements=["member_id", "question_id"], set_=earlier))
 
 
-async def counts(session: AsyncSession, member_id: int, now: datetime) -> tuple[int, int]:
-    """How many cards a member has, and how many of them are due."""
+async def count_cards(session: AsyncSession, member_id: int, now: datetime) -> tuple[int, int]:
+    """Returns how many cards the member has, and how many of them are due."""
     query = select(func.count(), func.count().filter(CardRow.due <= now)).where(CardRow.member_id == member_id)
     total, due_now = (await session.execute(query)).one()
     return int(total), int(due_now)

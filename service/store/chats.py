@@ -1,4 +1,7 @@
-"""Chats of workspaces as rows, and one workspace moved into another. Whether it may be is `joining`'s business."""
+"""Rows of chats, app installations and link codes, and the merge of two workspaces.
+
+Rules for linking are in `service.people.linking`, token encryption in `service.people.installing`.
+"""
 
 from __future__ import annotations
 
@@ -47,12 +50,12 @@ MOVED = (
     "report",
     "audit",
 )
-"""Every table filed under a workspace, but for those whose rows are united or end with it."""
+"""Tables with a workspace id, except those that a merge combines or deletes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What a workspace has."""
+    """Counts of what a workspace contains."""
 
     schedules: int
     members: int
@@ -62,37 +65,37 @@ class Holdings:
     answers: int
 
     @property
-    def is_history(self) -> bool:
-        """Whether anything but members who have done nothing."""
+    def has_history(self) -> bool:
+        """Whether it contains anything besides members who never did anything."""
         return any((self.schedules, self.points, self.banks, self.seasons, self.answers))
 
 
-async def greet(session: AsyncSession, chat_id: int, now: datetime) -> bool:
-    """Note that the bot said hello; True for the first time in this chat."""
+async def mark_greeted(session: AsyncSession, chat_id: int, now: datetime) -> bool:
+    """Records that the bot greeted the chat. Returns True the first time."""
     first = update(Chat).where(Chat.id == chat_id, Chat.greeted_at.is_(None)).values(greeted_at=now)
     return await session.scalar(first.returning(Chat.id)) is not None
 
 
-async def of_channel(session: AsyncSession, channel_id: int) -> Chat:
-    """The chat a channel is in."""
+async def get_chat_of_channel(session: AsyncSession, channel_id: int) -> Chat:
+    """Returns the chat of a channel."""
     query = select(Chat).join(Channel, Channel.chat_id == Chat.id).where(Channel.id == channel_id)
     return (await session.scalars(query)).one()
 
 
-async def platforms(session: AsyncSession, workspace_ids: Sequence[int]) -> Sequence[Any]:
-    """The platforms of these workspaces' chats, each once, in the order they came."""
+async def list_platforms(session: AsyncSession, workspace_ids: Sequence[int]) -> Sequence[Any]:
+    """Returns the distinct platforms of these workspaces' chats, oldest chat first."""
     query = select(Chat.platform).where(Chat.workspace_id.in_(workspace_ids)).order_by(Chat.id)
     return list(dict.fromkeys(await session.scalars(query)))
 
 
-async def hold(session: AsyncSession, workspace_ids: Sequence[int]) -> None:
-    """Let those who move one of these workspaces wait for one another until the transaction ends."""
+async def lock_workspaces(session: AsyncSession, workspace_ids: Sequence[int]) -> None:
+    """Locks the workspaces until the transaction ends, so that merges of them wait for one another."""
     query = select(Workspace.id).where(Workspace.id.in_(workspace_ids)).order_by(Workspace.id).with_for_update()
     await session.execute(query)
 
 
-async def open_round(session: AsyncSession, workspace_id: int) -> tuple[Round, str] | None:
-    """A round of the workspace whose books are open, and the name of its schedule's channel."""
+async def find_open_round(session: AsyncSession, workspace_id: int) -> tuple[Round, str] | None:
+    """Returns an open round of the workspace and the name of its schedule's channel."""
     query = (
         select(Round, func.coalesce(func.nullif(Channel.name, ""), Channel.external_id))
         .join(Schedule, Schedule.id == Round.schedule_id)
@@ -105,8 +108,8 @@ async def open_round(session: AsyncSession, workspace_id: int) -> tuple[Round, s
     return None if row is None else (row[0], row[1])
 
 
-async def holdings(session: AsyncSession, workspace_id: int) -> Holdings:
-    """What the workspace has: schedules that were not removed, people, points, banks of its own, seasons, answers."""
+async def count_holdings(session: AsyncSession, workspace_id: int) -> Holdings:
+    """Counts the workspace's active schedules, members, points, own banks, seasons and answers."""
     here = select(Member.id).where(Member.workspace_id == workspace_id)
     people = (Member.workspace_id == workspace_id, Member.merged_into.is_(None), Member.forgotten_at.is_(None))
     counted = (
@@ -120,11 +123,11 @@ async def holdings(session: AsyncSession, workspace_id: int) -> Holdings:
     return Holdings(*[int(await session.scalar(query) or 0) for query in counted])
 
 
-async def move(session: AsyncSession, old: int, new: int) -> None:
-    """File everything of one workspace under the other, and delete the one that is then empty.
+async def merge_workspace(session: AsyncSession, old: int, new: int) -> None:
+    """Moves everything from workspace `old` to `new` and deletes `old`.
 
-    Names of banks and seasons that are taken there get a number; what either retired stays retired. Nothing that
-    was logged or booked changes but where it is filed. Had a table been left out, the deletion would be refused.
+    Banks and seasons whose names are taken get a number; questions retired in either stay retired. Logs and ledger
+    change only their workspace. Deleting fails if a table was missed.
     """
     await session.execute(text("set constraints all deferred"))
     await session.execute(text("select set_config('dailygrad.joining', 'on', true)"))
@@ -155,18 +158,15 @@ async def _rename(session: AsyncSession, table: type[BankRow] | type[Season], ol
     await session.flush()
 
 
-# Installations and the states of their consent pages, as rows. Encrypting is the caller's business.
-
-
 async def save_installation(session: AsyncSession, key: InstallationKey, values: dict[str, Any]) -> None:
-    """Write an installation, new or in place of what was known of it."""
+    """Saves an installation, replacing an existing one."""
     fresh = {**values, "leased_until": None, "revoked_at": None}
     made = insert(InstallationRow).values(platform=key.platform, enterprise=key.enterprise, team=key.team, **fresh)
     await session.execute(made.on_conflict_do_update(index_elements=["platform", "enterprise", "team"], set_=fresh))
 
 
 async def find_installation(session: AsyncSession, key: InstallationKey) -> InstallationRow | None:
-    """The team's installation, the newest first, else that of its whole enterprise."""
+    """Returns the team's newest installation, or else that of its enterprise."""
     wide = (InstallationRow.team == "") & (InstallationRow.enterprise == key.enterprise)
     mine = InstallationRow.team == key.team
     query = (
@@ -182,8 +182,8 @@ async def find_installation(session: AsyncSession, key: InstallationKey) -> Inst
     return await session.scalar(query)
 
 
-async def forget_installation(session: AsyncSession, key: InstallationKey, now: datetime) -> None:
-    """Throw both tokens away."""
+async def revoke_installation(session: AsyncSession, key: InstallationKey, now: datetime) -> None:
+    """Deletes both tokens of the installation."""
     within = [InstallationRow.enterprise == key.enterprise] if key.enterprise or not key.team else []
     await session.execute(
         update(InstallationRow)
@@ -192,10 +192,10 @@ async def forget_installation(session: AsyncSession, key: InstallationKey, now: 
     )
 
 
-async def due_installations(
+async def list_expiring_installations(
     session: AsyncSession, platform: str, now: datetime, by: datetime
 ) -> Sequence[InstallationRow]:
-    """Those whose token ends by then, that nobody is refreshing, the most urgent first."""
+    """Returns installations whose token expires by `by` and that nobody is refreshing, most urgent first."""
     query = select(InstallationRow).where(InstallationRow.platform == platform, *_refreshable(now, by))
     return (await session.scalars(query.order_by(InstallationRow.expires_at, InstallationRow.id))).all()
 
@@ -203,8 +203,8 @@ async def due_installations(
 async def lease_refresh_token(
     session: AsyncSession, key: InstallationKey, now: datetime, by: datetime, until: datetime
 ) -> bytes | None:
-    """The refresh token of one that is due, to this caller alone until then; another who asks meanwhile waits for this
-    transaction, and gets None."""
+    """Returns the refresh token of a due installation and leases it to this caller until `until`. A concurrent
+    caller waits for this transaction and gets None."""
     taken = (
         update(InstallationRow)
         .where(
@@ -231,25 +231,22 @@ def _refreshable(now: datetime, by: datetime) -> list[ColumnElement[bool]]:
 async def add_oauth_state(
     session: AsyncSession, platform: str, digest: str, now: datetime, expires_at: datetime
 ) -> None:
-    """Keep a state's hash; old ones go."""
+    """Saves the hash of an OAuth state and deletes expired ones."""
     await session.execute(delete(OAuthState).where(OAuthState.expires_at <= now))
     session.add(OAuthState(digest=digest, platform=platform, expires_at=expires_at))
 
 
 async def take_oauth_state(session: AsyncSession, platform: str, digest: str, now: datetime) -> bool:
-    """Whether the state was there and in time; it is not any more."""
+    """Deletes the OAuth state. Returns whether it existed and had not expired."""
     mine = (OAuthState.digest == digest, OAuthState.platform == platform)
     expires_at = await session.scalar(delete(OAuthState).where(*mine).returning(OAuthState.expires_at))
     return expires_at is not None and expires_at > now
 
 
-# Codes that wait to be typed, and how many were tried, as rows. What a code does is `joining`'s and `merging`'s.
-
-
 async def save_link_code(
     session: AsyncSession, caller: Caller, what: str, digest: str, now: datetime, expires: datetime
 ) -> None:
-    """Keep the caller's new code, in place of what they made before; old ones of everybody go."""
+    """Saves a new link code of the caller in place of their previous one, and deletes all expired codes."""
     before = (LinkCodeRow.what == what) & (LinkCodeRow.member_id == caller.member_id)
     await session.execute(delete(LinkCodeRow).where(before | (LinkCodeRow.expires_at <= now)))
     row = LinkCodeRow(
@@ -264,14 +261,14 @@ async def save_link_code(
     await session.flush()
 
 
-async def kept_link_code(session: AsyncSession, digests: Sequence[str]) -> str | None:
-    """Which of these is kept."""
+async def find_link_code_digest(session: AsyncSession, digests: Sequence[str]) -> str | None:
+    """Returns whichever of these digests is stored."""
     return await session.scalar(select(LinkCodeRow.digest).where(LinkCodeRow.digest.in_(digests)))
 
 
 async def lock_link_code(session: AsyncSession, what: str, digests: Sequence[str], now: datetime) -> LinkCodeRow | None:
-    """The code that left one of these, kept from everybody else until the transaction ends; None where it is wrong,
-    used or too old."""
+    """Returns the link code with one of these digests, locked until the transaction ends. Returns None if it is
+    wrong, used or expired."""
     query = select(LinkCodeRow).where(
         LinkCodeRow.what == what, LinkCodeRow.digest.in_(digests), LinkCodeRow.expires_at > now
     )
@@ -279,15 +276,15 @@ async def lock_link_code(session: AsyncSession, what: str, digests: Sequence[str
 
 
 async def use_link_code(session: AsyncSession, code: LinkCodeRow) -> None:
-    """Have the code be good no more."""
+    """Deletes the link code, so that it cannot be used again."""
     await session.delete(code)
     await session.flush()
 
 
-async def may_guess_link_code(
+async def record_link_guess(
     session: AsyncSession, workspace_id: int, now: datetime, within: timedelta, most: int
 ) -> bool:
-    """Note that a code is tried in this workspace; False, and nothing is noted, where that was done too often."""
+    """Records an attempt to use a code in this workspace. Returns False, recording nothing, if there were too many."""
     await session.execute(select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
     mine = LinkGuess.workspace_id == workspace_id
     await session.execute(delete(LinkGuess).where(mine, LinkGuess.at <= now - within))

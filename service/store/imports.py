@@ -1,4 +1,4 @@
-"""Imports as rows: what a bank holds, what each import did to it, and what other banks hold beside it."""
+"""Rows of bank imports: what a bank contains, what each import changed, and what other banks contain."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from sqlalchemy import ColumnElement, func, insert, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from questions.generated_choices import TAG
 from questions.model import Question, from_data
-from service.domain.import_plan import Stored
-from service.store.banks import open_to
+from service.domain.import_plan import GENERATED_TAG, StoredQuestion
+from service.store.banks import is_visible_to
 from service.store.tables import BankImport, BankRow, ImportStep, QuestionAlias, QuestionVersion, Round
 from service.store.tables import QuestionRow as QuestionRow
 
 BATCH = 1000
-"""So many rows are written, or read whole, at a time."""
+"""Rows written, or read in full, at a time."""
 
 T = TypeVar("T")
 
 _SAID = ("question_id", "kind", "level", "topic", "answered", "family", "digest", "body")
-"""The columns of a version that a copy of it shares."""
+"""Columns that a copied version keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,35 +33,35 @@ class Step:
 
     question_id: int
     version_before: int | None
-    """None for a question it added."""
+    """None for an added question."""
     version_after: int
     retired_before: bool
     retired_after: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A question as it stands."""
+class CurrentQuestion:
+    """A question in its current version."""
 
     key: str
     prompt: str
     retired_at: datetime | None
 
 
-async def hold(session: AsyncSession) -> None:
-    """Let imports wait for one another until this transaction ends."""
+async def lock_imports(session: AsyncSession) -> None:
+    """Makes imports wait for one another until this transaction ends."""
     await session.execute(text("select pg_advisory_xact_lock(hashtext('dailygrad bank import'))"))
 
 
-async def find(session: AsyncSession, workspace_id: int | None, name: str) -> BankRow | None:
-    """The workspace's own bank of that name, or with None the one for everybody."""
+async def find_bank(session: AsyncSession, workspace_id: int | None, name: str) -> BankRow | None:
+    """Returns the workspace's own bank of that name, or with None the shared bank."""
     return await session.scalar(
         select(BankRow).where(BankRow.workspace_id.is_not_distinct_from(workspace_id), BankRow.name == name)
     )
 
 
-async def stored(session: AsyncSession, bank_id: int) -> list[Stored]:
-    """The bank's questions, the retired too."""
+async def list_stored(session: AsyncSession, bank_id: int) -> list[StoredQuestion]:
+    """Returns the questions of the bank, including retired ones."""
     aliases = (
         select(func.array_agg(QuestionAlias.key)).where(QuestionAlias.question_id == QuestionRow.id).scalar_subquery()
     )
@@ -75,22 +74,22 @@ async def stored(session: AsyncSession, bank_id: int) -> list[Stored]:
             QuestionRow.retired_at,
             QuestionRow.place,
             aliases,
-            QuestionVersion.body["tags"].contains([TAG]),
+            QuestionVersion.body["tags"].contains([GENERATED_TAG]),
         )
         .join(QuestionVersion, _says_now())
         .where(QuestionRow.bank_id == bank_id)
         .order_by(QuestionRow.id)
     )
     return [
-        Stored(id_, key, current, digest, retired_at is not None, place or {}, tuple(names or ()), made)
+        StoredQuestion(id_, key, current, digest, retired_at is not None, place or {}, tuple(names or ()), made)
         for id_, key, current, digest, retired_at, place, names, made in rows
     ]
 
 
-async def texts(session: AsyncSession, question_ids: Collection[int]) -> dict[int, Question]:
-    """What those questions say now."""
+async def load_questions(session: AsyncSession, question_ids: Collection[int]) -> dict[int, Question]:
+    """Returns the current versions of these questions."""
     found: dict[int, Question] = {}
-    for batch in batches(question_ids):
+    for batch in split_batches(question_ids):
         rows = await session.execute(
             select(QuestionRow.id, QuestionVersion.body)
             .join(QuestionVersion, _says_now())
@@ -100,13 +99,15 @@ async def texts(session: AsyncSession, question_ids: Collection[int]) -> dict[in
     return found
 
 
-async def beside(session: AsyncSession, workspace_id: int | None, name: str) -> AsyncIterator[tuple[str, Question]]:
-    """What else the workspace is asked, or with None everybody is: the questions of other banks, each with its bank.
+async def stream_other_questions(
+    session: AsyncSession, workspace_id: int | None, name: str
+) -> AsyncIterator[tuple[str, Question]]:
+    """Streams the questions of other banks that the workspace can see (with None: shared banks), each with its bank.
 
-    Left out are the bank of that name that belongs to the workspace, and what a document retired.
+    Leaves out the workspace's own bank of that name, and questions that a document retired.
     """
     mine = BankRow.workspace_id.is_not_distinct_from(workspace_id) & (BankRow.name == name)
-    visible = BankRow.workspace_id.is_(None) if workspace_id is None else open_to(workspace_id)
+    visible = BankRow.workspace_id.is_(None) if workspace_id is None else is_visible_to(workspace_id)
     rows = await session.stream(
         select(BankRow.name, QuestionVersion.body)
         .join(QuestionRow, QuestionRow.bank_id == BankRow.id)
@@ -120,20 +121,20 @@ async def beside(session: AsyncSession, workspace_id: int | None, name: str) -> 
 
 
 async def add_questions(session: AsyncSession, rows: Sequence[dict[str, Any]]) -> list[int]:
-    """Add rows of `question`; their numbers, in the same order."""
+    """Inserts rows of `question`. Returns their ids in the same order."""
     made = insert(QuestionRow).returning(QuestionRow.id, sort_by_parameter_order=True)
     return list(await session.scalars(made, rows)) if rows else []
 
 
 async def add_versions(session: AsyncSession, rows: Sequence[dict[str, Any]]) -> list[int]:
-    """Add rows of `question_version`; their numbers, in the same order."""
+    """Inserts rows of `question_version`. Returns their ids in the same order."""
     made = insert(QuestionVersion).returning(QuestionVersion.id, sort_by_parameter_order=True)
     return list(await session.scalars(made, rows)) if rows else []
 
 
 async def add_aliases(session: AsyncSession, bank_id: int, aliases: dict[str, int]) -> None:
-    """Note ids that prompts make now, each with the question that is meant; the latest word stands."""
-    for batch in batches(aliases.items()):
+    """Records ids that prompts make now, each with the question meant. A newer alias replaces an older one."""
+    for batch in split_batches(aliases.items()):
         made = upsert(QuestionAlias).values(
             [{"bank_id": bank_id, "key": key, "question_id": question_id} for key, question_id in batch]
         )
@@ -144,27 +145,27 @@ async def add_aliases(session: AsyncSession, bank_id: int, aliases: dict[str, in
         )
 
 
-async def set_questions(session: AsyncSession, rows: Sequence[dict[str, Any]]) -> None:
-    """Set `current`, `retired_at` and `place` of questions by their `id`."""
+async def update_questions(session: AsyncSession, rows: Sequence[dict[str, Any]]) -> None:
+    """Updates `current`, `retired_at` and `place` of questions by `id`."""
     if rows:
         await session.execute(update(QuestionRow), rows)
 
 
 async def add_import(session: AsyncSession, record: BankImport, steps: Iterable[Step]) -> None:
-    """Note an import and what it did."""
+    """Records an import and its steps."""
     session.add(record)
     await session.flush()
-    for batch in batches(steps):
+    for batch in split_batches(steps):
         await session.execute(insert(ImportStep), [{"import_id": record.id, **asdict(step)} for step in batch])
 
 
-async def log(session: AsyncSession, bank_id: int) -> list[BankImport]:
-    """What was imported into the bank, oldest first."""
+async def list_imports(session: AsyncSession, bank_id: int) -> list[BankImport]:
+    """Returns the imports into the bank, oldest first."""
     return list(await session.scalars(select(BankImport).where(BankImport.bank_id == bank_id).order_by(BankImport.id)))
 
 
-async def steps(session: AsyncSession, import_id: int) -> list[Step]:
-    """What an import did, question by question."""
+async def list_steps(session: AsyncSession, import_id: int) -> list[Step]:
+    """Returns the steps of an import by question."""
     rows = await session.scalars(
         select(ImportStep).where(ImportStep.import_id == import_id).order_by(ImportStep.question_id)
     )
@@ -174,26 +175,26 @@ async def steps(session: AsyncSession, import_id: int) -> list[Step]:
     ]
 
 
-async def held(session: AsyncSession, question_ids: Collection[int]) -> dict[int, Held]:
-    """The questions as they stand, by their number."""
-    found: dict[int, Held] = {}
-    for batch in batches(question_ids):
+async def load_current(session: AsyncSession, question_ids: Collection[int]) -> dict[int, CurrentQuestion]:
+    """Returns the questions in their current versions, by id."""
+    found: dict[int, CurrentQuestion] = {}
+    for batch in split_batches(question_ids):
         rows = await session.execute(
             select(QuestionRow.id, QuestionRow.key, QuestionVersion.body["prompt"].as_string(), QuestionRow.retired_at)
             .join(QuestionVersion, _says_now())
             .where(QuestionRow.id.in_(batch))
         )
-        found.update((id_, Held(key, prompt, retired_at)) for id_, key, prompt, retired_at in rows)
+        found.update((id_, CurrentQuestion(key, prompt, retired_at)) for id_, key, prompt, retired_at in rows)
     return found
 
 
 async def copy_versions(session: AsyncSession, copies: Iterable[tuple[int, int, int]], now: datetime) -> dict[int, int]:
-    """Have questions say in a new version what they said in an old one: question, old version, new version.
+    """Copies old versions as new ones: (question, old version, new version).
 
-    Returns the new versions' numbers in the database, by the questions'.
+    Returns the row ids of the new versions by question id.
     """
     found: dict[int, int] = {}
-    for batch in batches(copies):
+    for batch in split_batches(copies):
         number = {(question_id, old): new for question_id, old, new in batch}
         rows = await session.scalars(
             select(QuestionVersion).where(
@@ -209,10 +210,10 @@ async def copy_versions(session: AsyncSession, copies: Iterable[tuple[int, int, 
     return found
 
 
-async def judged(session: AsyncSession, question_ids: Collection[int]) -> set[int]:
-    """Those of the questions that a closed round asked."""
+async def filter_judged(session: AsyncSession, question_ids: Collection[int]) -> set[int]:
+    """Returns those of the questions that a closed round asked."""
     found: set[int] = set()
-    for batch in batches(question_ids):
+    for batch in split_batches(question_ids):
         found.update(
             await session.scalars(
                 select(QuestionVersion.question_id)
@@ -224,15 +225,15 @@ async def judged(session: AsyncSession, question_ids: Collection[int]) -> set[in
     return found
 
 
-def batches(things: Iterable[T], size: int = BATCH) -> Iterable[list[T]]:
-    """The things, so many at a time."""
+def split_batches(things: Iterable[T], size: int = BATCH) -> Iterable[list[T]]:
+    """Splits items into batches."""
     source = iter(things)
     while batch := list(islice(source, size)):
         yield batch
 
 
 def _says_now() -> ColumnElement[bool]:
-    """Whether `QuestionVersion` is what the document says of `QuestionRow` now."""
+    """Tests whether `QuestionVersion` is the current version of `QuestionRow`, as the document has it."""
     return (
         (QuestionVersion.question_id == QuestionRow.id)
         & (QuestionVersion.version == QuestionRow.current)

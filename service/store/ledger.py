@@ -1,4 +1,4 @@
-"""Sums over the ledger, and bookings outside of rounds. Ordering and streaks are the pure rules' business."""
+"""Rows of the points ledger and of seasons. Ranks and streaks are in `service.domain.standings`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.domain.standings import Booking, MemberTotals
+from service.domain.standings import LedgerEntry, MemberTotals
 from service.store.members import Caller
 from service.store.schedules import posts_to
 from service.store.tables import Ledger, Member, QuestionVersion, Round, Schedule, Season, Workspace
@@ -17,31 +17,25 @@ from service.store.tables import Ledger, Member, QuestionVersion, Round, Schedul
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which bookings a board sums: of one workspace always, and the narrower the more is given."""
+    """Which ledger entries a board sums: one workspace's, restricted by every field that is set."""
 
     workspace_id: int
     channel_id: int | None = None
     topic: str = ""
-    """A path in the topic tree; what lies below it counts too."""
+    """A topic path; includes everything below it."""
     since: datetime | None = None
     """Inclusive."""
     until: datetime | None = None
     """Exclusive."""
     hidden_too: bool = False
-    """Whether members who hid themselves are in it: never on a board that is shown."""
+    """Whether hidden members are included. Never set for a board that is shown."""
 
 
-def within_topic(topic: str) -> ColumnElement[bool]:
-    """Whether a question version belongs to `topic` or to a topic below it, in whatever case it is written."""
-    wanted, found = topic.strip("/ ").lower(), func.lower(QuestionVersion.topic)
-    return or_(found == wanted, func.starts_with(found, f"{wanted}/"))
+async def sum_by_member(session: AsyncSession, scope: Scope) -> list[MemberTotals]:
+    """Returns each member's totals within `scope`, in no order.
 
-
-async def standings(session: AsyncSession, scope: Scope) -> list[MemberTotals]:
-    """What every member gathered within `scope`, in no order.
-
-    A correction books the difference under its round, so the sums stay right and the round counts once.
-    Adjustments belong to no round: a channel's board has those of the members who answered there.
+    A correction posts the difference under its round, so sums stay right and the round counts once. Adjustments belong
+    to no round; a channel's board includes those of members who answered there.
     """
     answered = func.count(Ledger.round_id.distinct()).filter(Ledger.credit.is_not(None))
     query = (
@@ -66,8 +60,8 @@ async def standings(session: AsyncSession, scope: Scope) -> list[MemberTotals]:
     ]
 
 
-async def first_answers(session: AsyncSession, workspace_id: int) -> dict[str, datetime]:
-    """When each member of the workspace was first booked an answer, by the key a `Standing` names them by."""
+async def first_answer_times(session: AsyncSession, workspace_id: int) -> dict[str, datetime]:
+    """Returns when each member's first answer was posted to the ledger, by `MemberTotals.member_key`."""
     query = (
         select(Ledger.member_id, func.min(Ledger.at))
         .where(Ledger.workspace_id == workspace_id, Ledger.credit.is_not(None))
@@ -76,8 +70,8 @@ async def first_answers(session: AsyncSession, workspace_id: int) -> dict[str, d
     return {str(member_id): at for member_id, at in await session.execute(query)}
 
 
-async def topic_sums(session: AsyncSession, member_id: int) -> list[tuple[str, int, float]]:
-    """Topic, answered rounds and mean credit of one member, weakest first."""
+async def sum_by_topic(session: AsyncSession, member_id: int) -> list[tuple[str, int, float]]:
+    """Returns topic, answered rounds and mean credit of one member, weakest topic first."""
     answered = func.count(Ledger.round_id.distinct())
     accuracy = func.sum(Ledger.credit) / answered
     query = (
@@ -92,27 +86,74 @@ async def topic_sums(session: AsyncSession, member_id: int) -> list[tuple[str, i
     return [(topic, int(count), float(mean)) for topic, count, mean in rows]
 
 
-async def bookings(session: AsyncSession, member_id: int, since: datetime) -> list[Booking]:
-    """What was booked for a member from an instant on, in order."""
+async def list_entries(session: AsyncSession, member_id: int, since: datetime) -> list[LedgerEntry]:
+    """Returns the member's ledger entries since an instant, in order."""
     query = (
         select(Ledger.at, Ledger.points, Ledger.round_id, Ledger.credit)
         .where(Ledger.member_id == member_id, Ledger.at >= since)
         .order_by(Ledger.at, Ledger.id)
     )
-    return [Booking(at, points, round_id, credit) for at, points, round_id, credit in await session.execute(query)]
+    return [LedgerEntry(at, points, round_id, credit) for at, points, round_id, credit in await session.execute(query)]
 
 
-def adjust(
+def add_adjustment(
     session: AsyncSession, caller: Caller, member_id: int, points: int, reason: str, event_id: str, now: datetime
 ) -> None:
-    """Book points that belong to no round, once for the event."""
+    """Posts points that belong to no round, once per event."""
     key = f"adjust:{caller.chat_id}:{event_id}"
     row = Ledger(key=key, workspace_id=caller.workspace_id, member_id=member_id, points=points, reason=reason, at=now)
     session.add(row)
 
 
+def is_within_topic(topic: str) -> ColumnElement[bool]:
+    """Tests whether a question version belongs to `topic` or a topic below it, ignoring case."""
+    wanted, found = topic.strip("/ ").lower(), func.lower(QuestionVersion.topic)
+    return or_(found == wanted, func.starts_with(found, f"{wanted}/"))
+
+
+async def get_running_season(session: AsyncSession, workspace_id: int) -> Season | None:
+    """Returns the season without an end."""
+    query = select(Season).where(Season.workspace_id == workspace_id, Season.ends_at.is_(None))
+    return await session.scalar(query)
+
+
+async def lock_seasons(session: AsyncSession, workspace_id: int) -> None:
+    """Makes transactions that start or end a season of the workspace wait for one another."""
+    await session.execute(select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
+
+
+async def find_season(session: AsyncSession, workspace_id: int, name: str) -> Season | None:
+    """Returns the season of that name, ignoring case."""
+    found = await session.scalars(select(Season).where(Season.workspace_id == workspace_id))
+    return next((season for season in found if season.name.casefold() == name.casefold()), None)
+
+
+async def list_seasons(session: AsyncSession, workspace_id: int) -> list[Season]:
+    """Returns all seasons, newest first."""
+    query = select(Season).where(Season.workspace_id == workspace_id).order_by(Season.starts_at.desc())
+    return list(await session.scalars(query))
+
+
+def add_season(session: AsyncSession, workspace_id: int, name: str, starts_at: datetime) -> Season:
+    """Adds a season running from `starts_at`. The database allows only one running season."""
+    season = Season(workspace_id=workspace_id, name=name, starts_at=starts_at)
+    session.add(season)
+    return season
+
+
+def end_season(season: Season, ends_at: datetime, archive: list[dict[str, Any]]) -> None:
+    """Ends a season and stores its final board."""
+    season.ends_at, season.archive = ends_at, archive
+
+
+async def list_hidden_members(session: AsyncSession, workspace_id: int) -> set[int]:
+    """Returns members to leave out of every board, including archived ones."""
+    query = select(Member.id).where(Member.workspace_id == workspace_id, Member.hidden.is_(True))
+    return set(await session.scalars(query))
+
+
 def _within(scope: Scope) -> list[ColumnElement[bool]]:
-    # Whoever turned out to be another member has their points there, and here rows that add up to nothing.
+    # The points of a merged member are with the member they were merged into; their own rows sum to zero.
     found: list[ColumnElement[bool]] = [Member.merged_into.is_(None)]
     if not scope.hidden_too:
         found.append(Member.hidden.is_(False))
@@ -121,7 +162,7 @@ def _within(scope: Scope) -> list[ColumnElement[bool]]:
     if scope.until is not None:
         found.append(Ledger.at < scope.until)
     if scope.topic:
-        found.append(within_topic(scope.topic))
+        found.append(is_within_topic(scope.topic))
     if scope.channel_id is not None:
         found.append(or_(Ledger.round_id.is_(None), posts_to(scope.channel_id)))
     return found
@@ -133,47 +174,3 @@ def _with_rounds(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
         .outerjoin(Schedule, Schedule.id == Round.schedule_id)
         .outerjoin(QuestionVersion, QuestionVersion.id == Round.version_id)
     )
-
-
-# Seasons and their archives: rows in and out. When one starts or ends is the use case's business.
-
-
-async def running_season(session: AsyncSession, workspace_id: int) -> Season | None:
-    """The season that has no end yet."""
-    query = select(Season).where(Season.workspace_id == workspace_id, Season.ends_at.is_(None))
-    return await session.scalar(query)
-
-
-async def lock_seasons(session: AsyncSession, workspace_id: int) -> None:
-    """Let those who start or end a season here wait for one another until the transaction ends."""
-    await session.execute(select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
-
-
-async def season_named(session: AsyncSession, workspace_id: int, name: str) -> Season | None:
-    """The season of that name, in whatever case it is written."""
-    found = await session.scalars(select(Season).where(Season.workspace_id == workspace_id))
-    return next((season for season in found if season.name.casefold() == name.casefold()), None)
-
-
-async def all_seasons(session: AsyncSession, workspace_id: int) -> list[Season]:
-    """Every season, the newest first."""
-    query = select(Season).where(Season.workspace_id == workspace_id).order_by(Season.starts_at.desc())
-    return list(await session.scalars(query))
-
-
-async def hidden_members(session: AsyncSession, workspace_id: int) -> set[int]:
-    """Those who are to be left out of every board, the archived ones too."""
-    query = select(Member.id).where(Member.workspace_id == workspace_id, Member.hidden.is_(True))
-    return set(await session.scalars(query))
-
-
-def add_season(session: AsyncSession, workspace_id: int, name: str, starts_at: datetime) -> Season:
-    """A season that runs from `starts_at`; the database refuses a second one that runs."""
-    season = Season(workspace_id=workspace_id, name=name, starts_at=starts_at)
-    session.add(season)
-    return season
-
-
-def end_season(season: Season, ends_at: datetime, archive: list[dict[str, Any]]) -> None:
-    """End a season with its final board."""
-    season.ends_at, season.archive = ends_at, archive

@@ -1,4 +1,4 @@
-"""Chats, channels and members as rows: who calls, made known at their first call."""
+"""Rows of members and their identities: resolves callers, registering them at their first call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from service.wire import Where, Who
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls, from where, in the database's terms. Every query is kept to `workspace_id`."""
+    """The caller of a request, as row ids. Every query is restricted to `workspace_id`."""
 
     workspace_id: int
     member_id: int
@@ -27,37 +27,20 @@ class Caller:
     identity_id: int
 
 
-async def known(session: AsyncSession, who: Who, where: Where | None, now: datetime) -> Caller:
-    """The caller, made known or given a new name where there is news. Writes nothing otherwise."""
+async def resolve_caller(session: AsyncSession, who: Who, where: Where | None, now: datetime) -> Caller:
+    """Returns the caller, registered or renamed if needed. Otherwise writes nothing."""
     chat = await _chat(session, who, now)
     channel_id = await _channel(session, chat, where) if where and where.channel else None
     identity = await _identity(session, chat, who, now)
     return Caller(chat.workspace_id, identity.member_id, channel_id, who.name, who.admin, chat.id, identity.id)
 
 
-async def locked(session: AsyncSession, caller: Caller) -> Caller:
-    """The caller, of whose answers only this transaction writes any more; as the member they turned out to be, where
-    that was found at this very moment."""
+async def lock_caller(session: AsyncSession, caller: Caller) -> Caller:
+    """Locks the caller's member row, so that only this transaction writes their answers. Returns the member they
+    were merged into, if that just happened."""
     query = select(Member.merged_into).where(Member.id == caller.member_id).with_for_update(key_share=True)
     merged_into = await session.scalar(query)
-    return caller if merged_into is None else await locked(session, replace(caller, member_id=merged_into))
-
-
-def all_of(member_id: int) -> Select[int]:
-    """The member's own row and those of everyone they turned out to be: what their log is written under."""
-    return select(Member.id).where(or_(Member.id == member_id, Member.merged_into == member_id))
-
-
-async def became(session: AsyncSession, member_id: int) -> Member:
-    """The member, or the one they turned out to be."""
-    query = select(func.coalesce(Member.merged_into, Member.id)).where(Member.id == member_id).scalar_subquery()
-    return (await session.scalars(select(Member).where(Member.id == query))).one()
-
-
-async def identities(session: AsyncSession, member_id: int) -> Sequence[tuple[Identity, Chat]]:
-    """A member's identities with their chats, the first one first."""
-    query = select(Identity, Chat).join(Chat, Chat.id == Identity.chat_id).where(Identity.member_id == member_id)
-    return [(identity, chat) for identity, chat in await session.execute(query.order_by(Identity.id))]
+    return caller if merged_into is None else await lock_caller(session, replace(caller, member_id=merged_into))
 
 
 async def _chat(session: AsyncSession, who: Who, now: datetime) -> Chat:
@@ -72,13 +55,13 @@ async def _chat(session: AsyncSession, who: Who, now: datetime) -> Chat:
     made = await session.scalar(
         insert(Chat).values(workspace_id=workspace.id, **values).on_conflict_do_nothing().returning(Chat.id)
     )
-    if made is None:  # somebody else made it at this moment, with a workspace of its own
+    if made is None:  # a concurrent call created it, with a workspace of its own
         await session.execute(delete(Workspace).where(Workspace.id == workspace.id))
     return (await session.scalars(query)).one()
 
 
 async def _channel(session: AsyncSession, chat: Chat, where: Where) -> int:
-    """The channel's row; an empty name keeps the name known before."""
+    """Returns the channel's row id, registering the channel if needed. An empty name keeps the stored one."""
     query = select(Channel).where(Channel.chat_id == chat.id, Channel.external_id == where.channel)
     row = await session.scalar(query)
     if row is None:
@@ -105,7 +88,7 @@ async def _identity(session: AsyncSession, chat: Chat, who: Who, now: datetime) 
 
 
 async def _met(session: AsyncSession, chat: Chat, who: Who, now: datetime, query: Select[Identity]) -> Identity:
-    """A member met for the first time, unless someone else meets them at this moment."""
+    """Registers a new member, unless a concurrent call does."""
     member = Member(workspace_id=chat.workspace_id, name=who.name, joined_at=now)
     session.add(member)
     await session.flush()
@@ -121,17 +104,31 @@ async def _met(session: AsyncSession, chat: Chat, who: Who, now: datetime, query
     return (await session.scalars(query)).one()
 
 
-# Members as others know them: by name. Who calls, and how they became known, is `members`'.
+def merged_ids(member_id: int) -> Select[int]:
+    """Selects the member's own id and the ids of members merged into it: the ids that their log is written under."""
+    return select(Member.id).where(or_(Member.id == member_id, Member.merged_into == member_id))
 
 
-async def names_of(session: AsyncSession, workspace_id: int, member_ids: Collection[int]) -> dict[int, str]:
-    """The names of these members, of those who belong to the workspace."""
+async def resolve_merged(session: AsyncSession, member_id: int) -> Member:
+    """Returns the member, or the one they were merged into."""
+    query = select(func.coalesce(Member.merged_into, Member.id)).where(Member.id == member_id).scalar_subquery()
+    return (await session.scalars(select(Member).where(Member.id == query))).one()
+
+
+async def get_member(session: AsyncSession, member_id: int) -> Member:
+    """Returns the member of an id that another row refers to."""
+    return (await session.scalars(select(Member).where(Member.id == member_id))).one()
+
+
+async def get_names(session: AsyncSession, workspace_id: int, member_ids: Collection[int]) -> dict[int, str]:
+    """Returns the names of those members that belong to the workspace."""
     query = select(Member.id, Member.name).where(Member.workspace_id == workspace_id, Member.id.in_(member_ids))
     return {row.id: row.name for row in await session.execute(query)}
 
 
-async def members_called(session: AsyncSession, workspace_id: int, name: str) -> Sequence[Member]:
-    """The members of that name in any chat, in whatever case, or of that id on a platform; never the forgotten."""
+async def find_members(session: AsyncSession, workspace_id: int, name: str) -> Sequence[Member]:
+    """Returns members with that name in any chat, ignoring case, or with that platform id. Leaves out forgotten
+    members."""
     wanted = name.strip().removeprefix("@")
     known = select(Identity.member_id).where(
         Identity.workspace_id == workspace_id,
@@ -146,30 +143,31 @@ async def members_called(session: AsyncSession, workspace_id: int, name: str) ->
     return (await session.scalars(query.order_by(Member.id))).all()
 
 
-async def platform_ids(session: AsyncSession, member_ids: Collection[int]) -> Sequence[str]:
-    """The platforms' ids of these members, each one's first."""
+async def list_identities(session: AsyncSession, member_id: int) -> Sequence[tuple[Identity, Chat]]:
+    """Returns a member's identities with their chats, oldest first."""
+    query = select(Identity, Chat).join(Chat, Chat.id == Identity.chat_id).where(Identity.member_id == member_id)
+    return [(identity, chat) for identity, chat in await session.execute(query.order_by(Identity.id))]
+
+
+async def list_platform_ids(session: AsyncSession, member_ids: Collection[int]) -> Sequence[str]:
+    """Returns the platform id of each member's oldest identity."""
     first = select(func.min(Identity.id)).where(Identity.member_id.in_(member_ids)).group_by(Identity.member_id)
     query = select(Identity.external_id).where(Identity.id.in_(first)).order_by(Identity.member_id)
     return (await session.scalars(query)).all()
 
 
-async def member_row(session: AsyncSession, member_id: int) -> Member:
-    """The member's row, which a row of ours names."""
-    return (await session.scalars(select(Member).where(Member.id == member_id))).one()
-
-
-async def excuse_rounds(session: AsyncSession, member_id: int, round_ids: Collection[int]) -> None:
-    """Let these rounds break no streak of the member; once is enough."""
-    rows = [{"round_id": round_id, "member_id": member_id} for round_id in round_ids]
-    if rows:
-        await session.execute(insert(StreakGrace).values(rows).on_conflict_do_nothing())
-
-
-async def rounds_posted_on(session: AsyncSession, workspace_id: int, day: date) -> Sequence[int]:
-    """The rounds posted for that local date in any schedule of the workspace."""
+async def list_rounds_on(session: AsyncSession, workspace_id: int, day: date) -> Sequence[int]:
+    """Returns the rounds posted on that local date by any schedule of the workspace."""
     query = (
         select(Round.id)
         .join(Schedule, Schedule.id == Round.schedule_id)
         .where(Schedule.workspace_id == workspace_id, Round.day == day, Round.skipped.is_(None))
     )
     return (await session.scalars(query)).all()
+
+
+async def add_streak_graces(session: AsyncSession, member_id: int, round_ids: Collection[int]) -> None:
+    """Excuses the member from these rounds, so that they break no streak. Does nothing for rounds already excused."""
+    rows = [{"round_id": round_id, "member_id": member_id} for round_id in round_ids]
+    if rows:
+        await session.execute(insert(StreakGrace).values(rows).on_conflict_do_nothing())

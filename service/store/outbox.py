@@ -1,5 +1,7 @@
-"""The outbox as rows: what waits, whose turn it is in its queue, what became of it. When to try again is
-`delivering`'s business."""
+"""Rows of the outbox: messages waiting to be posted, their order and their state.
+
+Retries are in `service.rounds.delivery`.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,14 @@ from sqlalchemy import ColumnElement, and_, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store.tables import Channel, Chat, Identity, Outbox, Round, Schedule
+from service.store.tables import UNSENT, Channel, Chat, Identity, Outbox, Round, Schedule
 from service.wire import Notice, QuestionPost, RevealPost, VerdictNote
 
-WAITING = ("due", "sending", "uncertain")
-PRIVATE_PATIENCE = timedelta(days=1)
-"""How long a message that no slot depends on is tried."""
+PRIVATE_TIMEOUT = timedelta(days=1)
+"""How long a message that belongs to no slot is retried."""
 
 
-async def leave(
+async def enqueue(
     session: AsyncSession,
     key: str,
     body: QuestionPost | RevealPost | VerdictNote | Notice,
@@ -32,10 +33,10 @@ async def leave(
     chat_id: int | None = None,
     round_id: int | None = None,
 ) -> bool:
-    """Leave a message to be made once. False where one of this key was left before, or where there is nobody to make
-    it to; then nothing changes.
+    """Adds a message to post exactly once. Returns False, changing nothing, if the key exists or there is no
+    recipient.
 
-    A private message goes to the chat `chat_id` where the member is known there, else to where they are known first.
+    A private message goes to the chat `chat_id` if the member is known there, or else to their oldest chat.
     """
     if member_id is not None:
         chat_id = await _chat_of(session, member_id, chat_id)
@@ -60,35 +61,50 @@ async def leave(
     return made is not None
 
 
-def round_key(round_id: int, kind: str, schedule: Schedule, channel_id: int) -> str:
-    """The key of a round's message to a channel. At the schedule's home it names none, as before there were others."""
+def round_message_key(round_id: int, kind: str, schedule: Schedule, channel_id: int) -> str:
+    """Returns the key of a round's message to a channel. For the schedule's home channel it does not name the
+    channel."""
     key = f"round:{round_id}:{kind}"
     return key if channel_id == schedule.channel_id else f"{key}:{channel_id}"
 
 
-async def round_channels(session: AsyncSession, round_id: int, schedule: Schedule) -> Sequence[int]:
-    """The channels the round was put to, whatever its schedule does by now."""
-    posts = [post.channel_id for post in await question_posts(session, round_id)]
+async def list_round_channels(session: AsyncSession, round_id: int, schedule: Schedule) -> Sequence[int]:
+    """Returns the channels the round was posted to, whatever the schedule says now."""
+    posts = [post.channel_id for post in await list_question_posts(session, round_id)]
     return [channel_id for channel_id in posts if channel_id is not None] or [schedule.channel_id]
 
 
-async def claimable(session: AsyncSession, platform: str, now: datetime, limit: int) -> Sequence[Outbox]:
-    """The heads of their queues that may be made now, locked; those another courier is taking are left to it.
+async def list_question_posts(session: AsyncSession, round_id: int) -> Sequence[Outbox]:
+    """Returns the messages that post the round's question, the schedule's home channel first."""
+    query = select(Outbox).where(Outbox.round_id == round_id, Outbox.kind == "question").order_by(Outbox.id)
+    return (await session.scalars(query)).all()
 
-    The chats take turns: one with thousands of channels, and the platform's limit on it, holds up no other.
+
+async def first_shown_at(session: AsyncSession, round_: Round, chat_id: int | None = None) -> datetime:
+    """Returns when members of the chat could first see the question: when a post arrived there, or else anywhere, or
+    else when the round opened."""
+    arrived = [(post.chat_id, post.sent_at) for post in await list_question_posts(session, round_.id) if post.sent_at]
+    there = [at for chat, at in arrived if chat == chat_id]
+    return max(round_.opens_at, min(there or [at for _, at in arrived], default=round_.opens_at))
+
+
+async def lock_claimable(session: AsyncSession, platform: str, now: datetime, limit: int) -> Sequence[Outbox]:
+    """Returns messages at the head of their queue that may be posted now, locked. Skips rows another dispatcher locks.
+
+    Chats take turns, so that one with thousands of channels, and its rate limit, delays no other.
     """
-    # One pass over what waits: to ask of each message whether one is before it compares them all with each other.
+    # One pass over the waiting rows: testing each for an older message would compare all of them with each other.
     place = func.row_number().over(partition_by=_queue(), order_by=Outbox.id).label("place")
     waiting = (
         select(Outbox.id, Outbox.chat_id, Outbox.due_at, place, and_(*_ready(now)).label("ready"))
         .join(Chat, Chat.id == Outbox.chat_id)
-        .where(Chat.platform == platform, Outbox.state.in_(WAITING))
+        .where(Chat.platform == platform, Outbox.state.in_(UNSENT))
         .subquery()
     )
     row = waiting.c
     turn = func.row_number().over(partition_by=row.chat_id, order_by=(row.due_at, row.id)).label("turn")
     heads = select(row.id, row.due_at, turn).where(row.place == 1, row.ready).subquery()
-    # More than are wanted, for another courier may be taking some of them.
+    # More than requested, because another dispatcher may lock some of them.
     first = select(heads).order_by(heads.c.turn, heads.c.due_at, heads.c.id).limit(4 * limit).subquery()
     query = (
         select(Outbox)
@@ -101,8 +117,8 @@ async def claimable(session: AsyncSession, platform: str, now: datetime, limit: 
     return (await session.scalars(query)).all()
 
 
-async def overdue(session: AsyncSession, now: datetime) -> Sequence[Outbox]:
-    """Messages past their time that certainly were not made, locked."""
+async def lock_expired(session: AsyncSession, now: datetime) -> Sequence[Outbox]:
+    """Returns messages past their deadline that were certainly not posted, locked."""
     query = (
         select(Outbox)
         .where(Outbox.state == "due", Outbox.give_up_at <= now)
@@ -112,23 +128,44 @@ async def overdue(session: AsyncSession, now: datetime) -> Sequence[Outbox]:
     return (await session.scalars(query)).all()
 
 
-async def locked(session: AsyncSession, outbox_id: int) -> Outbox | None:
-    """The row, locked until the transaction ends."""
+async def lock_message(session: AsyncSession, outbox_id: int) -> Outbox | None:
+    """Returns the message, locked until the transaction ends."""
     return await session.get(Outbox, outbox_id, with_for_update=True)
 
 
-async def places(session: AsyncSession, rows: Sequence[Outbox]) -> list[Chat | Channel]:
-    """The chats and channels of the rows. As long as they are kept `address` has to ask for none of them."""
+def claim(row: Outbox, now: datetime, lease: timedelta) -> bool:
+    """Leases the message to a dispatcher. Returns True if an earlier attempt may have arrived."""
+    uncertain = row.state != "due"
+    row.state, row.attempt, row.claimed_until = "sending", row.attempt + 1, now + lease
+    row.taken_at = row.taken_at or now
+    return uncertain
+
+
+async def load_chats_and_channels(session: AsyncSession, rows: Sequence[Outbox]) -> list[Chat | Channel]:
+    """Returns the chats and channels of the messages. `resolve_address` reads them from the session while they are
+    referenced."""
     chats = await session.scalars(select(Chat).where(Chat.id.in_({row.chat_id for row in rows})))
     channels = await session.scalars(select(Channel).where(Channel.id.in_({row.channel_id for row in rows})))
     return [*chats, *channels]
 
 
+async def resolve_address(session: AsyncSession, row: Outbox) -> tuple[Chat, str, str | None] | None:
+    """Returns the chat, the external id of the channel and of the member. Returns None for a private message whose
+    member is no longer known in that chat."""
+    chat = await session.get_one(Chat, row.chat_id)
+    channel = await session.get(Channel, row.channel_id) if row.channel_id else None
+    if row.member_id is None:
+        return chat, channel.external_id if channel else "", None
+    query = select(Identity.external_id).where(Identity.chat_id == chat.id, Identity.member_id == row.member_id)
+    member = await session.scalar(query)
+    return None if member is None else (chat, channel.external_id if channel else "", member)
+
+
 async def mark_sent(
     session: AsyncSession, outbox_id: int, message_ref: str, now: datetime
 ) -> tuple[str, datetime, datetime | None] | None:
-    """Note that the message stands there; its kind, when it was due and when it was taken. None where nothing is to be
-    noted, for it was before or there is no such message."""
+    """Records that the message was posted. Returns its kind, due time and first claim time, or None if it was
+    already recorded or does not exist."""
     change = (
         update(Outbox)
         .where(Outbox.id == outbox_id, Outbox.state != "sent")
@@ -140,62 +177,9 @@ async def mark_sent(
     return None if row is None else (row[0], row[1], row[2])
 
 
-async def address(session: AsyncSession, row: Outbox) -> tuple[Chat, str, str | None] | None:
-    """Chat, the channel's external id there and the member's; None for a private message whose member is not known in
-    that chat any more."""
-    chat = await session.get_one(Chat, row.chat_id)
-    channel = await session.get(Channel, row.channel_id) if row.channel_id else None
-    if row.member_id is None:
-        return chat, channel.external_id if channel else "", None
-    query = select(Identity.external_id).where(Identity.chat_id == chat.id, Identity.member_id == row.member_id)
-    member = await session.scalar(query)
-    return None if member is None else (chat, channel.external_id if channel else "", member)
-
-
-async def question_posts(session: AsyncSession, round_id: int) -> Sequence[Outbox]:
-    """The messages that put the round's question to its channels, the schedule's home first."""
-    query = select(Outbox).where(Outbox.round_id == round_id, Outbox.kind == "question").order_by(Outbox.id)
-    return (await session.scalars(query)).all()
-
-
-async def asked_at(session: AsyncSession, round_: Round, chat_id: int | None = None) -> datetime:
-    """When members of the chat could first see the round's question: when a post arrived there, else anywhere, else
-    when it was to."""
-    arrived = [(post.chat_id, post.sent_at) for post in await question_posts(session, round_.id) if post.sent_at]
-    there = [at for chat, at in arrived if chat == chat_id]
-    return max(round_.opens_at, min(there or [at for _, at in arrived], default=round_.opens_at))
-
-
-def take(row: Outbox, now: datetime, lease: timedelta) -> bool:
-    """Hand the row to a courier until the lease ends. True where an earlier attempt may have arrived."""
-    uncertain = row.state != "due"
-    row.state, row.attempt, row.claimed_until = "sending", row.attempt + 1, now + lease
-    row.taken_at = row.taken_at or now
-    return uncertain
-
-
-async def _chat_of(session: AsyncSession, member_id: int, wanted: int | None) -> int | None:
-    query = select(Identity.chat_id).where(Identity.member_id == member_id)
-    order = (Identity.chat_id == wanted).desc() if wanted is not None else Identity.id
-    return await session.scalar(query.order_by(order, Identity.id).limit(1))
-
-
-def _ready(now: datetime) -> list[ColumnElement[bool]]:
-    free = or_(Outbox.claimed_until.is_(None), Outbox.claimed_until <= now)
-    return [Outbox.state.in_(WAITING), Outbox.not_before <= now, free]
-
-
-def _queue() -> list[ColumnElement[Any]]:
-    """What tells queues apart: a message waits for the older ones of its own.
-
-    A channel's public messages are one queue, each member's private ones another; notices to admins go on the
-    side, so that they can say what holds the queue up.
-    """
-    columns = (Outbox.chat_id, Outbox.channel_id, Outbox.member_id)
-    return [*(column.expression for column in columns), Outbox.kind == "notice"]
-
-
-# The jobs' queue as rows: which place a job has in it. What jobs do is `service.rounds.jobs`' business.
+async def count_jobs_ahead(session: AsyncSession, job: int) -> int:
+    """Returns how many jobs of the same task are running or go before this one."""
+    return int(await session.scalar(_BEFORE, {"job": job}) or 0)
 
 
 _BEFORE = text(
@@ -209,6 +193,22 @@ _BEFORE = text(
 )
 
 
-async def jobs_before(session: AsyncSession, job: int) -> int:
-    """How many jobs of its kind are at work or go before it."""
-    return int(await session.scalar(_BEFORE, {"job": job}) or 0)
+async def _chat_of(session: AsyncSession, member_id: int, wanted: int | None) -> int | None:
+    query = select(Identity.chat_id).where(Identity.member_id == member_id)
+    order = (Identity.chat_id == wanted).desc() if wanted is not None else Identity.id
+    return await session.scalar(query.order_by(order, Identity.id).limit(1))
+
+
+def _ready(now: datetime) -> list[ColumnElement[bool]]:
+    free = or_(Outbox.claimed_until.is_(None), Outbox.claimed_until <= now)
+    return [Outbox.state.in_(UNSENT), Outbox.not_before <= now, free]
+
+
+def _queue() -> list[ColumnElement[Any]]:
+    """Columns that tell queues apart. A message waits for older ones in its queue.
+
+    Public messages of a channel form one queue, private messages of each member another. Notices to admins have their
+    own, so that they can report what blocks the others.
+    """
+    columns = (Outbox.chat_id, Outbox.channel_id, Outbox.member_id)
+    return [*(column.expression for column in columns), Outbox.kind == "notice"]

@@ -1,4 +1,7 @@
-"""Everything that is kept about one member: read for them, and emptied when they want to be forgotten."""
+"""Rows of personal data: reads or erases everything stored about a member, and merges two members who are one person.
+
+Rules for merging are in `service.people.linking`.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,10 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store import members
-from service.store.members import Caller, all_of, identities
+from service.store.members import Caller, list_identities, merged_ids
 from service.store.session import allow_forgetting
 from service.store.tables import (
+    UNSENT,
     AnswerRow,
     CardRow,
     Chat,
@@ -36,44 +40,65 @@ from service.store.tables import (
 )
 from service.wire import Who
 
-NOBODY = "someone who left"
-"""The name a forgotten member's points stand under."""
+FORGOTTEN_NAME = "someone who left"
+"""Name shown for the points of a forgotten member."""
+FORGET_CALL = "forget"
+"""Label in the inbox of the call that forgets a member."""
 
-FORGET = "forget"
-"""The inbox's word for the call that forgets."""
+
+@dataclass(frozen=True, slots=True)
+class LedgerSum:
+    """A member's total in one round, or one ledger entry without a round."""
+
+    place: str
+    """`round:7` or `row:12`."""
+    round_id: int | None
+    at: datetime
+    points: int
+    credit: float | None
+    seconds: float | None
 
 
-async def kept_counts(session: AsyncSession, member_id: int) -> tuple[int, int, int]:
-    """How many answers, bookings and cards of a member are kept."""
+@dataclass(frozen=True, slots=True)
+class CountingAnswer:
+    """A member's current answer in a round."""
+
+    round_id: int
+    answer_id: int
+    at: datetime
+
+
+async def count_records(session: AsyncSession, member_id: int) -> tuple[int, int, int]:
+    """Returns how many answers, ledger entries and cards of a member are stored."""
     tables: tuple[type[AnswerRow] | type[Ledger] | type[CardRow], ...] = (AnswerRow, Ledger, CardRow)
     found = [
-        await session.scalar(select(func.count()).select_from(table).where(table.member_id.in_(all_of(member_id))))
+        await session.scalar(select(func.count()).select_from(table).where(table.member_id.in_(merged_ids(member_id))))
         for table in tables
     ]
     return int(found[0] or 0), int(found[1] or 0), int(found[2] or 0)
 
 
-async def answers_of(session: AsyncSession, member_id: int) -> Sequence[tuple[AnswerRow, str, VerdictRow | None]]:
-    """Every answer, the id of its question and its verdicts, oldest first."""
+async def list_answers(session: AsyncSession, member_id: int) -> Sequence[tuple[AnswerRow, str, VerdictRow | None]]:
+    """Returns all answers with the id of the question and each verdict, oldest first."""
     rows = await session.execute(
         select(AnswerRow, QuestionRow.key, VerdictRow)
         .join(QuestionVersion, QuestionVersion.id == AnswerRow.version_id)
         .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
         .outerjoin(VerdictRow, VerdictRow.answer_id == AnswerRow.id)
-        .where(AnswerRow.member_id.in_(all_of(member_id)))
+        .where(AnswerRow.member_id.in_(merged_ids(member_id)))
         .order_by(AnswerRow.id, VerdictRow.id)
     )
     return [(answer, key, verdict) for answer, key, verdict in rows]
 
 
-async def ledger_of(session: AsyncSession, member_id: int) -> Sequence[Ledger]:
-    """Every booking, oldest first."""
-    query = select(Ledger).where(Ledger.member_id.in_(all_of(member_id))).order_by(Ledger.id)
+async def list_ledger(session: AsyncSession, member_id: int) -> Sequence[Ledger]:
+    """Returns all ledger entries, oldest first."""
+    query = select(Ledger).where(Ledger.member_id.in_(merged_ids(member_id))).order_by(Ledger.id)
     return (await session.scalars(query)).all()
 
 
-async def cards_of(session: AsyncSession, member_id: int) -> Sequence[tuple[CardRow, str]]:
-    """Every card and the id of its question."""
+async def list_cards(session: AsyncSession, member_id: int) -> Sequence[tuple[CardRow, str]]:
+    """Returns all cards with the ids of their questions."""
     rows = await session.execute(
         select(CardRow, QuestionRow.key)
         .join(QuestionRow, QuestionRow.id == CardRow.question_id)
@@ -83,22 +108,22 @@ async def cards_of(session: AsyncSession, member_id: int) -> Sequence[tuple[Card
     return [(card, key) for card, key in rows]
 
 
-async def reports_of(session: AsyncSession, member_id: int) -> Sequence[ReportRow]:
-    """What the member reported, oldest first."""
+async def list_reports(session: AsyncSession, member_id: int) -> Sequence[ReportRow]:
+    """Returns the member's reports, oldest first."""
     return (
         await session.scalars(select(ReportRow).where(ReportRow.member_id == member_id).order_by(ReportRow.id))
     ).all()
 
 
-async def hide(session: AsyncSession, member_id: int, hidden: bool) -> None:
-    """Leave the member out of boards, or put them back."""
-    await session.execute(update(Member).where(Member.id.in_(all_of(member_id))).values(hidden=hidden))
+async def set_hidden(session: AsyncSession, member_id: int, hidden: bool) -> None:
+    """Hides the member from boards, or shows them again."""
+    await session.execute(update(Member).where(Member.id.in_(merged_ids(member_id))).values(hidden=hidden))
 
 
-async def forget(session: AsyncSession, caller: Caller, now: datetime) -> None:
-    """Empty all that says who the caller is and what they wrote, and keep every number, so that totals stay right.
+async def forget_member(session: AsyncSession, caller: Caller, now: datetime) -> None:
+    """Erases the caller's names and everything they wrote, keeping all numbers so that totals stay right.
 
-    What they answered in rounds still open is withdrawn. Messages not yet made to them never will be.
+    Withdraws answers in open rounds and cancels messages not yet posted to them.
     """
     await _withdraw(session, caller.member_id)
     await _empty_reveals(session, caller)
@@ -110,12 +135,14 @@ async def forget(session: AsyncSession, caller: Caller, now: datetime) -> None:
     await _empty_codes(session, caller.member_id)
     await session.execute(delete(Identity).where(Identity.member_id == caller.member_id))
     await session.execute(
-        update(Member).where(Member.id.in_(all_of(caller.member_id))).values(name=NOBODY, hidden=True, forgotten_at=now)
+        update(Member)
+        .where(Member.id.in_(merged_ids(caller.member_id)))
+        .values(name=FORGOTTEN_NAME, hidden=True, forgotten_at=now)
     )
 
 
-async def forgetting_reply(session: AsyncSession, who: Who, event_id: str) -> dict[str, Any] | None:
-    """What was answered when this event made the service forget a member, whom nobody can name any more."""
+async def find_forget_reply(session: AsyncSession, who: Who, event_id: str) -> dict[str, Any] | None:
+    """Returns the reply to the event that forgot a member. Its author can no longer be identified."""
     query = (
         select(InboxRow.reply)
         .join(Chat, Chat.id == InboxRow.chat_id)
@@ -123,7 +150,7 @@ async def forgetting_reply(session: AsyncSession, who: Who, event_id: str) -> di
             Chat.platform == who.platform,
             Chat.external_id == who.workspace,
             InboxRow.event_id == event_id,
-            InboxRow.call.startswith(f"{FORGET} ", autoescape=True),
+            InboxRow.call.startswith(f"{FORGET_CALL} ", autoescape=True),
         )
     )
     reply = await session.scalar(query)
@@ -137,23 +164,25 @@ async def _withdraw(session: AsyncSession, member_id: int) -> None:
 
 async def _empty_log(session: AsyncSession, member_id: int) -> None:
     await allow_forgetting(session)
-    mine = AnswerRow.member_id.in_(all_of(member_id))
+    mine = AnswerRow.member_id.in_(merged_ids(member_id))
     theirs = select(AnswerRow.id).where(mine)
-    # Options are numbers in a distribution; a text or a program can say who wrote it.
+    # Option ids are numbers in a distribution; text or code can reveal the author.
     kept: Any = func.jsonb_strip_nulls(func.jsonb_build_object("options", AnswerRow.given["options"]))
     await session.execute(update(AnswerRow).where(mine).values(name="", given=kept))
     await session.execute(update(VerdictRow).where(VerdictRow.answer_id.in_(theirs)).values(detail={}))
 
 
 async def _empty_messages(session: AsyncSession, caller: Caller) -> None:
-    """Private messages, and the replies kept for duplicates of the caller's events, in whichever chat."""
+    """Erases private messages, and the stored replies to the caller's events in all chats."""
     private = Outbox.member_id == caller.member_id
-    unsent = Outbox.state.in_(("due", "sending", "uncertain"))
+    unsent = Outbox.state.in_(UNSENT)
     await session.execute(update(Outbox).where(private, unsent).values(state="skipped", error="the member left"))
-    await session.execute(update(Outbox).where(private).values(body={"kind": "notice", "title": NOBODY, "text": ""}))
-    for identity, chat in await identities(session, caller.member_id):
+    await session.execute(
+        update(Outbox).where(private).values(body={"kind": "notice", "title": FORGOTTEN_NAME, "text": ""})
+    )
+    for identity, chat in await list_identities(session, caller.member_id):
         label = InboxRow.call.endswith(f" {identity.id}", autoescape=True)
-        other = InboxRow.call != f"{FORGET} {identity.id}"
+        other = InboxRow.call != f"{FORGET_CALL} {identity.id}"
         await session.execute(delete(InboxRow).where(InboxRow.chat_id == chat.id, label, other))
 
 
@@ -162,8 +191,8 @@ async def _empty_codes(session: AsyncSession, member_id: int) -> None:
 
 
 async def _empty_reveals(session: AsyncSession, caller: Caller) -> None:
-    """The points and boards of reveals, which name members by nothing but their name."""
-    rows = all_of(caller.member_id)
+    """Erases the caller from the points and boards of reveals, which identify members by name only."""
+    rows = merged_ids(caller.member_id)
     known = (
         select(AnswerRow.name).where(AnswerRow.member_id.in_(rows)),
         select(Member.name).where(Member.id.in_(rows)),
@@ -182,48 +211,24 @@ def _without(data: Any, names: set[str]) -> Any:
         return [_without(item, names) for item in data]
     if isinstance(data, dict):
         return {
-            key: NOBODY if key == "name" and value in names else _without(value, names) for key, value in data.items()
+            key: FORGOTTEN_NAME if key == "name" and value in names else _without(value, names)
+            for key, value in data.items()
         }
     return data
 
 
 async def _empty_archives(session: AsyncSession, caller: Caller) -> None:
-    theirs = set(await session.scalars(all_of(caller.member_id)))
+    theirs = set(await session.scalars(merged_ids(caller.member_id)))
     for season in await session.scalars(select(Season).where(Season.workspace_id == caller.workspace_id)):
         if any(row["member"] in theirs for row in season.archive or ()):
             season.archive = [
-                {**row, "name": NOBODY} if row["member"] in theirs else row for row in season.archive or ()
+                {**row, "name": FORGOTTEN_NAME} if row["member"] in theirs else row for row in season.archive or ()
             ]
 
 
-# Two members who are one person, as rows: what is re-pointed, what is booked over. The rules are `merging`'s.
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerSum:
-    """What a member has of one round, or one booking that belongs to none."""
-
-    place: str
-    """Which: `round:7`, or `row:12`."""
-    round_id: int | None
-    at: datetime
-    points: int
-    credit: float | None
-    seconds: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class CountingAnswer:
-    """A member's answer that counts in a round."""
-
-    round_id: int
-    answer_id: int
-    at: datetime
-
-
 async def lock_members(session: AsyncSession, member_ids: Sequence[int]) -> dict[int, Member]:
-    """These members by number, of whose answers only this transaction writes any more, and whose rounds neither
-    close nor are judged meanwhile."""
+    """Locks these members and the rounds they answered, so that no other transaction writes their answers or closes
+    or grades those rounds. Returns the members by id."""
     query = select(Member).where(Member.id.in_(member_ids)).order_by(Member.id).with_for_update(key_share=True)
     found = {member.id: member for member in await session.scalars(query.execution_options(populate_existing=True))}
     theirs = select(CurrentAnswer.round_id).where(CurrentAnswer.member_id.in_(member_ids))
@@ -231,13 +236,13 @@ async def lock_members(session: AsyncSession, member_ids: Sequence[int]) -> dict
     return found
 
 
-async def chats_of_member(session: AsyncSession, member_id: int) -> set[int]:
-    """The chats a member is known in."""
+async def list_member_chats(session: AsyncSession, member_id: int) -> set[int]:
+    """Returns the chats a member is known in."""
     return set(await session.scalars(select(Identity.chat_id).where(Identity.member_id == member_id)))
 
 
-async def ledger_sums(session: AsyncSession, member_id: int) -> dict[str, LedgerSum]:
-    """All a member's bookings, those of one round added up."""
+async def sum_ledger(session: AsyncSession, member_id: int) -> dict[str, LedgerSum]:
+    """Returns a member's ledger by key, with the entries of each round added up."""
     rounds = await session.execute(
         select(
             Ledger.round_id,
@@ -256,7 +261,7 @@ async def ledger_sums(session: AsyncSession, member_id: int) -> dict[str, Ledger
 
 
 async def post_ledger(session: AsyncSession, workspace_id: int, rows: Sequence[tuple[str, int, LedgerSum]]) -> None:
-    """Book each of these (key, member, what), once."""
+    """Posts each (key, member, entry) once."""
     values: list[dict[str, Any]] = [
         {
             "key": key,
@@ -275,8 +280,8 @@ async def post_ledger(session: AsyncSession, workspace_id: int, rows: Sequence[t
         await session.execute(insert(Ledger).values(values).on_conflict_do_nothing())
 
 
-async def counting_answers(session: AsyncSession, member_id: int) -> dict[int, CountingAnswer]:
-    """Every answer of a member that counts, by round."""
+async def list_counting_answers(session: AsyncSession, member_id: int) -> dict[int, CountingAnswer]:
+    """Returns a member's current answers by round."""
     rows = await session.execute(
         select(CurrentAnswer.round_id, AnswerRow.id, AnswerRow.at)
         .join(AnswerRow, AnswerRow.id == CurrentAnswer.answer_id)
@@ -286,8 +291,8 @@ async def counting_answers(session: AsyncSession, member_id: int) -> dict[int, C
 
 
 async def move_counting_answers(session: AsyncSession, kept: int, gone: int, theirs: Sequence[int]) -> None:
-    """Have the answers of `gone` count for `kept`: in the rounds `theirs` in place of any other, else where it has
-    none."""
+    """Moves current answers from `gone` to `kept`: replaces those in the rounds `theirs`, and adds those in rounds
+    where `kept` has none."""
     mine = select(CurrentAnswer.round_id).where(CurrentAnswer.member_id == kept)
     await session.execute(
         delete(CurrentAnswer).where(CurrentAnswer.member_id == kept, CurrentAnswer.round_id.in_(theirs))
@@ -297,9 +302,9 @@ async def move_counting_answers(session: AsyncSession, kept: int, gone: int, the
     await session.execute(update(CurrentAnswer).where(leaving).values(member_id=kept))
 
 
-async def unite_cards(session: AsyncSession, kept: int, gone: int) -> int:
-    """Unite two members' cards: of a question both have, the state reviewed last stays, and all reviews count.
-    Returns how many came to `kept`."""
+async def merge_cards(session: AsyncSession, kept: int, gone: int) -> int:
+    """Merges the cards of two members. For a question in both, keeps the state reviewed last and adds up the
+    reviews. Returns how many cards `kept` gained."""
     have = {card.question_id: card for card in await session.scalars(select(CardRow).where(CardRow.member_id == kept))}
     moved = 0
     for card in list(await session.scalars(select(CardRow).where(CardRow.member_id == gone))):
@@ -317,14 +322,14 @@ async def unite_cards(session: AsyncSession, kept: int, gone: int) -> int:
 
 
 async def repoint_member(session: AsyncSession, kept: int, gone: int) -> None:
-    """Have all that may change of `gone` be that of `kept`; what they answered and did stays on the record."""
+    """Points everything mutable of `gone` to `kept`. Their logged answers and actions stay unchanged."""
     for table in (ReportRow, Outbox, Identity):
         await session.execute(update(table).where(table.member_id == gone).values(member_id=kept))
     await session.execute(update(Schedule).where(Schedule.made_by == gone).values(made_by=kept))
     await session.execute(update(Member).where(Member.merged_into == gone).values(merged_into=kept))
     await session.execute(delete(LinkCodeRow).where(LinkCodeRow.member_id.in_((kept, gone))))
     excused = await session.scalars(select(StreakGrace.round_id).where(StreakGrace.member_id == gone))
-    await members.excuse_rounds(session, kept, list(excused))
+    await members.add_streak_graces(session, kept, list(excused))
     await session.execute(delete(StreakGrace).where(StreakGrace.member_id == gone))
 
 

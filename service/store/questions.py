@@ -1,4 +1,4 @@
-"""Question versions as rows, read back as the model. Banks and choosing among them: `banks`."""
+"""Question versions, read from rows into the question model. Queries over banks are in `banks`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from service.store.tables import QuestionRow as QuestionRow
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of a question, with what the rows say of it."""
+    """One version of a question with its bank."""
 
     id: int
     question_id: int
@@ -26,23 +26,23 @@ class Version:
     licence: str
     question: Question
     place: str = ""
-    """The document and the line where it stands, or stood when it said this."""
+    """Document and line, now or at the time of this version."""
 
 
-async def version(session: AsyncSession, version_id: int) -> Version:
-    """The version of that id, which a row of ours names. Raises NoResultFound for any other."""
+async def get_version(session: AsyncSession, version_id: int) -> Version:
+    """Returns the version with this id. Raises NoResultFound if there is none."""
     return _read((await session.execute(_select().where(QuestionVersion.id == version_id))).one())
 
 
-async def version_for(session: AsyncSession, workspace_id: int, version_id: int) -> Version | None:
-    """The version, where its bank is for everybody or this workspace's own."""
+async def find_version(session: AsyncSession, workspace_id: int, version_id: int) -> Version | None:
+    """Returns the version, if its bank is shared or owned by this workspace."""
     ours = or_(BankRow.workspace_id.is_(None), BankRow.workspace_id == workspace_id)
     row = (await session.execute(_select().where(QuestionVersion.id == version_id, ours))).one_or_none()
     return None if row is None else _read(row)
 
 
-async def newest(session: AsyncSession, question_id: int) -> int:
-    """The id of the version that is asked now; of a family, the family itself."""
+async def newest_version_id(session: AsyncSession, question_id: int) -> int:
+    """Returns the id of the current version; for a family, of the family itself."""
     query = (
         select(QuestionVersion.id)
         .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
@@ -51,8 +51,8 @@ async def newest(session: AsyncSession, question_id: int) -> int:
     return (await session.scalars(query.where(QuestionVersion.drawing == 0))).one()
 
 
-async def open_in(session: AsyncSession, workspace_id: int, question_id: int) -> bool:
-    """Whether some round of this workspace asks the question right now, in any version."""
+async def is_open_in_round(session: AsyncSession, workspace_id: int, question_id: int) -> bool:
+    """Returns whether a round of this workspace is asking any version of the question now."""
     query = (
         select(Round.id)
         .join(Schedule, Schedule.id == Round.schedule_id)

@@ -1,4 +1,4 @@
-"""Reports as rows."""
+"""Rows of members' reports about questions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from service.store.tables import Member, QuestionRow, QuestionVersion, ReportRow
 
 
 def add(session: AsyncSession, caller: Caller, version_id: int, text: str, now: datetime) -> ReportRow:
-    """A report by the caller, still open."""
+    """Adds an open report by the caller."""
     row = ReportRow(
         workspace_id=caller.workspace_id,
         member_id=caller.member_id,
@@ -26,15 +26,15 @@ def add(session: AsyncSession, caller: Caller, version_id: int, text: str, now: 
     return row
 
 
-async def all_of(session: AsyncSession, workspace_id: int) -> Sequence[tuple[ReportRow, str, str]]:
-    """The reports with the question's id and the reporter's name, those still open first, then the newest first."""
+async def list_reports(session: AsyncSession, workspace_id: int) -> Sequence[tuple[ReportRow, str, str]]:
+    """Returns the reports with question id and reporter's name, open ones first, then newest first."""
     query = _select().where(ReportRow.workspace_id == workspace_id)
     rows = await session.execute(query.order_by(ReportRow.state != "open", ReportRow.id.desc()))
     return [(report, key, name) for report, key, name in rows]
 
 
-async def find(session: AsyncSession, workspace_id: int, report_id: int) -> tuple[ReportRow, str, str] | None:
-    """One report of this workspace, locked until the transaction ends."""
+async def lock_report(session: AsyncSession, workspace_id: int, report_id: int) -> tuple[ReportRow, str, str] | None:
+    """Returns one report of this workspace, locked until the transaction ends."""
     query = _select().where(ReportRow.workspace_id == workspace_id, ReportRow.id == report_id)
     row = (await session.execute(query.with_for_update(of=ReportRow))).one_or_none()
     return None if row is None else (row[0], row[1], row[2])

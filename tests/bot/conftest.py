@@ -87,7 +87,7 @@ class Room(Dialog):
 
     async def carries(self, platform: Platform | None = None) -> None:
         """Do the jobs, then carry all that waits to the chat."""
-        await self.service.jobs.work_off()
+        await self.service.jobs.run_pending()
         courier = Dispatcher(self.client, platform or self.wall)
         while await courier.once():
             pass

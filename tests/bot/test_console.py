@@ -51,7 +51,7 @@ def assert_told(transcript: str, *parts: str) -> None:
 async def later(service: Service, clock: Clock, **delta: float) -> None:
     clock.advance(**delta)
     await service.tick()
-    await service.jobs.work_off()
+    await service.jobs.run_pending()
 
 
 ONLY_ONE_CHOICE = tuple(
@@ -143,7 +143,7 @@ def practicing(service: Service) -> tuple[Line, ...]:
     wrong = ("def add_one(x):", "    return x + 2", ".", "2")
     right = ("def add_one(x):", "    return x + 1", ".", "1")
     snippet = "/quiz run import torch\\nprint(torch.ones(3).sum())"
-    return (*ONLY_ONE_CHOICE, *others, "/quiz practice", *wrong, "1", *right, service.jobs.work_off, snippet)
+    return (*ONLY_ONE_CHOICE, *others, "/quiz practice", *wrong, "1", *right, service.jobs.run_pending, snippet)
 
 
 async def test_a_form_can_be_left_and_lists_what_may_follow(client: ServiceClient, service: Service) -> None:

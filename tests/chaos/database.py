@@ -14,8 +14,8 @@ from typing import Any, LiteralString
 
 import psycopg
 
-from service.leader import LEADER_LOCK
 from service.store import migrations
+from service.store.monitoring import LEADER_LOCK
 from service.store.session import EmbeddedPostgres, libpq_url, start_postgres
 from tests.chaos.oracle import AnswerRow, Facts, LedgerRow, OutboxRow, RoundRow, VerdictRow
 

@@ -13,7 +13,7 @@ from functools import partial
 
 import pytest
 
-from service.leader import LEADER_LOCK
+from service.store.monitoring import LEADER_LOCK
 from tests.container.engine import said
 from tests.container.whole import LASTING, Report, Whole, script
 

@@ -64,7 +64,7 @@ class Backend:
     async def tick(self) -> None:
         """Posts, closes and grades what is due now."""
         await self.service.tick()
-        await self.service.jobs.work_off()
+        await self.service.jobs.run_pending()
 
     async def import_bank(self, boss: Who, *only: str) -> None:
         """Imports the test bank; with `only`, retires the other questions."""

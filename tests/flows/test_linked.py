@@ -17,7 +17,7 @@ from sandbox.client import SandboxClient
 from service.app import Service, build
 from service.client import ServiceClient
 from service.config import Settings
-from service.rounds.sandbox_turns import SandboxPort
+from service.sandboxes import SandboxPort
 from service.wire import ScheduleSpec, Where, Who
 from tests.bot.web.chromium import Window, Windows, needs_chromium, opened_chromium, served
 from tests.conftest import TOKEN, Clock

@@ -27,7 +27,7 @@ import pytest
 from service.app import Service
 from service.banks.importing import import_path
 from service.client import ServiceClient, ServiceRefused
-from service.leader import LEADER_LOCK
+from service.store.monitoring import LEADER_LOCK
 from service.store.session import libpq_url
 from service.wire import AnswerInput, ScheduleSpec, Where, Who
 from tests import forked

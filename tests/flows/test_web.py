@@ -20,7 +20,7 @@ from service.app import Service
 from service.app import build as build_service
 from service.client import ServiceClient
 from service.config import Settings
-from service.rounds.sandbox_turns import SandboxPort
+from service.sandboxes import SandboxPort
 from service.wire import ScheduleSpec, Where, Who
 from tests.bot.web.chromium import Window, Windows, needs_chromium, opened_chromium, served
 from tests.conftest import TOKEN, Clock
@@ -69,7 +69,7 @@ class Team:
     async def settle(self) -> None:
         """Close what is due, judge what was handed in and carry what waits to the chat."""
         await self.service.tick()
-        await self.service.jobs.work_off()
+        await self.service.jobs.run_pending()
         courier = Dispatcher(self.client, self.chat)
         while await courier.once():
             pass

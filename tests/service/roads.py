@@ -14,7 +14,7 @@ from questions.model import CodeTask, Option, Question, SourceLocation, Wrong
 from service.app import Service
 from service.banks.importing import import_bank
 from service.client import ServiceClient
-from service.store.members import known
+from service.store.members import resolve_caller
 from service.store.tables import Base, Schedule
 from service.wire import AnswerInput, AnswerResult, Body, Delivery, QuestionPost, ScheduleSpec, VerdictNote, Where, Who
 from tests.conftest import MONDAY, TOKEN, Clock
@@ -90,7 +90,7 @@ class Road:
     async def schedule(self, spec: ScheduleSpec = SPEC, *, where: Where = DAILY, workspace: str = "home") -> int:
         """A schedule of the channel from now on; returns its id."""
         async with self.service.sessions.begin() as session:
-            caller = await known(session, self.who("Boss", workspace=workspace), where, self.now)
+            caller = await resolve_caller(session, self.who("Boss", workspace=workspace), where, self.now)
             assert caller.channel_id is not None
             row = Schedule(
                 workspace_id=caller.workspace_id,

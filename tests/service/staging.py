@@ -14,7 +14,7 @@ from questions.model import Bank, Level, Option, Question, SourceLocation
 from questions.reader import Reading
 from questions.source import Source
 from service.banks.importing import import_bank
-from service.store.members import Caller, known
+from service.store.members import Caller, resolve_caller
 from service.store.tables import AnswerRow, CurrentAnswer, Ledger, QuestionVersion, Round, Schedule, VerdictRow
 from service.store.tables import QuestionRow as QuestionRow
 from service.wire import ImportView, ScheduleSpec, Where, Who
@@ -59,7 +59,7 @@ class Stage:
     ) -> Caller:
         """A member who calls."""
         who = Who(platform="web", workspace=workspace, member=name.lower(), name=name, admin=admin)
-        return await known(self.session, who, where, self.now)
+        return await resolve_caller(self.session, who, where, self.now)
 
     async def bank(self, *questions: Question, workspace_id: int | None = None, name: str = "home") -> ImportView:
         """Import these questions as a bank."""

@@ -58,7 +58,7 @@ async def test_what_a_dead_worker_held_is_taken_up(road: Road, clock: Clock) -> 
         "with dead as (insert into procrastinate_workers (last_heartbeat) values (now() - interval '1 hour') "
         "returning id) update procrastinate_jobs set status = 'doing', worker_id = (select id from dead)"
     )
-    assert await road.service.jobs.take_up_stalled() == 1
+    assert await road.service.jobs.retry_stalled() == 1
     (job,) = await road.service.jobs.app.job_manager.list_jobs_async()
     assert job.status == "todo"
-    assert await road.service.jobs.take_up_stalled() == 0
+    assert await road.service.jobs.retry_stalled() == 0

@@ -44,7 +44,7 @@ async def drawn(road: Road, *questions: Question) -> None:
     """Import, and do the jobs that a tick then leaves."""
     await road.bank(*questions)
     await road.service.tick()
-    await road.service.jobs.work_off()
+    await road.service.jobs.run_pending()
 
 
 async def posted(road: Road) -> QuestionPost:
@@ -117,7 +117,7 @@ async def test_a_family_at_fault_is_never_asked_and_not_tried_again(
         road = road_with(service)
         await drawn(road, family(draw="def draw(rng):\n    return 5\n"), choice("plain"))
         await service.tick()
-        await service.jobs.work_off()
+        await service.jobs.run_pending()
         assert [row.drawing for row in await road.rows(QuestionVersion)] == [0, 0]
 
         await road.schedule()

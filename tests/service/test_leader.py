@@ -13,7 +13,8 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy.engine import make_url
 
-from service.leader import LEADER_LOCK, Leader, run_ticks
+from service.leader import Leader, run_ticks
+from service.store.monitoring import LEADER_LOCK
 from service.store.session import libpq_url
 from tests.conftest import MakeDatabase
 

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.core.actions import ANYTHING, Choose, Fill, Open, OpenCard, PracticeFilter, Report, Try, encode, fits, trailing
+from bot.core.actions import (
+    ANYTHING,
+    Choose,
+    Fill,
+    Open,
+    OpenCard,
+    PracticeFilter,
+    Report,
+    Try,
+    encode,
+    fits,
+    question_ref,
+    trailing,
+)
 from bot.core.cards import Block, Button, Card, Code, Field, Form, Lettered, Options, PickField, Small, Text, TextField
 from bot.core.text.words import (
     LETTERS,
@@ -113,7 +126,7 @@ def by_button(ref: str, question: QuestionView) -> bool:
 
 
 def _choice_card(ask: AskForm, now: datetime) -> Card:
-    title = "Your answer" if ask.ref.startswith("r") else "Practice"
+    title = "Your answer" if question_ref(ask.ref).kind == "round" else "Practice"
     return Card(
         title=title,
         summary=f"{in_brief(ask.question.prompt, 120)} {plural(len(ask.question.options), 'option')}.",
@@ -160,7 +173,7 @@ def _rules_line(ask: AskForm, now: datetime) -> str:
 def _form(ask: AskForm, now: datetime) -> Form:
     code = ask.question.kind == "code"
     return Form(
-        title="Your answer" if ask.ref.startswith("r") else "Practice",
+        title="Your answer" if question_ref(ask.ref).kind == "round" else "Practice",
         action=encode(Fill(ask.ref)),
         fields=(_field(ask),),
         blocks=(*question_blocks(ask.question), Small(_rules_line(ask, now)), Small(about(ask.question))),
@@ -196,7 +209,7 @@ def recorded_card(receipt: AnswerResult, ask: AskForm | None, now: datetime, wan
     buttons: tuple[Button, ...] = ()
     if closes:
         buttons = (Button("Change my answer", encode(Open(receipt.ref))),)
-    elif receipt.ref.startswith("p"):
+    elif question_ref(receipt.ref).kind == "practice":
         buttons = (Button("Next card", encode(wanted.next)),)
     blocks: tuple[Block, ...] = tuple(Text(text) for text in (said, follow, change) if text)
     if ask is not None:

@@ -15,6 +15,7 @@ from bot.core.actions import (
     ShowBoard,
     encode,
     fits,
+    question_ref,
     trailing,
 )
 from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Form, Small, Table, Text
@@ -209,7 +210,7 @@ def explain_card(key: AnswerKey) -> Card:
 
 def verdict_card(note: VerdictNote) -> Card:
     """How a code answer was judged, privately to its author."""
-    practiced = note.ref.startswith("p")
+    practiced = question_ref(note.ref).kind == "practice"
     closes = note.closes_at
     change = (
         f"You can submit again until {until_words(closes, note.zone, None)}; the last one counts." if closes else ""

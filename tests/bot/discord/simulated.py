@@ -187,7 +187,7 @@ class Simulated:
 
     async def carries(self) -> int:
         """Runs the jobs, then delivers the outbox; returns the number of messages."""
-        await self.service.jobs.work_off()
+        await self.service.jobs.run_pending()
         dispatcher, carried = Dispatcher(self.client, self.app.platform), 0
         while count := await dispatcher.once():
             carried += count

@@ -139,7 +139,7 @@ class Workspace:
 
     async def works(self) -> None:
         await self.service.tick()
-        await self.service.jobs.work_off()
+        await self.service.jobs.run_pending()
 
     async def types(self, user: User, line: str, words: str) -> Shown:
         """Types a command in the channel; returns the new message with these words."""

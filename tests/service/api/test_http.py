@@ -115,7 +115,7 @@ async def test_a_job_follows_its_event_and_one_of_an_older_version_none(settings
     async with jobs.app.open_async():
         await jobs.judge_answer.defer_async(answer_id=1, event_id=ID)
         await jobs.judge_answer.defer_async(answer_id=2)
-        await jobs.work_off()
+        await jobs.run_pending()
     assert seen == {1: ID, 2: ""}
 
 
@@ -129,7 +129,7 @@ async def test_an_event_that_is_busy_keeps_its_id(settings: Settings) -> None:
     jobs = make_jobs(settings.database_url, judge, nothing, nothing)
     async with jobs.app.open_async():
         await jobs.judge_answer.defer_async(answer_id=1, event_id=ID)
-        await jobs.work_off()
+        await jobs.run_pending()
         (later,) = await jobs.app.job_manager.list_jobs_async()
     assert (later.task_kwargs, later.attempts) == ({"answer_id": 1, "event_id": ID}, 0)
 

@@ -10,7 +10,7 @@ from tests.conftest import Clock
 from tests.service.roads import DAILY, Road, choice, prose
 
 
-async def test_a_question_is_practised_until_nothing_is_left_and_comes_again(road: Road, clock: Clock) -> None:
+async def test_a_question_is_practiced_until_nothing_is_left_and_comes_again(road: Road, clock: Clock) -> None:
     await road.bank(choice("views"), choice("grad", topic="autograd"))
     ada = road.who("Ada")
     seen = []

@@ -21,10 +21,10 @@ from tests.service.staging import Stage, question, reading
 
 async def asked(stage: Stage, name: str = "home") -> dict[str, str]:
     """What everybody's bank asks now: each question's prompt by its id."""
-    bank = await imports.find(stage.session, None, name)
+    bank = await imports.find_bank(stage.session, None, name)
     assert bank is not None
-    live = [old for old in await imports.stored(stage.session, bank.id) if not old.retired]
-    texts = await imports.texts(stage.session, [old.id for old in live])
+    live = [old for old in await imports.list_stored(stage.session, bank.id) if not old.retired]
+    texts = await imports.load_questions(stage.session, [old.id for old in live])
     return {old.key: texts[old.id].prompt for old in live}
 
 
@@ -99,7 +99,7 @@ async def test_the_title_goes_back_too(stage: Stage) -> None:
     for title in ("Plain", "Fancy"):
         read = reading(question("a", prompt=f"{title}?"), title=title)
         await import_bank(stage.session, read, None, stage.now, True)
-    bank = await imports.find(stage.session, None, "home")
+    bank = await imports.find_bank(stage.session, None, "home")
     assert bank is not None
     for title in ("Plain", "Fancy"):
         await undone(stage)

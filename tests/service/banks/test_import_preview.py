@@ -159,7 +159,7 @@ async def test_progress_is_told_and_comes_to_its_end(stage: Stage) -> None:
         assert len(done) > 1
         assert done[-1] == (1100, 1100)
     ada = await stage.caller()
-    assert len(await banks.candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 1100
+    assert len(await banks.list_candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 1100
 
 
 def test_the_fields_that_changed_are_named_and_where_it_stands_is_none_of_them() -> None:

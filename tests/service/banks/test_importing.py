@@ -87,9 +87,9 @@ async def test_the_same_document_again_changes_nothing_but_is_on_record(stage: S
     stage.now += timedelta(days=1)
     view = await stage.bank(question("a"))
     assert numbers(view) == (0, 0, 1, 0)
-    bank = await imports.find(stage.session, None, "home")
+    bank = await imports.find_bank(stage.session, None, "home")
     assert bank is not None
-    record = await imports.log(stage.session, bank.id)
+    record = await imports.list_imports(stage.session, bank.id)
     assert [(row.at, row.summary["added"], row.summary["unchanged"]) for row in record] == [
         (stage.now - timedelta(days=1), 1, 0),
         (stage.now, 0, 1),
@@ -101,9 +101,9 @@ async def test_what_the_document_no_longer_holds_is_retired_and_comes_back_with_
     await stage.bank(question("a"), question("b"))
     assert numbers(await stage.bank(question("b"))) == (0, 0, 1, 1)
     assert numbers(await stage.bank(question("b"))) == (0, 0, 1, 0)
-    assert len(await banks.candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 1
+    assert len(await banks.list_candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 1
     assert numbers(await stage.bank(question("a"), question("b"))) == (0, 0, 2, 0)
-    assert len(await banks.candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 2
+    assert len(await banks.list_candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 2
 
 
 async def test_what_a_workspace_retired_stays_so_when_its_document_is_imported_again(stage: Stage) -> None:
@@ -111,14 +111,14 @@ async def test_what_a_workspace_retired_stays_so_when_its_document_is_imported_a
     await stage.bank(question("a"))
     await banks.retire(stage.session, ada.workspace_id, (await stage.version("a")).question_id, stage.now)
     await stage.bank(question("a", prompt="Put better?"))
-    assert await banks.candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None) == []
+    assert await banks.list_candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None) == []
 
 
 async def test_unanswered_questions_are_kept_and_counted(stage: Stage) -> None:
     view = await stage.bank(question("a"), question("b", answer=None, options=()))
     assert (view.added, view.unanswered) == (2, 1)
     assert not (await stage.version("b")).answered
-    (listed,) = await banks.listed(stage.session, (await stage.caller()).workspace_id)
+    (listed,) = await banks.list_banks(stage.session, (await stage.caller()).workspace_id)
     assert (listed.questions, listed.unanswered, listed.retired) == (1, 1, 0)
 
 
@@ -189,7 +189,7 @@ async def test_documents_of_every_dialect_are_imported_with_every_question(sessi
         "tables": (4, 1),
     }
     ada = await stage.caller()
-    assert len(await banks.candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 35
+    assert len(await banks.list_candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 35
 
 
 @needs_seeds
@@ -203,4 +203,4 @@ async def test_the_five_documents_are_imported_with_every_question(
     assert sum(view.added for view in views) == 123
     assert sum(view.unanswered for view in views) == 9
     ada = await stage.caller()
-    assert len(await banks.candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 114
+    assert len(await banks.list_candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 114

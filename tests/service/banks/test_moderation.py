@@ -60,7 +60,7 @@ class TestReports:
 class TestKeys:
     """A key is for whoever has met the question, and for nobody while a round asks it."""
 
-    async def test_who_practised_it_may_see_it_as_it_is_asked_now(self, stage: Stage) -> None:
+    async def test_who_practiced_it_may_see_it_as_it_is_asked_now(self, stage: Stage) -> None:
         ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
         await stage.bank(question("views"))
         await stage.practiced(ada, "views")
@@ -85,7 +85,7 @@ class TestKeys:
         with pytest.raises(NotPossible, match="not met"):
             await moderation.visible_version(stage.session, eve, "views")
 
-    async def test_who_practised_it_waits_while_a_later_round_asks_it(self, stage: Stage) -> None:
+    async def test_who_practiced_it_waits_while_a_later_round_asks_it(self, stage: Stage) -> None:
         ada = await stage.caller()
         await stage.bank(question("views"))
         await stage.practiced(ada, "views")

@@ -14,18 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.domain.calendar import (
-    CATCH_UP,
-    Due,
-    Period,
+    DEFAULT_CATCH_UP,
+    DueSlot,
     Slot,
     Timetable,
-    due,
+    due_slots,
+    get_zone,
     next_slot,
     period_bounds,
     slot_instant,
     slots_between,
-    zone_named,
 )
+from service.wire import Period
 
 ZONES = sorted(available_timezones())
 ALL_WEEK = frozenset(range(7))
@@ -243,25 +243,25 @@ def test_nothing_between_an_instant_and_an_earlier_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("late", "fate"),
+    ("late", "action"),
     [("00:00", "post"), ("00:01", "post"), ("00:02", "late"), ("02:00", "late"), ("02:01", "skip"), ("09:00", "skip")],
 )
-def test_the_fate_of_a_slot_goes_by_its_lateness(late: str, fate: str) -> None:
+def test_the_fate_of_a_slot_goes_by_its_lateness(late: str, action: str) -> None:
     instant = utc("2026-06-01T09:00")
     hours, minutes = map(int, late.split(":"))
     now = instant + timedelta(hours=hours, minutes=minutes)
-    found = due(daily("UTC", time(9)), now, CATCH_UP, instant - MINUTE)
-    assert [(item.slot.instant, item.fate) for item in found] == [(instant, fate)]
+    found = due_slots(daily("UTC", time(9)), now, DEFAULT_CATCH_UP, instant - MINUTE)
+    assert [(item.slot.instant, item.action) for item in found] == [(instant, action)]
 
 
 def test_after_an_outage_only_the_newest_slot_is_posted() -> None:
-    found = due(daily("UTC", time(9)), utc("2026-06-04T09:30"), timedelta(days=3), utc("2026-06-01T09:00"))
-    assert [(item.slot.day.day, item.fate) for item in found] == [(2, "skip"), (3, "skip"), (4, "late")]
+    found = due_slots(daily("UTC", time(9)), utc("2026-06-04T09:30"), timedelta(days=3), utc("2026-06-01T09:00"))
+    assert [(item.slot.day.day, item.action) for item in found] == [(2, "skip"), (3, "skip"), (4, "late")]
 
 
 def test_nothing_is_due_between_slots() -> None:
     timetable = daily("UTC", time(9))
-    assert due(timetable, utc("2026-06-01T12:00"), CATCH_UP, utc("2026-06-01T09:00")) == []
+    assert due_slots(timetable, utc("2026-06-01T12:00"), DEFAULT_CATCH_UP, utc("2026-06-01T09:00")) == []
 
 
 @given(zones, instants, wall_times, st.timedeltas(timedelta(0), timedelta(days=9)), st.integers(1, 5))
@@ -271,9 +271,9 @@ def test_ticking_in_parts_misses_and_repeats_nothing(
 ) -> None:
     timetable = daily(zone, at)
     ticks = [since + span * n / parts for n in range(parts + 1)]
-    in_parts: list[Due] = []
+    in_parts: list[DueSlot] = []
     for start, now in pairwise(ticks):
-        in_parts += due(timetable, now, CATCH_UP, start)
+        in_parts += due_slots(timetable, now, DEFAULT_CATCH_UP, start)
     assert [item.slot for item in in_parts] == slots_between(timetable, since, ticks[-1])
 
 
@@ -328,7 +328,7 @@ def test_all_time_has_no_bounds_and_a_season_no_end() -> None:
 )
 def test_an_unknown_zone_is_named_with_a_cure(name: str, cure: str) -> None:
     with pytest.raises(ValueError, match="no such zone") as error:
-        zone_named(name)
+        get_zone(name)
     assert repr(name) in str(error.value)
     assert cure in str(error.value)
 

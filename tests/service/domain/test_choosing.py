@@ -12,7 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from questions.model import LEVELS, Level
-from service.domain.choosing import AIM, Candidate, ChosenQuestion, PastRound, ScheduleFilter, choose, shuffled
+from service.domain.choosing import (
+    TARGET_SHARE,
+    Candidate,
+    ChosenQuestion,
+    PastRound,
+    ScheduleFilter,
+    choose_question,
+    shuffle_options,
+)
 
 START = date(2026, 6, 1)
 DAY = timedelta(days=1)
@@ -59,7 +67,7 @@ def play(
     asked, choices = list(history), []
     for number in range(rounds):
         day = START + number * DAY
-        choice = choose(questions, asked, asks, f"schedule-{day}", day)
+        choice = choose_question(questions, asked, asks, f"schedule-{day}", day)
         if choice is not None:
             question = by_id[choice.id]
             asked.append(PastRound(question.id, day, question.topic, question.level))
@@ -94,7 +102,7 @@ def fits(question: Candidate, asks: ScheduleFilter) -> bool:
 
 @given(candidates, wishes)
 def test_only_what_is_asked_for(questions: list[Candidate], asks: ScheduleFilter) -> None:
-    choice = choose(questions, [], asks, "seed", START)
+    choice = choose_question(questions, [], asks, "seed", START)
     wanted = {question.id for question in questions if fits(question, asks)}
     assert (choice is None) == (not wanted)
     if choice is not None:
@@ -109,11 +117,13 @@ def test_same_seed_same_choice_whatever_the_order(
 ) -> None:
     one, other = both
     history = [PastRound(question.id, START, question.topic, question.level) for question in sorted(one, key=str)[:3]]
-    assert choose(one, history, asks, seed, START + DAY) == choose(other, history, asks, seed, START + DAY)
+    assert choose_question(one, history, asks, seed, START + DAY) == choose_question(
+        other, history, asks, seed, START + DAY
+    )
 
 
 def test_other_seeds_choose_otherwise() -> None:
-    found = {choose(bank(9), [], ScheduleFilter(), f"slot {number}", START) for number in range(60)}
+    found = {choose_question(bank(9), [], ScheduleFilter(), f"slot {number}", START) for number in range(60)}
     assert len(found) > 20
 
 
@@ -145,7 +155,7 @@ def test_balance_is_over_the_topics_asked_for() -> None:
 
 def test_a_topic_asked_for_does_not_take_in_its_namesakes() -> None:
     namesake = Candidate("q", "choice", "mid", "tensorsplus")
-    assert choose([namesake], [], ScheduleFilter(topics=("tensors",)), "seed", START) is None
+    assert choose_question([namesake], [], ScheduleFilter(topics=("tensors",)), "seed", START) is None
 
 
 def test_a_topic_that_joins_late_gets_its_turn_and_no_more() -> None:
@@ -171,20 +181,20 @@ def test_it_aims_at_seventy_per_cent_right() -> None:
     share_of = {question.id: question.difficulty or 0.0 for question in questions}
     for start in range(15):
         mean = sum(share_of[round_.id] for round_ in asked[start : start + 6]) / 6
-        assert abs(mean - AIM) < 0.1
+        assert abs(mean - TARGET_SHARE) < 0.1
 
 
 def test_after_hard_rounds_an_easy_one() -> None:
     questions = [Candidate(f"q{n}", "choice", "mid", "data", difficulty=n / 10) for n in range(1, 11)]
     history = [PastRound(f"q{n}", START, "data", "mid") for n in (1, 2, 3)]
-    choice = choose(questions, history, ScheduleFilter(), "seed", START + DAY)
+    choice = choose_question(questions, history, ScheduleFilter(), "seed", START + DAY)
     assert choice is not None
     assert choice.id in ("q9", "q10")
 
 
 def test_what_was_asked_less_comes_first() -> None:
     questions = [Candidate(f"q{n}", "choice", "mid", "data", times_asked=n) for n in (3, 1, 2)]
-    choice = choose(questions, [], ScheduleFilter(), "seed", START)
+    choice = choose_question(questions, [], ScheduleFilter(), "seed", START)
     assert choice is not None
     assert choice.id == "q1"
 
@@ -200,15 +210,17 @@ def test_when_all_is_in_memory_the_one_asked_longest_ago_is_repeated() -> None:
 def test_the_date_a_question_was_last_asked_counts_beyond_the_history() -> None:
     old = Candidate("old", "choice", "mid", "data", last_asked=START - 400 * DAY)
     recent = Candidate("recent", "choice", "mid", "data", last_asked=START - 3 * DAY)
-    chosen = choose([old, recent], [], ScheduleFilter(), "seed", START)
+    chosen = choose_question([old, recent], [], ScheduleFilter(), "seed", START)
     assert chosen == ChosenQuestion("old", ("bank runs low",), 0)
     both = [replace(old, last_asked=START - 9 * DAY), recent]
-    assert choose(both, [], ScheduleFilter(), "seed", START) == ChosenQuestion("old", ("bank runs low", "repeat"), 0)
+    assert choose_question(both, [], ScheduleFilter(), "seed", START) == ChosenQuestion(
+        "old", ("bank runs low", "repeat"), 0
+    )
 
 
 @pytest.mark.parametrize(("size", "low"), [(11, False), (10, True)])
 def test_the_warning_says_when_the_bank_runs_low(size: int, low: bool) -> None:
-    choice = choose(bank(size, ("data",), ("mid",)), [], ScheduleFilter(), "seed", START)
+    choice = choose_question(bank(size, ("data",), ("mid",)), [], ScheduleFilter(), "seed", START)
     assert choice is not None
     assert choice.remaining == size - 1
     assert ("bank runs low" in choice.warnings) == low
@@ -216,14 +228,14 @@ def test_the_warning_says_when_the_bank_runs_low(size: int, low: bool) -> None:
 
 @given(st.lists(st.text(max_size=5), unique=True, max_size=8), st.text(max_size=5), st.text(max_size=5))
 def test_a_member_always_sees_the_same_order(options: list[str], member: str, round_: str) -> None:
-    shown = shuffled(options, member, round_)
+    shown = shuffle_options(options, member, round_)
     assert sorted(shown) == sorted(options)
-    assert shown == shuffled(reversed(options), member, round_)
+    assert shown == shuffle_options(reversed(options), member, round_)
 
 
 def test_orders_differ_between_members_and_rounds_and_favour_no_option() -> None:
     options = ["a", "b", "c", "d"]
-    orders = [tuple(shuffled(options, f"member {n}", f"round {n % 7}")) for n in range(960)]
+    orders = [tuple(shuffle_options(options, f"member {n}", f"round {n % 7}")) for n in range(960)]
     assert len(set(orders)) == 24
     assert all(180 < count < 300 for count in Counter(order[0] for order in orders).values())
-    assert shuffled("abcdefgh", "ab", "c") != shuffled("abcdefgh", "a", "bc")
+    assert shuffle_options("abcdefgh", "ab", "c") != shuffle_options("abcdefgh", "a", "bc")

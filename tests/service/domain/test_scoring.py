@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from questions.model import KINDS, LEVELS, Kind, Level, Option, Question, SourceLocation
-from service.domain.scoring import Points, ScoredAnswer, ScoringPolicy, cases_credit, credit, points, rules_text
+from service.domain.scoring import (
+    Points,
+    ScoredAnswer,
+    ScoringPolicy,
+    compute_credit,
+    compute_points,
+    credit_for_cases,
+    describe_rules,
+)
 from service.wire import Verdict
 
 shares = st.floats(0, 1)
@@ -65,28 +73,28 @@ def chosen(letters: str) -> ScoredAnswer:
     ],
 )
 def test_choice(right: str, wrong: str, picked: str, share: float, verdict: Verdict) -> None:
-    found = credit(choice(right, wrong), chosen(picked))
+    found = compute_credit(choice(right, wrong), chosen(picked))
     assert (found.share, found.verdict) == (share, verdict)
 
 
 @given(st.sets(st.sampled_from("abcdef"), min_size=1), st.sets(st.sampled_from("abcdef"), min_size=1))
 def test_choice_one_more_right_never_costs_and_one_more_wrong_never_pays(right: set[str], picked: set[str]) -> None:
     asked = choice("".join(sorted(right)), "".join(sorted(set("abcdef") - right)))
-    share = credit(asked, chosen("".join(picked))).share
+    share = compute_credit(asked, chosen("".join(picked))).share
     assert 0 <= share <= 1
     assert (share == 1) == (picked == right)
     for more in set("abcdef") - picked:
-        then = credit(asked, chosen("".join(picked | {more}))).share
+        then = compute_credit(asked, chosen("".join(picked | {more}))).share
         assert then >= share if more in right else then <= share
 
 
 def test_choosing_everything_earns_nothing_unless_most_is_right() -> None:
-    assert credit(choice("ab", "cd"), chosen("abcd")).share == 0
-    assert credit(choice("abc", "d"), chosen("abcd")).share == pytest.approx(2 / 3)
+    assert compute_credit(choice("ab", "cd"), chosen("abcd")).share == 0
+    assert compute_credit(choice("abc", "d"), chosen("abcd")).share == pytest.approx(2 / 3)
 
 
 def test_an_unknown_option_is_named() -> None:
-    found = credit(choice("a", "b"), chosen("az"))
+    found = compute_credit(choice("a", "b"), chosen("az"))
     assert found.message == "the question has no option z; open it again and choose among those shown"
 
 
@@ -104,14 +112,14 @@ def test_an_unknown_option_is_named() -> None:
     ],
 )
 def test_value(key: str | None, typed: str, verdict: Verdict) -> None:
-    found = credit(question("value", answer=key), ScoredAnswer(text=typed))
+    found = compute_credit(question("value", answer=key), ScoredAnswer(text=typed))
     assert found.verdict == verdict
     assert found.share == (verdict == "accepted")
     assert bool(found.message) == (verdict in ("invalid", "system error"))
 
 
 def test_a_question_that_cannot_be_scored_is_not_the_members_fault() -> None:
-    found = credit(question("value", answer="x + 1"), ScoredAnswer(text="1"))
+    found = compute_credit(question("value", answer="x + 1"), ScoredAnswer(text="1"))
     assert found.message.startswith("question q1 cannot be scored: its key cannot be read: “x + 1”")
     assert "nothing is lost to you" in found.message
 
@@ -137,15 +145,15 @@ def test_a_question_that_cannot_be_scored_is_not_the_members_fault() -> None:
     ],
 )
 def test_output(printed: str | None, typed: str, verdict: Verdict) -> None:
-    found = credit(question("output", answer=printed), ScoredAnswer(text=typed))
+    found = compute_credit(question("output", answer=printed), ScoredAnswer(text=typed))
     assert found.verdict == verdict
 
 
 def test_open_by_key_points_and_always_provisional() -> None:
     asked = question("open", answer="...", key_points=("`float16`", "**range**", "overflow"))
-    full = credit(asked, ScoredAnswer(text="float16 overflows: its range is small"))
-    part = credit(asked, ScoredAnswer(text="bfloat16 has another range"))
-    none = credit(asked, ScoredAnswer(text=" "))
+    full = compute_credit(asked, ScoredAnswer(text="float16 overflows: its range is small"))
+    part = compute_credit(asked, ScoredAnswer(text="bfloat16 has another range"))
+    none = compute_credit(asked, ScoredAnswer(text=" "))
     assert (full.share, full.verdict, full.passed, full.total) == (1.0, "accepted", 3, 3)
     assert (part.share, part.verdict) == (1 / 3, "wrong")
     assert part.matched == (False, True, False)
@@ -154,12 +162,12 @@ def test_open_by_key_points_and_always_provisional() -> None:
 
 
 def test_open_without_key_points_cannot_be_scored() -> None:
-    assert credit(question("open", answer="..."), ScoredAnswer(text="so")).verdict == "system error"
+    assert compute_credit(question("open", answer="..."), ScoredAnswer(text="so")).verdict == "system error"
 
 
 def test_code_is_not_judged_here() -> None:
     with pytest.raises(ValueError, match="use cases_credit"):
-        credit(question("code"), ScoredAnswer(text="def f(): ..."))
+        compute_credit(question("code"), ScoredAnswer(text="def f(): ..."))
 
 
 @pytest.mark.parametrize(
@@ -176,7 +184,7 @@ def test_code_is_not_judged_here() -> None:
     ],
 )
 def test_code_by_its_cases(passed: int, total: int, failure: Verdict, share: float, verdict: Verdict) -> None:
-    found = cases_credit(passed, total, failure)
+    found = credit_for_cases(passed, total, failure)
     assert (found.share, found.verdict) == (share, verdict)
 
 
@@ -184,7 +192,7 @@ def test_code_by_its_cases(passed: int, total: int, failure: Verdict, share: flo
 def test_no_answer_raises(kind: Kind, key: str, typed: str) -> None:
     asked = question(kind, answer=key, key_points=(key,), options=(Option("a", "A", True), Option("b", "B", False)))
     for answer in (ScoredAnswer(text=typed), ScoredAnswer(options=frozenset({typed})), ScoredAnswer()):
-        found = credit(asked, answer)
+        found = compute_credit(asked, answer)
         assert 0 <= found.share <= 1
         assert (found.verdict == "accepted") == (found.share == 1)
         assert found.message or found.verdict in ("accepted", "wrong")
@@ -210,39 +218,39 @@ def test_no_answer_raises(kind: Kind, key: str, typed: str) -> None:
     ],
 )
 def test_points_by_hand(level: Level | None, difficulty: float | None, share: float, worth: int) -> None:
-    assert points("choice", level, difficulty, share, None) == Points(worth, 0)
+    assert compute_points("choice", level, difficulty, share, None) == Points(worth, 0)
 
 
 @pytest.mark.parametrize(
     ("seconds", "bonus"), [(0.0, 5), (-3.0, 5), (50.0, 3), (99.0, 0), (100.0, 0), (5000.0, 0), (None, 0)]
 )
 def test_the_speed_bonus_falls_evenly(seconds: float | None, bonus: int) -> None:
-    assert points("choice", "mid", None, 1.0, seconds, RACE) == Points(10, bonus)
+    assert compute_points("choice", "mid", None, 1.0, seconds, RACE) == Points(10, bonus)
 
 
 def test_no_bonus_for_part_of_an_answer_for_long_kinds_or_by_default() -> None:
-    assert points("choice", "mid", None, 0.99, 0.0, RACE).bonus == 0
-    assert points("code", "mid", None, 1.0, 0.0, RACE).bonus == 0
-    assert points("open", "mid", None, 1.0, 0.0, RACE).bonus == 0
-    assert points("choice", "mid", None, 1.0, 0.0).bonus == 0
+    assert compute_points("choice", "mid", None, 0.99, 0.0, RACE).bonus == 0
+    assert compute_points("code", "mid", None, 1.0, 0.0, RACE).bonus == 0
+    assert compute_points("open", "mid", None, 1.0, 0.0, RACE).bonus == 0
+    assert compute_points("choice", "mid", None, 1.0, 0.0).bonus == 0
 
 
 @given(kinds, levels, difficulties, st.lists(shares, min_size=2, max_size=6), delays, policies)
 def test_points_grow_with_the_credit(
     kind: Kind, level: Level | None, difficulty: float | None, some: list[float], s: float | None, policy: ScoringPolicy
 ) -> None:
-    totals = [points(kind, level, difficulty, share, s, policy).total for share in sorted(some)]
+    totals = [compute_points(kind, level, difficulty, share, s, policy).total for share in sorted(some)]
     assert totals == sorted(totals)
     assert totals[0] >= 0
-    assert points(kind, level, difficulty, 0.0, s, policy) == Points(0, 0)
-    assert points(kind, level, difficulty, 1.0, s, policy).base >= 1
+    assert compute_points(kind, level, difficulty, 0.0, s, policy) == Points(0, 0)
+    assert compute_points(kind, level, difficulty, 1.0, s, policy).base >= 1
 
 
 @given(kinds, levels, difficulties, st.lists(st.floats(0, 5000), min_size=2, max_size=6), policies)
 def test_points_never_grow_with_time(
     kind: Kind, level: Level | None, difficulty: float | None, waits: list[float], policy: ScoringPolicy
 ) -> None:
-    totals = [points(kind, level, difficulty, 1.0, wait, policy).total for wait in sorted(waits)]
+    totals = [compute_points(kind, level, difficulty, 1.0, wait, policy).total for wait in sorted(waits)]
     assert totals == sorted(totals, reverse=True)
 
 
@@ -250,7 +258,7 @@ def test_points_never_grow_with_time(
 def test_harder_questions_are_worth_no_less(
     kind: Kind, level: Level | None, measured: list[float], policy: ScoringPolicy
 ) -> None:
-    totals = [points(kind, level, share, 1.0, None, policy).total for share in sorted(measured)]
+    totals = [compute_points(kind, level, share, 1.0, None, policy).total for share in sorted(measured)]
     assert totals == sorted(totals, reverse=True)
 
 
@@ -258,7 +266,7 @@ def test_harder_questions_are_worth_no_less(
 def test_the_total_is_the_sum_and_the_bonus_is_bounded(
     kind: Kind, level: Level | None, difficulty: float | None, share: float, s: float | None, policy: ScoringPolicy
 ) -> None:
-    found = points(kind, level, difficulty, share, s, policy)
+    found = compute_points(kind, level, difficulty, share, s, policy)
     assert found.total == found.base + found.bonus
     assert 0 <= found.bonus <= found.base * policy.speed_share + 0.5
 
@@ -266,14 +274,21 @@ def test_the_total_is_the_sum_and_the_bonus_is_bounded(
 @pytest.mark.parametrize("bad", [-0.01, 1.01, float("nan"), float("inf")])
 def test_what_is_no_share_is_refused(bad: float) -> None:
     with pytest.raises(ValueError, match=r"credit of .* lies between 0 and 1"):
-        points("choice", "mid", None, bad, None)
+        compute_points("choice", "mid", None, bad, None)
     with pytest.raises(ValueError, match=r"difficulty of .* lies between 0 and 1"):
-        points("choice", "mid", bad, 1.0, None)
+        compute_points("choice", "mid", bad, 1.0, None)
 
 
 @pytest.mark.parametrize(
     "fields",
-    [{"unlevelled": 0}, {"base": {"mid": -5}}, {"aim": 1.5}, {"span": -0.1}, {"speed_share": 2}, {"speed_window_s": 0}],
+    [
+        {"base_without_level": 0},
+        {"base": {"mid": -5}},
+        {"aim": 1.5},
+        {"span": -0.1},
+        {"speed_share": 2},
+        {"speed_window_s": 0},
+    ],
 )
 def test_a_policy_that_could_take_points_away_is_refused(fields: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="scoring policy"):
@@ -285,19 +300,25 @@ def test_a_policy_that_could_take_points_away_is_refused(fields: dict[str, float
 
 @given(policies)
 def test_the_rules_print_the_numbers_used(policy: ScoringPolicy) -> None:
-    told = rules_text(policy)
-    for level, worths in told.worth:
-        used = [points("choice", level, share, 1.0, None, policy).total for share in told.worth_at]
+    told = describe_rules(policy)
+    for level, worths in told.points_by_level:
+        used = [compute_points("choice", level, share, 1.0, None, policy).total for share in told.shares_right]
         assert list(worths) == used
     for level in LEVELS:
-        assert points("choice", level, None, 1.0, 0.0, policy) == Points(told.base[level], told.most_bonus[level])
-    assert points("value", None, None, 1.0, None, policy).total == told.unlevelled
+        assert compute_points("choice", level, None, 1.0, 0.0, policy) == Points(
+            told.base[level], told.max_bonus[level]
+        )
+    assert compute_points("value", None, None, 1.0, None, policy).total == told.base_without_level
 
 
 def test_the_shipped_rules() -> None:
-    told = rules_text()
+    told = describe_rules()
     assert told.base == {"mid": 10, "senior": 15, "principal": 20}
-    assert told.worth == (("mid", (9, 10, 12, 13)), ("senior", (13, 15, 17, 20)), ("principal", (17, 20, 23, 26)))
-    assert told.most_bonus == {"mid": 0, "senior": 0, "principal": 0}
+    assert told.points_by_level == (
+        ("mid", (9, 10, 12, 13)),
+        ("senior", (13, 15, 17, 20)),
+        ("principal", (17, 20, 23, 26)),
+    )
+    assert told.max_bonus == {"mid": 0, "senior": 0, "principal": 0}
     assert told.free == ("system error",)
-    assert all(one <= other for _, worths in told.worth for one, other in pairwise(worths))
+    assert all(one <= other for _, worths in told.points_by_level for one, other in pairwise(worths))

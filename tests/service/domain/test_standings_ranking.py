@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.domain.standings import MemberTotals, most_improved, rank, rookies
+from service.domain.standings import MemberTotals, rank_members, rank_most_improved, select_rookies
 
 START = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -28,7 +28,7 @@ def row(name: str, points: int, right: float = 1, answered: int = 2, seconds: fl
 
 
 def places(*rows: MemberTotals) -> list[tuple[int, str]]:
-    return [(line.rank, line.name) for line in rank(rows)]
+    return [(line.rank, line.name) for line in rank_members(rows)]
 
 
 def test_points_come_first() -> None:
@@ -58,17 +58,17 @@ def test_thirds_added_in_another_order_are_the_same_accuracy() -> None:
 
 def test_who_answered_nothing_has_no_accuracy_and_comes_last() -> None:
     assert places(row("Idle", 0, right=0, answered=0, seconds=0), row("Ada", 0, right=1)) == [(1, "Ada"), (2, "Idle")]
-    assert rank([row("Idle", 0, right=0, answered=0)])[0].standing.accuracy == 0
+    assert rank_members([row("Idle", 0, right=0, answered=0)])[0].totals.accuracy == 0
 
 
 def test_an_empty_board() -> None:
-    assert rank([]) == []
+    assert rank_members([]) == []
 
 
 @given(boards.flatmap(lambda rows: st.tuples(st.just(rows), st.permutations(rows))))
 def test_the_order_of_rows_is_irrelevant(both: tuple[list[MemberTotals], list[MemberTotals]]) -> None:
     rows, mixed = both
-    assert rank(mixed) == rank(rows)
+    assert rank_members(mixed) == rank_members(rows)
 
 
 @given(boards)
@@ -76,10 +76,10 @@ def test_a_rank_is_one_more_than_the_number_strictly_better(rows: list[MemberTot
     def merit(standing: MemberTotals) -> tuple[int, float, float]:
         return -standing.points, -standing.accuracy, standing.seconds
 
-    board = rank(rows)
+    board = rank_members(rows)
     assert sorted(line.member_key for line in board) == sorted(standing.member_key for standing in rows)
     for line in board:
-        assert line.rank == 1 + sum(merit(standing) < merit(line.standing) for standing in rows)
+        assert line.rank == 1 + sum(merit(standing) < merit(line.totals) for standing in rows)
     shown = [(line.rank, line.name.casefold(), line.name) for line in board]
     assert shown == sorted(shown)
 
@@ -87,24 +87,28 @@ def test_a_rank_is_one_more_than_the_number_strictly_better(rows: list[MemberTot
 def test_rookies_are_those_whose_first_answer_is_recent() -> None:
     rows = [row("Ada", 10), row("Bo", 5), row("Chen", 7)]
     first = {"ada": START - timedelta(days=400), "bo": START, "chen": START + timedelta(days=2)}
-    assert [r.name for r in rookies(rows, first, START)] == ["Bo", "Chen"]
-    assert rookies(rows, {}, START) == []
+    assert [r.name for r in select_rookies(rows, first, START)] == ["Bo", "Chen"]
+    assert select_rookies(rows, {}, START) == []
 
 
 def test_most_improved_by_share_right_the_greatest_gain_first() -> None:
     before = [row("Ada", 1, 1, 4), row("Bo", 1, 2, 4), row("Chen", 1, 4, 4), row("Dina", 1, 0, 4)]
     after = [row("Ada", 1, 2, 4), row("Bo", 1, 4, 4), row("Chen", 1, 3, 4), row("Dina", 1, 0, 4)]
-    assert [(found.name, found.gain) for found in most_improved(before, after)] == [("Bo", 0.5), ("Ada", 0.25)]
+    assert [(found.name, found.gain) for found in rank_most_improved(before, after)] == [("Bo", 0.5), ("Ada", 0.25)]
 
 
 def test_who_improved_alike_shares_a_rank() -> None:
     before = [row(name, 1, 1, 4) for name in ("Ada", "Bo", "Chen", "Dina")]
     after = [row("Ada", 1, 4, 4), row("Bo", 1, 2, 4), row("Chen", 1, 2, 4), row("Dina", 1, 1, 4)]
-    assert [(found.rank, found.name) for found in most_improved(before, after)] == [(1, "Ada"), (2, "Bo"), (2, "Chen")]
+    assert [(found.rank, found.name) for found in rank_most_improved(before, after)] == [
+        (1, "Ada"),
+        (2, "Bo"),
+        (2, "Chen"),
+    ]
 
 
 def test_one_lucky_answer_is_no_progress() -> None:
     before, after = [row("Ada", 0, 0, 3)], [row("Ada", 9, 2, 2)]
-    assert most_improved(before, after) == []
-    assert [found.gain for found in most_improved(before, after, least_answered=2)] == [1.0]
-    assert most_improved([], after, least_answered=0) == []
+    assert rank_most_improved(before, after) == []
+    assert [found.gain for found in rank_most_improved(before, after, least_answered=2)] == [1.0]
+    assert rank_most_improved([], after, least_answered=0) == []

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.domain.standings import Attendance, FreezePolicy, Streak, streak
+from service.domain.standings import Attendance, FreezePolicy, Streak, compute_streak
 
 LETTERS: dict[str, Attendance] = {"a": "answered", "m": "missed", "e": "excused"}
 SHIPPED = FreezePolicy()
@@ -18,7 +18,7 @@ policies = st.builds(FreezePolicy, cap=st.integers(0, 3), earn_every=st.integers
 
 def after(letters: str, freezes: FreezePolicy = SHIPPED) -> Streak:
     """The streak after rounds written as a(nswered), m(issed), e(xcused)."""
-    return streak([LETTERS[letter] for letter in letters], freezes)
+    return compute_streak([LETTERS[letter] for letter in letters], freezes)
 
 
 @pytest.mark.parametrize(
@@ -66,12 +66,12 @@ def test_a_break_starts_the_way_to_a_freeze_anew() -> None:
 @given(histories, policies, st.data())
 def test_excused_rounds_change_nothing(history: list[Attendance], freezes: FreezePolicy, data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(history)))
-    assert streak([*history[:place], "excused", *history[place:]], freezes) == streak(history, freezes)
+    assert compute_streak([*history[:place], "excused", *history[place:]], freezes) == compute_streak(history, freezes)
 
 
 @given(histories, policies)
 def test_bounds(history: list[Attendance], freezes: FreezePolicy) -> None:
-    found = streak(history, freezes)
+    found = compute_streak(history, freezes)
     answered = history.count("answered")
     assert 0 <= found.current <= found.best <= answered
     assert 0 <= found.freezes_left <= freezes.cap
@@ -81,14 +81,14 @@ def test_bounds(history: list[Attendance], freezes: FreezePolicy) -> None:
 
 @given(histories, policies)
 def test_answering_adds_one(history: list[Attendance], freezes: FreezePolicy) -> None:
-    before, then = streak(history, freezes), streak([*history, "answered"], freezes)
+    before, then = compute_streak(history, freezes), compute_streak([*history, "answered"], freezes)
     assert then.current == before.current + 1
     assert then.best == max(before.best, then.current)
 
 
 @given(histories, policies)
 def test_missing_takes_a_freeze_or_the_streak(history: list[Attendance], freezes: FreezePolicy) -> None:
-    before, then = streak(history, freezes), streak([*history, "missed"], freezes)
+    before, then = compute_streak(history, freezes), compute_streak([*history, "missed"], freezes)
     if before.current and before.freezes_left:
         assert then == Streak(before.current, before.best, before.freezes_left - 1, before.used + 1)
     else:
@@ -98,8 +98,8 @@ def test_missing_takes_a_freeze_or_the_streak(history: list[Attendance], freezes
 @given(histories)
 def test_restoring_a_missed_round_never_lowers_the_best(history: list[Attendance]) -> None:
     restored: list[Attendance] = ["excused" if round_ == "missed" else round_ for round_ in history]
-    assert streak(restored).best >= streak(history).best
-    assert streak(restored).current == history.count("answered")
+    assert compute_streak(restored).best >= compute_streak(history).best
+    assert compute_streak(restored).current == history.count("answered")
 
 
 @pytest.mark.parametrize(("cap", "earn_every"), [(-1, 7), (2, 0)])

@@ -15,7 +15,7 @@ from sandbox import wire
 from sandbox.client import SandboxClient
 from service.ops import doctor
 from service.rounds import schedules
-from service.rounds.sandbox_turns import ReportsHealth
+from service.sandboxes import ReportsHealth
 from service.store import migrations, monitoring
 from service.store.members import Caller
 from service.store.tables import Outbox, Schedule

@@ -49,7 +49,7 @@ async def two(stage: Stage) -> Two:
     kept, other = await stage.caller("Ada", workspace=f"a{tag}"), await stage.caller("Eve", workspace=f"a{tag}")
     gone = await stage.caller("ada.l", workspace=f"b{tag}")
     await stage.session.flush()
-    await chat_rows.move(stage.session, gone.workspace_id, kept.workspace_id)
+    await chat_rows.merge_workspace(stage.session, gone.workspace_id, kept.workspace_id)
     stage.session.expire_all()
     return Two(kept, await stage.caller("ada.l", workspace=f"b{tag}"), other)
 
@@ -102,7 +102,7 @@ async def test_sums_stay_a_round_counts_once_and_nobody_else_is_touched(
     assert await rows_of(stage, people.other) == elses
     assert set(log) <= set(await stage.session.scalars(select(Ledger.id)))
     everywhere = Caller(people.kept.workspace_id, people.kept.member_id, None, "Ada", False, 0, 0)
-    board = await leaderboard.board(stage.session, everywhere, period="all", limit=9, now=stage.now)
+    board = await leaderboard.get_board(stage.session, everywhere, period="all", limit=9, now=stage.now)
     assert sorted(row.name for row in board.rows) == ["Ada", "Eve"]
     assert board.mine is not None
     answered = sum(a is not None or b is not None for a, b in pairs)
@@ -132,7 +132,7 @@ async def test_cards_are_united_and_the_state_reviewed_last_stays(stage: Stage) 
         (people.gone, "c", 1, 1.0),
     ):
         moment = stage.now + timedelta(hours=hours)
-        await practice.reviewed(
+        await practice.record_review(
             stage.session, member_id=caller.member_id, question_id=ids[key], credit=credit, now=moment
         )
     linked = await linking.merge(stage.session, people.kept.member_id, people.gone.member_id)
@@ -188,7 +188,7 @@ async def test_a_third_account_joins_those_who_were_joined(stage: Stage) -> None
     await stage.points(people.gone, 5)
     await linking.merge(stage.session, people.kept.member_id, people.gone.member_id)
     third = await stage.caller("Ada again", workspace=f"c{next(_numbers)}")
-    await chat_rows.move(stage.session, third.workspace_id, people.kept.workspace_id)
+    await chat_rows.merge_workspace(stage.session, third.workspace_id, people.kept.workspace_id)
     stage.session.expire_all()
     await linking.merge(stage.session, third.member_id, people.kept.member_id)
     merged = select(Member.id).where(Member.merged_into == third.member_id)

@@ -10,13 +10,13 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
-from service.domain.scoring import points
+from service.domain.scoring import compute_points
 from service.errors import NotPossible
 from service.people import members
 from service.rounds import leaderboard, practice
 from service.store import members as store_members
 from service.store import privacy
-from service.store.members import Caller, identities
+from service.store.members import Caller, list_identities
 from service.store.session import allow_forgetting
 from service.store.tables import AnswerRow, Base, CardRow, CurrentAnswer, InboxRow, Member, Outbox, Season, VerdictRow
 from service.wire import Me, Who
@@ -34,7 +34,7 @@ async def played(stage: Stage, caller: Caller) -> None:
         await stage.answer(caller, round_, credit=credit, text="Ada Lovelace was here")
         await stage.points(caller, int(10 * credit), round_=round_, credit=credit)
     question_id = (await stage.version("grad")).question_id
-    await practice.missed(stage.session, [caller.member_id], question_id, stage.now)
+    await practice.add_missed_cards(stage.session, [caller.member_id], question_id, stage.now)
 
 
 class TestMe:
@@ -89,7 +89,7 @@ class TestMe:
 def test_the_rules_are_the_numbers_that_points_are_made_of() -> None:
     rules = members.rules()
     assert rules.base == {"mid": 10, "senior": 15, "principal": 20, "no level": 10}
-    assert rules.base["senior"] == points("choice", "senior", None, 1.0, None).total
+    assert rules.base["senior"] == compute_points("choice", "senior", None, 1.0, None).total
     assert (rules.speed_bonus, rules.freeze_cap, rules.freeze_every, rules.catch_up_minutes) == (False, 2, 7, 120)
 
 
@@ -134,7 +134,7 @@ class TestForgetting:
         await leaderboard.start_season(stage.session, ada, "Spring", stage.now - timedelta(days=4))
         await leaderboard.end_season(stage.session, ada, stage.now)
         view = await members.privacy(stage.session, ada, "forget", stage.now)
-        assert (view.name, view.forgotten, view.answers) == (privacy.NOBODY, True, 2)
+        assert (view.name, view.forgotten, view.answers) == (privacy.FORGOTTEN_NAME, True, 2)
         await stage.session.flush()
         for table in Base.metadata.sorted_tables:
             for row in await stage.session.execute(select(table)):
@@ -144,15 +144,15 @@ class TestForgetting:
         ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
         await played(stage, ada)
         await stage.points(bo, 7)
-        before = await privacy.ledger_of(stage.session, ada.member_id)
+        before = await privacy.list_ledger(stage.session, ada.member_id)
         await members.privacy(stage.session, ada, "forget", stage.now)
-        assert await privacy.ledger_of(stage.session, ada.member_id) == before
+        assert await privacy.list_ledger(stage.session, ada.member_id) == before
         answers = (await stage.session.scalars(select(AnswerRow).execution_options(populate_existing=True))).all()
         assert [(answer.name, answer.given) for answer in answers] == [("", {"options": ["a"]})] * 2
         credits = await stage.session.scalars(select(VerdictRow.credit).order_by(VerdictRow.id))
         assert list(credits) == [1.0, 0.5]
         assert len((await stage.session.scalars(select(CurrentAnswer))).all()) == 2
-        board = await leaderboard.board(stage.session, await stage.caller("Bo", where=None), now=stage.now)
+        board = await leaderboard.get_board(stage.session, await stage.caller("Bo", where=None), now=stage.now)
         assert [(row.rank, row.name) for row in board.rows] == [(1, "Bo")]
 
     async def test_what_waited_for_them_is_not_sent_and_their_cards_are_gone(self, stage: Stage) -> None:
@@ -181,7 +181,7 @@ class TestForgetting:
         again = await stage.caller()
         assert again.member_id != ada.member_id
         assert (await members.me(stage.session, again, stage.now)).points == 0
-        assert [member.id for member in await store_members.members_called(stage.session, ada.workspace_id, "Ada")] == [
+        assert [member.id for member in await store_members.find_members(stage.session, ada.workspace_id, "Ada")] == [
             again.member_id
         ]
 
@@ -193,9 +193,9 @@ class TestForgetting:
         await members.privacy(stage.session, ada, "forget", stage.now)
         member = await stage.session.get(Member, bo.member_id)
         assert member is not None
-        ((identity, _),) = await identities(stage.session, bo.member_id)
+        ((identity, _),) = await list_identities(stage.session, bo.member_id)
         assert (member.name, identity.external_id) == ("Bo", "bo")
-        ((answer, _, verdict),) = await privacy.answers_of(stage.session, bo.member_id)
+        ((answer, _, verdict),) = await privacy.list_answers(stage.session, bo.member_id)
         assert verdict is not None
         assert (answer.name, answer.given["text"], verdict.detail) == ("Bo", None, {"judged": "something"})
 
@@ -236,14 +236,14 @@ class TestForgetting:
 
 async def test_the_reply_to_forgetting_is_kept_for_its_duplicate(stage: Stage) -> None:
     ada = await stage.caller()
-    call = f"{privacy.FORGET} {ada.identity_id}"
+    call = f"{privacy.FORGET_CALL} {ada.identity_id}"
     stage.session.add(InboxRow(chat_id=ada.chat_id, event_id="e1", at=stage.now, call=call, reply={"reply": {"x": 1}}))
     await members.privacy(stage.session, ada, "forget", stage.now)
     who = Who(platform="web", workspace="home", member="ada", name="Ada")
-    assert await privacy.forgetting_reply(stage.session, who, "e1") == {"x": 1}
-    assert await privacy.forgetting_reply(stage.session, who, "e2") is None
+    assert await privacy.find_forget_reply(stage.session, who, "e1") == {"x": 1}
+    assert await privacy.find_forget_reply(stage.session, who, "e2") is None
     elsewhere = who.model_copy(update={"workspace": "away"})
-    assert await privacy.forgetting_reply(stage.session, elsewhere, "e1") is None
+    assert await privacy.find_forget_reply(stage.session, elsewhere, "e1") is None
 
 
 async def test_the_archive_of_a_season_says_someone(stage: Stage) -> None:
@@ -254,6 +254,6 @@ async def test_the_archive_of_a_season_says_someone(stage: Stage) -> None:
     await leaderboard.end_season(stage.session, ada, stage.now)
     await members.privacy(stage.session, ada, "forget", stage.now)
     (season,) = (await stage.session.scalars(select(Season))).all()
-    assert [row["name"] for row in season.archive or ()] == [privacy.NOBODY, "Bo"]
-    (view,) = await leaderboard.all_seasons(stage.session, bo)
+    assert [row["name"] for row in season.archive or ()] == [privacy.FORGOTTEN_NAME, "Bo"]
+    (view,) = await leaderboard.list_seasons(stage.session, bo)
     assert [(row.rank, row.name) for row in view.archive] == [(1, "Bo")]

@@ -27,7 +27,9 @@ async def test_a_restored_day_breaks_no_streak_in_any_schedule(stage: Stage) -> 
     for _ in range(2):
         await members.restore_streak(stage.session, ada, member, DAYS[1])
     for schedule in schedules:
-        assert (await leaderboard.streak_of(stage.session, schedule.id, [ada.member_id]))[ada.member_id].current == 2
+        assert (await leaderboard.load_schedule_streaks(stage.session, schedule.id, [ada.member_id]))[
+            ada.member_id
+        ].current == 2
 
 
 async def test_a_day_without_a_round_needs_no_restoring(stage: Stage) -> None:
@@ -47,7 +49,7 @@ async def book(stage: Stage, caller: Caller, points: int, reason: str = "found a
 async def test_booked_points_are_on_the_board(stage: Stage, points: int) -> None:
     ada = await stage.caller("Ada", where=None)
     await book(stage, ada, points)
-    (row,) = (await leaderboard.board(stage.session, ada, now=stage.now)).rows
+    (row,) = (await leaderboard.get_board(stage.session, ada, now=stage.now)).rows
     assert (row.points, row.answered, row.accuracy) == (points, 0, 0.0)
 
 

@@ -162,7 +162,7 @@ async def test_an_unreadable_change_leaves_the_answer_before(road: Road, clock: 
     assert form.given is not None and form.given.text == "(2, 3)"
 
 
-async def test_a_practised_question_is_judged_at_once(road: Road, clock: Clock) -> None:
+async def test_a_practiced_question_is_judged_at_once(road: Road, clock: Clock) -> None:
     await road.bank(value())
     form = await road.client.practice(road.who(), DAILY)
     assert form is not None and form.closes_at is None
@@ -173,7 +173,7 @@ async def test_a_practised_question_is_judged_at_once(road: Road, clock: Clock) 
     assert len(await road.rows(VerdictRow)) == 1
 
 
-async def test_practised_prose_is_provisional_and_self_rated(road: Road, clock: Clock) -> None:
+async def test_practiced_prose_is_provisional_and_self_rated(road: Road, clock: Clock) -> None:
     await road.bank(prose())
     form = await road.client.practice(road.who(), DAILY)
     assert form is not None

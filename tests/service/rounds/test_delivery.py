@@ -25,7 +25,7 @@ from service.client import ServiceRefused
 from service.config import Settings
 from service.rounds import delivery as rounds_delivery
 from service.store import outbox
-from service.store.members import known
+from service.store.members import resolve_caller
 from service.store.session import Sessions, make_engine, make_sessions
 from service.store.tables import Outbox, Round
 from service.wire import Delivery, Notice, QuestionPost, Where, Who
@@ -210,10 +210,10 @@ async def test_a_chat_with_many_channels_holds_up_no_other(road: Road, clock: Cl
         for workspace, channels in (("large", 5), ("small", 1)):
             who = WHO.model_copy(update={"workspace": workspace})
             for number in range(channels):
-                caller = await known(session, who, Where(channel=f"{workspace}-{number}"), clock.now)
+                caller = await resolve_caller(session, who, Where(channel=f"{workspace}-{number}"), clock.now)
                 body = Notice(title="News", text="Of all kinds.")
                 made = {"workspace_id": caller.workspace_id, "channel_id": caller.channel_id, "due_at": clock.now}
-                assert await outbox.leave(session, f"{workspace}:{number}", body, **made)  # type: ignore[arg-type]
+                assert await outbox.enqueue(session, f"{workspace}:{number}", body, **made)  # type: ignore[arg-type]
     first = await road.client.outbox_claim("web", limit=2)
     rest = await road.client.outbox_claim("web", limit=20)
     assert [each.channel for each in first] == ["large-0", "small-0"]
@@ -270,9 +270,9 @@ class Couriers(RuleBasedStateMachine):
 
     async def _leave(self, channel: str, number: int) -> None:
         async with self.sessions.begin() as session:
-            caller = await known(session, WHO, Where(channel=channel), self.now)
+            caller = await resolve_caller(session, WHO, Where(channel=channel), self.now)
             key = f"{id(self)}:{number}"
-            await outbox.leave(
+            await outbox.enqueue(
                 session,
                 key,
                 Notice(title=str(number), text=""),
@@ -293,7 +293,7 @@ class Couriers(RuleBasedStateMachine):
 
     async def _claim(self, limit: int) -> tuple[Delivery, ...]:
         async with self.sessions.begin() as session:
-            return await rounds_delivery.claim(session, "web", self.now, limit)
+            return await rounds_delivery.claim_messages(session, "web", self.now, limit)
 
     @precondition(lambda self: self.held)
     @rule(data=st.data(), reports=st.booleans())
@@ -310,7 +310,7 @@ class Couriers(RuleBasedStateMachine):
 
     async def _sent(self, delivery: Delivery) -> None:
         async with self.sessions.begin() as session:
-            await rounds_delivery.sent(session, delivery.id, f"ref of {delivery.key}", self.now)
+            await rounds_delivery.mark_sent(session, delivery.id, f"ref of {delivery.key}", self.now)
 
     @precondition(lambda self: self.held)
     @rule(data=st.data())
@@ -322,7 +322,9 @@ class Couriers(RuleBasedStateMachine):
 
     async def _failed(self, delivery: Delivery, uncertain: bool) -> None:
         async with self.sessions.begin() as session:
-            await rounds_delivery.failed(session, delivery.id, delivery.attempt, "no", self.now, uncertain=uncertain)
+            await rounds_delivery.mark_failed(
+                session, delivery.id, delivery.attempt, "no", self.now, uncertain=uncertain
+            )
 
     @rule(seconds=st.sampled_from([3, 31, 400]))
     def wait(self, seconds: int) -> None:

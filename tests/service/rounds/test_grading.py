@@ -47,7 +47,7 @@ async def test_code_is_judged_told_booked_and_tried(settings: Settings, clock: C
         road = road_with(service)
         ref = await code_asked(road, clock)
         assert (await road.answer(ref, WRONG, "Ada")).status == "judging"
-        await service.jobs.work_off()
+        await service.jobs.run_pending()
         (wrong,) = await verdict_notes(road)
         assert (wrong.verdict.verdict, wrong.verdict.credit, wrong.key) == ("wrong", 0.2, None)
         assert [case.visible for case in wrong.verdict.cases] == [True, True, False, False, False]
@@ -56,7 +56,7 @@ async def test_code_is_judged_told_booked_and_tried(settings: Settings, clock: C
 
         assert (await road.answer(ref, RIGHT, "Ada")).status == "judging"
         await road.answer(ref, AnswerInput(code="def double(x:\n"), "Bob")
-        await service.jobs.work_off()
+        await service.jobs.run_pending()
         # They were judged side by side, so either may be told first.
         found = {note.verdict.verdict: note.verdict.credit for note in await verdict_notes(road)}
         assert found == {"accepted": 1.0, "invalid": 0.0}
@@ -85,7 +85,7 @@ async def test_a_verdict_after_the_close_is_booked_when_it_comes(
         (reveal,) = [body for body in await road.ticked() if isinstance(body, RevealPost)]
         assert (reveal.answers, reveal.points) == (1, ())
         assert await road.rows(Ledger) == []
-        await service.jobs.work_off()
+        await service.jobs.run_pending()
         # Two verdicts, and only the answer that stands is booked.
         assert [(row.points, row.credit) for row in await road.rows(Ledger)] == [(10, 1.0)]
         assert len(await road.rows(VerdictRow)) == 2
@@ -102,13 +102,13 @@ async def test_judging_the_same_answer_again_and_at_once_changes_nothing(
         (answer,) = await road.rows(AnswerRow)
         work = [grading.judge_answer(service.sessions, service.sandbox, answer.id, clock, last=False) for _ in range(2)]
         await asyncio.gather(*work)
-        await service.jobs.work_off()
+        await service.jobs.run_pending()
         assert len(await road.rows(VerdictRow)) == 1
         assert len(await verdict_notes(road)) == 1
 
 
 @pytest.mark.sandbox
-async def test_practised_and_late_code_is_told_with_its_key(
+async def test_practiced_and_late_code_is_told_with_its_key(
     settings: Settings, clock: Clock, sandbox: SandboxClient
 ) -> None:
     async with build(settings, clock, sandbox).running() as service:
@@ -118,7 +118,7 @@ async def test_practised_and_late_code_is_told_with_its_key(
         await road.ticked()
         receipt = await road.answer(ref, RIGHT)
         assert (receipt.status, receipt.verdict, receipt.key) == ("late", None, None)
-        await service.jobs.work_off()
+        await service.jobs.run_pending()
         (note,) = await verdict_notes(road)
         assert note.ref == receipt.ref and note.verdict.verdict == "accepted"
         assert note.key is not None and "2 * x" in note.key.answer
@@ -148,7 +148,7 @@ async def test_without_a_gpu_the_cpu_s_verdict_stands_or_it_is_told_at_once_and_
             await monitoring.record_devices(session, {"cuda"}, NINE, NINE)
         ref = next(body.ref for body in await road.ticked() if isinstance(body, QuestionPost))
         await road.answer(ref, RIGHT, "Ada")
-        await service.jobs.work_off()
+        await service.jobs.run_pending()
         (told,) = await verdict_notes(road)
         found = told.verdict
         assert (found.verdict, found.message, found.note) == (verdict, message, note)
@@ -171,7 +171,7 @@ async def test_a_failing_sandbox_is_tried_again_and_then_told_gently(
         await grading.judge_answer(service.sessions, service.sandbox, answer.id, clock, last=True)
         (note,) = await verdict_notes(road)
         assert note.verdict.verdict == "system error"
-        assert note.verdict.message == grading.GENTLY
+        assert note.verdict.message == grading.SYSTEM_ERROR_TEXT
         clock.advance(hours=8)
         (reveal,) = [body for body in await road.ticked() if isinstance(body, RevealPost)]
         # It costs nothing: not judged, not booked, and the streak goes on.
@@ -192,7 +192,7 @@ async def test_the_job_is_deferred_with_the_answer_or_not_at_all(road: Road, clo
     (answer,) = await road.rows(AnswerRow)
     assert (job.task_name, job.status) == ("judge_answer", "todo")
     assert job.task_kwargs == {"answer_id": answer.id, "event_id": answer.event_id}
-    await road.service.jobs.work_off()
+    await road.service.jobs.run_pending()
     (job,) = await manager.list_jobs_async()
     # No sandbox here: it waits for its next attempt.
     assert (job.status, job.attempts) == ("todo", 1)
@@ -218,6 +218,6 @@ async def test_whoever_asked_to_be_forgotten_meanwhile_is_not_judged_and_the_cha
         road = road_with(service)
         await road.answer(await code_asked(road, clock), RIGHT, "Ada")
         await road.client.privacy(road.who("Ada"), "forget me", "forget")
-        await service.jobs.work_off()
+        await service.jobs.run_pending()
         assert await verdict_notes(road) == []
         assert await road.rows(VerdictRow) == []

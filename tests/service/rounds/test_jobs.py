@@ -45,7 +45,7 @@ async def judged() -> Judged:
 @pytest.fixture
 async def jobs(database_url: str, judged: Judged) -> AsyncIterator[Jobs]:
     jobs = make_jobs(database_url, judged.judge, nothing, nothing)
-    async with jobs.app.open_async(), jobs.working():
+    async with jobs.app.open_async(), jobs.run_worker():
         yield jobs
 
 
@@ -100,7 +100,7 @@ async def test_a_job_that_a_worker_lost_sight_of_is_taken_up(database_url: str, 
         select worker_id from job
     """
     (row,) = await jobs.connector.execute_query_all_async(lost)
-    assert await jobs.take_up_stalled() == 0, "its worker lives"
+    assert await jobs.retry_stalled() == 0, "its worker lives"
     async with away(database_url):
         async with asyncio.timeout(PATIENCE_S):
             await jobs.connector.failed.wait()
@@ -108,5 +108,5 @@ async def test_a_job_that_a_worker_lost_sight_of_is_taken_up(database_url: str, 
     async with asyncio.timeout(PATIENCE_S):
         while await jobs.connector.execute_query_all_async(gone, worker=row["worker_id"]):
             await jobs.connector.execute_query_async("select pg_sleep(0.05)")
-    assert await jobs.take_up_stalled() == 1
+    assert await jobs.retry_stalled() == 1
     assert await judged.next() == 7

@@ -29,7 +29,7 @@ async def test_a_board_ranks_by_points_and_says_how_right_everybody_was(stage: S
     for member, points, credit in ((ada, 5, 0.5), (bo, 10, 1.0)):
         await stage.answer(member, round_, credit=credit)
         await stage.points(member, points, round_=round_, credit=credit)
-    board = await leaderboard.board(stage.session, ada, now=stage.now)
+    board = await leaderboard.get_board(stage.session, ada, now=stage.now)
     assert board.rows == (
         BoardRow(rank=1, name="Bo", points=10, answered=1, accuracy=1.0, streak=1),
         BoardRow(rank=2, name="Ada", points=5, answered=1, accuracy=0.5, streak=1, me=True),
@@ -45,12 +45,12 @@ async def test_rookies_are_those_whose_first_answer_here_fell_into_the_period(st
     await stage.points(ada, 10, round_=last_week, credit=1.0)
     for member in (ada, bo):
         await stage.points(member, 10, round_=today, credit=1.0)
-    week = await leaderboard.board(stage.session, bo, contest="rookies", now=stage.now)
+    week = await leaderboard.get_board(stage.session, bo, contest="rookies", now=stage.now)
     assert (lines(week), week.contest, week.total) == ([(1, "Bo", 10)], "rookies", 1)
-    month = await leaderboard.board(stage.session, bo, contest="rookies", period="month", now=stage.now)
+    month = await leaderboard.get_board(stage.session, bo, contest="rookies", period="month", now=stage.now)
     assert lines(month) == [(1, "Bo", 10)]
     with pytest.raises(NotPossible, match="ask for a day, week, month or season"):
-        await leaderboard.board(stage.session, bo, contest="rookies", period="all", now=stage.now)
+        await leaderboard.get_board(stage.session, bo, contest="rookies", period="all", now=stage.now)
 
 
 async def test_who_improved_is_seen_against_the_period_before(stage: Stage) -> None:
@@ -64,17 +64,17 @@ async def test_who_improved_is_seen_against_the_period_before(stage: Stage) -> N
         round_ = await stage.round(schedule, day)
         for member, credit in zip((ada, bo), credits, strict=True):
             await stage.points(member, round(10 * credit), round_=round_, credit=credit)
-    board = await leaderboard.board(stage.session, ada, contest="improved", now=stage.now)
+    board = await leaderboard.get_board(stage.session, ada, contest="improved", now=stage.now)
     assert [(row.rank, row.name, round(row.gain or 0, 3), row.accuracy) for row in board.rows] == [
         (1, "Ada", 0.667, 1.0)
     ]
     assert board.mine is not None
     assert board.mine.gain == board.rows[0].gain
-    other = await leaderboard.board(stage.session, bo, contest="improved", now=stage.now)
+    other = await leaderboard.get_board(stage.session, bo, contest="improved", now=stage.now)
     assert (other.mine, other.total) == (None, 1)
     for period in ("all", "season"):
         with pytest.raises(NotPossible, match="ask for a day, week or month"):
-            await leaderboard.board(stage.session, ada, contest="improved", period=period, now=stage.now)
+            await leaderboard.get_board(stage.session, ada, contest="improved", period=period, now=stage.now)
 
 
 async def test_my_own_line_is_there_even_when_i_am_not_among_the_first(stage: Stage) -> None:
@@ -82,7 +82,7 @@ async def test_my_own_line_is_there_even_when_i_am_not_among_the_first(stage: St
     for index in range(5):
         await stage.points(await stage.caller(f"Member {index}"), 10 + index)
     await stage.points(ada, 1)
-    board = await leaderboard.board(stage.session, await stage.caller("Ada", where=None), limit=2, now=stage.now)
+    board = await leaderboard.get_board(stage.session, await stage.caller("Ada", where=None), limit=2, now=stage.now)
     assert lines(board) == [(1, "Member 4", 14), (2, "Member 3", 13)]
     assert board.mine is not None
     assert (board.mine.rank, board.mine.me, board.total) == (6, True, 6)
@@ -97,20 +97,20 @@ async def test_a_period_holds_the_rounds_that_opened_in_it(stage: Stage, period:
     schedule = await stage.schedule(ada)
     for day, each in ((WEDNESDAY, 1), (MONDAY, 10), (date(2026, 3, 1), 100), (date(2026, 2, 28), 1000)):
         await stage.points(ada, each, round_=await stage.round(schedule, day))
-    board = await leaderboard.board(stage.session, ada, period=period, now=stage.now)  # type: ignore[arg-type]
+    board = await leaderboard.get_board(stage.session, ada, period=period, now=stage.now)  # type: ignore[arg-type]
     assert lines(board) == [(1, "Ada", points)]
 
 
 async def test_a_day_begins_at_midnight_where_the_schedule_is(stage: Stage) -> None:
     ada = await stage.caller()
     await stage.schedule(ada, zone="Pacific/Auckland")
-    board = await leaderboard.board(stage.session, ada, period="day", now=stage.now)
+    board = await leaderboard.get_board(stage.session, ada, period="day", now=stage.now)
     assert board.since == datetime(2026, 3, 4, 11, tzinfo=UTC)
     assert board.until == datetime(2026, 3, 5, 11, tzinfo=UTC)
 
 
 async def test_days_are_those_of_utc_where_there_is_no_schedule(stage: Stage) -> None:
-    board = await leaderboard.board(stage.session, await stage.caller(), period="day", now=stage.now)
+    board = await leaderboard.get_board(stage.session, await stage.caller(), period="day", now=stage.now)
     assert board.since == datetime(2026, 3, 4, tzinfo=UTC)
 
 
@@ -118,8 +118,8 @@ async def test_a_hidden_member_is_left_out_and_the_ranks_close_up(stage: Stage) 
     ada, bo, chen = [await stage.caller(name, where=None) for name in ("Ada", "Bo", "Chen")]
     for member, points in ((ada, 30), (bo, 20), (chen, 10)):
         await stage.points(member, points)
-    await privacy.hide(stage.session, bo.member_id, True)
-    board = await leaderboard.board(stage.session, bo, now=stage.now)
+    await privacy.set_hidden(stage.session, bo.member_id, True)
+    board = await leaderboard.get_board(stage.session, bo, now=stage.now)
     assert lines(board) == [(1, "Ada", 30), (2, "Chen", 10)]
     assert (board.mine, board.total) == (None, 2)
 
@@ -132,9 +132,12 @@ async def test_a_channel_has_its_own_rounds_and_the_adjustments_of_those_who_ans
     await stage.points(bo, 20, round_=await stage.round(there, MONDAY))
     await stage.points(ada, 100)
     await stage.points(bo, 100)
-    assert lines(await leaderboard.board(stage.session, ada, now=stage.now)) == [(1, "Ada", 110)]
+    assert lines(await leaderboard.get_board(stage.session, ada, now=stage.now)) == [(1, "Ada", 110)]
     everywhere = await stage.caller("Ada", where=None)
-    assert lines(await leaderboard.board(stage.session, everywhere, now=stage.now)) == [(1, "Bo", 120), (2, "Ada", 110)]
+    assert lines(await leaderboard.get_board(stage.session, everywhere, now=stage.now)) == [
+        (1, "Bo", 120),
+        (2, "Ada", 110),
+    ]
 
 
 async def test_a_topic_takes_in_what_lies_below_it_in_any_case(stage: Stage) -> None:
@@ -146,16 +149,16 @@ async def test_a_topic_takes_in_what_lies_below_it_in_any_case(stage: Stage) -> 
     for day, key, points in ((MONDAY, "views", 1), (TUESDAY, "grad", 10), (WEDNESDAY, "near", 100)):
         await stage.points(ada, points, round_=await stage.round(schedule, day, key))
     for topic, points in (("tensors", 101), ("Tensors/Memory", 1), ("autograd/", 10)):
-        board = await leaderboard.board(stage.session, ada, topic=topic, now=stage.now)
+        board = await leaderboard.get_board(stage.session, ada, topic=topic, now=stage.now)
         assert lines(board) == [(1, "Ada", points)], topic
     with pytest.raises(NotFound, match="no topic 'tens' here"):
-        await leaderboard.board(stage.session, ada, topic="tens", now=stage.now)
+        await leaderboard.get_board(stage.session, ada, topic="tens", now=stage.now)
 
 
 async def test_a_topic_nobody_was_asked_about_has_an_empty_board(stage: Stage) -> None:
     ada = await stage.caller()
     await stage.bank(question("grad", topic="autograd"))
-    board = await leaderboard.board(stage.session, ada, topic="autograd", now=stage.now)
+    board = await leaderboard.get_board(stage.session, ada, topic="autograd", now=stage.now)
     assert (board.rows, board.topic) == ((), "autograd")
 
 
@@ -165,18 +168,18 @@ async def test_a_correction_moves_the_sums_and_counts_no_round_twice(stage: Stag
     round_ = await stage.round(await stage.schedule(ada), MONDAY)
     await stage.points(ada, 4, round_=round_, credit=0.4)
     await stage.points(ada, 6, round_=round_, credit=0.6, seconds=None)
-    (row,) = (await leaderboard.board(stage.session, ada, now=stage.now)).rows
+    (row,) = (await leaderboard.get_board(stage.session, ada, now=stage.now)).rows
     assert (row.points, row.answered, row.accuracy) == (10, 1, 1.0)
 
 
 async def test_the_board_of_the_season_begins_with_it_and_needs_one(stage: Stage) -> None:
     ada = await stage.caller("Ada", where=None)
     with pytest.raises(NotPossible, match="No season is running"):
-        await leaderboard.board(stage.session, ada, period="season", now=stage.now)
+        await leaderboard.get_board(stage.session, ada, period="season", now=stage.now)
     stage.session.add(Season(workspace_id=ada.workspace_id, name="Spring", starts_at=stage.now))
     await stage.points(ada, 5)
     await stage.points(ada, 50, at=stage.now - timedelta(seconds=1))
-    board = await leaderboard.board(stage.session, ada, period="season", now=stage.now)
+    board = await leaderboard.get_board(stage.session, ada, period="season", now=stage.now)
     assert (board.title, lines(board)) == ("Spring", [(1, "Ada", 5)])
 
 
@@ -187,7 +190,7 @@ async def test_the_top_for_a_reveal_is_the_channels_week_and_marks_nobody(stage:
     await stage.points(ada, 10, round_=await stage.round(schedule, MONDAY))
     await stage.points(ada, 90, round_=await stage.round(schedule, date(2026, 2, 27)))
     assert ada.channel_id is not None
-    (row,) = await leaderboard.top(stage.session, ada.channel_id, stage.now)
+    (row,) = await leaderboard.get_top(stage.session, ada.channel_id, stage.now)
     assert (row.name, row.points, row.me) == ("Ada", 10, False)
 
 
@@ -205,7 +208,7 @@ class TestStreaks:
             await stage.answer(ada, round_)
         for round_ in rounds[:2]:
             await stage.answer(bo, round_)
-        streaks = await leaderboard.streak_of(stage.session, schedule.id, [ada.member_id, bo.member_id])
+        streaks = await leaderboard.load_schedule_streaks(stage.session, schedule.id, [ada.member_id, bo.member_id])
         assert [(streaks[each.member_id].current, streaks[each.member_id].best) for each in (ada, bo)] == [
             (2, 2),
             (0, 2),
@@ -223,7 +226,7 @@ class TestStreaks:
             await stage.answer(ada, round_)
         stage.session.add(StreakGrace(round_id=restored.id, member_id=ada.member_id))
         await stage.session.flush()
-        streaks = await leaderboard.streak_of(stage.session, schedule.id, [ada.member_id])
+        streaks = await leaderboard.load_schedule_streaks(stage.session, schedule.id, [ada.member_id])
         assert streaks[ada.member_id].current == 2
 
     async def test_of_several_schedules_the_longest_running_one_shows(self, stage: Stage) -> None:
@@ -235,9 +238,9 @@ class TestStreaks:
                 await stage.answer(ada, await stage.round(schedule, day))
         await stage.points(ada, 1)
         everywhere = await stage.caller("Ada", where=None)
-        (row,) = (await leaderboard.board(stage.session, everywhere, now=stage.now)).rows
+        (row,) = (await leaderboard.get_board(stage.session, everywhere, now=stage.now)).rows
         assert row.streak == 3
 
     async def test_nobody_asked_for_is_nobody_answered(self, stage: Stage) -> None:
         schedule = await stage.schedule(await stage.caller())
-        assert await leaderboard.streak_of(stage.session, schedule.id, []) == {}
+        assert await leaderboard.load_schedule_streaks(stage.session, schedule.id, []) == {}

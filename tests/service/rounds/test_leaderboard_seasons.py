@@ -23,7 +23,7 @@ async def test_a_season_begins_now_and_has_no_end_yet(stage: Stage) -> None:
     ada = await stage.caller()
     view = await leaderboard.start_season(stage.session, ada, " Spring ", stage.now)
     assert (view.name, view.starts_at, view.ends_at, view.archive) == ("Spring", NOON, None, ())
-    assert await leaderboard.all_seasons(stage.session, ada) == (view,)
+    assert await leaderboard.list_seasons(stage.session, ada) == (view,)
 
 
 async def test_at_its_end_the_board_is_kept_as_it_is_then(stage: Stage) -> None:
@@ -37,7 +37,7 @@ async def test_at_its_end_the_board_is_kept_as_it_is_then(stage: Stage) -> None:
     assert (ended.ends_at, archived(ended)) == (stage.now, [(1, "Bo", 7), (2, "Ada", 5)])
     assert [row.me for row in ended.archive] == [False, True]
     await stage.points(ada, 50, at=NOON)
-    assert await leaderboard.all_seasons(stage.session, ada) == (ended,)
+    assert await leaderboard.list_seasons(stage.session, ada) == (ended,)
 
 
 async def test_starting_one_ends_the_one_that_runs(stage: Stage) -> None:
@@ -46,7 +46,7 @@ async def test_starting_one_ends_the_one_that_runs(stage: Stage) -> None:
     await stage.points(ada, 5)
     stage.now += timedelta(days=30)
     await leaderboard.start_season(stage.session, ada, "Summer", stage.now)
-    summer, spring = await leaderboard.all_seasons(stage.session, ada)
+    summer, spring = await leaderboard.list_seasons(stage.session, ada)
     assert (summer.name, summer.ends_at) == ("Summer", None)
     assert (spring.name, spring.ends_at, archived(spring)) == ("Spring", stage.now, [(1, "Ada", 5)])
 
@@ -57,14 +57,14 @@ async def test_who_hides_is_left_out_of_the_past_and_ties_stay_ties(stage: Stage
     for member, points in ((ada, 30), (bo, 20), (chen, 10), (dina, 10)):
         await stage.points(member, points)
     stage.now += timedelta(days=1)
-    await privacy.hide(stage.session, bo.member_id, True)
+    await privacy.set_hidden(stage.session, bo.member_id, True)
     assert archived(await leaderboard.end_season(stage.session, ada, stage.now)) == [
         (1, "Ada", 30),
         (2, "Chen", 10),
         (2, "Dina", 10),
     ]
-    await privacy.hide(stage.session, bo.member_id, False)
-    (spring,) = await leaderboard.all_seasons(stage.session, ada)
+    await privacy.set_hidden(stage.session, bo.member_id, False)
+    (spring,) = await leaderboard.list_seasons(stage.session, ada)
     assert archived(spring) == [(1, "Ada", 30), (2, "Bo", 20), (3, "Chen", 10), (3, "Dina", 10)]
 
 
@@ -84,11 +84,11 @@ async def test_what_makes_no_sense_is_refused_with_the_reason(stage: Stage) -> N
 async def test_workspaces_have_their_own(stage: Stage) -> None:
     home, away = await stage.caller(), await stage.caller(workspace="away")
     await leaderboard.start_season(stage.session, home, "Spring", stage.now)
-    assert await leaderboard.all_seasons(stage.session, away) == ()
+    assert await leaderboard.list_seasons(stage.session, away) == ()
     await leaderboard.start_season(stage.session, away, "Spring", stage.now)
     stage.now += timedelta(days=1)
     await leaderboard.end_season(stage.session, away, stage.now)
-    (spring,) = await leaderboard.all_seasons(stage.session, home)
+    (spring,) = await leaderboard.list_seasons(stage.session, home)
     assert spring.ends_at is None
 
 

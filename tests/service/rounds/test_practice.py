@@ -17,10 +17,10 @@ from tests.service.staging import Stage, question
 
 async def next_id(stage: Stage, caller: Caller, topic: str = "", level: str = "", kind: str = "") -> str | None:
     """The id of the question practice asks next."""
-    found = await practice.next_card(stage.session, caller, stage.now, topic, level, kind)
+    found = await practice.pick_next(stage.session, caller, stage.now, topic, level, kind)
     if found is None:
         return None
-    version = await banks.version(stage.session, found[0])
+    version = await banks.find_version(stage.session, found[0])
     assert version is not None
     return str(version.body["id"])
 
@@ -28,7 +28,7 @@ async def next_id(stage: Stage, caller: Caller, topic: str = "", level: str = ""
 async def reviewed(stage: Stage, caller: Caller, key: str, credit: float) -> timedelta:
     """Practice a question; for how long it rests then."""
     question_id = (await stage.version(key)).question_id
-    due = await practice.reviewed(
+    due = await practice.record_review(
         stage.session, member_id=caller.member_id, question_id=question_id, credit=credit, now=stage.now
     )
     return due - stage.now
@@ -39,8 +39,8 @@ async def test_the_longest_due_card_comes_first_and_says_how_many_follow(stage: 
     await stage.bank(*(question(key) for key in "abc"))
     for key, days in (("a", 1), ("b", 3), ("c", 2)):
         question_id = (await stage.version(key)).question_id
-        await practice.missed(stage.session, [ada.member_id], question_id, stage.now - timedelta(days=days))
-    assert await practice.next_card(stage.session, ada, stage.now) == ((await stage.version("b")).id, 2)
+        await practice.add_missed_cards(stage.session, [ada.member_id], question_id, stage.now - timedelta(days=days))
+    assert await practice.pick_next(stage.session, ada, stage.now) == ((await stage.version("b")).id, 2)
 
 
 async def test_then_comes_what_was_never_met_and_at_last_nothing(stage: Stage) -> None:
@@ -76,12 +76,12 @@ async def test_a_kind_narrows_what_is_due_and_what_was_never_met(stage: Stage) -
         question("b", kind="value", options=(), answer="3"),
         question("c", kind="value", options=(), answer="4", topic="autograd"),
     )
-    await practice.missed(stage.session, [ada.member_id], (await stage.version("a")).question_id, stage.now)
+    await practice.add_missed_cards(stage.session, [ada.member_id], (await stage.version("a")).question_id, stage.now)
     assert await next_id(stage, ada) == "a"
     assert await next_id(stage, ada, "autograd", kind="value") == "c"
     assert await next_id(stage, ada, kind="code") is None
-    await practice.missed(stage.session, [ada.member_id], (await stage.version("b")).question_id, stage.now)
-    assert await practice.next_card(stage.session, ada, stage.now, kind="value") == ((await stage.version("b")).id, 0)
+    await practice.add_missed_cards(stage.session, [ada.member_id], (await stage.version("b")).question_id, stage.now)
+    assert await practice.pick_next(stage.session, ada, stage.now, kind="value") == ((await stage.version("b")).id, 0)
 
 
 async def test_a_topic_or_level_that_is_not_there_is_refused_with_what_is(stage: Stage) -> None:
@@ -96,12 +96,12 @@ async def test_a_topic_or_level_that_is_not_there_is_refused_with_what_is(stage:
 
 
 @pytest.mark.parametrize("due", [True, False], ids=["a due card", "never met"])
-async def test_what_is_open_in_a_round_is_not_practised_before_it_closes(stage: Stage, due: bool) -> None:
+async def test_what_is_open_in_a_round_is_not_practiced_before_it_closes(stage: Stage, due: bool) -> None:
     ada = await stage.caller()
     await stage.bank(question("a"))
     if due:
         question_id = (await stage.version("a")).question_id
-        await practice.missed(stage.session, [ada.member_id], question_id, stage.now)
+        await practice.add_missed_cards(stage.session, [ada.member_id], question_id, stage.now)
     round_ = await stage.round(await stage.schedule(ada), date(2026, 3, 4), "a", closed=False)
     # Whichever version the round asks, the key is the same question's.
     await stage.bank(question("a", prompt="Put better?"))
@@ -123,10 +123,10 @@ async def test_a_missed_question_is_due_at_once_for_whoever_missed_it(stage: Sta
     ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
     await stage.bank(question("a"))
     question_id = (await stage.version("a")).question_id
-    await practice.missed(stage.session, [ada.member_id, ada.member_id], question_id, stage.now)
-    await practice.missed(stage.session, [], question_id, stage.now)
-    assert await cards.counts(stage.session, ada.member_id, stage.now) == (1, 1)
-    assert await cards.counts(stage.session, bo.member_id, stage.now) == (0, 0)
+    await practice.add_missed_cards(stage.session, [ada.member_id, ada.member_id], question_id, stage.now)
+    await practice.add_missed_cards(stage.session, [], question_id, stage.now)
+    assert await cards.count_cards(stage.session, ada.member_id, stage.now) == (1, 1)
+    assert await cards.count_cards(stage.session, bo.member_id, stage.now) == (0, 0)
 
 
 async def test_missing_a_question_one_had_learnt_makes_it_due_and_keeps_what_was_learnt(stage: Stage) -> None:
@@ -134,11 +134,11 @@ async def test_missing_a_question_one_had_learnt_makes_it_due_and_keeps_what_was
     await stage.bank(question("a"))
     await reviewed(stage, ada, "a", 1.0)
     version = await stage.version("a")
-    before = await cards.held(stage.session, ada.member_id, version.question_id)
+    before = await cards.lock_card(stage.session, ada.member_id, version.question_id)
     assert before is not None
     state = before.state
-    await practice.missed(stage.session, [ada.member_id], version.question_id, stage.now)
-    after = await cards.held(stage.session, ada.member_id, version.question_id)
+    await practice.add_missed_cards(stage.session, [ada.member_id], version.question_id, stage.now)
+    after = await cards.lock_card(stage.session, ada.member_id, version.question_id)
     assert after is not None
     assert (after.due, after.state, after.reviews) == (stage.now, state, 1)
 
@@ -155,17 +155,17 @@ class TestRating:
         answered = stage.now
         stage.now += timedelta(minutes=3)
         for _ in range(2):
-            assert await practice.rate(stage.session, ada, ref, "good", stage.now) == answered + rested
+            assert await practice.rate_recall(stage.session, ada, ref, "good", stage.now) == answered + rested
 
     async def test_there_must_be_an_answer_to_rate(self, stage: Stage) -> None:
         ada = await stage.caller()
         await stage.bank(question("a"))
         version = await stage.version("a")
         with pytest.raises(NotPossible, match="Answer the question first"):
-            await practice.rate(stage.session, ada, f"p{version.id}", "easy", stage.now)
-        await practice.missed(stage.session, [ada.member_id], version.question_id, stage.now)
+            await practice.rate_recall(stage.session, ada, f"p{version.id}", "easy", stage.now)
+        await practice.add_missed_cards(stage.session, [ada.member_id], version.question_id, stage.now)
         with pytest.raises(NotPossible, match="Answer the question first"):
-            await practice.rate(stage.session, ada, f"p{version.id}", "easy", stage.now)
+            await practice.rate_recall(stage.session, ada, f"p{version.id}", "easy", stage.now)
 
     async def test_the_question_must_be_one_of_ours_and_practiced(self, stage: Stage) -> None:
         ada, eve = await stage.caller(), await stage.caller("Eve", workspace="away")
@@ -173,7 +173,7 @@ class TestRating:
         theirs = (await stage.version("a")).id
         for ref in (f"p{theirs}", "p999", f"r{theirs}"):
             with pytest.raises(NotFound, match=f"no practiced question {ref} here"):
-                await practice.rate(stage.session, ada, ref, "easy", stage.now)
+                await practice.rate_recall(stage.session, ada, ref, "easy", stage.now)
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -185,5 +185,5 @@ async def test_a_card_always_comes_again_and_never_in_the_past(stage: Stage, cre
         for credit in credits:
             assert await reviewed(stage, ada, "a", credit) > timedelta(0)
             stage.now += timedelta(days=gap)
-        assert await cards.counts(stage.session, ada.member_id, stage.now + timedelta(days=40_000)) == (1, 1)
+        assert await cards.count_cards(stage.session, ada.member_id, stage.now + timedelta(days=40_000)) == (1, 1)
         await undone.rollback()

@@ -14,9 +14,9 @@ from service.banks.importing import import_bank
 from service.cli import import_text
 from service.client import ServiceRefused
 from service.rounds import practice
-from service.rounds.sandbox_turns import FORGOTTEN, FairSandbox, note_devices
+from service.rounds.sandbox_turns import DEVICE_EXPIRY, FairSandbox, record_devices
 from service.rounds.schedules import ONLY_FOR_GPU
-from service.store.members import known
+from service.store.members import resolve_caller
 from service.store.tables import QuestionRow as QuestionRow
 from service.store.tables import Round, SandboxDevice
 from service.wire import Notice, Who
@@ -51,12 +51,12 @@ def on_gpu(id_: str = "kernel", device: str = "cuda") -> Question:
 
 
 async def seen(road: Road, machine: Machine) -> bool:
-    return await note_devices(road.service.sessions, FairSandbox(machine), road.now)
+    return await record_devices(road.service.sessions, FairSandbox(machine), road.now)
 
 
 async def test_what_was_seen_stays_for_a_while_and_is_forgotten_then(road: Road, clock: Clock) -> None:
     assert await seen(road, BOTH) is True
-    clock.now += FORGOTTEN
+    clock.now += DEVICE_EXPIRY
     assert await seen(road, GONE) is False
     assert {row.device for row in await road.rows(SandboxDevice)} == {"cpu", "cuda"}
     assert await seen(road, CPU) is True
@@ -64,7 +64,7 @@ async def test_what_was_seen_stays_for_a_while_and_is_forgotten_then(road: Road,
     assert await seen(road, CPU) is True
     assert [row.device for row in await road.rows(SandboxDevice)] == ["cpu"]
     # A worker that looked sooner and wrote later changes nothing.
-    await note_devices(road.service.sessions, FairSandbox(CPU), clock.now - timedelta(minutes=5))
+    await record_devices(road.service.sessions, FairSandbox(CPU), clock.now - timedelta(minutes=5))
     assert [row.seen_at for row in await road.rows(SandboxDevice)] == [clock.now]
 
 
@@ -86,9 +86,9 @@ async def test_a_card_that_is_due_waits_too(road: Road, clock: Clock) -> None:
     assert form is not None
     (row,) = await road.rows(QuestionRow)
     async with road.service.sessions.begin() as session:
-        caller = await known(session, road.who("Ada"), DAILY, clock.now)
-        await practice.missed(session, [caller.member_id], row.id, clock.now)
-    clock.now += 2 * FORGOTTEN
+        caller = await resolve_caller(session, road.who("Ada"), DAILY, clock.now)
+        await practice.add_missed_cards(session, [caller.member_id], row.id, clock.now)
+    clock.now += 2 * DEVICE_EXPIRY
     await seen(road, CPU)
     assert await road.client.practice(road.who("Ada"), DAILY) is None
     await seen(road, BOTH)
@@ -103,7 +103,7 @@ async def test_a_schedule_of_such_questions_says_why_nothing_is_asked(road: Road
     await seen(road, BOTH)
     schedule = await road.client.schedule_add(BOSS, "again", DAILY, SPEC)
     assert (await road.client.schedule_preview(BOSS, schedule.id)).question.id == "kernel"
-    clock.now += 2 * FORGOTTEN
+    clock.now += 2 * DEVICE_EXPIRY
     await seen(road, CPU)
     with pytest.raises(ServiceRefused, match=said):
         await road.client.schedule_preview(BOSS, schedule.id)

@@ -17,7 +17,7 @@ from service.app import build
 from service.client import ServiceRefused
 from service.config import Settings
 from service.errors import Busy
-from service.rounds.jobs import BUSY_S
+from service.rounds.jobs import BUSY_RETRY_SECONDS
 from service.rounds.sandbox_turns import FairSandbox
 from service.store.tables import Ledger, VerdictRow
 from service.wire import AnswerInput
@@ -102,10 +102,10 @@ async def test_an_answer_whose_turn_has_not_come_is_put_off_and_that_is_no_attem
         await road.answer(ref, RIGHT)
         manager = service.jobs.app.job_manager
         (first,) = await manager.list_jobs_async()
-        await service.jobs.work_off()
+        await service.jobs.run_pending()
         (later,) = await manager.list_jobs_async()
         assert (later.status, later.attempts, later.task_kwargs) == ("todo", 0, first.task_kwargs)
-        assert (first.priority, later.priority, BUSY_S) == (1, 1, 1)
+        assert (first.priority, later.priority, BUSY_RETRY_SECONDS) == (1, 1, 1)
         assert later.scheduled_at is not None
         assert await verdict_notes(road) == []
         # A first answer of an open round goes before its changes.
@@ -185,7 +185,7 @@ async def test_a_sandbox_killed_in_the_middle_costs_no_verdict_and_makes_no_seco
     async with build(behind(settings, *pair), clock).running() as service:
         road = road_with(service)
         await road.answer(await code_asked(road, clock), SLOWLY)
-        judging = asyncio.create_task(service.jobs.work_off())
+        judging = asyncio.create_task(service.jobs.run_pending())
         (await at_work(pair, judging)).process.kill()
         await judging
         assert [note.verdict.verdict for note in await verdict_notes(road)] == ["accepted"]
@@ -202,7 +202,7 @@ async def test_with_every_sandbox_killed_the_answer_waits_and_is_judged_when_one
     async with build(behind(settings, *pair), clock).running() as service:
         road = road_with(service)
         await road.answer(await code_asked(road, clock), SLOWLY)
-        judging = asyncio.create_task(service.jobs.work_off())
+        judging = asyncio.create_task(service.jobs.run_pending())
         await at_work(pair, judging)
         for one in pair:
             one.process.kill()
@@ -216,7 +216,7 @@ async def test_with_every_sandbox_killed_the_answer_waits_and_is_judged_when_one
             await back.client.until_ready()
             async with service.sessions.begin() as session:
                 await session.execute(text("update procrastinate_jobs set scheduled_at = null"))  # the time has come
-            await service.jobs.work_off()
+            await service.jobs.run_pending()
         finally:
             back.stop()
         assert [note.verdict.verdict for note in await verdict_notes(road)] == ["accepted"]

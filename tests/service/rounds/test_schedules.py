@@ -39,7 +39,7 @@ async def test_a_schedule_says_when_it_posts_next(stage: Stage, admin: Caller) -
     assert (view.channel, view.channel_name, view.paused) == ("daily", "#daily", False)
     assert view.spec.weekdays == (0, 4)
     assert view.next == (utc(6, 8, 30), utc(9, 8, 30), utc(13, 8, 30))
-    assert await schedules.listed(stage.session, admin, stage.now) == (view,)
+    assert await schedules.list_schedules(stage.session, admin, stage.now) == (view,)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ async def test_what_could_never_post_is_refused_with_the_cure(
     with pytest.raises((NotPossible, NotFound)) as refusal:
         await added(stage, admin, **spec)
     assert said in refusal.value.message
-    assert await schedules.listed(stage.session, admin, stage.now) == ()
+    assert await schedules.list_schedules(stage.session, admin, stage.now) == ()
 
 
 async def test_topics_are_kept_as_the_bank_writes_them(stage: Stage, admin: Caller) -> None:
@@ -121,7 +121,7 @@ async def test_a_day_without_a_slot_is_said_to_need_no_skipping(stage: Stage, ad
 async def test_a_removed_schedule_is_gone(stage: Stage, admin: Caller) -> None:
     view = await added(stage, admin)
     await schedules.remove(stage.session, admin, view.id, stage.now)
-    assert await schedules.listed(stage.session, admin, stage.now) == ()
+    assert await schedules.list_schedules(stage.session, admin, stage.now) == ()
     with pytest.raises(NotFound, match=f"no schedule {view.id} here"):
         await schedules.pause(stage.session, admin, view.id, True, stage.now)
 
@@ -129,8 +129,8 @@ async def test_a_removed_schedule_is_gone(stage: Stage, admin: Caller) -> None:
 async def test_another_workspace_neither_sees_nor_touches_it(stage: Stage, admin: Caller) -> None:
     view = await added(stage, admin)
     eve = await stage.caller("Eve", workspace="away", admin=True)
-    assert await schedules.listed(stage.session, eve, stage.now) == ()
-    assert await schedules.low(stage.session, eve, stage.now) == ()
+    assert await schedules.list_schedules(stage.session, eve, stage.now) == ()
+    assert await schedules.list_low(stage.session, eve, stage.now) == ()
     for attempt in (
         schedules.edit(stage.session, eve, view.id, ScheduleSpec(), stage.now),
         schedules.pause(stage.session, eve, view.id, True, stage.now),
@@ -139,21 +139,21 @@ async def test_another_workspace_neither_sees_nor_touches_it(stage: Stage, admin
     ):
         with pytest.raises(NotFound):
             await attempt
-    assert await schedules.listed(stage.session, admin, stage.now) == (view,)
+    assert await schedules.list_schedules(stage.session, admin, stage.now) == (view,)
 
 
 async def test_low_counts_what_can_be_asked_before_a_repetition(stage: Stage, admin: Caller) -> None:
     await stage.bank(*(question(key) for key in "abcde"), question("f", topic="autograd", level="senior"))
     all_of_it = await added(stage, admin, topics=("tensors",))
     one = await added(stage, admin, topics=("autograd",), levels=("senior",))
-    low = await schedules.low(stage.session, admin, stage.now)
+    low = await schedules.list_low(stage.session, admin, stage.now)
     assert [(view.schedule, view.left) for view in low] == [(one.id, 1), (all_of_it.id, 5)]
     row = await stage.session.get(Schedule, all_of_it.id)
     assert row is not None
     for day, key in ((2, "a"), (3, "b")):
         await stage.round(row, date(2026, 3, day), key)
-    assert await schedules.left(stage.session, row, NOON) == 3
-    assert await schedules.left(stage.session, row, NOON + timedelta(days=400)) == 5
+    assert await schedules.count_left(stage.session, row, NOON) == 3
+    assert await schedules.count_left(stage.session, row, NOON + timedelta(days=400)) == 5
 
 
 async def test_a_preview_shows_the_next_slots_question_without_its_key(stage: Stage, admin: Caller) -> None:
@@ -178,9 +178,9 @@ def test_coming_slots_are_ahead_in_order_and_on_the_days_asked_for(
     at: time, weekdays: set[int], zone: str, now: datetime
 ) -> None:
     spec = ScheduleSpec(at=at.replace(second=0, microsecond=0), weekdays=tuple(weekdays), zone=zone)
-    slots = schedules.coming(schedules.timetable_of(spec), now)
+    slots = schedules.next_slots(schedules.build_timetable(spec), now)
     instants = [slot.instant for slot in slots]
-    assert len(slots) == schedules.SHOWN
+    assert len(slots) == schedules.SLOTS_SHOWN
     assert instants == sorted(set(instants))
     assert instants[0] > now
     assert {slot.day.weekday() for slot in slots} <= weekdays

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from service.errors import NotFound
 from service.rounds import schedules
-from service.rounds.schedules import _with_above
+from service.rounds.schedules import _topic_paths
 from service.wire import TopicCount
 from tests.service.staging import Stage, question
 
@@ -17,11 +17,11 @@ async def test_topics_are_those_of_this_workspace(stage: Stage) -> None:
     ada, eve = await stage.caller(), await stage.caller("Eve", workspace="away")
     await stage.bank(question("a"), question("b"))
     await stage.bank(question("c", topic="secret"), workspace_id=eve.workspace_id)
-    assert await schedules.topic_counts(stage.session, ada.workspace_id) == (
+    assert await schedules.list_topics(stage.session, ada.workspace_id) == (
         TopicCount(topic="tensors/memory", questions=2),
     )
     with pytest.raises(NotFound):
-        await schedules.checked_topics(stage.session, ada.workspace_id, ["secret"])
+        await schedules.resolve_topics(stage.session, ada.workspace_id, ["secret"])
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ async def test_a_misspelt_topic_is_met_with_the_closest(stage: Stage, wanted: st
     ada = await stage.caller()
     await stage.bank(question("a"), question("b", topic="autograd"))
     with pytest.raises(NotFound) as refusal:
-        await schedules.checked_topics(stage.session, ada.workspace_id, [wanted])
+        await schedules.resolve_topics(stage.session, ada.workspace_id, [wanted])
     assert refusal.value.message == f"There is no topic {wanted!r} here. {cure}"
 
 
@@ -44,7 +44,7 @@ async def test_a_bank_without_topics_says_so(stage: Stage) -> None:
     ada = await stage.caller()
     await stage.bank(question("a", topic=""))
     with pytest.raises(NotFound, match="The bank names no topics"):
-        await schedules.checked_topics(stage.session, ada.workspace_id, ["tensors"])
+        await schedules.resolve_topics(stage.session, ada.workspace_id, ["tensors"])
 
 
 paths = st.lists(st.sampled_from(["a", "B", "c"]), min_size=1, max_size=3).map("/".join)
@@ -52,7 +52,7 @@ paths = st.lists(st.sampled_from(["a", "B", "c"]), min_size=1, max_size=3).map("
 
 @given(st.lists(paths))
 def test_every_topic_and_all_above_it_are_known_by_their_small_letters(given_topics: list[str]) -> None:
-    known = _with_above(given_topics)
+    known = _topic_paths(given_topics)
     for topic in given_topics:
         while topic:
             assert known[topic.lower()].lower() == topic.lower()

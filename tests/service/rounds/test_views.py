@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from questions.model import Question, SourceLocation
-from service.rounds.views import key_of, view_of
-from service.store.questions import Version, version_for
+from service.rounds.views import build_answer_key, build_question_view
+from service.store.questions import Version, find_version
 from tests.service.roads import choice, code, prose, value
 from tests.service.staging import Stage, question
 
@@ -27,7 +27,7 @@ def version(question: Question) -> Version:
     ],
 )
 def test_a_view_holds_nothing_of_the_key(question: Question, secret: tuple[str, ...]) -> None:
-    said = view_of(version(question), "r1", 5).model_dump_json()
+    said = build_question_view(version(question), "r1", 5).model_dump_json()
     assert [part for part in secret if part in said] == []
 
 
@@ -41,17 +41,17 @@ def test_a_view_holds_nothing_of_the_key(question: Question, secret: tuple[str, 
     ],
 )
 def test_a_key_says_what_is_right(question: Question, answer: str) -> None:
-    assert key_of(version(question), "r1").answer == answer
+    assert build_answer_key(version(question), "r1").answer == answer
 
 
 def test_a_key_counts_who_chose_what_with_the_reason() -> None:
-    options = {option.id: option for option in key_of(version(choice()), "r1", "aabz").options}
+    options = {option.id: option for option in build_answer_key(version(choice()), "r1", "aabz").options}
     assert {id_: option.chosen_by for id_, option in options.items()} == {"a": 2, "b": 1, "c": 0}
     assert (options["b"].right, options["b"].reason) == (False, "`clone` copies")
 
 
 def test_source_and_licence_stand_with_the_question() -> None:
-    view = view_of(version(choice()), "p7")
+    view = build_question_view(version(choice()), "p7")
     assert (view.id, view.version, view.source, view.licence, view.several) == (
         "views", 2, "A bank", "CC BY 4.0", False,
     )  # fmt: skip
@@ -63,18 +63,18 @@ async def test_a_key_says_where_its_question_stands_now(stage: Stage) -> None:
     first = (await stage.version("views")).id
     await stage.bank(question("views", place=SourceLocation("/srv/banks/new.md", 30, 36)))
     assert (await stage.version("views")).id == first, "nothing of what is asked has changed"
-    found = await version_for(stage.session, ada.workspace_id, first)
+    found = await find_version(stage.session, ada.workspace_id, first)
     assert found is not None
-    assert key_of(found).place == "new.md, line 30"
+    assert build_answer_key(found).place == "new.md, line 30"
     await stage.bank(question("views", prompt="Put better?", place=SourceLocation("new.md", 50, 56)))
-    then = await version_for(stage.session, ada.workspace_id, first)
+    then = await find_version(stage.session, ada.workspace_id, first)
     assert then is not None
-    assert key_of(then).place == "bank.md, line 3", "an old version stands where it stood"
+    assert build_answer_key(then).place == "bank.md, line 3", "an old version stands where it stood"
 
 
 @given(st.integers(1, 10**6), st.integers(1, 10**6))
 def test_every_order_holds_every_option_and_the_post_and_the_key_agree(member: int, round_id: int) -> None:
     asked, ref = version(choice()), f"r{round_id}"
-    assert {option.id for option in view_of(asked, ref, member).options} == {"a", "b", "c"}
-    posted = [option.id for option in view_of(asked, ref).options]
-    assert [option.id for option in key_of(asked, ref).options] == posted
+    assert {option.id for option in build_question_view(asked, ref, member).options} == {"a", "b", "c"}
+    posted = [option.id for option in build_question_view(asked, ref).options]
+    assert [option.id for option in build_answer_key(asked, ref).options] == posted

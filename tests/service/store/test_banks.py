@@ -13,10 +13,10 @@ DAY, LATER = date(2026, 3, 2), date(2026, 3, 3)
 
 async def candidates(stage: Stage, workspace_id: int, schedule_id: int | None = None) -> dict[str, Candidate]:
     """By the question's id."""
-    found = await banks.candidates(stage.session, workspace_id=workspace_id, schedule_id=schedule_id)
+    found = await banks.list_candidates(stage.session, workspace_id=workspace_id, schedule_id=schedule_id)
     names = {}
     for candidate in found:
-        version = await banks.version(stage.session, int(candidate.id))
+        version = await banks.find_version(stage.session, int(candidate.id))
         assert version is not None
         names[version.body["id"]] = candidate
     return names
@@ -39,7 +39,7 @@ async def test_a_retired_question_is_not_asked_where_it_was_retired(stage: Stage
         await banks.retire(stage.session, home.workspace_id, version.question_id, stage.now)
     assert sorted(await candidates(stage, home.workspace_id)) == ["grad"]
     assert sorted(await candidates(stage, away.workspace_id)) == ["grad", "views"]
-    await banks.put_back(stage.session, home.workspace_id, version.question_id)
+    await banks.reinstate(stage.session, home.workspace_id, version.question_id)
     assert sorted(await candidates(stage, home.workspace_id)) == ["grad", "views"]
 
 
@@ -90,7 +90,7 @@ async def test_a_schedules_history_names_each_question_as_it_is_asked_now(stage:
     await stage.round(schedule, date(2026, 3, 4), None, skipped="no question was left")
     await stage.bank(question("views", level="senior"), question("grad", topic="autograd"))
     views, grad = await stage.version("views"), await stage.version("grad")
-    assert await banks.asked_in(stage.session, schedule.id) == [
+    assert await banks.list_past_rounds(stage.session, schedule.id) == [
         PastRound(str(views.id), DAY, "tensors/memory", "senior"),
         PastRound(str(grad.id), LATER, "autograd", "mid"),
     ]
@@ -101,15 +101,15 @@ async def test_topics_are_counted_by_what_may_be_asked(stage: Stage) -> None:
     await stage.bank(
         question("a"), question("b"), question("c", topic="autograd"), question("d", answer=None, options=())
     )
-    assert await banks.topic_counts(stage.session, ada.workspace_id) == [("autograd", 1), ("tensors/memory", 2)]
+    assert await banks.count_topics(stage.session, ada.workspace_id) == [("autograd", 1), ("tensors/memory", 2)]
 
 
 async def test_a_question_is_found_by_its_id_in_ones_own_bank_first(stage: Stage) -> None:
     home, away = await stage.caller(), await stage.caller(workspace="away")
     await stage.bank(question("views", prompt="Everybody's?"))
     await stage.bank(question("views", prompt="Ours?"), workspace_id=home.workspace_id)
-    found = await banks.named(stage.session, home.workspace_id, " VIEWS ")
+    found = await banks.find_questions(stage.session, home.workspace_id, " VIEWS ")
     assert [version.body["prompt"] for _, version in found] == ["Ours?", "Everybody's?"]
-    found = await banks.named(stage.session, away.workspace_id, "views")
+    found = await banks.find_questions(stage.session, away.workspace_id, "views")
     assert [version.body["prompt"] for _, version in found] == ["Everybody's?"]
-    assert await banks.named(stage.session, home.workspace_id, "view") == []
+    assert await banks.find_questions(stage.session, home.workspace_id, "view") == []

@@ -61,7 +61,7 @@ async def test_the_restored_service_goes_on_where_the_other_stood(
         )
         assert receipt.status == "judging"
         judged = len(await there.road.rows(VerdictRow))
-        await service.jobs.work_off()
+        await service.jobs.run_pending()
         assert len(await there.road.rows(VerdictRow)) == judged + 1
         notes = [each for each in await there.deliver() if isinstance(each.body, VerdictNote)]
         assert [note.body.verdict.verdict for note in notes if isinstance(note.body, VerdictNote)] == ["accepted"]

@@ -12,9 +12,9 @@ from service.banks import moderation
 from service.banks.import_history import undo_import
 from service.banks.importing import ImportOptions, import_bank
 from service.errors import NotFound
-from service.rounds.views import view_of
+from service.rounds.views import build_question_view
 from service.store import banks
-from service.store.questions import version
+from service.store.questions import get_version
 from service.wire import Generated, ImportView
 from tests.service.staging import Stage
 
@@ -45,8 +45,8 @@ async def bring(
 
 
 async def asked_ids(stage: Stage, workspace_id: int) -> set[str]:
-    found = await banks.candidates(stage.session, workspace_id=workspace_id, schedule_id=None)
-    rows = [await banks.version(stage.session, int(one.id)) for one in found]
+    found = await banks.list_candidates(stage.session, workspace_id=workspace_id, schedule_id=None)
+    rows = [await banks.find_version(stage.session, int(one.id)) for one in found]
     return {str(row.body["id"]) for row in rows if row}
 
 
@@ -81,7 +81,7 @@ async def test_held_ones_wait_until_they_are_approved(stage: Stage) -> None:
     view = await bring(stage, "hold", workspace_id=ada.workspace_id)
     assert view.waiting == view.generated >= 4
     assert made_of(await asked_ids(stage, ada.workspace_id)) == set()
-    assert [(bank.questions, bank.waiting) for bank in await banks.listed(stage.session, ada.workspace_id)] == [
+    assert [(bank.questions, bank.waiting) for bank in await banks.list_banks(stage.session, ada.workspace_id)] == [
         (6, view.generated)
     ]
     assert await moderation.approve(stage.session, ada.workspace_id, "What-is-a-mutex-which") == 1
@@ -140,13 +140,13 @@ async def test_an_authors_own_question_of_that_id_stands(stage: Stage) -> None:
 async def test_a_workspace_says_what_its_imports_do(stage: Stage) -> None:
     ada, bob = await stage.caller(), await stage.caller("Bob", workspace="other")
     await moderation.set_generated(stage.session, ada, "hold")
-    assert await banks.generated(stage.session, ada.workspace_id) == "hold"
-    assert await banks.generated(stage.session, bob.workspace_id) == "use"
+    assert await banks.get_generated_policy(stage.session, ada.workspace_id) == "hold"
+    assert await banks.get_generated_policy(stage.session, bob.workspace_id) == "use"
 
 
 async def test_members_see_that_nobody_wrote_it(stage: Stage) -> None:
     ada = await stage.caller()
     await bring(stage, "use")
     for id_, made in (("what-is-a-mutex", False), ("what-is-a-mutex-which", True)):
-        _, row = (await banks.named(stage.session, ada.workspace_id, id_))[0]
-        assert view_of(await version(stage.session, row.id)).generated is made
+        _, row = (await banks.find_questions(stage.session, ada.workspace_id, id_))[0]
+        assert build_question_view(await get_version(stage.session, row.id)).generated is made

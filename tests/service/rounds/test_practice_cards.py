@@ -12,19 +12,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.rounds.practice import CardRating, new_card, rating_for, review
+from service.rounds.practice import new_card, rating_for, review_card
+from service.wire import Rating
 
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
-RATINGS: tuple[CardRating, ...] = ("again", "hard", "good", "easy")
+RATINGS: tuple[Rating, ...] = ("again", "hard", "good", "easy")
 
 reviews = st.lists(st.tuples(st.sampled_from(RATINGS), st.integers(0, 5000)), min_size=1, max_size=12)
 
 
-def practiced(*ratings: CardRating) -> tuple[dict[str, Any], datetime]:
+def practiced(*ratings: Rating) -> tuple[dict[str, Any], datetime]:
     """A card reviewed each time it fell due."""
     card, due = new_card(NOW), NOW
     for rating in ratings:
-        card, due = review(card, rating, due)
+        card, due = review_card(card, rating, due)
     return card, due
 
 
@@ -35,29 +36,29 @@ def test_a_new_card_is_due_at_once() -> None:
 
 def test_a_better_rating_is_due_later() -> None:
     learnt, at = practiced("good", "good")
-    dues = [review(learnt, rating, at)[1] for rating in RATINGS]
+    dues = [review_card(learnt, rating, at)[1] for rating in RATINGS]
     assert dues == sorted(set(dues))
     assert dues[0] - at < timedelta(hours=1)
     assert dues[2] - at > timedelta(days=2)
 
 
 def test_intervals_grow_while_it_is_known_and_fall_when_it_is_not() -> None:
-    known: list[CardRating] = ["good"] * 5
+    known: list[Rating] = ["good"] * 5
     moments = [practiced(*known[:n])[1] for n in range(2, 6)]
     gaps = [later - earlier for earlier, later in pairwise(moments)]
     assert gaps == sorted(set(gaps))
     card, due = practiced(*known)
-    assert review(card, "again", due)[1] - due < timedelta(days=1)
+    assert review_card(card, "again", due)[1] - due < timedelta(days=1)
 
 
 @given(reviews)
 @settings(deadline=None)
-def test_cards_survive_json_and_the_same_reviews_give_the_same_card(done: list[tuple[CardRating, int]]) -> None:
+def test_cards_survive_json_and_the_same_reviews_give_the_same_card(done: list[tuple[Rating, int]]) -> None:
     direct, stored, now = new_card(NOW), new_card(NOW), NOW
     for rating, minutes in done:
         now += timedelta(minutes=minutes)
-        direct, due = review(direct, rating, now)
-        stored, again = review(json.loads(json.dumps(stored)), rating, now)
+        direct, due = review_card(direct, rating, now)
+        stored, again = review_card(json.loads(json.dumps(stored)), rating, now)
         assert due == again > now
         assert due.tzinfo == UTC
     assert direct == stored == json.loads(json.dumps(direct))
@@ -66,20 +67,20 @@ def test_cards_survive_json_and_the_same_reviews_give_the_same_card(done: list[t
 def test_the_card_reviewed_is_left_alone() -> None:
     card = new_card(NOW)
     before = copy.deepcopy(card)
-    review(card, "good", NOW)
+    review_card(card, "good", NOW)
     assert card == before
 
 
 def test_another_zone_names_the_same_instant() -> None:
     tokyo = NOW.astimezone(timezone(timedelta(hours=9)))
     assert new_card(tokyo) == new_card(NOW)
-    assert review(new_card(NOW), "good", tokyo) == review(new_card(NOW), "good", NOW)
+    assert review_card(new_card(NOW), "good", tokyo) == review_card(new_card(NOW), "good", NOW)
 
 
 @pytest.mark.parametrize(
     ("share", "rating"), [(0.0, "again"), (0.49, "again"), (0.5, "hard"), (0.99, "hard"), (1.0, "good")]
 )
-def test_the_rating_an_answer_stands_for(share: float, rating: CardRating) -> None:
+def test_the_rating_an_answer_stands_for(share: float, rating: Rating) -> None:
     assert rating_for(share) == rating
 
 
@@ -92,4 +93,4 @@ def test_a_share_outside_its_bounds_is_refused(share: float) -> None:
 @pytest.mark.parametrize("broken", [{}, {"card_id": 1}, {**new_card(NOW), "state": 9}, {**new_card(NOW), "due": None}])
 def test_a_card_nobody_wrote_is_refused_with_a_cure(broken: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="start it again with new_card"):
-        review(broken, "good", NOW)
+        review_card(broken, "good", NOW)

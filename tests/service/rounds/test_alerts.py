@@ -10,7 +10,7 @@ import pytest
 
 from sandbox.client import SandboxClient
 from service.app import Service
-from service.rounds.alerts import EVERY, LATE, UNJUDGED, Alerts
+from service.rounds.alerts import CHECK_INTERVAL, LATE_AFTER, SANDBOX_DELAY, Alerts
 from service.rounds.sandbox_turns import FairSandbox
 from service.store.tables import Outbox, Trouble
 from service.wire import AnswerInput, Delivery, Installation, Notice, Where
@@ -64,10 +64,10 @@ async def two(road: Road, clock: Clock) -> TwoChats:
 
 
 async def test_a_question_that_does_not_come_is_told_of_in_the_other_chat_and_once(two: TwoChats) -> None:
-    await later(two.road, two.clock, LATE - timedelta(seconds=1))
+    await later(two.road, two.clock, LATE_AFTER - timedelta(seconds=1))
     assert told(await two.deliver("slack")) == []
     for _ in range(3):
-        await later(two.road, two.clock, EVERY)
+        await later(two.road, two.clock, CHECK_INTERVAL)
     made = await two.deliver("slack")
     ((title, text),) = told(made)
     assert title == "The daily question is late"
@@ -78,7 +78,7 @@ async def test_a_question_that_does_not_come_is_told_of_in_the_other_chat_and_on
 
     await two.deliver("discord")
     for _ in range(2):
-        await later(two.road, two.clock, EVERY)
+        await later(two.road, two.clock, CHECK_INTERVAL)
     ((title, text),) = told(await two.deliver())
     assert (title, text) == (
         "The daily question has come",
@@ -90,10 +90,10 @@ async def test_where_there_is_no_other_chat_a_trouble_that_is_over_is_told_once(
     await road.bank(choice())
     await road.schedule()
     await later(road, clock, timedelta(hours=1))
-    await later(road, clock, LATE + EVERY)
+    await later(road, clock, LATE_AFTER + CHECK_INTERVAL)
     (question,) = [each for each in await road.claim(limit=1) if each.body.kind == "question"]
     await road.client.outbox_sent(question.id, "m1")
-    await later(road, clock, EVERY)
+    await later(road, clock, CHECK_INTERVAL)
     made = await road.deliver()
     assert [title for title, _ in told(made)] == ["The daily question has come"]
     (withdrawn,) = [row for row in await road.rows(Outbox) if row.key.endswith(":began")]
@@ -101,7 +101,7 @@ async def test_where_there_is_no_other_chat_a_trouble_that_is_over_is_told_once(
 
 
 async def test_a_late_question_that_is_given_up_is_told_of_as_that(two: TwoChats) -> None:
-    await later(two.road, two.clock, LATE + EVERY)
+    await later(two.road, two.clock, LATE_AFTER + CHECK_INTERVAL)
     assert [title for title, _ in told(await two.deliver("slack"))] == ["The daily question is late"]
     await later(two.road, two.clock, timedelta(hours=3))
     made = await two.deliver()
@@ -113,7 +113,7 @@ async def test_a_late_question_that_is_given_up_is_told_of_as_that(two: TwoChats
 async def test_why_the_last_try_failed_is_told(two: TwoChats) -> None:
     post = await question_taken(two)
     await two.road.client.outbox_failed(post.id, post.attempt, "Discord is away", uncertain=False)
-    await later(two.road, two.clock, LATE + EVERY)
+    await later(two.road, two.clock, LATE_AFTER + CHECK_INTERVAL)
     ((_, text),) = told(await two.deliver("slack"))
     assert "The last try failed: Discord is away." in text
 
@@ -121,7 +121,7 @@ async def test_why_the_last_try_failed_is_told(two: TwoChats) -> None:
 async def test_a_channel_that_refuses_is_a_trouble_until_it_takes_a_message(two: TwoChats) -> None:
     post = await question_taken(two)
     await two.road.client.outbox_failed(post.id, post.attempt, "Missing Access", uncertain=False, final=True)
-    await later(two.road, two.clock, EVERY)
+    await later(two.road, two.clock, CHECK_INTERVAL)
     made = await two.deliver()
     assert told(made) == []
     assert "The daily question could not be posted" in [getattr(each.body, "title", "") for each in made]
@@ -130,8 +130,8 @@ async def test_a_channel_that_refuses_is_a_trouble_until_it_takes_a_message(two:
 
     await later(two.road, two.clock, timedelta(days=1))
     await two.deliver("discord")
-    await later(two.road, two.clock, EVERY)
-    await later(two.road, two.clock, EVERY)
+    await later(two.road, two.clock, CHECK_INTERVAL)
+    await later(two.road, two.clock, CHECK_INTERVAL)
     assert told(await two.deliver()) == [
         ("The channel takes messages again", "`#quiz` refused a message before (Missing Access). That is over.")
     ]
@@ -143,25 +143,25 @@ async def test_answers_without_a_sandbox_are_a_trouble_until_there_is_one(
     ref = await code_asked(road, clock)
     alerts = Alerts(road.service.sessions, FairSandbox(SandboxClient(tmp_path / "sandbox.sock")), patience_s=60)
     await road.answer(ref, AnswerInput(code="def double(x):\n    return 2 * x\n"))
-    clock.now += UNJUDGED - timedelta(seconds=1)
-    await alerts.look(clock.now)
+    clock.now += SANDBOX_DELAY - timedelta(seconds=1)
+    await alerts.check(clock.now)
     assert told(await road.deliver()) == []
     for _ in range(3):
-        clock.now += EVERY
-        await alerts.look(clock.now)
+        clock.now += CHECK_INTERVAL
+        await alerts.check(clock.now)
     ((title, text),) = told(await road.deliver())
     assert title == "Code answers wait: there is no sandbox"
     assert "A code answer has waited for a verdict since 09:00 UTC." in text
     assert "`dailygrad sandbox serve`" in text
 
     async with supervisor(tmp_path, {**WELL, "ready": 0, "trouble": "no room for a child"}):
-        clock.now += EVERY
-        await alerts.look(clock.now)
+        clock.now += CHECK_INTERVAL
+        await alerts.check(clock.now)
         assert told(await road.deliver()) == []
     async with supervisor(tmp_path, WELL):
         for _ in range(2):
             clock.now += timedelta(minutes=3)
-            await alerts.look(clock.now)
+            await alerts.check(clock.now)
     ((title, text),) = told(await road.deliver())
     assert title == "Code answers are judged again"
     assert "A sandbox answers, 3 minutes after" in text
@@ -179,36 +179,36 @@ async def test_an_app_that_was_removed_is_told_of_in_the_other_chat_until_it_is_
     await keyed.client.schedule_share(two.boss("discord"), two.event(), GUILD, 1)
     await keyed.client.installation_forget("slack", "T1")
     for _ in range(2):
-        await later(keyed, clock, EVERY)
+        await later(keyed, clock, CHECK_INTERVAL)
     made = await two.deliver()
     assert [title for title, _ in told(made)] == ["Dailygrad was removed from Slack"]
     assert [(each.platform, each.channel) for each in made if of_trouble(each)] == [("discord", GUILD.channel)]
 
     await keyed.client.installation_keep(mine)
     for _ in range(2):
-        await later(keyed, clock, EVERY)
+        await later(keyed, clock, CHECK_INTERVAL)
     assert [title for title, _ in told(await two.deliver())] == ["Dailygrad is back on Slack"]
 
 
 async def test_two_leaders_at_once_tell_once(two: TwoChats, service: Service) -> None:
-    two.clock.now += LATE + EVERY
+    two.clock.now += LATE_AFTER + CHECK_INTERVAL
     lookers = [Alerts(service.sessions, None) for _ in range(4)]
-    await asyncio.gather(*(looker.look(two.clock.now) for looker in lookers))
+    await asyncio.gather(*(looker.check(two.clock.now) for looker in lookers))
     assert len(told(await two.deliver("slack"))) == 1
     await two.deliver("discord")
-    two.clock.now += EVERY
-    await asyncio.gather(*(looker.look(two.clock.now) for looker in lookers))
+    two.clock.now += CHECK_INTERVAL
+    await asyncio.gather(*(looker.check(two.clock.now) for looker in lookers))
     assert len(told(await two.deliver())) == 1
 
 
 async def test_it_looks_now_and_then_only_and_whatever_the_clock_does(two: TwoChats, service: Service) -> None:
     alerts = Alerts(service.sessions, None)
-    await alerts.look(MONDAY + timedelta(days=9))
-    two.clock.now += LATE + EVERY
-    await alerts.look(two.clock.now)
+    await alerts.check(MONDAY + timedelta(days=9))
+    two.clock.now += LATE_AFTER + CHECK_INTERVAL
+    await alerts.check(two.clock.now)
     assert [trouble.what for trouble in await two.road.rows(Trouble)] == ["late"]
     await two.deliver("discord")
-    await alerts.look(two.clock.now + EVERY / 2)
+    await alerts.check(two.clock.now + CHECK_INTERVAL / 2)
     assert [trouble.over_at for trouble in await two.road.rows(Trouble)] == [None]
 
 
@@ -221,7 +221,7 @@ async def test_an_outage_of_many_is_told_of_some_at_a_time(road: Road, clock: Cl
     alerts = Alerts(road.service.sessions, None, most=1)
     found = []
     for _ in range(3):
-        clock.now += LATE
-        await alerts.look(clock.now)
+        clock.now += LATE_AFTER
+        await alerts.check(clock.now)
         found.append(len(await road.rows(Trouble)))
     assert found == [0, 1, 2]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from questions.ids import with_ids
 from questions.model import CodeBlock, Option, Question, SourceLocation
-from service.domain.import_plan import Aligning, Stored, digest_of, is_made, place_of
+from service.domain.import_plan import QuestionMatcher, StoredQuestion, digest_of, is_derived_id, place_data
 from tests.service.staging import question
 
 PROMPTS = (
@@ -32,24 +32,24 @@ def written(*prompts: str, **more: object) -> tuple[Question, ...]:
     return with_ids([replace(one, **more) for one in made])  # type: ignore[arg-type]
 
 
-def kept(*questions: Question, retired: Sequence[str] = ()) -> tuple[list[Stored], dict[int, Question]]:
+def kept(*questions: Question, retired: Sequence[str] = ()) -> tuple[list[StoredQuestion], dict[int, Question]]:
     """The same as a bank has them, numbered from 100."""
     stored = [
-        Stored(number, one.id, 1, digest_of(one), one.id in retired, place_of(one))
+        StoredQuestion(number, one.id, 1, digest_of(one), one.id in retired, place_data(one))
         for number, one in enumerate(questions, 100)
     ]
     return stored, {old.id: one for old, one in zip(stored, questions, strict=True)}
 
 
-def rows(document: Sequence[Question], bank: tuple[list[Stored], dict[int, Question]]) -> list[int | None]:
+def rows(document: Sequence[Question], bank: tuple[list[StoredQuestion], dict[int, Question]]) -> list[int | None]:
     """The row each question of the document is; None for a new one."""
     stored, texts = bank
-    aligned = Aligning(document, stored).aligned(texts)
-    keys = [question.id for question, _ in aligned.pairs]
+    matched = QuestionMatcher(document, stored).match(texts)
+    keys = [question.id for question, _ in matched.pairs]
     assert len(set(keys)) == len(keys)
-    assert all(question.id == old.key for question, old in aligned.pairs if old)
-    assert list(aligned.given) == [one.id for one in document]
-    return [old.id if old else None for _, old in aligned.pairs]
+    assert all(question.id == old.key for question, old in matched.pairs if old)
+    assert list(matched.document_ids) == [one.id for one in document]
+    return [old.id if old else None for _, old in matched.pairs]
 
 
 def test_a_prompt_edited_a_little_in_its_place_keeps_its_row() -> None:
@@ -98,7 +98,7 @@ def test_an_authors_id_is_the_question_whatever_it_says() -> None:
 def test_an_authors_id_that_reads_as_if_made_of_the_new_prompt_is_the_authors() -> None:
     before = question("strides", prompt="What is the step of a tensor in memory?")
     after = question("strides", prompt="Strides?", answer="Quite another", options=())
-    assert is_made(after.id, after.prompt)
+    assert is_derived_id(after.id, after.prompt)
     assert rows([after], kept(before)) == [100]
 
 
@@ -135,7 +135,7 @@ def test_a_made_id_is_not_believed_when_another_question_bears_it() -> None:
     after = asked("for word in 'a b'.split():\n    print(word * 2, end='')", "aabb")
     assert rows([after], kept(before)) == [None]
     stored, texts = kept(before)
-    (pair,) = Aligning([after], stored).aligned(texts).pairs
+    (pair,) = QuestionMatcher([after], stored).match(texts).pairs
     assert pair[0].id.startswith("what-does-this-print-")
     again = kept(before, pair[0], retired=[before.id])
     assert rows([after], again) == [101]
@@ -166,7 +166,7 @@ def test_every_question_has_one_row_at_most_and_every_row_one_question(
 @given(documents)
 def test_the_same_document_is_all_found(document: tuple[Question, ...]) -> None:
     stored, _ = kept(*document)
-    assert Aligning(document, stored).doubtful() == []
+    assert QuestionMatcher(document, stored).unresolved() == []
     assert rows(document, (stored, {})) == [old.id for old in stored]
 
 

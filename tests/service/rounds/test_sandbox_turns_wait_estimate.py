@@ -14,7 +14,7 @@ from sandbox.client import Health, SandboxUnreachable
 from sandbox.wire import Outcome, Run
 from service.app import build
 from service.config import Settings
-from service.rounds.sandbox_turns import seconds_of
+from service.rounds.sandbox_turns import estimate_wait
 from service.wire import AnswerInput, AnswerResult
 from tests.conftest import MONDAY, Clock
 from tests.service.roads import code_asked, road_with
@@ -44,10 +44,10 @@ class Machine:
 @given(st.integers(1, 500), st.integers(0, 64), st.floats(0.001, 60))
 def test_the_wait_grows_with_what_is_before_and_never_without(before: int, waiting: int, wait_s: float) -> None:
     health = replace(BUSY, waiting=waiting, wait_s=wait_s)
-    seconds, longer = seconds_of(before, health), seconds_of(before + 1, health)
+    seconds, longer = estimate_wait(before, health), estimate_wait(before + 1, health)
     assert seconds is not None and longer is not None
     assert 0 < seconds < longer
-    assert seconds_of(before, replace(health, wait_s=0.0)) is None
+    assert estimate_wait(before, replace(health, wait_s=0.0)) is None
 
 
 async def test_each_learns_their_place_and_first_answers_go_before_others(settings: Settings, clock: Clock) -> None:

@@ -21,7 +21,7 @@ from service.config import Settings
 from service.errors import NotFound
 from service.rounds.grading import NotJudged
 from service.rounds.jobs import defer_regrading
-from service.rounds.regrading import Repeated, exit_status, regrade_code, repeat
+from service.rounds.regrading import RepeatedVerdict, exit_status, regrade_code, repeat_verdicts
 from service.store.tables import AnswerRow, Ledger, Outbox, VerdictRow
 from service.wire import AnswerInput, Notice, QuestionPost
 from tests import forked
@@ -74,7 +74,7 @@ async def closed(settings: Settings, clock: Clock, flaky: Flaky) -> AsyncIterato
         ref = next(body.ref for body in await road.ticked() if isinstance(body, QuestionPost))
         for name, given in (("Ada", DOUBLES), ("Bob", SQUARES), ("Cyd", LOOPS)):
             await road.answer(ref, given, name)
-        await service.jobs.work_off()
+        await service.jobs.run_pending()
         await road.client.close_now(road.who("Boss", admin=True), "close", DAILY)
         await road.deliver()
         yield road
@@ -99,7 +99,7 @@ async def test_a_corrected_question_moves_points_once_through_the_sandbox(closed
     assert 0 == before["Cyd"] < before["Bob"] < before["Ada"]
     await closed.bank(fixed())
     assert await points(closed) == before
-    await closed.service.jobs.work_off()
+    await closed.service.jobs.run_pending()
     after = await points(closed)
     assert (after["Ada"], after["Bob"], after["Cyd"]) == (before["Bob"], before["Ada"], 0)
     (line,) = await told(closed)
@@ -118,7 +118,7 @@ async def test_a_corrected_question_moves_points_once_through_the_sandbox(closed
 async def test_the_cases_come_from_the_recorded_seed(closed: Road) -> None:
     seeds = {row.answer_id: row.detail["seed"] for row in await closed.rows(VerdictRow)}
     await closed.bank(fixed())
-    await closed.service.jobs.work_off()
+    await closed.service.jobs.run_pending()
     again = (await closed.rows(VerdictRow))[3:]
     assert {row.answer_id: row.detail["seed"] for row in again} == seeds
 
@@ -127,7 +127,7 @@ async def test_a_correction_of_a_correction_returns_what_was(closed: Road) -> No
     before = await points(closed)
     for question in (fixed(), code()):
         await closed.bank(question)
-        await closed.service.jobs.work_off()
+        await closed.service.jobs.run_pending()
     assert await points(closed) == before
 
 
@@ -135,7 +135,7 @@ async def test_of_two_corrections_left_together_the_newest_holds(closed: Road) -
     before = await points(closed)
     await closed.bank(fixed())
     await closed.bank(code())
-    await closed.service.jobs.work_off()
+    await closed.service.jobs.run_pending()
     assert await points(closed) == before
     assert await told(closed) == []
 
@@ -143,7 +143,7 @@ async def test_of_two_corrections_left_together_the_newest_holds(closed: Road) -
 async def test_new_words_are_no_new_verdicts_and_need_no_sandbox(closed: Road, flaky: Flaky) -> None:
     runs, rows = flaky.answers, await closed.rows(VerdictRow)
     await closed.bank(code(why="Twice is twice.", level="principal"))
-    await closed.service.jobs.work_off()
+    await closed.service.jobs.run_pending()
     again = (await closed.rows(VerdictRow))[3:]
     assert flaky.answers == runs
     assert [(row.answer_id, row.verdict, row.detail) for row in again] == [
@@ -156,7 +156,7 @@ async def test_a_failing_sandbox_moves_nothing_and_is_asked_again(closed: Road, 
     before, rows = await points(closed), len(await closed.rows(VerdictRow))
     await closed.bank(fixed())
     flaky.failing = True
-    await closed.service.jobs.work_off()
+    await closed.service.jobs.run_pending()
     (job,) = await closed.service.jobs.app.job_manager.list_jobs_async()
     assert (job.task_name, job.status, job.attempts) == ("regrade_code", "todo", 1)
     version = job.task_kwargs["version_id"]
@@ -185,7 +185,7 @@ async def test_who_was_forgotten_is_not_judged_again(closed: Road) -> None:
     await closed.client.privacy(closed.who("Bob"), "forget me", "forget")
     rows = len(await closed.rows(VerdictRow))
     await closed.bank(fixed())
-    await closed.service.jobs.work_off()
+    await closed.service.jobs.run_pending()
     assert len(await closed.rows(VerdictRow)) == rows + 2
 
 
@@ -202,7 +202,7 @@ async def test_a_verdict_that_comes_after_the_correction_is_corrected_too(
         await road.client.close_now(road.who("Boss", admin=True), "close", DAILY)
         await road.bank(fixed())
         for _ in range(2):
-            await service.jobs.work_off()
+            await service.jobs.run_pending()
         booked = await road.rows(Ledger)
         assert [row.reason for row in booked] == ["round", "regrade"]
         assert sum(row.credit or 0 for row in booked) == pytest.approx(1.0)
@@ -211,22 +211,24 @@ async def test_a_verdict_that_comes_after_the_correction_is_corrected_too(
 async def test_a_verdict_is_the_same_again_and_nothing_is_written(closed: Road, flaky: Flaky) -> None:
     rows = len(await closed.rows(VerdictRow))
     sessions = closed.service.sessions
-    found = [one async for one in repeat(sessions, flaky, question="double")]
+    found = [one async for one in repeat_verdicts(sessions, flaky, question="double")]
     assert [one.same for one in found] == [True] * 3
     assert exit_status(found) == 0
     first = next(row for row in await closed.rows(AnswerRow) if row.name == "Ada")
-    (ada,) = [one async for one in repeat(sessions, flaky, answer_id=first.id)]
+    (ada,) = [one async for one in repeat_verdicts(sessions, flaky, answer_id=first.id)]
     assert str(ada) == f"answer {first.id} to double, version 1: accepted, 5 of 5 cases, and the same again"
     flaky.failing = True
-    failed = [one async for one in repeat(sessions, flaky, answer_id=first.id)]
+    failed = [one async for one in repeat_verdicts(sessions, flaky, answer_id=first.id)]
     assert exit_status(failed) == 2
     assert "it could not be judged again" in str(failed[0])
     assert len(await closed.rows(VerdictRow)) == rows
 
 
 async def test_a_verdict_that_comes_out_otherwise_is_told(closed: Road, flaky: Flaky) -> None:
-    (ada, *_) = [one async for one in repeat(closed.service.sessions, flaky, question="double")]
-    other = Repeated(ada.answer_id, ada.question, ada.version, ada.before, ada.after.model_copy(update={"cases": ()}))
+    (ada, *_) = [one async for one in repeat_verdicts(closed.service.sessions, flaky, question="double")]
+    other = RepeatedVerdict(
+        ada.answer_id, ada.question, ada.version, ada.before, ada.after.model_copy(update={"cases": ()})
+    )
     assert (other.same, exit_status([ada, other])) == (False, 1)
     assert ", but now " in str(other)
 
@@ -236,7 +238,7 @@ async def test_what_was_never_judged_in_the_sandbox_cannot_be_repeated(
     closed: Road, flaky: Flaky, wanted: dict[str, object]
 ) -> None:
     with pytest.raises(NotFound, match="There is no judged code answer"):
-        await anext(repeat(closed.service.sessions, flaky, **wanted))  # type: ignore[arg-type]
+        await anext(repeat_verdicts(closed.service.sessions, flaky, **wanted))  # type: ignore[arg-type]
 
 
 def typed(road: Road, socket: Path, *words: str) -> subprocess.CompletedProcess[str]:

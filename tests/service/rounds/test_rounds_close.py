@@ -10,7 +10,7 @@ import pytest
 from service.client import ServiceRefused
 from service.config import Settings
 from service.rounds import rounds
-from service.store.members import known
+from service.store.members import resolve_caller
 from service.store.session import make_engine, make_sessions
 from service.store.tables import AnswerRow, CardRow, Ledger, Member, Outbox, Round, VerdictRow
 from service.wire import AnswerInput, QuestionPost, RevealPost
@@ -59,7 +59,7 @@ async def test_a_crash_within_the_close_leaves_the_round_open(road: Road, clock:
     await road.answer(asked.ref, "a")
     clock.advance(hours=8)
     async with road.service.sessions() as session:
-        assert await rounds.close(session, 1, clock.now)
+        assert await rounds.close_round(session, 1, clock.now)
         await session.rollback()
     (round_,) = await road.rows(Round)
     assert round_.closed_at is None
@@ -212,4 +212,4 @@ async def test_difficulty_is_what_it_was_before_the_round(road: Road, clock: Clo
 
 async def known_id(road: Road, name: str) -> int:
     async with road.service.sessions.begin() as session:
-        return (await known(session, road.who(name), None, road.now)).member_id
+        return (await resolve_caller(session, road.who(name), None, road.now)).member_id

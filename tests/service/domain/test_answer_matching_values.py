@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.domain.scoring import LONGEST, read_value, same_value
+from service.domain.answer_matching import MAX_LENGTH, matches_value, parse_value
 
 leaves = (
     st.none()
@@ -30,23 +30,23 @@ values = st.recursive(
 
 @given(values)
 def test_what_python_prints_is_read_back_the_same(value: object) -> None:
-    assert same_value(read_value(repr(value)), repr(value))
+    assert matches_value(parse_value(repr(value)), repr(value))
 
 
 @given(st.lists(st.integers(0, 99), min_size=2, max_size=5))
 def test_a_shape_in_every_spelling(shape: list[int]) -> None:
-    key = read_value(repr(tuple(shape)))
+    key = parse_value(repr(tuple(shape)))
     bare = repr(shape)[1:-1]
     for typed in (f"({bare})", f"[{bare}]", bare, f"torch.Size([{bare}])", f"`({bare})`", bare.replace(" ", "")):
-        assert same_value(key, typed)
-    assert not same_value(key, repr((*shape, 1)))
-    assert not same_value(key, repr((shape[0] + 1, *shape[1:])))
+        assert matches_value(key, typed)
+    assert not matches_value(key, repr((*shape, 1)))
+    assert not matches_value(key, repr((shape[0] + 1, *shape[1:])))
 
 
 @given(st.integers(), st.floats(allow_nan=False))
 def test_numbers_are_equal_by_value(whole: int, number: float) -> None:
-    assert same_value(read_value(repr(whole)), repr(number)) == (whole == number)
-    assert same_value(read_value(repr(number)), repr(number))
+    assert matches_value(parse_value(repr(whole)), repr(number)) == (whole == number)
+    assert matches_value(parse_value(repr(number)), repr(number))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_numbers_are_equal_by_value(whole: int, number: float) -> None:
     ],
 )
 def test_the_same(key: str, typed: str) -> None:
-    assert same_value(read_value(key), typed)
+    assert matches_value(parse_value(key), typed)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_the_same(key: str, typed: str) -> None:
     ],
 )
 def test_not_the_same(key: str, typed: str) -> None:
-    assert not same_value(read_value(key), typed)
+    assert not matches_value(parse_value(key), typed)
 
 
 @pytest.mark.parametrize(
@@ -137,14 +137,14 @@ def test_not_the_same(key: str, typed: str) -> None:
         ("__import__('os').system('true')", "work it out"),
         ("torch.Size(3)", "a Size takes a list"),
         ("(1, ...)", "write all of it out"),
-        ("1" * (LONGEST + 1), f"write at most {LONGEST}"),
+        ("1" * (MAX_LENGTH + 1), f"write at most {MAX_LENGTH}"),
         ("[" * 900 + "]" * 900, "is not a Python value"),
         ("\0", "is not a Python value"),
     ],
 )
 def test_no_value_says_why_and_what_to_write(typed: str, said: str) -> None:
     with pytest.raises(ValueError) as error:
-        read_value(typed)
+        parse_value(typed)
     assert said in str(error.value)
     assert len(str(error.value)) < 250
 
@@ -152,7 +152,7 @@ def test_no_value_says_why_and_what_to_write(typed: str, said: str) -> None:
 @given(st.text(max_size=60) | st.text("()[]{}-+.,:'\"\\0123eEjxtorch =*", max_size=60))
 def test_any_text_is_a_value_or_says_why_not(typed: str) -> None:
     try:
-        tag, _ = read_value(typed)
+        tag, _ = parse_value(typed)
     except ValueError as error:
         assert ";" in str(error)
     else:
@@ -164,7 +164,7 @@ def test_any_text_is_a_value_or_says_why_not(typed: str) -> None:
 )
 def test_deep_nesting_is_survived(typed: str) -> None:
     try:
-        found = same_value(read_value("1"), typed)
+        found = matches_value(parse_value("1"), typed)
     except ValueError as error:
         assert "value" in str(error)
     else:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.domain.scoring import match
+from service.domain.answer_matching import match_key_points
 
 parts = st.text("abcxyz0189_", min_size=1, max_size=8)
 identifiers = parts.filter(lambda name: not name[0].isdigit() and any(c.isdigit() or c == "_" for c in name))
@@ -15,7 +15,7 @@ numbers = st.decimals(allow_nan=False, allow_infinity=False, min_value=-1000, ma
 
 
 def mentions(point: str, text: str) -> bool:
-    return match([point], text)[0]
+    return match_key_points([point], text)[0]
 
 
 @given(identifiers, fillers, fillers)
@@ -126,21 +126,21 @@ def test_all_marked_terms_of_a_point_are_needed() -> None:
 
 def test_one_answer_for_each_point_in_order() -> None:
     points = ["`float16`", "**range**", "16 bits"]
-    assert match(points, "bfloat16 has the range of float32 in 16 bits") == [False, True, True]
-    assert match([], "anything") == []
+    assert match_key_points(points, "bfloat16 has the range of float32 in 16 bits") == [False, True, True]
+    assert match_key_points([], "anything") == []
 
 
 @given(st.lists(st.text(max_size=40), max_size=4), st.text(max_size=80))
 def test_any_text_is_judged_and_always_alike(points: list[str], text: str) -> None:
-    found = match(points, text)
+    found = match_key_points(points, text)
     assert len(found) == len(points)
-    assert found == match(points, text)
+    assert found == match_key_points(points, text)
 
 
 @given(st.lists(st.sampled_from(["view", "`no_grad`", "**memory**", "0.5", "float16", "shares storage"]), max_size=3))
 def test_the_points_themselves_mention_every_point(points: list[str]) -> None:
     said = " and then ".join(point.replace("`", "").replace("*", "") for point in points)
-    assert all(match(points, said))
+    assert all(match_key_points(points, said))
 
 
 def test_smart_text_in_the_answer_is_undone() -> None:
@@ -150,4 +150,6 @@ def test_smart_text_in_the_answer_is_undone() -> None:
 
 @pytest.mark.timeout(5)
 def test_a_long_answer_takes_no_time() -> None:
-    assert match(["`needle`", "1e5"] * 10, "." * 2000 + "a " * 20000 + "`" * 2000 + "9" * 2000) == [False] * 20
+    assert (
+        match_key_points(["`needle`", "1e5"] * 10, "." * 2000 + "a " * 20000 + "`" * 2000 + "9" * 2000) == [False] * 20
+    )

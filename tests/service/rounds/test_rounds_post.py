@@ -38,7 +38,7 @@ async def test_many_tickers_at_the_same_moment_post_once(road: Road, clock: Cloc
     engine = make_engine(settings.database_url)
     sessions = make_sessions(engine)
 
-    await asyncio.gather(*(rounds.tick(sessions, clock.now) for _ in range(8)))
+    await asyncio.gather(*(rounds.post_due(sessions, clock.now) for _ in range(8)))
     await engine.dispose()
     await road.service.tick()
     assert sorted(round_.schedule_id for round_ in await road.rows(Round)) == [1, 2, 3]
@@ -52,8 +52,8 @@ async def test_a_crash_before_the_commit_leaves_nothing_and_the_next_tick_posts(
     await road.schedule()
     clock.advance(hours=1)
     async with road.service.sessions() as session:
-        for timing, until in await rounds.owed(session, clock.now):
-            await rounds.make_some(session, timing, until, clock.now, 0)
+        for timing, until in await rounds.list_due_timings(session, clock.now):
+            await rounds.post_batch(session, timing, until, clock.now, 0)
         assert len((await session.scalars(select(Round))).all()) == 1
         await session.rollback()
     assert await road.rows(Round) == []
@@ -213,7 +213,7 @@ async def test_more_schedules_than_one_transaction_holds_are_all_asked_and_a_bro
 ) -> None:
     """Broken in what it asks for, broken in when; and one from before schedules had a calendar of holidays."""
     await road.bank(choice())
-    ids = [await road.schedule(where=Where(channel=f"channel-{at}")) for at in range(rounds.AT_ONCE + 4)]
+    ids = [await road.schedule(where=Where(channel=f"channel-{at}")) for at in range(rounds.BATCH_SIZE + 4)]
     odd: list[dict[str, Any]] = [{"open_minutes": "x"}, {"zone": "Nowhere/Land"}, {"country": None}]
     async with road.service.sessions.begin() as session:
         for id_, other in zip(ids, odd, strict=False):
