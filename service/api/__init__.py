@@ -1,4 +1,4 @@
-"""The service over HTTP: one route per method of `client`, each of them one use case. No rule lives here."""
+"""The service's HTTP API: one route per method of `service.client`. Contains no rules."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from service.ops import operations
 from service.ops.metrics_collect import CountedCalls, State
 from service.wire import Operations
 
-# Whether the process lives (/healthz) and whether it can serve (/readyz). Without a token, and without secrets.
-
-
+# Liveness and readiness, without a token.
 health_router = APIRouter()
 
 
@@ -29,7 +27,7 @@ async def healthz() -> dict[str, str]:
 
 @health_router.get("/readyz")
 async def readyz(request: Request) -> JSONResponse:
-    """200 when the database answers and is migrated, else 503 with the cure."""
+    """Returns 200 if the database answers and is migrated; otherwise 503 and the fix."""
     cure = await _cure(parts_of(request))
     return JSONResponse({"status": cure or "ok"}, 503 if cure else 200)
 
@@ -46,19 +44,14 @@ async def _cure(parts: ServiceParts) -> str:
     return ""
 
 
-# The metrics of this service, for whoever shows the token: the page that a port of its own shows without one.
-
-
+# Metrics behind the token; `service.metrics` serves them on a separate port without one.
 metrics_router = APIRouter()
 
 
 @metrics_router.get("/metrics", dependencies=[Depends(authorized)])
 async def metrics(request: Request) -> Response:
-    """Prometheus's text format."""
+    """Returns the metrics in Prometheus's text format."""
     return Response(await exposition(request.app.state.metrics.gather), media_type=CONTENT_TYPE)
-
-
-# The operations page as data, for a workspace's admins.
 
 
 operations_router = APIRouter(prefix="/admin")
@@ -66,7 +59,7 @@ operations_router = APIRouter(prefix="/admin")
 
 @operations_router.post("/operations")
 async def overview(call: TheCall, who: WhoBody) -> Operations:
-    # Asked before the transaction: nobody's rows wait for a sandbox that does not answer.
+    # Before the transaction, so that a slow sandbox does not hold a database connection.
     sandbox = await operations.sandbox_view(call.parts.sandbox)
     async with looking(call, who) as (session, caller):
         return await operations.overview(session, caller.workspace_id, sandbox, call.now)
@@ -78,7 +71,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     operations_router,
     bots.router,
 )
-"""One per area; each path is the client's, under /v1."""
+"""Routers by area. Paths are relative to /v1."""
 
 
 def _routes() -> list[BaseRoute]:

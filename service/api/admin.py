@@ -1,4 +1,4 @@
-"""Admins' calls. Each goes through `auditing`: refused to others, done once per event, and put on record."""
+"""Routes for admins. Each call goes through `people.audit`: admins only, once per event, always logged."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ T = TypeVar("T")
 Work = Callable[[AsyncSession, Caller], Awaitable[T]]
 
 LARGEST = 5_000_000
-"""Characters of a document."""
+"""Longest document, characters."""
 
 Id = Annotated[int, Body(embed=True, ge=1, lt=2**63)]
 NameBody = Annotated[Short, Body(embed=True, min_length=1)]
@@ -59,7 +59,7 @@ TextBody = Annotated[Short, Body(embed=True)]
 
 @asynccontextmanager
 async def looking(call: Call, who: Who) -> AsyncIterator[tuple[AsyncSession, Caller]]:
-    """The transaction of a call that changes nothing; refused to non-admins."""
+    """Yields the session and caller of a read-only admin call."""
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
         admins_only(caller)
@@ -76,7 +76,7 @@ async def changing(
     detail: dict[str, Any] | None = None,
     where: Where | None = None,
 ) -> T:
-    """The whole of a call that changes something: gate, event, record and `work` in one transaction."""
+    """Runs an admin call that changes something in one transaction: gate, event id, audit log and `work`."""
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, where, call.now)
         done: T = await administer(
@@ -86,7 +86,7 @@ async def changing(
 
 
 def channel_of(caller: Caller) -> int:
-    """The channel the caller speaks of; refused where they are in none."""
+    """Returns the caller's channel. Refused for a caller who is in no channel."""
     if caller.channel_id is None:
         raise NotPossible(cause="That is about a channel: type it in the channel you mean.")
     return caller.channel_id
@@ -194,7 +194,7 @@ async def bank_import(
     text: Annotated[str, Body(embed=True, max_length=LARGEST)],
     apply: FlagBody,
 ) -> ImportView:
-    # Markdown is read beside the loop: a long document would keep every other call waiting.
+    # In a thread: parsing a long document would block the event loop.
     reading = await asyncio.to_thread(read_bank, text, name=name)
 
     async def work(session: AsyncSession, caller: Caller) -> ImportView:
@@ -290,7 +290,7 @@ async def member_adjust(
         await administer(session, caller, event_id, "member adjust", detail, work, type(None), call.now)
 
 
-# The record, and the state of things
+# Audit log and health
 
 
 @router.post("/audit")
@@ -308,5 +308,5 @@ async def doctor(call: TheCall, who: WhoBody) -> tuple[Check, ...]:
 
 
 def _said(spec: ScheduleSpec) -> dict[str, Any]:
-    """What the record keeps of a schedule: what differs from the usual."""
+    """Returns a schedule's settings that differ from the defaults, for the audit log."""
     return spec.model_dump(mode="json", exclude_defaults=True)

@@ -1,4 +1,4 @@
-"""The courier's calls: what waits, what arrived, what did not."""
+"""Routes for bot processes: the outbox, linking, installations and OAuth states."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def outbox_claim(
 ) -> tuple[Delivery, ...]:
     parts = call.parts
     url = libpq_url(parts.database_url)
-    # What a courier that was killed had asked for would be kept from the next one for a whole lease.
+    # If the caller has disconnected, release the messages instead of holding them for a whole lease.
     hung_up = asyncio.create_task(_hung_up(request))
 
     def stopping() -> bool:
@@ -70,7 +70,7 @@ async def outbox_claim(
 
 
 async def _hung_up(request: Request) -> None:
-    """Ends when whoever asked is gone."""
+    """Returns when the caller disconnects."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
@@ -106,8 +106,7 @@ async def outbox_failed(
         )
 
 
-# Calls about several chats of one workspace: hello, codes that link members and chats, shared schedules.
-
+# Linking members and chats, and shared schedules.
 
 CodeBody = Annotated[str, Body(embed=True, max_length=40)]
 INSTANT: TypeAdapter[datetime] = TypeAdapter(datetime)
@@ -191,14 +190,13 @@ async def _with_channel(
 
 
 async def _made_first(session: AsyncSession, made: Mapping[str, str]) -> str:
-    """The code that was made when the event came first. It is kept nowhere: the event makes it again, with the token
-    that was the newest then."""
+    """Returns the code made for an event. Codes are not stored: they are made again with the token used first."""
     digest = await chats.find_link_code_digest(session, list(made))
     return made[digest] if digest is not None else next(iter(made.values()))
 
 
 async def _note_guess(call: Call, who: Who, *, admins: bool = False) -> None:
-    """In a transaction of its own: a wrong code undoes everything but this."""
+    """Records a guess in its own transaction, which a wrong code does not roll back."""
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
         if admins:
@@ -206,8 +204,7 @@ async def _note_guess(call: Call, who: Who, *, admins: bool = False) -> None:
         await linking.note_guess(session, caller, call.now)
 
 
-# Calls about installations and their consent pages. Tokens cross here and are never logged.
-
+# Installations and OAuth states. Tokens in these calls are never logged.
 
 KeyBody = Annotated[InstallationKey, Body(embed=True)]
 PlatformBody = Annotated[Platform, Body(embed=True)]

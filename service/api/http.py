@@ -1,4 +1,4 @@
-"""What a route is given: the parts of the service, the call's own instant, and the fields of the posted body."""
+"""What every route shares: dependencies, body limit, correlation ids in logs, and error responses."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Clock = Callable[[], datetime]
 
 @dataclass(frozen=True)
 class ServiceParts:
-    """What `app` puts together once and every route may use."""
+    """The parts of the service that routes use."""
 
     sessions: Sessions
     database_url: str
@@ -46,7 +46,7 @@ class ServiceParts:
     newest_revision: str
     cipher: TokenCipher
     stopping: Event
-    """Set when the process is about to end, so that no call waits any longer."""
+    """Set before the process exits, so that long polls return."""
 
 
 class Unauthorized(HTTPException):
@@ -58,14 +58,14 @@ class Unauthorized(HTTPException):
 
 @dataclass(frozen=True)
 class Call:
-    """One request: its parts and the instant it came in."""
+    """One request: the service's parts and the instant of arrival."""
 
     parts: ServiceParts
     now: datetime
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
-        """The call's one transaction: committed at the end of the block, so before anything is answered."""
+        """Yields the call's only transaction, committed when the block exits, before the response is sent."""
         async with self.parts.sessions.begin() as session:
             yield session
 
@@ -80,34 +80,33 @@ def call_of(request: Request) -> Call:
 
 
 def authorized(request: Request) -> None:
-    """Raises Unauthorised unless the request carries one of the service's tokens."""
+    """Raises Unauthorized unless the request carries one of the service's tokens."""
     if not parts_of(request).tokens.accepts(request.headers.get("authorization", "")):
         raise Unauthorized
 
 
 TheCall = Annotated[Call, Depends(call_of)]
-# The client posts one object whose fields are the call's arguments, whether there is one or many.
+# The client always posts one object whose fields are the call's arguments.
 WhoBody = Annotated[Who, Body(embed=True)]
 WhereBody = Annotated[Where, Body(embed=True)]
 EventBody = Annotated[EventId, Body(embed=True)]
 RefBody = Annotated[Ref, Body(embed=True)]
 
-# Before a body is read: nothing of a stranger's, and nobody's past its limit. What a body means is the routes'.
-
+# Body limit: no body is read without a token, or beyond the limit.
 
 MOST = 10_500_000
-"""Bytes of a call: the longest document, each of its characters escaped, and what is said beside it."""
+"""Largest request body, bytes: the longest document with every character escaped, plus other fields."""
 
 
 class BodyTooLarge(HTTPException):
-    """A body that nobody reads to its end."""
+    """The body is larger than the limit."""
 
     def __init__(self) -> None:
         super().__init__(413, f"that is too large: a call takes at most {MOST:,} bytes. Nothing was done.")
 
 
 class BodyLimit:
-    """An ASGI app whose bodies are bounded. What it refuses, it raises where the body is read, so inside the route."""
+    """ASGI middleware that limits request bodies. It raises where the route reads the body."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -142,17 +141,16 @@ def _refuse_declared(length: str) -> None:
         raise BodyTooLarge
 
 
-# Around every call: takes up the id of the chat event it serves, and tells of it in one line. It refuses nothing.
-
+# Correlation: binds the chat event's id to the log context and logs one line per call.
 
 _LOG = logging.getLogger(__name__)
 PREFIX = "/v1/"
 HUNG_UP = 0
-"""The status of a call whose caller went before it was answered."""
+"""Status logged for a call whose caller disconnected."""
 
 
 class CorrelationId:
-    """Calls that serve no event are told of only where they fail: most are couriers asking what waits."""
+    """ASGI middleware for correlation ids. Calls without an event (mostly outbox polls) are logged if they fail."""
 
     def __init__(self, app: ASGIApp, seconds: Callable[[], float] = time.monotonic) -> None:
         self._app = app
@@ -181,12 +179,12 @@ class CorrelationId:
 
 
 def event_of(scope: Scope) -> str:
-    """The id of the event that a request serves; empty where it names none."""
+    """Returns the event id that a request names; empty if none."""
     return tracing.parse_event_header(Headers(scope=scope).get(tracing.EVENT_HEADER, ""))
 
 
 def _tell(scope: Scope, status: int, ms: float, notes: dict[str, object]) -> None:
-    # What no route of ours bears was never a call, and its path is anybody's text.
+    # Unknown paths are not logged: they can contain anything.
     if "route" not in scope or (status < 400 and not tracing.current_event_id()):
         return
     level = logging.WARNING if status in (401, 500) else logging.INFO
@@ -194,8 +192,7 @@ def _tell(scope: Scope, status: int, ms: float, notes: dict[str, object]) -> Non
     tracing.log_event(_LOG, "call answered", level=level, call=call, http=status, ms=ms, **notes)
 
 
-# Failures as the bot gets them: `wire.Failure`, with a status from one map.
-
+# Error responses: `wire.Failure` with a status from one table.
 
 log = structlog.get_logger(__name__)
 
@@ -203,7 +200,7 @@ STATUS: dict[type[Refused], int] = {
     NotFound: 404,
     AdminsOnly: 403,
     EventReused: 409,
-    # Not a 5xx: the service is well and says what to do, so nobody should blindly call again.
+    # Not a 5xx, so that clients do not retry.
     NoSandbox: 409,
     Busy: 409,
     Refused: 400,
@@ -211,7 +208,7 @@ STATUS: dict[type[Refused], int] = {
 
 
 def install(app: FastAPI) -> None:
-    """Make every failure of `app` one that the client can read."""
+    """Makes every error response of `app` a `wire.Failure`."""
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(Unauthorized, _unauthorised)
     app.add_exception_handler(BodyTooLarge, _too_large)
@@ -248,7 +245,7 @@ async def _unreadable(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _unkept(request: Request, error: Exception) -> JSONResponse:
-    # PostgreSQL keeps every character but NUL, and no stranger's text shall look like a failure of ours.
+    # PostgreSQL cannot store NUL, and user text must not cause a server error.
     log.warning("unkept value", path=request.url.path, error=str(getattr(error, "orig", error)))
     said = "a text holds a character that cannot be kept, such as NUL, or a number is too large: send it without"
     return _answer(422, "unreadable", said)
@@ -260,7 +257,7 @@ async def _other(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _broken(request: Request, error: Exception) -> JSONResponse:
-    # The outermost handler: the call is not followed any more.
+    # Runs outside the correlation middleware.
     with correlate(event_of(request.scope)):
         log.error("call failed", path=request.url.path, exc_info=error)
     return _answer(500, "internal", "The service failed; its log says why. Nothing was changed: try again.")

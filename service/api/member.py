@@ -1,4 +1,4 @@
-"""The member's calls about questions: today's, one of them, an answer, a trial of code."""
+"""Routes for members: questions and answers, code runs, practice, boards, their own data."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def join(call: TheCall, who: WhoBody, where: WhereBody) -> None:
 @router.post("/today")
 async def today(call: TheCall, who: WhoBody, where: WhereBody) -> TodayView:
     async with call.transaction() as session:
-        # A chat's own page and a private message lie in no channel.
+        # A home page or direct message belongs to no channel.
         caller = await member_rows.resolve_caller(session, who, where if where.channel else None, call.now)
         return await answering.view_today(session, caller, call.now)
 
@@ -96,7 +96,7 @@ async def try_code(call: TheCall, who: WhoBody, ref: RefBody, code: CodeBody) ->
     async with call.transaction() as session:
         caller = await member_rows.resolve_caller(session, who, None, call.now)
         task = await answering.get_code_task(session, caller, ref)
-    # Between transactions: nobody's rows wait for a member's loop.
+    # Outside any transaction, so that a slow program does not hold a database connection.
     async with sandbox.turn(caller.member_id, "free") as turn:
         return await grading.try_examples(turn, task, code)
 
@@ -110,8 +110,7 @@ async def run(call: TheCall, who: WhoBody, code: CodeBody) -> RunResult:
         return await grading.run_snippet(turn, code)
 
 
-# Calls a member makes about themselves, about topics and rules, and about questions that are wrong.
-
+# The member's own data, topics, rules and reports.
 
 QuestionBody = Annotated[Short, Body(embed=True, min_length=1)]
 
@@ -139,7 +138,7 @@ async def privacy(
     call: TheCall, who: WhoBody, event_id: EventBody, action: Annotated[Short, Body(embed=True)] = "see"
 ) -> PrivacyView:
     async with call.transaction() as session:
-        # Whoever was forgotten must not be made known again by the same event, sent twice.
+        # A repeated event must not recreate a forgotten member.
         if forgotten := await store_privacy.find_forget_reply(session, who, event_id):
             return PrivacyView.model_validate(forgotten)
         caller = await resolve_caller(session, who, None, call.now)
@@ -163,8 +162,7 @@ async def report(
         return await run_once(session, caller, event_id, "report", call.now, work, ReportView)
 
 
-# Calls about practice: what to ask next, how well it was recalled, and the key of a question one has met.
-
+# Practice.
 
 INSTANT: TypeAdapter[datetime] = TypeAdapter(datetime)
 
@@ -205,7 +203,7 @@ async def explain(call: TheCall, who: WhoBody, question: Annotated[Short, Body(e
         return build_answer_key(found, str(QuestionRef("practice", found.id)))
 
 
-# Calls about boards and seasons that members make.
+# Boards and seasons.
 
 
 @router.post("/board")

@@ -1,4 +1,4 @@
-"""The doctor: one check per thing that can be wrong, each with what was found and the cure. It mends nothing."""
+"""Health checks: each says what was found and how to fix it. They change nothing."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from service.store.tables import Channel, Schedule
 from service.wire import Check, ScheduleSpec
 
 MOST_SKEW = timedelta(seconds=5)
-"""Between our clock and the database's."""
+"""Largest accepted difference between this machine's clock and the database's."""
 LATE = timedelta(minutes=2)
-"""A message due longer ago than this should have been delivered."""
+"""Age after which an undelivered message is reported."""
 LOW = 10
-"""Slots a schedule should still have questions for."""
+"""Number of slots for which a schedule should still have questions."""
 
 
 async def examine(
     session: AsyncSession, caller: Caller, sandbox: ReportsHealth | None, newest_revision: str, now: datetime
 ) -> tuple[Check, ...]:
-    """Every check, the ground first, then this workspace's bank, schedules and messages."""
+    """Returns the checks of one workspace: database and sandbox, then its bank, schedules and messages."""
     found = await rows.list_schedules(session, caller.workspace_id)
     return (
         *await _database(session, newest_revision, now),
@@ -153,14 +153,11 @@ def _many(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
-# What a deployment stands on, seen from one of its machines: settings, database, worker, sandbox. It mends nothing.
-#
-# `doctoring` looks at one workspace through the service; this needs no service that runs.
-
+# Checks of a deployment from one of its machines. They need no running service.
 
 OLDEST_SERVER = 15
 LEAST_SPACE = 1 << 30
-"""Bytes; PostgreSQL stops when its disk is full, and a backup needs room too."""
+"""Least free disk space, bytes. PostgreSQL stops when its disk is full, and a backup needs space too."""
 PATIENCE_S = 5
 
 _OURS = re.compile(r"DAILYGRAD_|DATABASE_|DISCORD_|SLACK_|POSTGRES_")
@@ -170,7 +167,7 @@ Clock = Callable[[], datetime]
 
 
 def service_settings() -> tuple[Settings | None, Check]:
-    """The settings of a service or a worker in this environment; None where they cannot be used."""
+    """Returns the service's settings from the environment, or None if they are invalid, with the check."""
     named = any(os.environ.get(f"DAILYGRAD_SERVICE_TOKEN{end}") for end in ("", "_FILE"))
     try:
         settings = read_settings() if named else read_settings(service_token=SecretStr("stands for none " * 2))
@@ -181,7 +178,7 @@ def service_settings() -> tuple[Settings | None, Check]:
 
 
 def examine_database(url: str, clock: Clock) -> Iterator[Check]:
-    """Whether it can be reached, is at this version and on time, and whether somebody leads."""
+    """Checks that the database is reachable, migrated and on time, and that a worker leads."""
     try:
         with psycopg.connect(libpq_url(url), connect_timeout=PATIENCE_S, autocommit=True) as connection:
             yield from _server(connection, clock)
@@ -232,8 +229,7 @@ def _worker(connection: Connection) -> Check:
 
 
 async def examine_sandbox(settings: Settings) -> Check | None:
-    """Whether code answers can be judged where the settings say, and how well they are confined; None where they name
-    no place."""
+    """Checks the sandbox that the settings name, and its isolation. Returns None if they name none."""
     if settings.worker_urls:
         workers = Workers(settings.worker_urls, settings.tokens)
         try:
@@ -259,14 +255,14 @@ async def _answering(sandbox: SandboxPort, cure: str) -> Check:
 
 
 def examine_space(folder: Path) -> Check:
-    """Whether the disk of a folder has room."""
+    """Checks the free space of a folder's disk."""
     free = shutil.disk_usage(folder).free
     cure = "" if free >= LEAST_SPACE else "make room, or move it to a larger disk: PostgreSQL stops on a full one"
     return Check(name="disk", ok=free >= LEAST_SPACE, said=f"{_bytes(free)} are free at {folder}", cure=cure)
 
 
 def examine_folder(data: Path) -> Check:
-    """Whether what is kept in the folder can be."""
+    """Checks that the data folder is writable and has space."""
     place = data if data.exists() else data.parent
     good = os.access(place, os.W_OK)
     cure = "" if good else "name another: --data, or DAILYGRAD_DATA"
@@ -274,7 +270,7 @@ def examine_folder(data: Path) -> Check:
 
 
 def examine_embedded(data: Path, clock: Clock) -> Iterator[Check]:
-    """The database of `dailygrad run`, where it runs, and the disk it lies on."""
+    """Checks the database of a running `dailygrad run`, and its disk."""
     if url := running_at(data / "postgres"):
         yield from examine_database(url, clock)
     else:
@@ -285,7 +281,7 @@ def examine_embedded(data: Path, clock: Clock) -> Iterator[Check]:
 
 
 def secrets_in(environ: Mapping[str, str]) -> Iterator[str]:
-    """Every secret that settings of ours hold, or name a file of."""
+    """Returns every secret in the environment, or in files that it names."""
     for name, value in environ.items():
         if not _OURS.match(name):
             continue
@@ -302,7 +298,7 @@ def secrets_in(environ: Mapping[str, str]) -> Iterator[str]:
 
 
 def running_at(folder: Path) -> str:
-    """The address of the embedded PostgreSQL that runs on this folder; empty where none does."""
+    """Returns the URL of the embedded PostgreSQL running on a folder; empty if none runs."""
     try:
         lines = (folder / "postmaster.pid").read_text(encoding="utf-8").splitlines()
         os.kill(int(lines[0]), 0)

@@ -27,14 +27,14 @@ from service.store.monitoring import LEADER_LOCK, Measures, collect_measures
 from service.store.session import Sessions
 
 GRACE = timedelta(minutes=1)
-"""A question that stands in its channel so long after its slot is on time."""
+"""Delay up to which a post counts as on time."""
 KEPT_S = 1.0
 PATIENCE_S = 8.0
-"""Less than Prometheus waits for a page."""
+"""Time limit, seconds; shorter than Prometheus's scrape timeout."""
 
 
 class State:
-    """Looks it up. `clock` is the service's own; `seconds` only goes on."""
+    """Collects gauges. `clock` returns the current instant, `seconds` a monotonic time."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class State:
         self._until = float("-inf")
 
     async def gather(self) -> Iterable[Metric]:
-        """All of it, at most a second old. What does not answer in time is said to be away."""
+        """Returns all gauges, at most a second old. A part that does not answer in time is reported as down."""
         async with self._lock:
             if self._seconds() >= self._until:
                 found, health = await asyncio.gather(self._measured(), self._health())
@@ -65,7 +65,7 @@ class State:
             return self._kept
 
     async def _measured(self) -> tuple[Measures, int] | None:
-        """What the database holds, and how many times of day have slots that no leader has dealt with."""
+        """Returns the database's measures, and the number of posting times with overdue slots."""
         now = self._clock()
         try:
             async with asyncio.timeout(self._patience_s), self._sessions() as session:
@@ -89,7 +89,7 @@ class State:
 
 
 def of_database(looked_up: tuple[Measures, int] | None, now: datetime) -> Iterator[Metric]:
-    """The gauges read from the database; None where it does not answer."""
+    """Yields the database's gauges; `found` is None if it does not answer."""
     yield _gauge("database_up", "Whether the database answers.", looked_up is not None)
     if looked_up is None:
         return
@@ -121,7 +121,7 @@ def of_database(looked_up: tuple[Measures, int] | None, now: datetime) -> Iterat
 
 
 def of_pool(engine: AsyncEngine) -> Iterator[Metric]:
-    """This process's connections to the database."""
+    """Yields the gauges of this process's connection pool."""
     pool = engine.pool
     if isinstance(pool, QueuePool):
         states = {"in_use": pool.checkedout(), "idle": pool.checkedin()}
@@ -129,7 +129,7 @@ def of_pool(engine: AsyncEngine) -> Iterator[Metric]:
 
 
 def of_sandbox(health: Health | None) -> Iterator[Metric]:
-    """The sandbox, or several as one; None where none answers."""
+    """Yields the gauges of the sandboxes, summed."""
     yield _gauge("sandbox_up", "Whether a sandbox answers.", health is not None)
     if health is None:
         return
@@ -157,11 +157,11 @@ def _age(since: datetime | None, now: datetime) -> float:
     return max(0.0, (now - since).total_seconds()) if since is not None else 0.0
 
 
-# Counts what passes through: calls of the service by route and status, runs of the sandbox. It changes neither.
+# Counters for calls by route and status, and for sandbox runs.
 
 
 class CountedCalls:
-    """An ASGI app whose calls are counted."""
+    """ASGI middleware that counts calls."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -188,15 +188,15 @@ class CountedCalls:
 
 
 def _route_of(scope: Scope) -> str:
-    """The route that took the call. What strangers ask for that is not there has one name for all."""
+    """Returns the route's path, or one label for all unknown paths."""
     if scope.get("route") is None:
         return "none"
-    # Ours take all in the body; a path that holds something would be another label for each.
+    # Our routes take no path parameters, so the number of labels is bounded.
     return str(scope["route"].path if scope.get("path_params") else scope["path"])
 
 
 class CountedRuns:
-    """A sandbox whose runs are counted."""
+    """A sandbox client that counts runs."""
 
     def __init__(self, sandbox: SandboxPort) -> None:
         self._sandbox = sandbox

@@ -20,13 +20,13 @@ from service.store.tables import Channel, Chat, Outbox, Trouble
 from service.wire import ErrorView, Operations, QueueView, SandboxView, ScheduleSpec, SlotState, SlotView, TroubleView
 
 PROMPT = timedelta(minutes=1)
-"""A question that stands so long after its slot is on time."""
+"""Delay up to which a post counts as on time."""
 SLOTS_BACK = timedelta(days=7)
 ERRORS_BACK = timedelta(days=1)
 MOST_SLOTS = 60
 MOST_ERRORS = 30
 PATIENCE_S = 3.0
-"""How long a sandbox may take to say how it is."""
+"""Time limit for a sandbox's health check, seconds."""
 
 _TROUBLES = {
     "late": "a question is late",
@@ -39,7 +39,7 @@ _TROUBLES = {
 async def overview(
     session: AsyncSession, workspace_id: int | None, sandbox: SandboxView | None, now: datetime
 ) -> Operations:
-    """All of it, of one workspace or of every one; `sandbox` is how it was found just now."""
+    """Returns the operations page of one workspace, or of all. `sandbox` is its current state."""
     everywhere = workspace_id is None
     since = now - ERRORS_BACK
     posted = await rows.list_postings(session, workspace_id, now - SLOTS_BACK, MOST_SLOTS)
@@ -55,7 +55,7 @@ async def overview(
 
 
 async def sandbox_view(sandbox: FairSandbox | None, patience_s: float = PATIENCE_S) -> SandboxView | None:
-    """How the sandbox is; None where none is connected."""
+    """Returns the sandbox's state; None if no sandbox is connected."""
     if sandbox is None:
         return None
     try:
@@ -78,7 +78,7 @@ async def sandbox_view(sandbox: FairSandbox | None, patience_s: float = PATIENCE
 
 
 def slot_view(posting: Posting, now: datetime, everywhere: bool) -> SlotView:
-    """A slot in one channel: when it was due, in a bot's hand, confirmed by the chat, and how late that was."""
+    """Returns a slot in one channel: when it was due, sending and confirmed, and how late."""
     row = posting.row
     due_at = posting.round.opens_at - timedelta(minutes=row.body.get("late_minutes", 0) if row else 0)
     state, late = _state(posting, due_at, now)
@@ -151,7 +151,7 @@ def _unjudged(row: Outbox, chat: Chat, channel: Channel | None, everywhere: bool
 
 
 def _where(row: Outbox, chat: Chat, channel: Channel | None, everywhere: bool) -> str:
-    """The place of a message; of a private one not whose it is."""
+    """Returns where a message goes, without the member of a private one."""
     place = (
         "a private message" if row.member_id is not None else (channel.name or channel.external_id if channel else "")
     )

@@ -1,4 +1,4 @@
-"""The one gate admins' calls go through: refused to others, done once per event, and put on record."""
+"""The audit log, and the gate for admin calls: admins only, once per event, always logged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def admins_only(caller: Caller) -> None:
-    """Refused to whoever the platform does not call an admin of the workspace."""
+    """Refused unless the platform says that the caller is an admin."""
     if not caller.admin:
         raise AdminsOnly
 
@@ -34,9 +34,9 @@ async def administer(
     reply: type[T] | TypeAdapter[T],
     now: datetime,
 ) -> T:
-    """What `work` returns, done once for this event and noted as `action` with `detail`; refused to non-admins.
+    """Runs `work` once for this event, logs it as `action` with `detail`, and returns its result. Admins only.
 
-    `detail` is JSON-ready; under `member` it holds the number of a member's row, which `trail` shows as a name.
+    `detail` is JSON-ready. Its `member` is a member's row id, which `trail` shows as a name.
     """
     admins_only(caller)
 
@@ -49,7 +49,7 @@ async def administer(
 
 
 async def trail(session: AsyncSession, caller: Caller, limit: int = 20) -> tuple[AuditView, ...]:
-    """What the workspace's admins did last, the newest first; refused to non-admins."""
+    """Returns the latest admin actions, newest first. Admins only."""
     admins_only(caller)
     rows = await audits.list_latest(session, caller.workspace_id, limit)
     names = await members.get_names(session, caller.workspace_id, [_member_in(audit.detail) for audit, _ in rows])
@@ -63,6 +63,6 @@ def _member_in(detail: dict[str, Any]) -> int:
 
 
 def _said(detail: dict[str, Any], names: dict[int, str]) -> str:
-    """`member Ada, points 5, reason typo` and so on, in the order of the alphabet: JSONB keeps none."""
+    """Formats details like `member Ada, points 5, reason typo`, sorted because JSONB keeps no order."""
     said = {**detail, "member": names.get(_member_in(detail), "someone")} if "member" in detail else detail
     return ", ".join(f"{name} {value}" for name, value in sorted(said.items()) if value not in ("", None))

@@ -1,6 +1,6 @@
-"""Where the bot is installed: tokens kept encrypted, refreshed ahead of time by one caller, thrown away when revoked.
+"""Installations: stores their tokens encrypted, and leases each token to one bot process for refreshing.
 
-The calls to the platform are the bot's; the service keeps the tokens and says whose turn it is.
+Only the bot calls the platform.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from service.store.tables import InstallationRow
 from service.wire import Installation, InstallationKey, Platform
 
 AHEAD = timedelta(hours=2)
-"""How long before its end a token is refreshed: a Slack token is good for twelve hours."""
+"""Time before expiry at which a token is refreshed. A Slack token lasts twelve hours."""
 LEASE = timedelta(minutes=1)
 STATE_GOOD_FOR = timedelta(minutes=10)
 NO_SECRET = {"app", "bot_id", "bot_user", "scopes", "installed_by", "name"}
 
 
 async def keep(session: AsyncSession, cipher: TokenCipher, installation: Installation, now: datetime) -> None:
-    """Keep a new installation, or the new tokens of one. Raises NoTokenKey."""
+    """Saves a new installation, or an installation's new tokens. Raises NoTokenKey."""
     values = {
         "about": installation.model_dump(mode="json", include=NO_SECRET),
         "token": cipher.encrypt(installation.token),
@@ -36,7 +36,7 @@ async def keep(session: AsyncSession, cipher: TokenCipher, installation: Install
 
 
 async def find(session: AsyncSession, cipher: TokenCipher, key: InstallationKey) -> Installation | None:
-    """The installation by which the bot acts in a team. Raises NoTokenKey or WrongTokenKey."""
+    """Returns the installation for a team, or None. Raises NoTokenKey or WrongTokenKey."""
     row = await chats.find_installation(session, key)
     if row is None or row.token is None:
         return None
@@ -50,23 +50,23 @@ async def find(session: AsyncSession, cipher: TokenCipher, key: InstallationKey)
 
 
 async def due(session: AsyncSession, platform: Platform, now: datetime) -> tuple[InstallationKey, ...]:
-    """The installations to refresh now, the most urgent first."""
+    """Returns the installations to refresh now, most urgent first."""
     return tuple(_key(row) for row in await chats.list_expiring_installations(session, platform, now, now + AHEAD))
 
 
 async def lease(session: AsyncSession, cipher: TokenCipher, key: InstallationKey, now: datetime) -> SecretStr | None:
-    """The refresh token, to the first who asks while it is due; the next may ask when the lease ends."""
+    """Returns the refresh token to the first caller while it is due; None to others until the lease ends."""
     sealed = await chats.lease_refresh_token(session, key, now, now + AHEAD, now + LEASE)
     return None if sealed is None else cipher.decrypt(sealed)
 
 
 async def issue(session: AsyncSession, platform: Platform, state: str, now: datetime) -> None:
-    """Keep that this state was sent along; its hash alone, so that nobody who reads the table can send it back."""
+    """Records an OAuth state as sent. Only its hash is stored, so the table's contents cannot be replayed."""
     await chats.add_oauth_state(session, platform, _digest(state), now, now + STATE_GOOD_FOR)
 
 
 async def consume(session: AsyncSession, platform: Platform, state: str, now: datetime) -> bool:
-    """Whether the state that came back was sent, for the first time and in time."""
+    """Returns whether a returned OAuth state was sent, is unexpired and is used for the first time."""
     return await chats.take_oauth_state(session, platform, _digest(state), now)
 
 

@@ -1,14 +1,12 @@
-"""Chats linked to one workspace: an admin makes a code in one chat, and an admin of another types it there.
+"""Links chats into one workspace and accounts into one member, by a short code made in one chat and typed in another.
 
-What the joining chat's workspace has comes along, all of it:
-- its chats, channels and schedules go on as they were, and its rounds, answers, streaks and cards with them;
-- its members stay who they are, until each links their own two accounts with `/quiz link`;
-- its points stay on the days they were won, so they count on the shared boards of those days from now on;
-- its own banks are asked from by everybody then, and what either side retired stays retired; a bank or a season
-  whose name is taken gets a number;
-- its running season ends, with its board kept; the other one's goes on.
-Nothing that was logged changes but the workspace it is filed under. A round that is open here would change its
-rivals half-way, so until its close nothing is joined.
+Linking a chat moves everything it has into the other workspace:
+- chats, channels, schedules, rounds, answers, streaks and cards continue unchanged;
+- members stay separate until each links their own accounts with `/quiz link`;
+- points stay on the days they were earned, and count on the shared boards of those days;
+- banks are shared, retired questions stay retired; a bank or season whose name is taken gets a number;
+- its running season ends and keeps its board; the other workspace's season continues.
+Logged rows only change their workspace. A chat with an open round cannot be linked until the round closes.
 """
 
 from __future__ import annotations
@@ -33,19 +31,18 @@ from service.store.privacy import CountingAnswer, LedgerSum
 from service.store.tables import LinkCodeRow
 from service.wire import ChatLinked, MemberLinked
 
-# Short codes that link chats and members: how one is made, and what of it is kept. Pure; rows are the store's.
-
+# Codes. Only a keyed digest of a code is stored.
 
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
-"""Nothing that is mistaken for something else when read aloud or typed from another screen."""
+"""Characters that are hard to confuse when read aloud or copied from a screen."""
 LENGTH = 8
 GOOD_FOR = timedelta(minutes=15)
 GUESSES = 20
-"""Codes that may be tried in one workspace within `GOOD_FOR`: of some 656 thousand million there are."""
+"""Codes that can be tried per workspace within `GOOD_FOR`, out of about 6.6e11."""
 
 
 def code_for(secret: str, what: str, chat_id: int, event_id: str) -> str:
-    """The code that an event asks for: the same for its duplicates, and not to be guessed without the secret."""
+    """Returns the code for an event: the same for duplicates of the event, unguessable without the secret."""
     number = int.from_bytes(_keyed(secret, f"make {what} {chat_id} {event_id}"))
     letters = []
     for _ in range(LENGTH):
@@ -55,23 +52,23 @@ def code_for(secret: str, what: str, chat_id: int, event_id: str) -> str:
 
 
 def made(secrets: Sequence[str], what: str, chat_id: int, event_id: str) -> dict[str, str]:
-    """Of each secret the code that an event asks for, by what is kept of it; the newest secret's first."""
+    """Returns the event's code under each secret by its digest, newest secret first."""
     codes = {secret: code_for(secret, what, chat_id, event_id) for secret in secrets}
     return {digest_of(secret, what, code): code for secret, code in codes.items()}
 
 
 def as_typed(code: str) -> str:
-    """A code without what people put between and around its letters."""
+    """Returns a code in upper case without spaces and punctuation."""
     return "".join(letter for letter in code.upper() if letter.isalnum())
 
 
 def digest_of(secret: str, what: str, code: str) -> str:
-    """What is kept of a code: without the secret it does not even help to try all codes."""
+    """Returns the stored digest of a code. Without the secret, even trying every code reveals nothing."""
     return _keyed(secret, f"keep {what} {as_typed(code)}").hex()
 
 
 def digests_of(secrets: Sequence[str], what: str, code: str) -> list[str]:
-    """What may be kept of a code: while secrets are changed it may have been made with any of them."""
+    """Returns a code's digest under every secret: during a rotation any of them may have made it."""
     return [digest_of(secret, what, code) for secret in secrets]
 
 
@@ -88,8 +85,10 @@ TOO_OFTEN = "Too many codes were tried here. Wait 15 minutes, then make a new co
 
 
 async def note_guess(session: AsyncSession, caller: Caller, now: datetime) -> None:
-    """Note that the caller tries a code; refused where that was done too often. Commit it before the code is tried:
-    what a wrong code undoes must not be this."""
+    """Records that the caller tries a code. Refused after too many tries.
+
+    Commit this before trying the code, so that a wrong code does not roll it back.
+    """
     if not await chats.record_link_guess(session, caller.workspace_id, now, GOOD_FOR, GUESSES):
         raise NotPossible(cause=TOO_OFTEN)
 
@@ -97,7 +96,7 @@ async def note_guess(session: AsyncSession, caller: Caller, now: datetime) -> No
 def making(
     session: AsyncSession, caller: Caller, what: str, digest: str, now: datetime
 ) -> Callable[[], Awaitable[datetime]]:
-    """Work that keeps a code's digest; returns until when the code is good."""
+    """Returns a function that stores a code's digest and returns the code's expiry."""
 
     async def work() -> datetime:
         await chats.save_link_code(session, caller, what, digest, now, now + GOOD_FOR)
@@ -109,8 +108,11 @@ def making(
 async def join(
     session: AsyncSession, caller: Caller, digests: Sequence[str], now: datetime, *, sure: bool
 ) -> ChatLinked:
-    """Join the caller's workspace to the one that made the code; unless `sure`, only say what that would bring along
-    where it brings anything. Refused, with nothing changed, for a bad code and while a round is open here."""
+    """Joins the caller's workspace to the one that made the code.
+
+    Without `sure`, a workspace with history is left unchanged and the result says what would move. Refused for a bad
+    code, and while a round is open here.
+    """
     code = await chats.lock_link_code(session, WHAT, digests, now)
     if code is None:
         raise NotPossible(cause=BAD_CODE)
@@ -151,24 +153,19 @@ async def _bring(session: AsyncSession, caller: Caller, new: int, has: Holdings,
     audits.add(session, dataclasses.replace(caller, workspace_id=new), "chat join", detail, now)
 
 
-# One person with an account in each of two chats becomes one member: a code made in one is typed in the other.
-#
-# The member who made the code stays; the one who types it turns out to be them.
-# - Points are booked over: each round of the one leaves by a booking and arrives by another, on the day it was won, so
-#   that every sum over the two stays as it was. A round that both answered is one round and counts once, by the better
-#   of the two results; the lesser is what the sum loses. The log itself is never changed.
-# - Of a round that is open, the newer of two answers counts, as ever. Of a closed one, the better.
-# - Streaks run through the rounds of both. Cards are united: of a question both have, the state reviewed last.
-# - Whoever hid under either account is hidden. Whoever was forgotten has no account left to link, and comes back by
-#   none.
-# - Nobody else's bookings, answers or cards change.
-
+# Linking two accounts of one person. The member who made the code stays; the one who types it is merged into them.
+# - Points move by two ledger rows per round, dated on the day they were earned, so every total stays the same. A round
+#   that both answered counts once, with the better result. Existing ledger rows never change.
+# - In an open round the newer answer counts, in a closed one the better.
+# - Streaks use the rounds of both. Of cards on the same question, the one reviewed last stays.
+# - The member is hidden if either account was hidden. A forgotten member has no account left to link.
+# - Nothing of any other member changes.
 
 MERGED = "member"
 
 
 async def link(session: AsyncSession, caller: Caller, digests: Sequence[str], now: datetime) -> MemberLinked:
-    """Join the caller to the member who made the code; refused, with nothing changed, where it cannot be."""
+    """Merges the caller into the member who made the code. Refused, with nothing changed, if that is not possible."""
     code = await chats.lock_link_code(session, MERGED, digests, now)
     if code is None:
         raise NotPossible(cause=BAD_CODE.replace("/quiz-admin link", "/quiz link"))
@@ -186,7 +183,7 @@ async def link(session: AsyncSession, caller: Caller, digests: Sequence[str], no
 
 
 async def merge(session: AsyncSession, kept: int, gone: int) -> MemberLinked:
-    """Make `gone` turn out to be `kept`, both of one workspace."""
+    """Merges member `gone` into `kept`. Both belong to one workspace."""
     people = await rows.lock_members(session, [kept, gone])
     stays, leaves = people[kept], people[gone]
     mine, theirs = await rows.sum_ledger(session, kept), await rows.sum_ledger(session, gone)
@@ -221,7 +218,7 @@ def _refuse_strangers(caller: Caller, code: LinkCodeRow) -> None:
 
 
 def _over(kept: int, gone: int, mine: LedgerSum | None, theirs: LedgerSum) -> list[tuple[str, int, LedgerSum]]:
-    """The bookings that take `theirs` from one member to the other, where it is better than what is there."""
+    """Returns the ledger rows that move `theirs` to the kept member if it is better than `mine`."""
     key = f"link:{gone}:{theirs.place}"
     out = [(f"{key}:out", gone, _difference(theirs, None))]
     if mine is None:
@@ -232,7 +229,7 @@ def _over(kept: int, gone: int, mine: LedgerSum | None, theirs: LedgerSum) -> li
 
 
 def _difference(before: LedgerSum, after: LedgerSum | None) -> LedgerSum:
-    """What turns one sum into the other, or into nothing."""
+    """Returns the row that changes one sum into the other, or into zero."""
     return dataclasses.replace(
         before,
         points=(after.points if after else 0) - before.points,
@@ -244,7 +241,7 @@ def _difference(before: LedgerSum, after: LedgerSum | None) -> LedgerSum:
 async def _unite_answers(
     session: AsyncSession, kept: int, gone: int, mine: dict[str, LedgerSum], theirs: dict[str, LedgerSum]
 ) -> int:
-    """Have one answer count in each round; returns in how many rounds there were two."""
+    """Keeps one counting answer per round. Returns the number of rounds that had two."""
     have, come = await rows.list_counting_answers(session, kept), await rows.list_counting_answers(session, gone)
     both = have.keys() & come.keys()
     better = [
@@ -257,7 +254,7 @@ async def _unite_answers(
 
 
 def _prevails(have: CountingAnswer, come: CountingAnswer, mine: LedgerSum | None, theirs: LedgerSum | None) -> bool:
-    """Whether the answer that comes counts in place of the one that is there."""
+    """Returns whether the incoming answer replaces the existing one."""
     if mine is None and theirs is None:
         return (come.at, come.answer_id) > (have.at, have.answer_id)
     return mine is None or (theirs is not None and theirs.points > mine.points)

@@ -1,4 +1,4 @@
-"""What a member can see of themselves, and what they decide about it: standing, rules, privacy."""
+"""A member's own view: totals, rules, privacy and export; and the corrections that admins make for one member."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ from service.store.members import Caller, list_identities
 from service.store.tables import Member
 from service.wire import Me, PrivacyView, Rules
 
-# What is kept about a member as one text to take along: JSON with all of it, or CSV for a spreadsheet. Pure.
-
+# Export of a member's data: JSON with everything, or CSV for a spreadsheet.
 
 COLUMNS = ("what", "at", "question", "given", "practice", "verdict", "credit", "points", "reason", "reviews")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What makes a spreadsheet take a text for a formula."""
+"""First characters that make a spreadsheet read a text as a formula."""
 
 
 def export_json(data: dict[str, Any]) -> str:
@@ -36,7 +35,7 @@ def export_json(data: dict[str, Any]) -> str:
 
 
 def export_csv(data: dict[str, Any]) -> str:
-    """A line for each answer, booking, card and report, oldest first within each. A card's state is in the JSON."""
+    """Returns a line per answer, ledger row, card and report, oldest first. A card's state is only in the JSON."""
     written = io.StringIO()
     lines = csv.DictWriter(written, COLUMNS, restval="", extrasaction="ignore", lineterminator="\r\n")
     lines.writeheader()
@@ -61,7 +60,7 @@ def _text(value: Any) -> str:
 
 
 def _cell(value: Any) -> Any:
-    """A text that a spreadsheet shows and does not compute."""
+    """Returns the value quoted if a spreadsheet would compute it."""
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
@@ -71,7 +70,7 @@ PRIVACY_ACTIONS: tuple[PrivacyAction, ...] = get_args(PrivacyAction)
 
 
 async def me(session: AsyncSession, caller: Caller, now: datetime) -> Me:
-    """How the caller stands in the workspace over all time; `rank` is None for whoever hides or has no points yet."""
+    """Returns the caller's all-time totals. `rank` is None for hidden members and for members without points."""
     member = await members.get_member(session, caller.member_id)
     mine = await _mine(session, caller, Scope(caller.workspace_id))
     season = await ledger.get_running_season(session, caller.workspace_id)
@@ -99,13 +98,13 @@ async def me(session: AsyncSession, caller: Caller, now: datetime) -> Me:
 
 async def _weeks(session: AsyncSession, caller: Caller, now: datetime) -> tuple[tuple[date, int, int, float], ...]:
     zone = await schedules.get_zone(session, caller.workspace_id)
-    # A day more, for a Monday begins in some zones while it is Sunday in UTC.
+    # One more day, because Monday starts in some zones while it is still Sunday in UTC.
     since = datetime.combine(first_week(now, zone), time.min, UTC) - timedelta(days=1)
     return weekly_totals(await ledger.list_entries(session, caller.member_id, since), now, zone)
 
 
 def rules() -> Rules:
-    """The numbers points and streaks are made of: the very ones used."""
+    """Returns the numbers that scoring and streaks use."""
     scoring, freezes = describe_rules(), FreezePolicy()
     return Rules(
         base={**scoring.base, "no level": scoring.base_without_level},
@@ -119,7 +118,7 @@ def rules() -> Rules:
 
 
 async def privacy(session: AsyncSession, caller: Caller, action: str, now: datetime) -> PrivacyView:
-    """Show what is kept about the caller, or do with it what they say: see, export (or csv), hide, show or forget."""
+    """Shows, exports, hides or deletes the caller's data, as `action` says. Refused for an unknown action."""
     if action not in PRIVACY_ACTIONS:
         raise NotPossible(cause=f"There is no privacy action {action!r}: use {', '.join(PRIVACY_ACTIONS)}.")
     if action in ("hide", "show"):
@@ -148,7 +147,7 @@ async def privacy(session: AsyncSession, caller: Caller, action: str, now: datet
 
 
 async def _mine(session: AsyncSession, caller: Caller, scope: Scope) -> RankedMember | None:
-    """The caller's line among those who show themselves, and their own where they hide."""
+    """Returns the caller's rank among visible members; a hidden caller is ranked among them too."""
     everyone = await ledger.sum_by_member(session, scope)
     key = str(caller.member_id)
     if all(row.member_key != key for row in everyone):
@@ -203,15 +202,14 @@ async def _answers(session: AsyncSession, member_id: int) -> list[dict[str, Any]
     ]
 
 
-# What admins set right for one member: a streak broken by no fault of theirs, points booked by hand.
-
+# Corrections by admins.
 
 MOST_POINTS = 1_000_000
-"""Of one adjustment, either way."""
+"""Most points that one adjustment may add or take."""
 
 
 async def member_called(session: AsyncSession, caller: Caller, name: str) -> Member:
-    """The one member of that name; refused where there is none or where there are several."""
+    """Returns the member with that name. Refused if there is none, or more than one."""
     found = await members.find_members(session, caller.workspace_id, name)
     if not found:
         raise NotFound(what=f"member {name!r}", cure="Write the name as the board shows it.")
@@ -222,7 +220,7 @@ async def member_called(session: AsyncSession, caller: Caller, name: str) -> Mem
 
 
 async def restore_streak(session: AsyncSession, caller: Caller, member: Member, day: date) -> None:
-    """Let the rounds of `day` break no streak of the member; refused where that day had none."""
+    """Excuses the member from the rounds of `day`, so that they break no streak. Refused for a day without rounds."""
     rounds = await members.list_rounds_on(session, caller.workspace_id, day)
     if not rounds:
         raise NotPossible(cause=f"No question was posted on {day}: there is no streak to restore.")
@@ -232,7 +230,7 @@ async def restore_streak(session: AsyncSession, caller: Caller, member: Member, 
 async def adjust_points(
     session: AsyncSession, caller: Caller, member: Member, points: int, reason: str, event_id: str, now: datetime
 ) -> None:
-    """Book points to the member, with a reason everybody may ask for."""
+    """Adds points to the member's ledger, or takes them. Refused without a reason or beyond MOST_POINTS."""
     reason = reason.strip()
     if not reason:
         raise NotPossible(cause="Points need a reason: say in a few words what they are for.")
