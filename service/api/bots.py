@@ -102,7 +102,7 @@ async def outbox_failed(
 ) -> None:
     async with call.transaction() as session:
         await rounds_delivery.mark_failed(
-            session, delivery, attempt, error, call.now, uncertain=uncertain, final=final, retry_s=retry_s
+            session, delivery, rounds_delivery.FailedAttempt(attempt, error, uncertain, final, retry_s), call.now
         )
 
 

@@ -236,55 +236,56 @@ class _MatchTokens:
 
 def match_key_points(key_points: Sequence[str], text: str) -> list[bool]:
     """Returns for each of `key_points` (Markdown) whether `text` mentions it."""
-    said = undo_smart_text(text)
-    tokens = _tokens(said)
-    return [_mentions(undo_smart_text(point), tokens, said) for point in key_points]
+    plain = undo_smart_text(text)
+    tokens = _tokens(plain)
+    return [_mentions(undo_smart_text(point), tokens, plain) for point in key_points]
 
 
-def _mentions(point: str, said: _MatchTokens, text: str) -> bool:
+def _mentions(point: str, tokens: _MatchTokens, text: str) -> bool:
     terms = list(_MARKED.finditer(point))
     if not terms:
-        return _has_prose(_tokens(point), said)
+        return _has_prose(_tokens(point), tokens)
     label = _LABEL.match(point)
-    if label and terms[-1].end() <= label.end() and not _has_prose(_tokens(point[label.end() :]), said):
+    if label and terms[-1].end() <= label.end() and not _has_prose(_tokens(point[label.end() :]), tokens):
         return False
     return all(
-        _has_term(term["code"], said, text) if term["code"] else _has_bold(term["bold"], said, text) for term in terms
+        _has_term(term["code"], tokens, text) if term["code"] else _has_bold(term["bold"], tokens, text)
+        for term in terms
     )
 
 
-def _has_term(code: str, said: _MatchTokens, text: str) -> bool:
+def _has_term(code: str, tokens: _MatchTokens, text: str) -> bool:
     """Tests for a term in backticks: each of its names and numbers exactly, or its symbols as written."""
     wanted = _tokens(code)
     if not wanted.names and not wanted.numbers:
         return code.strip() in text
-    return wanted.numbers <= said.numbers and all(_has_name(name, said.names) for name in wanted.names)
+    return wanted.numbers <= tokens.numbers and all(_has_name(name, tokens.names) for name in wanted.names)
 
 
-def _has_bold(bold: str, said: _MatchTokens, text: str) -> bool:
+def _has_bold(bold: str, tokens: _MatchTokens, text: str) -> bool:
     """Tests for a bold term: up to three words all by stem, and code within it exactly."""
     terms = [term["code"] for term in _MARKED.finditer(bold) if term["code"]]
-    if not all(_has_term(term, said, text) for term in terms):
+    if not all(_has_term(term, tokens, text) for term in terms):
         return False
     words = _tokens(_MARKED.sub(" ", bold))
     if not words.names and not words.numbers:
         return bool(terms)
     few = len(words.significant) <= 3
-    return _has_prose(words, said) and (not few or words.significant <= said.stems)
+    return _has_prose(words, tokens) and (not few or words.significant <= tokens.stems)
 
 
-def _has_prose(wanted: _MatchTokens, said: _MatchTokens) -> bool:
-    if not _has_exact(wanted, said):
+def _has_prose(wanted: _MatchTokens, tokens: _MatchTokens) -> bool:
+    if not _has_exact(wanted, tokens):
         return False
     words = wanted.significant
     if not words:
         # A point of common words must occur in full.
-        return wanted.stems <= said.stems and bool(wanted.names or wanted.numbers)
-    return len(words & said.stems) >= math.ceil(REQUIRED_SHARE * len(words))
+        return wanted.stems <= tokens.stems and bool(wanted.names or wanted.numbers)
+    return len(words & tokens.stems) >= math.ceil(REQUIRED_SHARE * len(words))
 
 
-def _has_exact(wanted: _MatchTokens, said: _MatchTokens) -> bool:
-    return wanted.numbers <= said.numbers and all(_has_name(name, said.names) for name in wanted.identifiers)
+def _has_exact(wanted: _MatchTokens, tokens: _MatchTokens) -> bool:
+    return wanted.numbers <= tokens.numbers and all(_has_name(name, tokens.names) for name in wanted.identifiers)
 
 
 def _has_name(wanted: str, names: set[str]) -> bool:

@@ -119,17 +119,15 @@ def _is_below(topic: str, above: str) -> bool:
 
 def _remembered_ids(history: Sequence[PastRound], schedule_filter: ScheduleFilter, day: date) -> set[str]:
     latest = history[-schedule_filter.memory_rounds :] if schedule_filter.memory_rounds else ()
-    return {asked.id for asked in latest} | {
-        asked.id for asked in history if _is_recent(asked.day, schedule_filter, day)
-    }
+    return {past.id for past in latest} | {past.id for past in history if _is_recent(past.day, schedule_filter, day)}
 
 
-def _is_recent(asked: date | None, schedule_filter: ScheduleFilter, day: date) -> bool:
-    return asked is not None and day - asked < timedelta(days=schedule_filter.memory_days)
+def _is_recent(last_asked: date | None, schedule_filter: ScheduleFilter, day: date) -> bool:
+    return last_asked is not None and day - last_asked < timedelta(days=schedule_filter.memory_days)
 
 
 def _asked_longest_ago(wanted: Sequence[Candidate], history: Sequence[PastRound], seed: str) -> Candidate:
-    last = {asked.id: (asked.day, place) for place, asked in enumerate(history)}
+    last = {past.id: (past.day, index) for index, past in enumerate(history)}
 
     def moment(candidate: Candidate) -> tuple[date, int, int, str]:
         day, place = last.get(candidate.id, (candidate.last_asked or date.min, -1))
@@ -146,11 +144,11 @@ def _ranking_key(
 ) -> Callable[[Candidate], tuple[object, ...]]:
     """Returns a sort key that puts the best candidates first."""
 
-    def topic(asked: Candidate | PastRound) -> str:
-        return _topic_group(asked.topic, schedule_filter)
+    def topic(question: Candidate | PastRound) -> str:
+        return _topic_group(question.topic, schedule_filter)
 
-    def cell(asked: Candidate | PastRound) -> tuple[str, Level | None]:
-        return topic(asked), asked.level
+    def cell(question: Candidate | PastRound) -> tuple[str, Level | None]:
+        return topic(question), question.level
 
     by_topic = _count_turns([topic(a) for a in history], {topic(c) for c in fresh})
     by_level = _count_turns([a.level for a in history], {c.level for c in fresh})
@@ -185,14 +183,14 @@ def _topic_group(topic: str, schedule_filter: ScheduleFilter) -> str:
     return max(asked_for, key=len) if asked_for else topic.partition("/")[0]
 
 
-def _count_turns(asked: Sequence[Group], groups: set[Group]) -> dict[Group, int]:
+def _count_turns(past: Sequence[Group], groups: set[Group]) -> dict[Group, int]:
     """Counts how often each of `groups` was asked.
 
     No group falls more than one turn behind: a topic that is added late, or returns, is next once and then takes
     turns.
     """
     turns = dict.fromkeys(groups, 0)
-    for group in asked:
+    for group in past:
         if group in turns:
             turns[group] += 1
             floor = turns[group] - 1
@@ -207,7 +205,7 @@ def _expected_share(candidate: Candidate) -> float:
 def _desired_share(candidates: Sequence[Candidate], history: Sequence[PastRound]) -> float:
     """Returns the share right that would bring the latest rounds, including this one, to the target."""
     shares = {candidate.id: candidate.difficulty for candidate in candidates}
-    latest = [shares.get(asked.id) for asked in history[-BALANCED_ROUNDS:]]
+    latest = [shares.get(past.id) for past in history[-BALANCED_ROUNDS:]]
     known = [share for share in latest if share is not None]
     return min(0.95, max(0.4, TARGET_SHARE * (len(known) + 1) - math.fsum(known)))
 

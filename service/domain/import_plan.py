@@ -183,8 +183,8 @@ def _mutual_best(
     questions: Iterable[tuple[int, Question]], olds: Iterable[StoredQuestion], texts: Mapping[int, Question]
 ) -> dict[int, StoredQuestion]:
     """Returns pairs of questions and rows that are similar enough, where each is the other's nearest."""
-    asked, rows = dict(questions), {old.id: old for old in olds}
-    prints = [((number, False), fingerprint_of(one)) for number, one in asked.items()]
+    questions_by_index, rows = dict(questions), {old.id: old for old in olds}
+    prints = [((number, False), fingerprint_of(one)) for number, one in questions_by_index.items()]
     index = Index([*prints, *(((id_, True), fingerprint_of(texts[id_])) for id_ in rows)])
     nearest = {
         (key, is_row): next(
@@ -195,12 +195,12 @@ def _mutual_best(
             ),
             -1,
         )
-        for is_row, keys in ((False, asked), (True, rows))
+        for is_row, keys in ((False, questions_by_index), (True, rows))
         for key in keys
     }
     return {
         number: rows[nearest[number, False]]
-        for number, question in asked.items()
+        for number, question in questions_by_index.items()
         if nearest[number, False] in rows
         and nearest[nearest[number, False], True] == number
         and texts[nearest[number, False]].kind == question.kind

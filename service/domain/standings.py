@@ -169,9 +169,7 @@ def first_week(now: datetime, zone: str) -> date:
     return today - timedelta(days=today.weekday()) - (WEEKS - 1) * _WEEK
 
 
-def weekly_totals(
-    bookings: Iterable[LedgerEntry], now: datetime, zone: str
-) -> tuple[tuple[date, int, int, float], ...]:
+def weekly_totals(entries: Iterable[LedgerEntry], now: datetime, zone: str) -> tuple[tuple[date, int, int, float], ...]:
     """Returns Monday, points, answered rounds and mean credit of each week, oldest first.
 
     Starts at the first week with an entry; empty without entries. A correction counts in the week it was posted, and
@@ -179,14 +177,14 @@ def weekly_totals(
     """
     begin, where = first_week(now, zone), get_zone(zone)
     found: dict[date, list[LedgerEntry]] = {begin + number * _WEEK: [] for number in range(WEEKS)}
-    for booking in bookings:
-        day = booking.at.astimezone(where).date()
-        found.get(day - timedelta(days=day.weekday()), []).append(booking)
-    used = [monday for monday, booked in found.items() if booked]
-    return tuple(_week_totals(monday, booked) for monday, booked in found.items() if used and monday >= used[0])
+    for entry in entries:
+        day = entry.at.astimezone(where).date()
+        found.get(day - timedelta(days=day.weekday()), []).append(entry)
+    used = [monday for monday, week in found.items() if week]
+    return tuple(_week_totals(monday, week) for monday, week in found.items() if used and monday >= used[0])
 
 
-def _week_totals(monday: date, booked: list[LedgerEntry]) -> tuple[date, int, int, float]:
-    answered = len({booking.round_id for booking in booked if booking.credit is not None})
-    credit = sum(booking.credit or 0.0 for booking in booked)
-    return monday, sum(booking.points for booking in booked), answered, credit / answered if answered else 0.0
+def _week_totals(monday: date, week: list[LedgerEntry]) -> tuple[date, int, int, float]:
+    answered = len({entry.round_id for entry in week if entry.credit is not None})
+    credit = sum(entry.credit or 0.0 for entry in week)
+    return monday, sum(entry.points for entry in week), answered, credit / answered if answered else 0.0

@@ -44,14 +44,16 @@ async def notify_admins(session: AsyncSession, schedule: Schedule, key: str, not
     for member_id in dict.fromkeys((maker, None)):
         left = await outbox.enqueue(
             session,
-            key,
-            notice,
-            workspace_id=schedule.workspace_id,
-            channel_id=schedule.channel_id if member_id is None else None,
-            member_id=member_id,
-            chat_id=chat.id,
-            due_at=now,
-            give_up_at=now + outbox.PRIVATE_TIMEOUT,
+            outbox.NewMessage(
+                key=key,
+                body=notice,
+                workspace_id=schedule.workspace_id,
+                channel_id=schedule.channel_id if member_id is None else None,
+                member_id=member_id,
+                chat_id=chat.id,
+            ),
+            now,
+            now + outbox.PRIVATE_TIMEOUT,
         )
         if left:
             return
@@ -276,14 +278,16 @@ async def _enqueue(
 ) -> bool:
     return await outbox.enqueue(
         session,
-        key,
-        notice,
-        workspace_id=trouble.workspace_id,
-        channel_id=spot.channel_id,
-        member_id=spot.member_id,
-        chat_id=spot.chat_id,
-        due_at=now,
-        give_up_at=now + outbox.PRIVATE_TIMEOUT,
+        outbox.NewMessage(
+            key=key,
+            body=notice,
+            workspace_id=trouble.workspace_id,
+            channel_id=spot.channel_id,
+            member_id=spot.member_id,
+            chat_id=spot.chat_id,
+        ),
+        now,
+        now + outbox.PRIVATE_TIMEOUT,
     )
 
 

@@ -4,7 +4,7 @@ practice."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -62,8 +62,8 @@ async def view_today(session: AsyncSession, caller: Caller, now: datetime) -> To
     forms = []
     for round_, schedule in await _list_open(session, caller, now):
         assert round_.version_id is not None, "an open round asks a question"
-        asked = _OpenedQuestion(await questions.get_version(session, round_.version_id), round_, schedule)
-        forms.append(await _build_form(session, caller, str(QuestionRef("round", round_.id)), asked))
+        opened = _OpenedQuestion(await questions.get_version(session, round_.version_id), round_, schedule)
+        forms.append(await _build_form(session, caller, str(QuestionRef("round", round_.id)), opened))
     zone = await schedule_rows.get_zone(session, caller.workspace_id, caller.channel_id)
     return TodayView(forms=tuple(forms), next_at=await _next_posting_for(session, caller, now), zone=zone)
 
@@ -76,16 +76,16 @@ async def _list_open(session: AsyncSession, caller: Caller, now: datetime) -> Se
 
 async def view_question(session: AsyncSession, caller: Caller, ref: str, *, due: int = 0) -> AskForm:
     """Returns the question `ref` for this caller. `due` is how many more practice cards are due."""
-    asked = await _find_question(session, caller, ref)
-    return (await _build_form(session, caller, ref, asked)).model_copy(update={"due": due})
+    opened = await _find_question(session, caller, ref)
+    return (await _build_form(session, caller, ref, opened)).model_copy(update={"due": due})
 
 
 async def get_code_task(session: AsyncSession, caller: Caller, ref: str) -> CodeTask:
     """Returns the task of a code question. Raises WrongKindOfAnswer for any other."""
-    asked = await _find_question(session, caller, ref)
-    task = asked.version.question.task
+    opened = await _find_question(session, caller, ref)
+    task = opened.version.question.task
     if task is None:
-        raise WrongKindOfAnswer(kind=asked.version.question.kind, wanted=EXPECTED_ANSWER[asked.version.question.kind])
+        raise WrongKindOfAnswer(kind=opened.version.question.kind, wanted=EXPECTED_ANSWER[opened.version.question.kind])
     return task
 
 
@@ -98,49 +98,40 @@ async def submit_answer(
     nothing, if it does not fit this kind of question.
     """
     caller = await members.lock_caller(session, caller)
-    asked = await _find_question(session, caller, submitted.ref, hold=True)
-    given = _validate_answer(asked.version.question, submitted.given)
-    if asked.round is None or asked.schedule is None:
-        return await _record_practice(session, caller, asked, submitted.event_id, given, now, jobs)
+    opened = await _find_question(session, caller, submitted.ref, lock=True)
+    submitted = replace(submitted, given=_validate_answer(opened.version.question, submitted.given))
+    round_ = opened.round
+    if round_ is None:
+        return await _record_practice(session, caller, opened, submitted, now, jobs)
     # A platform's clock may be ahead, and nobody answers before the question was posted.
-    at = max(asked.round.opens_at, min(submitted.at, now))
-    if asked.round.closed_at is not None or at >= asked.round.closes_at:
-        receipt = await _record_practice(session, caller, asked, submitted.event_id, given, now, jobs)
-        return receipt.model_copy(update={"status": "late", "closes_at": asked.round.closes_at, "zone": asked.zone})
-    return await _record_in_round(session, caller, asked, asked.round, submitted.event_id, given, at, jobs)
+    at = max(round_.opens_at, min(submitted.at, now))
+    if round_.closed_at is not None or at >= round_.closes_at:
+        receipt = await _record_practice(session, caller, opened, submitted, now, jobs)
+        return receipt.model_copy(update={"status": "late", "closes_at": round_.closes_at, "zone": opened.zone})
+    return await _record_in_round(session, caller, opened, round_, replace(submitted, at=at), jobs)
 
 
 async def _record_in_round(
-    session: AsyncSession,
-    caller: Caller,
-    asked: _OpenedQuestion,
-    round_: Round,
-    event_id: str,
-    given: AnswerInput,
-    at: datetime,
-    jobs: Jobs,
+    session: AsyncSession, caller: Caller, opened: _OpenedQuestion, round_: Round, submitted: Submission, jobs: Jobs
 ) -> AnswerResult:
+    kind, ref = opened.version.question.kind, str(QuestionRef("round", round_.id))
     before = await answers.get_current(session, round_.id, caller.member_id)
-    row = await answers.append(session, caller, asked.version.id, event_id, given, at, round_.id)
-    add_fields(
-        answer=row.id,
-        member=caller.member_id,
-        ref=str(QuestionRef("round", round_.id)),
-        question=asked.version.question.kind,
+    row = await answers.append(
+        session, caller, opened.version.id, submitted.event_id, submitted.given, submitted.at, round_.id
     )
-    is_newest = before is None or before.at <= at
+    add_fields(answer=row.id, member=caller.member_id, ref=ref, question=kind)
+    is_newest = before is None or before.at <= submitted.at
     if is_newest:
         await answers.set_current(session, row)
-    is_code = asked.version.question.kind == "code"
     waiting = 0
-    if is_code:
-        waiting = await jobs.defer_judging(session, row.id, first=before is None, event_id=event_id)
+    if kind == "code":
+        waiting = await jobs.defer_judging(session, row.id, first=before is None, event_id=submitted.event_id)
     return AnswerResult(
-        status="judging" if is_code else "recorded" if before is None else "changed",
-        ref=str(QuestionRef("round", round_.id)),
-        given=given if is_newest or before is None else _answer_input(before),
+        status="judging" if kind == "code" else "recorded" if before is None else "changed",
+        ref=ref,
+        given=submitted.given if is_newest or before is None else _answer_input(before),
         closes_at=round_.closes_at,
-        zone=asked.zone,
+        zone=opened.zone,
         before=waiting,
     )
 
@@ -148,17 +139,17 @@ async def _record_in_round(
 async def _record_practice(
     session: AsyncSession,
     caller: Caller,
-    asked: _OpenedQuestion,
-    event_id: str,
-    given: AnswerInput,
+    opened: _OpenedQuestion,
+    submitted: Submission,
     now: datetime,
     jobs: Jobs,
 ) -> AnswerResult:
-    version, ref = asked.version, str(QuestionRef("practice", asked.version.id))
-    row = await answers.append(session, caller, version.id, event_id, given, now)
+    version, given = opened.version, submitted.given
+    ref = str(QuestionRef("practice", version.id))
+    row = await answers.append(session, caller, version.id, submitted.event_id, given, now)
     add_fields(answer=row.id, member=caller.member_id, ref=ref, question=version.question.kind)
     if version.question.kind == "code":
-        waiting = await jobs.defer_judging(session, row.id, event_id=event_id)
+        waiting = await jobs.defer_judging(session, row.id, event_id=submitted.event_id)
         return AnswerResult(status="judging", ref=ref, given=given, before=waiting)
     verdict = grade_answer(version.question, given)
     await answers.save_verdict(session, row, verdict, now)
@@ -179,11 +170,11 @@ async def _record_practice(
     )
 
 
-async def _find_question(session: AsyncSession, caller: Caller, ref: str, *, hold: bool = False) -> _OpenedQuestion:
-    """Returns the question of `ref` in the caller's workspace. With `hold` its round cannot close meanwhile."""
+async def _find_question(session: AsyncSession, caller: Caller, ref: str, *, lock: bool = False) -> _OpenedQuestion:
+    """Returns the question of `ref` in the caller's workspace. With `lock` its round cannot close meanwhile."""
     reference = QuestionRef.parse(ref)
     if reference.kind == "round":
-        found = await rounds.find_in_workspace(session, caller.workspace_id, reference.id, share=hold)
+        found = await rounds.find_in_workspace(session, caller.workspace_id, reference.id, lock=lock)
         if found is None:
             raise NotFound(what=f"question {ref}", cure="Ask for today's with /quiz today.")
         assert found[0].version_id is not None, "a round that was not skipped asks a question"
@@ -196,15 +187,15 @@ async def _find_question(session: AsyncSession, caller: Caller, ref: str, *, hol
     return _OpenedQuestion(version)
 
 
-async def _build_form(session: AsyncSession, caller: Caller, ref: str, asked: _OpenedQuestion) -> AskForm:
-    before = await answers.get_current(session, asked.round.id, caller.member_id) if asked.round else None
+async def _build_form(session: AsyncSession, caller: Caller, ref: str, opened: _OpenedQuestion) -> AskForm:
+    before = await answers.get_current(session, opened.round.id, caller.member_id) if opened.round else None
     return AskForm(
         ref=ref,
-        question=build_question_view(asked.version, ref, caller.member_id),
+        question=build_question_view(opened.version, ref, caller.member_id),
         given=None if before is None else _answer_input(before),
-        opens_at=asked.round.opens_at if asked.round else None,
-        closes_at=asked.round.closes_at if asked.round else None,
-        zone=asked.zone,
+        opens_at=opened.round.opens_at if opened.round else None,
+        closes_at=opened.round.closes_at if opened.round else None,
+        zone=opened.zone,
     )
 
 

@@ -7,6 +7,7 @@ next dispatcher looks first. Only messages that were certainly not posted are gi
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import structlog
@@ -34,6 +35,20 @@ POLL_SECONDS = 1.0
 """Interval at which a waiting dispatcher checks for expired leases and retries, seconds."""
 BODY: TypeAdapter[Body] = TypeAdapter(Body)
 PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedAttempt:
+    """A failed attempt to post a message."""
+
+    attempt: int
+    error: str
+    uncertain: bool
+    """Whether the message may have arrived all the same."""
+    final: bool = False
+    """Whether the platform refuses it for good."""
+    retry_s: float | None = None
+    """Wait that the platform asked for, seconds."""
 
 
 async def claim_or_wait(
@@ -89,31 +104,21 @@ async def mark_sent(session: AsyncSession, delivery: int, message_ref: str, now:
         log.error("a message was made twice", key=row.key, first=row.message_ref, second=message_ref)
 
 
-async def mark_failed(
-    session: AsyncSession,
-    delivery: int,
-    attempt: int,
-    error: str,
-    now: datetime,
-    *,
-    uncertain: bool,
-    final: bool = False,
-    retry_s: float | None = None,
-) -> None:
-    """Records a failed attempt: the message is retried later, or with `final` never.
+async def mark_failed(session: AsyncSession, delivery: int, failure: FailedAttempt, now: datetime) -> None:
+    """Records a failed attempt: the message is retried later, or if it is final, never.
 
     Ignored unless the dispatcher still holds the lease: a later attempt may already be running.
     """
     row = await _lock_message(session, delivery)
-    if row.state != "sending" or row.attempt != attempt:
+    if row.state != "sending" or row.attempt != failure.attempt:
         return
-    row.error = error[:1000]
-    row.not_before, row.claimed_until = now + _retry_delay(row.attempt, retry_s), None
-    row.state = "uncertain" if uncertain else "due"
-    DELIVERIES.labels(row.kind, "uncertain" if uncertain else "failed").inc()
-    if final:
+    row.error = failure.error[:1000]
+    row.not_before, row.claimed_until = now + _retry_delay(row.attempt, failure.retry_s), None
+    row.state = "uncertain" if failure.uncertain else "due"
+    DELIVERIES.labels(row.kind, "uncertain" if failure.uncertain else "failed").inc()
+    if failure.final:
         await alerts.record_refusal(session, row, now)
-    if final or (row.give_up_at is not None and row.not_before >= row.give_up_at):
+    if failure.final or (row.give_up_at is not None and row.not_before >= row.give_up_at):
         await _give_up(session, row, now)
 
 
@@ -188,12 +193,14 @@ async def _give_up(session: AsyncSession, row: Outbox, now: datetime) -> None:
     elif row.kind != "notice":
         await outbox.enqueue(
             session,
-            f"gave-up:{row.key}",
-            await _gave_up_notice(session, row),
-            workspace_id=row.workspace_id,
-            channel_id=row.channel_id,
-            due_at=now,
-            give_up_at=now + outbox.PRIVATE_TIMEOUT,
+            outbox.NewMessage(
+                key=f"gave-up:{row.key}",
+                body=await _gave_up_notice(session, row),
+                workspace_id=row.workspace_id,
+                channel_id=row.channel_id,
+            ),
+            now,
+            now + outbox.PRIVATE_TIMEOUT,
         )
 
 

@@ -277,13 +277,15 @@ async def _enqueue_verdict(
     )
     await outbox.enqueue(
         session,
-        f"verdict:{answer.id}",
-        note,
-        workspace_id=member.workspace_id,
-        chat_id=answer.chat_id,
-        channel_id=await schedules.find_channel_in_chat(session, found[1], answer.chat_id) if found else None,
-        member_id=member.id,
-        round_id=answer.round_id,
-        due_at=now,
-        give_up_at=now + outbox.PRIVATE_TIMEOUT,
+        outbox.NewMessage(
+            key=f"verdict:{answer.id}",
+            body=note,
+            workspace_id=member.workspace_id,
+            chat_id=answer.chat_id,
+            channel_id=await schedules.find_channel_in_chat(session, found[1], answer.chat_id) if found else None,
+            member_id=member.id,
+            round_id=answer.round_id,
+        ),
+        now,
+        now + outbox.PRIVATE_TIMEOUT,
     )

@@ -80,8 +80,8 @@ async def regrade_question(session: AsyncSession, version_id: int, now: datetime
         return
     for round_, schedule in await rounds.list_closed_with_question(session, fixed.question_id):
         assert round_.version_id is not None, "a closed round asked a question"
-        asked = await questions.get_version(session, round_.version_id)
-        if asked.question.kind == fixed.question.kind:
+        asked_version = await questions.get_version(session, round_.version_id)
+        if asked_version.question.kind == fixed.question.kind:
             moved = await _correct_round(session, round_, schedule, fixed, now)
             await notify_point_changes(session, round_, schedule, fixed, moved, now)
 
@@ -98,8 +98,8 @@ async def regrade_code(
         fixed = await questions.get_version(session, version_id)
         if await questions.newest_version_id(session, fixed.question_id) != version_id:
             return
-        asked = [round_.id for round_, _ in await rounds.list_closed_with_question(session, fixed.question_id)]
-    for round_id in asked:
+        round_ids = [round_.id for round_, _ in await rounds.list_closed_with_question(session, fixed.question_id)]
+    for round_id in round_ids:
         await _regrade_round(sessions, sandbox, round_id, fixed, clock, last=last)
 
 
@@ -153,12 +153,14 @@ async def notify_point_changes(
         elsewhere = "" if channel_id == schedule.channel_id else f":{channel_id}"
         await outbox.enqueue(
             session,
-            f"regraded:{round_.id}:{fixed.id}{elsewhere}",
-            Notice(title="A question was corrected", text=text),
-            workspace_id=schedule.workspace_id,
-            channel_id=channel_id,
-            due_at=now,
-            give_up_at=now + outbox.PRIVATE_TIMEOUT,
+            outbox.NewMessage(
+                key=f"regraded:{round_.id}:{fixed.id}{elsewhere}",
+                body=Notice(title="A question was corrected", text=text),
+                workspace_id=schedule.workspace_id,
+                channel_id=channel_id,
+            ),
+            now,
+            now + outbox.PRIVATE_TIMEOUT,
         )
 
 

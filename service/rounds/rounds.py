@@ -60,6 +60,16 @@ NOTHING_FITS = "There was no question that this schedule could ask."
 
 
 @dataclass(frozen=True, slots=True)
+class _ClosingRound:
+    """A round that is being closed, with the answers that count."""
+
+    round: Round
+    schedule: Schedule
+    version: Version
+    entries: Sequence[RoundEntry]
+
+
+@dataclass(frozen=True, slots=True)
 class _Result:
     """The result of one member's answer."""
 
@@ -140,7 +150,7 @@ async def post_slot(
     round_ = await rounds.create(session, schedule.id, slot.day, opens_at, closes_at, version_id=version_id)
     if round_ is None:
         return None
-    await _enqueue_post(session, schedule, spec, round_, slot, now, late)
+    await _enqueue_post(session, schedule, round_, slot, now, late)
     POST_SECONDS.labels("made").observe(max(0.0, (now - slot.instant).total_seconds()))
     if "bank runs low" in choice.warnings:
         await _notify_low(session, schedule, choice, now)
@@ -173,13 +183,13 @@ async def _skip_slot(session: AsyncSession, schedule: Schedule, spec: ScheduleSp
 async def _enqueue_post(
     session: AsyncSession,
     schedule: Schedule,
-    spec: ScheduleSpec,
     round_: Round,
     slot: Slot,
     now: datetime,
     late: bool,
 ) -> None:
-    assert round_.version_id is not None, "it was just made with a question"
+    assert round_.version_id is not None, "it was just created with a question"
+    spec = ScheduleSpec.model_validate(schedule.spec)
     ref = str(QuestionRef("round", round_.id))
     body = QuestionPost(
         ref=ref,
@@ -193,13 +203,15 @@ async def _enqueue_post(
     for channel_id in await schedule_rows.list_channels(session, schedule):
         await outbox.enqueue(
             session,
-            outbox.round_message_key(round_.id, "question", schedule, channel_id),
-            body,
-            workspace_id=schedule.workspace_id,
-            channel_id=channel_id,
-            round_id=round_.id,
-            due_at=now,
-            give_up_at=min(max(catch_up, now + MIN_POST_WINDOW), round_.closes_at),
+            outbox.NewMessage(
+                key=outbox.round_message_key(round_.id, "question", schedule, channel_id),
+                body=body,
+                workspace_id=schedule.workspace_id,
+                channel_id=channel_id,
+                round_id=round_.id,
+            ),
+            now,
+            min(max(catch_up, now + MIN_POST_WINDOW), round_.closes_at),
         )
 
 
@@ -273,23 +285,25 @@ async def close_round(session: AsyncSession, round_id: int, now: datetime) -> bo
     assert round_.version_id is not None, "a round that was not skipped asks a question"
     round_.closed_at = now
     version = await questions.get_version(session, round_.version_id)
-    entries = await answers.list_entries(session, round_id)
-    results = await _grade_entries(session, round_, schedule, version, entries, now)
+    closing = _ClosingRound(round_, schedule, version, await answers.list_entries(session, round_id))
+    results = await _grade_entries(session, closing, now)
     await session.flush()
     absent = await answers.list_absent_members(session, round_)
     await practice.add_missed_cards(session, absent, version.question_id, now)
-    reveal = await _reveal(session, round_, schedule, version, entries, results, now)
+    reveal = await _build_reveal(session, closing, results, now)
     for channel_id in await outbox.list_round_channels(session, round_id, schedule):
         board = await leaderboard.get_top(session, channel_id, now)
         await outbox.enqueue(
             session,
-            outbox.round_message_key(round_id, "reveal", schedule, channel_id),
-            reveal.model_copy(update={"board": board}),
-            workspace_id=schedule.workspace_id,
-            channel_id=channel_id,
-            round_id=round_id,
-            due_at=now,
-            give_up_at=now + outbox.PRIVATE_TIMEOUT,
+            outbox.NewMessage(
+                key=outbox.round_message_key(round_id, "reveal", schedule, channel_id),
+                body=reveal.model_copy(update={"board": board}),
+                workspace_id=schedule.workspace_id,
+                channel_id=channel_id,
+                round_id=round_id,
+            ),
+            now,
+            now + outbox.PRIVATE_TIMEOUT,
         )
     return True
 
@@ -310,19 +324,12 @@ async def view_round(session: AsyncSession, round_: Round, schedule: Schedule) -
     )
 
 
-async def _grade_entries(
-    session: AsyncSession,
-    round_: Round,
-    schedule: Schedule,
-    version: Version,
-    entries: Sequence[RoundEntry],
-    now: datetime,
-) -> list[_Result]:
+async def _grade_entries(session: AsyncSession, closing: _ClosingRound, now: datetime) -> list[_Result]:
     """Grades all answers and posts their points, except code without a verdict, which is posted with its verdict."""
-    posting = await LedgerPosting.for_round(session, round_, schedule, version.question)
+    posting = await LedgerPosting.for_round(session, closing.round, closing.schedule, closing.version.question)
     results = []
-    for entry in entries:
-        credit = await _credit_of(session, version, entry, now)
+    for entry in closing.entries:
+        credit = await _credit_of(session, closing.version, entry, now)
         if credit is not None:
             results.append(_Result(entry, credit, await posting.post(session, entry, credit)))
     return results
@@ -342,15 +349,10 @@ async def _credit_of(session: AsyncSession, version: Version, entry: RoundEntry,
     return verdict.credit
 
 
-async def _reveal(
-    session: AsyncSession,
-    round_: Round,
-    schedule: Schedule,
-    version: Version,
-    entries: Sequence[RoundEntry],
-    results: Sequence[_Result],
-    now: datetime,
+async def _build_reveal(
+    session: AsyncSession, closing: _ClosingRound, results: Sequence[_Result], now: datetime
 ) -> RevealPost:
+    round_, schedule, version, entries = closing.round, closing.schedule, closing.version, closing.entries
     spec = ScheduleSpec.model_validate(schedule.spec)
     given = [AnswerInput.model_validate(entry.answer.given) for entry in entries]
     chosen = [option for each in given for option in each.options or ()]

@@ -111,7 +111,7 @@ async def list_candidates(
         query = query.where(~is_open_in_round(workspace_id))
     same = (known.c.question_id == QuestionVersion.question_id) & (known.c.version == QuestionVersion.version)
     rows = (await session.execute(query.outerjoin(known, same))).all()
-    asked = await _times_asked(session, schedule_id) if schedule_id is not None else {}
+    history = await _times_asked(session, schedule_id) if schedule_id is not None else {}
     return [
         Candidate(
             id=str(id_),
@@ -119,8 +119,8 @@ async def list_candidates(
             level=cast(Level | None, level),
             topic=topic,
             difficulty=None if share is None else float(share),
-            last_asked=asked.get(question_id, (None, 0))[0],
-            times_asked=asked.get(question_id, (None, 0))[1],
+            last_asked=history.get(question_id, (None, 0))[0],
+            times_asked=history.get(question_id, (None, 0))[1],
         )
         for id_, question_id, kind, level, topic, share in rows
     ]
@@ -184,8 +184,8 @@ async def list_banks(session: AsyncSession, workspace_id: int) -> list[BankView]
         .order_by(BankRow.workspace_id.is_not(None), BankRow.name)
     )
     return [
-        BankView(name=name, title=title, questions=asked, unanswered=unanswered, retired=gone, waiting=waiting)
-        for name, title, asked, unanswered, gone, waiting in rows
+        BankView(name=name, title=title, questions=askable, unanswered=unanswered, retired=gone, waiting=waiting)
+        for name, title, askable, unanswered, gone, waiting in rows
     ]
 
 

@@ -23,7 +23,7 @@ BATCH = 1000
 
 T = TypeVar("T")
 
-_SAID = ("question_id", "kind", "level", "topic", "answered", "family", "digest", "body")
+_COPIED_COLUMNS = ("question_id", "kind", "level", "topic", "answered", "family", "digest", "body")
 """Columns that a copied version keeps."""
 
 
@@ -201,12 +201,12 @@ async def copy_versions(session: AsyncSession, copies: Iterable[tuple[int, int, 
                 tuple_(QuestionVersion.question_id, QuestionVersion.version).in_(number), QuestionVersion.drawing == 0
             )
         )
-        said = [
-            {name: getattr(row, name) for name in _SAID} | {"version": number[row.question_id, row.version]}
+        copied = [
+            {name: getattr(row, name) for name in _COPIED_COLUMNS} | {"version": number[row.question_id, row.version]}
             for row in rows
         ]
-        made = await add_versions(session, [{**row, "created_at": now} for row in said])
-        found.update(zip((row["question_id"] for row in said), made, strict=True))
+        made = await add_versions(session, [{**row, "created_at": now} for row in copied])
+        found.update(zip((row["question_id"] for row in copied), made, strict=True))
     return found
 
 

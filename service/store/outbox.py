@@ -6,6 +6,7 @@ Retries are in `service.rounds.delivery`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -20,39 +21,45 @@ PRIVATE_TIMEOUT = timedelta(days=1)
 """How long a message that belongs to no slot is retried."""
 
 
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """A message to a channel, or with `member_id` to one person."""
+
+    key: str
+    """Unique: a second message with this key is not added."""
+    body: QuestionPost | RevealPost | VerdictNote | Notice
+    workspace_id: int
+    channel_id: int | None = None
+    member_id: int | None = None
+    chat_id: int | None = None
+    """Preferred chat of a private message."""
+    round_id: int | None = None
+
+
 async def enqueue(
-    session: AsyncSession,
-    key: str,
-    body: QuestionPost | RevealPost | VerdictNote | Notice,
-    *,
-    workspace_id: int,
-    channel_id: int | None,
-    due_at: datetime,
-    give_up_at: datetime | None = None,
-    member_id: int | None = None,
-    chat_id: int | None = None,
-    round_id: int | None = None,
+    session: AsyncSession, message: NewMessage, due_at: datetime, give_up_at: datetime | None = None
 ) -> bool:
     """Adds a message to post exactly once. Returns False, changing nothing, if the key exists or there is no
     recipient.
 
-    A private message goes to the chat `chat_id` if the member is known there, or else to their oldest chat.
+    A private message goes to its preferred chat if the member is known there, or else to their oldest chat.
     """
-    if member_id is not None:
-        chat_id = await _chat_of(session, member_id, chat_id)
-    elif channel_id is not None:
-        chat_id = await session.scalar(select(Channel.chat_id).where(Channel.id == channel_id))
+    chat_id = message.chat_id
+    if message.member_id is not None:
+        chat_id = await _chat_of(session, message.member_id, chat_id)
+    elif message.channel_id is not None:
+        chat_id = await session.scalar(select(Channel.chat_id).where(Channel.id == message.channel_id))
     if chat_id is None:
         return False
     values: dict[str, Any] = {
-        "key": key,
-        "kind": body.kind,
-        "body": body.model_dump(mode="json"),
-        "workspace_id": workspace_id,
+        "key": message.key,
+        "kind": message.body.kind,
+        "body": message.body.model_dump(mode="json"),
+        "workspace_id": message.workspace_id,
         "chat_id": chat_id,
-        "channel_id": channel_id,
-        "member_id": member_id,
-        "round_id": round_id,
+        "channel_id": message.channel_id,
+        "member_id": message.member_id,
+        "round_id": message.round_id,
         "due_at": due_at,
         "not_before": due_at,
         "give_up_at": give_up_at,

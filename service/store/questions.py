@@ -77,6 +77,6 @@ def _select() -> Select[QuestionVersion, str, str, int, dict[str, Any] | None]:
 def _read(row: Row[QuestionVersion, str, str, int, dict[str, Any] | None]) -> Version:
     found, title, licence, current, place = row
     question = from_data(found.body)
-    stands = place if place and found.version == current else found.body["place"]
-    said = f"{PurePath(stands['source']).name}, line {stands['line']}"
-    return Version(found.id, found.question_id, found.version, title, licence, question, said)
+    found_at = place if place and found.version == current else found.body["place"]
+    location = f"{PurePath(found_at['source']).name}, line {found_at['line']}"
+    return Version(found.id, found.question_id, found.version, title, licence, question, location)

@@ -45,12 +45,12 @@ async def create(
 
 
 async def find_in_workspace(
-    session: AsyncSession, workspace_id: int, round_id: int, *, share: bool = False
+    session: AsyncSession, workspace_id: int, round_id: int, *, lock: bool = False
 ) -> tuple[Round, Schedule] | None:
-    """Returns a posted round of this workspace and its schedule. With `share` it cannot close until the transaction
+    """Returns a posted round of this workspace and its schedule. With `lock` it cannot close until the transaction
     ends."""
     query = _asked().where(Round.id == round_id, Schedule.workspace_id == workspace_id)
-    if share:
+    if lock:
         query = query.with_for_update(of=Round, read=True)
     row = (await session.execute(query.execution_options(populate_existing=True))).one_or_none()
     return None if row is None else (row[0], row[1])

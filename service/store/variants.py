@@ -65,13 +65,13 @@ async def add(
 async def pick_for_round(session: AsyncSession, workspace_id: int, version_id: int) -> int:
     """Returns the version to ask in a round: for a family, a variant new to the workspace or the one asked longest
     ago."""
-    asked = (
+    last_asked = (
         select(func.max(Round.id))
         .join(Schedule, Schedule.id == Round.schedule_id)
         .where(Schedule.workspace_id == workspace_id, Round.version_id == Variant.id)
         .scalar_subquery()
     )
-    return await _first(session, version_id, asked.asc().nulls_first(), Variant.drawing)
+    return await _first(session, version_id, last_asked.asc().nulls_first(), Variant.drawing)
 
 
 async def pick_for_practice(session: AsyncSession, member_id: int, version_id: int) -> int:

@@ -212,8 +212,10 @@ async def test_a_chat_with_many_channels_holds_up_no_other(road: Road, clock: Cl
             for number in range(channels):
                 caller = await resolve_caller(session, who, Where(channel=f"{workspace}-{number}"), clock.now)
                 body = Notice(title="News", text="Of all kinds.")
-                made = {"workspace_id": caller.workspace_id, "channel_id": caller.channel_id, "due_at": clock.now}
-                assert await outbox.enqueue(session, f"{workspace}:{number}", body, **made)  # type: ignore[arg-type]
+                message = outbox.NewMessage(
+                    f"{workspace}:{number}", body, caller.workspace_id, channel_id=caller.channel_id
+                )
+                assert await outbox.enqueue(session, message, clock.now)
     first = await road.client.outbox_claim("web", limit=2)
     rest = await road.client.outbox_claim("web", limit=20)
     assert [each.channel for each in first] == ["large-0", "small-0"]
@@ -274,11 +276,13 @@ class Couriers(RuleBasedStateMachine):
             key = f"{id(self)}:{number}"
             await outbox.enqueue(
                 session,
-                key,
-                Notice(title=str(number), text=""),
-                workspace_id=caller.workspace_id,
-                channel_id=caller.channel_id,
-                due_at=self.now,
+                outbox.NewMessage(
+                    key=key,
+                    body=Notice(title=str(number), text=""),
+                    workspace_id=caller.workspace_id,
+                    channel_id=caller.channel_id,
+                ),
+                self.now,
             )
 
     @precondition(lambda self: self.left)
@@ -322,9 +326,8 @@ class Couriers(RuleBasedStateMachine):
 
     async def _failed(self, delivery: Delivery, uncertain: bool) -> None:
         async with self.sessions.begin() as session:
-            await rounds_delivery.mark_failed(
-                session, delivery.id, delivery.attempt, "no", self.now, uncertain=uncertain
-            )
+            failure = rounds_delivery.FailedAttempt(delivery.attempt, "no", uncertain)
+            await rounds_delivery.mark_failed(session, delivery.id, failure, self.now)
 
     @rule(seconds=st.sampled_from([3, 31, 400]))
     def wait(self, seconds: int) -> None:
