@@ -1,4 +1,4 @@
-"""Key points: identifiers and numbers match whole or not at all, words of prose by their stem."""
+"""Key points: identifiers and numbers match whole, words of prose by their stem."""
 
 from __future__ import annotations
 

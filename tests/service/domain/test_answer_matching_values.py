@@ -1,4 +1,4 @@
-"""Values as people type them: generously read, exactly compared."""
+"""Typed values are parsed leniently and compared exactly."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ values = st.recursive(
 
 
 @given(values)
-def test_what_python_prints_is_read_back_the_same(value: object) -> None:
+def test_values_printed_by_python_are_parsed_back(value: object) -> None:
     assert matches_value(parse_value(repr(value)), repr(value))
 
 
@@ -142,7 +142,7 @@ def test_not_the_same(key: str, typed: str) -> None:
         ("\0", "is not a Python value"),
     ],
 )
-def test_no_value_says_why_and_what_to_write(typed: str, said: str) -> None:
+def test_an_invalid_value_is_rejected_with_a_fix(typed: str, said: str) -> None:
     with pytest.raises(ValueError) as error:
         parse_value(typed)
     assert said in str(error.value)

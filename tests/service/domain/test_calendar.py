@@ -1,4 +1,4 @@
-"""Slots in every zone's gaps and folds, catching up after an outage, and the bounds of a board's periods."""
+"""Slots in every zone's gaps and folds, catching up after an outage, and the bounds of periods."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def utc(text: str) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A zone's clocks going from `before` to `after` UTC at `instant` (naive UTC)."""
+    """A zone's clocks changing from `before` to `after` UTC at `instant` (naive UTC)."""
 
     instant: datetime
     before: timedelta
@@ -63,7 +63,7 @@ class Change:
         return self.before, self.after, (self.instant + self.before).time()
 
     def first(self, wall: datetime) -> datetime:
-        """Worked out from the offsets alone: the first time the clocks show `wall`, or else the end of the gap."""
+        """Returns the first time the clocks show `wall`, or the end of the gap, computed from the offsets alone."""
         if wall - self.before < self.instant:
             return wall - self.before
         if wall - self.after >= self.instant:
@@ -76,7 +76,7 @@ class Change:
         return self.instant + self.before <= midnight and midnight + DAY <= self.instant + self.after
 
     def edges(self) -> set[time]:
-        """Wall times in, at and beside what is left out or shown twice."""
+        """Wall times in, at and next to the gap or fold."""
         ends = sorted((self.instant + self.before, self.instant + self.after))
         middle = ends[0] + (ends[1] - ends[0]) / 2
         near = [end + n * MINUTE for end in (*ends, middle) for n in (-1, 0, 1)]
@@ -111,12 +111,12 @@ def _turn(zone: ZoneInfo, low: datetime, before: timedelta) -> datetime:
 
 @lru_cache(maxsize=1)
 def kinds_of_change() -> dict[str, list[Change]]:
-    """Per zone one change of every kind it ever had: by how much, and at what local time."""
+    """Returns for each zone one change of every kind it ever had: by how much, and at what local time."""
     return {name: list({change.kind: change for change in changes(ZoneInfo(name))}.values()) for name in ZONES}
 
 
 def is_alone(zone: ZoneInfo, change: Change) -> bool:
-    """Whether no other change lies close enough to blur this one."""
+    """Returns whether no other change is close enough to interfere."""
     far = 4 * DAY
     return offset(zone, change.instant - far) == change.before and offset(zone, change.instant + far) == change.after
 
@@ -333,7 +333,7 @@ def test_an_unknown_zone_is_named_with_a_cure(name: str, cure: str) -> None:
     assert cure in str(error.value)
 
 
-def test_a_timetable_refuses_what_it_cannot_keep() -> None:
+def test_an_invalid_timetable_is_rejected() -> None:
     plain = daily("UTC", time(9))
     with pytest.raises(ValueError, match="Europe/Nowhere"):
         replace(plain, zone="Europe/Nowhere")

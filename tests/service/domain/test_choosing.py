@@ -1,4 +1,4 @@
-"""Choosing: no repeats, balance, difficulty, and that nothing but the input decides."""
+"""Choosing questions: no repeats, balance, difficulty, and nothing but the input decides."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def bank(per_cell: int, topics: Sequence[str] = TOPICS, of: Sequence[Level] = LE
 def play(
     questions: Sequence[Candidate], rounds: int, asks: ScheduleFilter, history: Sequence[PastRound] = ()
 ) -> tuple[list[PastRound], list[ChosenQuestion]]:
-    """Chooses for `rounds` days one after another, as a schedule would."""
+    """Chooses questions for `rounds` consecutive days, as a schedule would."""
     by_id = {question.id: question for question in questions}
     asked, choices = list(history), []
     for number in range(rounds):
@@ -192,7 +192,7 @@ def test_after_hard_rounds_an_easy_one() -> None:
     assert choice.id in ("q9", "q10")
 
 
-def test_what_was_asked_less_comes_first() -> None:
+def test_questions_asked_less_come_first() -> None:
     questions = [Candidate(f"q{n}", "choice", "mid", "data", times_asked=n) for n in (3, 1, 2)]
     choice = choose_question(questions, [], ScheduleFilter(), "seed", START)
     assert choice is not None

@@ -1,4 +1,4 @@
-"""Choices made of imported prose: in the bank with their question, held where that is wished, and known as made."""
+"""Choices generated from imported prose: stored with their question, held on request, and marked as generated."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ async def test_a_bank_written_for_us_has_none(stage: Stage) -> None:
     assert (await bring(stage, "use", native)).generated == 0
 
 
-async def test_held_ones_wait_until_they_are_approved(stage: Stage) -> None:
+async def test_held_questions_wait_for_approval(stage: Stage) -> None:
     ada = await stage.caller(admin=True)
     view = await bring(stage, "hold", workspace_id=ada.workspace_id)
     assert view.waiting == view.generated >= 4
@@ -92,7 +92,7 @@ async def test_held_ones_wait_until_they_are_approved(stage: Stage) -> None:
         await moderation.approve(stage.session, ada.workspace_id, "all")
 
 
-async def test_what_waits_for_everybody_is_the_operators_to_approve(stage: Stage) -> None:
+async def test_only_the_operator_approves_questions_of_shared_banks(stage: Stage) -> None:
     ada = await stage.caller(admin=True)
     view = await bring(stage, "hold")
     with pytest.raises(NotFound):
@@ -100,7 +100,7 @@ async def test_what_waits_for_everybody_is_the_operators_to_approve(stage: Stage
     assert await moderation.approve(stage.session, None, "all") == view.generated
 
 
-async def test_a_new_import_keeps_what_was_approved_and_holds_what_is_new(stage: Stage) -> None:
+async def test_a_new_import_keeps_approvals_and_holds_new_questions(stage: Stage) -> None:
     ada = await stage.caller()
     view = await bring(stage, "hold")
     await moderation.approve(stage.session, None, "what-is-a-mutex-which")
@@ -128,7 +128,7 @@ async def test_switching_them_off_retires_them_and_an_undo_brings_them_back(stag
     assert len(made_of(await asked_ids(stage, ada.workspace_id))) == view.generated
 
 
-async def test_an_authors_own_question_of_that_id_stands(stage: Stage) -> None:
+async def test_an_authors_question_with_that_id_is_kept(stage: Stage) -> None:
     read = document()
     named = dataclasses.replace(read.bank.questions[0], id="what-is-a-mutex-which")
     bank = dataclasses.replace(read.bank, questions=(named, *read.bank.questions[1:]))

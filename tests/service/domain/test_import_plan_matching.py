@@ -1,4 +1,4 @@
-"""Aligning: questions keep their ids and histories through edits and moves, and different ones never share any."""
+"""Questions keep their ids and histories through edits and moves, and different questions never share any."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROMPTS = (
 
 
 def written(*prompts: str, **more: object) -> tuple[Question, ...]:
-    """A document of questions without ids of their own."""
+    """Returns a document of questions without ids."""
     made = [
         Question("", "open", prompt, SourceLocation("a.md", 10 * number, 10 * number + 5), f"As it is with {prompt}")
         for number, prompt in enumerate(prompts, 1)
@@ -33,7 +33,7 @@ def written(*prompts: str, **more: object) -> tuple[Question, ...]:
 
 
 def kept(*questions: Question, retired: Sequence[str] = ()) -> tuple[list[StoredQuestion], dict[int, Question]]:
-    """The same as a bank has them, numbered from 100."""
+    """Returns the same questions as stored in a bank, with row ids from 100."""
     stored = [
         StoredQuestion(number, one.id, 1, digest_of(one), one.id in retired, place_data(one))
         for number, one in enumerate(questions, 100)
@@ -42,7 +42,7 @@ def kept(*questions: Question, retired: Sequence[str] = ()) -> tuple[list[Stored
 
 
 def rows(document: Sequence[Question], bank: tuple[list[StoredQuestion], dict[int, Question]]) -> list[int | None]:
-    """The row each question of the document is; None for a new one."""
+    """Returns the matched row of each question of the document, or None for a new one."""
     stored, texts = bank
     matched = QuestionMatcher(document, stored).match(texts)
     keys = [question.id for question, _ in matched.pairs]
@@ -147,7 +147,7 @@ def test_an_alias_is_as_good_as_the_id() -> None:
     assert rows([after], ([stored], {})) == [100]
 
 
-def test_what_a_document_dropped_comes_back_under_its_id() -> None:
+def test_a_question_that_returns_to_a_document_keeps_its_id() -> None:
     bank = kept(*written(*PROMPTS), retired=[written(PROMPTS[2])[0].id])
     assert rows(written(*PROMPTS), bank) == [100, 101, 102, 103, 104]
 
@@ -176,7 +176,7 @@ def test_another_order_is_the_same_questions(prompts: list[str]) -> None:
 
 
 class TestDigest:
-    """What a question says, wherever it stands."""
+    """The digest of a question, wherever it is in the document."""
 
     def test_it_is_the_same_after_edits_around_the_question(self) -> None:
         before = question(code_blocks=(CodeBlock("x", "python", 4),), number="1", section=("Basics",))
@@ -200,5 +200,5 @@ class TestDigest:
         ],
         ids=lambda change: next(iter(change)),
     )
-    def test_it_differs_when_what_is_asked_or_right_differs(self, change: dict[str, object]) -> None:
+    def test_the_digest_differs_if_the_question_or_the_key_differs(self, change: dict[str, object]) -> None:
         assert digest_of(question(**change)) != digest_of(question())  # type: ignore[arg-type]

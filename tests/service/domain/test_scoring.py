@@ -1,4 +1,4 @@
-"""Credit for every kind of answer, and points that only ever go the right way."""
+"""Credit for every kind of answer, and points that only ever change in the right direction."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def question(kind: Kind, **fields: object) -> Question:
 
 
 def choice(right: str, wrong: str) -> Question:
-    """A question whose options are single letters."""
+    """Returns a question whose options are single letters."""
     options = [Option(letter, letter, letter in right) for letter in right + wrong]
     return question("choice", options=tuple(options))
 
@@ -272,7 +272,7 @@ def test_the_total_is_the_sum_and_the_bonus_is_bounded(
 
 
 @pytest.mark.parametrize("bad", [-0.01, 1.01, float("nan"), float("inf")])
-def test_what_is_no_share_is_refused(bad: float) -> None:
+def test_an_invalid_share_is_rejected(bad: float) -> None:
     with pytest.raises(ValueError, match=r"credit of .* lies between 0 and 1"):
         compute_points("choice", "mid", None, bad, None)
     with pytest.raises(ValueError, match=r"difficulty of .* lies between 0 and 1"):

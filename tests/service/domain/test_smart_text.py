@@ -1,4 +1,4 @@
-"""What chat clients do to code is undone, and programs that are fine are left alone."""
+"""Changes that chat clients make to code are undone, and valid programs stay as they are."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_left_alone(text: str) -> None:
 def test_a_program_made_handsome_means_the_same_again(data: st.DataObject) -> None:
     handsome = "".join(data.draw(st.sampled_from([char, *smart[char]])) if char in smart else char for char in PROGRAM)
     invisible = data.draw(st.integers(0, len(handsome)))
-    # Inside an entity an invisible character would break what the client itself wrote.
+    # An invisible character inside an entity would break what the client itself wrote.
     if "&" not in handsome[max(0, invisible - 5) : invisible]:
         handsome = handsome[:invisible] + "\u200b" + handsome[invisible:]
     assert ast.dump(ast.parse(undo_smart_text(handsome))) == ast.dump(ast.parse(PROGRAM))

@@ -1,4 +1,4 @@
-"""Boards: what decides between equals, and that the order of the rows does not."""
+"""Boards: how ties are broken, and that the order of rows does not matter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streaks by hand and by property: what adds, what breaks, what a freeze saves."""
+"""Streaks by example and by property: what adds, what breaks, what a freeze saves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ policies = st.builds(FreezePolicy, cap=st.integers(0, 3), earn_every=st.integers
 
 
 def after(letters: str, freezes: FreezePolicy = SHIPPED) -> Streak:
-    """The streak after rounds written as a(nswered), m(issed), e(xcused)."""
+    """Returns the streak after rounds written as a(nswered), m(issed), e(xcused)."""
     return compute_streak([LETTERS[letter] for letter in letters], freezes)
 
 
@@ -103,6 +103,6 @@ def test_restoring_a_missed_round_never_lowers_the_best(history: list[Attendance
 
 
 @pytest.mark.parametrize(("cap", "earn_every"), [(-1, 7), (2, 0)])
-def test_a_policy_that_cannot_be_kept_is_refused(cap: int, earn_every: int) -> None:
+def test_an_impossible_policy_is_rejected(cap: int, earn_every: int) -> None:
     with pytest.raises(ValueError, match="a cap of 0 turns freezes off"):
         FreezePolicy(cap, earn_every)

@@ -1,4 +1,4 @@
-"""A member's last weeks: what counts in which, and which are told."""
+"""Weekly totals: which entries count in which week, and which weeks are shown."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ def ago(days: float) -> datetime:
     return NOW - timedelta(days=days)
 
 
-def test_nobody_who_booked_nothing_has_weeks() -> None:
+def test_without_entries_there_are_no_weeks() -> None:
     assert weekly_totals((), NOW, BERLIN) == ()
 
 
-def test_a_week_sums_its_bookings_and_counts_a_corrected_round_once() -> None:
+def test_a_week_sums_its_entries_and_counts_a_corrected_round_once() -> None:
     booked = (
         LedgerEntry(ago(1), 10, round_id=1, credit=0.5),
         LedgerEntry(ago(0.5), 5, round_id=1, credit=0.5),
@@ -29,7 +29,7 @@ def test_a_week_sums_its_bookings_and_counts_a_corrected_round_once() -> None:
     assert weekly_totals(booked, NOW, BERLIN) == ((MONDAY, 22, 2, 0.5),)
 
 
-def test_weeks_between_are_told_and_those_before_the_first_are_not() -> None:
+def test_weeks_in_between_are_shown_and_those_before_the_first_are_not() -> None:
     found = weekly_totals((LedgerEntry(ago(14), 7, 1, 1.0), LedgerEntry(ago(0), 1, 2, 1.0)), NOW, BERLIN)
     assert [(week[0], week[1], week[2]) for week in found] == [
         (MONDAY - timedelta(days=14), 7, 1),
@@ -38,7 +38,7 @@ def test_weeks_between_are_told_and_those_before_the_first_are_not() -> None:
     ]
 
 
-def test_at_most_eight_weeks_are_told_and_what_is_older_counts_in_none() -> None:
+def test_at_most_eight_weeks_are_shown_and_older_entries_count_in_none() -> None:
     found = weekly_totals([LedgerEntry(ago(7 * weeks), 1, weeks, 1.0) for weeks in range(12)], NOW, BERLIN)
     assert len(found) == WEEKS
     assert found[0][0] == first_week(NOW, BERLIN) == MONDAY - timedelta(days=49)

@@ -1,4 +1,4 @@
-"""Troubles that admins are told of: once when noticed, once when over, where they can be told."""
+"""Troubles are reported to admins once when they begin and once when they are resolved, where admins can be reached."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["keyed"]
 
 
 def told(made: list[Delivery]) -> list[tuple[str, str]]:
-    """The notices about troubles: title and text."""
+    """Returns title and text of the notices about troubles."""
     return [(each.body.title, each.body.text) for each in made if of_trouble(each) and isinstance(each.body, Notice)]
 
 
@@ -33,13 +33,13 @@ def of_trouble(delivery: Delivery) -> bool:
 
 
 async def later(road: Road, clock: Clock, delta: timedelta) -> None:
-    """Time passes and the leader ticks."""
+    """Advances the clock and ticks."""
     clock.now += delta
     await road.service.tick()
 
 
 async def question_taken(two: TwoChats) -> Delivery:
-    """The question in the hand of Discord's bot, which has made all else that waited there."""
+    """Leases the question to Discord's bot, which has delivered everything else."""
     post, *others = await two.road.client.outbox_claim("discord")
     for other in others:
         await two.road.client.outbox_sent(other.id, f"m{other.id}")
@@ -49,7 +49,7 @@ async def question_taken(two: TwoChats) -> Delivery:
 
 @pytest.fixture
 async def two(road: Road, clock: Clock) -> TwoChats:
-    """A linked team whose schedule is Discord's, and its maker known in both chats; its slot was just posted."""
+    """A linked team with a schedule on Discord, whose creator is known in both chats. Its slot was just posted."""
     await road.bank(choice())
     chats = TwoChats(road, clock)
     await chats.road.client.join(chats.boss("discord"), GUILD)
@@ -63,7 +63,7 @@ async def two(road: Road, clock: Clock) -> TwoChats:
     return chats
 
 
-async def test_a_question_that_does_not_come_is_told_of_in_the_other_chat_and_once(two: TwoChats) -> None:
+async def test_a_late_question_is_reported_once_in_the_other_chat(two: TwoChats) -> None:
     await later(two.road, two.clock, LATE_AFTER - timedelta(seconds=1))
     assert told(await two.deliver("slack")) == []
     for _ in range(3):
@@ -86,7 +86,7 @@ async def test_a_question_that_does_not_come_is_told_of_in_the_other_chat_and_on
     )
 
 
-async def test_where_there_is_no_other_chat_a_trouble_that_is_over_is_told_once(road: Road, clock: Clock) -> None:
+async def test_without_another_chat_a_resolved_trouble_is_reported_once(road: Road, clock: Clock) -> None:
     await road.bank(choice())
     await road.schedule()
     await later(road, clock, timedelta(hours=1))
@@ -100,7 +100,7 @@ async def test_where_there_is_no_other_chat_a_trouble_that_is_over_is_told_once(
     assert (withdrawn.state, withdrawn.error) == ("skipped", "it was over before it could be told")
 
 
-async def test_a_late_question_that_is_given_up_is_told_of_as_that(two: TwoChats) -> None:
+async def test_a_late_question_that_is_given_up_is_reported_as_given_up(two: TwoChats) -> None:
     await later(two.road, two.clock, LATE_AFTER + CHECK_INTERVAL)
     assert [title for title, _ in told(await two.deliver("slack"))] == ["The daily question is late"]
     await later(two.road, two.clock, timedelta(hours=3))
@@ -110,7 +110,7 @@ async def test_a_late_question_that_is_given_up_is_told_of_as_that(two: TwoChats
     assert [trouble.over_at is not None for trouble in await two.road.rows(Trouble)] == [True]
 
 
-async def test_why_the_last_try_failed_is_told(two: TwoChats) -> None:
+async def test_the_notice_names_the_error_of_the_last_attempt(two: TwoChats) -> None:
     post = await question_taken(two)
     await two.road.client.outbox_failed(post.id, post.attempt, "Discord is away", uncertain=False)
     await later(two.road, two.clock, LATE_AFTER + CHECK_INTERVAL)
@@ -167,7 +167,7 @@ async def test_answers_without_a_sandbox_are_a_trouble_until_there_is_one(
     assert "A sandbox answers, 3 minutes after" in text
 
 
-async def test_an_app_that_was_removed_is_told_of_in_the_other_chat_until_it_is_back(keyed: Road, clock: Clock) -> None:
+async def test_a_removed_app_is_reported_in_the_other_chat_until_it_is_back(keyed: Road, clock: Clock) -> None:
     two = TwoChats(keyed, clock)
     mine: Installation = installation(clock)
     await keyed.bank(choice())
@@ -212,7 +212,7 @@ async def test_it_looks_now_and_then_only_and_whatever_the_clock_does(two: TwoCh
     assert [trouble.over_at for trouble in await two.road.rows(Trouble)] == [None]
 
 
-async def test_an_outage_of_many_is_told_of_some_at_a_time(road: Road, clock: Clock) -> None:
+async def test_a_large_outage_is_reported_step_by_step(road: Road, clock: Clock) -> None:
     await road.bank(choice("one"), choice("two"))
     for channel in ("one", "two"):
         await road.schedule(where=Where(channel=channel))

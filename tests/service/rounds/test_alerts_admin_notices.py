@@ -1,4 +1,4 @@
-"""Notices to admins: to whoever made the schedule, privately, where that is possible; else in its channel."""
+"""Notices go privately to the admin who made the schedule, or else to its channel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.service.twochats import GUILD, TwoChats
 
 @pytest.fixture
 async def chats(road: Road, clock: Clock) -> TwoChats:
-    """A schedule made by Boss on Discord, of a bank that runs low at once."""
+    """A schedule made by Boss on Discord, with a bank that runs low at once."""
     await road.bank(choice())
     made = TwoChats(road, clock)
     await made.schedule("discord")
@@ -24,14 +24,14 @@ def notices(made: list[Delivery]) -> list[tuple[str, str | None, str]]:
     return [(each.channel, each.member, each.body.title) for each in made if isinstance(each.body, Notice)]
 
 
-async def test_the_maker_is_told_privately_and_once(chats: TwoChats) -> None:
+async def test_the_creator_of_the_schedule_is_told_privately_and_once(chats: TwoChats) -> None:
     chats.clock.advance(hours=1)
     for _ in range(2):
         await chats.road.service.tick()
     assert notices(await chats.deliver()) == [("", "discord-boss", "The bank runs low")]
 
 
-async def test_a_post_the_channel_refuses_is_told_of_elsewhere_by_the_channels_name(chats: TwoChats) -> None:
+async def test_a_refused_post_is_reported_elsewhere_by_the_name_of_the_channel(chats: TwoChats) -> None:
     chats.clock.advance(hours=1)
     await chats.road.service.tick()
     post, low = await chats.road.client.outbox_claim("discord")
@@ -45,7 +45,7 @@ async def test_a_post_the_channel_refuses_is_told_of_elsewhere_by_the_channels_n
     assert "Missing Access. Check that the bot runs and may write in `#quiz`" in getattr(gave_up.body, "text", "")
 
 
-async def test_where_the_maker_was_forgotten_the_channel_is_told(chats: TwoChats) -> None:
+async def test_the_channel_is_told_if_the_creator_was_forgotten(chats: TwoChats) -> None:
     await chats.road.client.privacy(chats.boss("discord"), "forget", "forget")
     chats.clock.advance(hours=1)
     await chats.road.service.tick()

@@ -1,4 +1,4 @@
-"""Answers through the client: private order, changes, lateness, practice, what cannot be read, who may see what."""
+"""Answers through the client: option order, changes, late answers, practice, unreadable answers and visibility."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NINE = MONDAY + timedelta(hours=1)
 
 
 async def open_round(road: Road, clock: Clock, question: object) -> str:
-    """Ask this question in the channel; its ref."""
+    """Posts this question in the channel and returns its reference."""
     await road.bank(question)  # type: ignore[arg-type]
     await road.schedule()
     clock.now = NINE
@@ -105,7 +105,7 @@ async def test_an_answer_after_the_close_becomes_practice(road: Road, clock: Clo
     assert len(await road.rows(CardRow)) == 1
 
 
-async def test_made_before_the_close_and_arrived_after_it_counts_while_the_books_are_open(
+async def test_an_answer_made_before_the_closing_time_counts_until_the_round_is_closed(
     road: Road, clock: Clock
 ) -> None:
     ref = await open_round(road, clock, choice())
@@ -116,7 +116,7 @@ async def test_made_before_the_close_and_arrived_after_it_counts_while_the_books
     assert (await road.answer(ref, "b", at=made)).status == "late"
 
 
-async def test_late_before_the_books_are_closed_learns_nothing_yet(road: Road, clock: Clock) -> None:
+async def test_a_late_answer_before_the_close_does_not_reveal_the_key(road: Road, clock: Clock) -> None:
     ref = await open_round(road, clock, choice())
     clock.advance(hours=8)
     receipt = await road.answer(ref, "b")
@@ -143,7 +143,7 @@ async def test_a_clock_that_is_ahead_gains_nothing(road: Road, clock: Clock) -> 
         (code(), AnswerInput(text="return 2"), "a Python program"),
     ],
 )
-async def test_what_is_no_answer_is_refused_and_nothing_is_lost(
+async def test_an_invalid_answer_is_rejected_and_the_earlier_one_is_kept(
     road: Road, clock: Clock, question: object, wrong: AnswerInput, said: str
 ) -> None:
     ref = await open_round(road, clock, question)
@@ -223,7 +223,7 @@ async def test_today_says_when_the_next_one_comes(road: Road, clock: Clock) -> N
 
 async def test_only_code_questions_can_be_tried(road: Road, clock: Clock) -> None:
     ref = await open_round(road, clock, code())
-    # There is no sandbox in this test, and that is said before anything is looked up.
+    # This test has no sandbox, which is reported before anything is looked up.
     with pytest.raises(ServiceRefused) as refused:
         await road.client.try_code(road.who(), ref, "def double(x): return x")
     assert refused.value.failure.code == "no-sandbox"
@@ -231,11 +231,11 @@ async def test_only_code_questions_can_be_tried(road: Road, clock: Clock) -> Non
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 600)), min_size=1, max_size=6))
-async def test_whatever_order_answers_arrive_in_the_newest_stands(
+async def test_the_newest_answer_counts_in_any_order_of_arrival(
     road: Road, clock: Clock, presses: list[tuple[str, int]]
 ) -> None:
     name = f"Member {next(road.events)}"
-    ref = "r1"  # of the first example: they all share its round, each with a member of its own
+    ref = "r1"  # the examples share the first one's round, each with a member of its own
     if not await road.rows(Round):
         clock.now = MONDAY
         assert await open_round(road, clock, choice()) == ref

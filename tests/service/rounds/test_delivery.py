@@ -1,4 +1,4 @@
-"""The outbox: every message once and in order, whatever couriers do. A state machine plays the couriers."""
+"""The outbox delivers every message once and in order, whatever dispatchers do. A state machine plays them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ WHO = Who(platform="web", workspace="home", member="ada", name="Ada")
 
 
 async def posted(road: Road, clock: Clock) -> None:
-    """A question waits in the outbox, and the notice that the bank runs low."""
+    """Fills the outbox with a question and the notice that the bank runs low."""
     await road.bank(choice())
     await road.schedule()
     clock.now = NINE
@@ -46,7 +46,7 @@ async def posted(road: Road, clock: Clock) -> None:
 
 
 async def question_of(road: Road) -> Delivery:
-    """Claim what waits: notices are delivered, the question is held."""
+    """Claims all messages, delivers the notices and holds the question."""
     claimed = {each.body.kind: each for each in await road.claim()}
     if notice := claimed.get("notice"):
         await road.client.outbox_sent(notice.id, "notice")
@@ -57,7 +57,7 @@ async def states(road: Road) -> dict[str, str]:
     return {row.key: row.state for row in await road.rows(Outbox)}
 
 
-async def test_a_message_is_leased_to_one_courier(road: Road, clock: Clock) -> None:
+async def test_a_message_is_leased_to_one_dispatcher(road: Road, clock: Clock) -> None:
     await posted(road, clock)
     claims = await asyncio.gather(*(road.claim() for _ in range(6)))
     claimed = [delivery.key for claim in claims for delivery in claim]
@@ -74,7 +74,7 @@ async def test_a_lease_that_ends_brings_the_message_back_as_uncertain(road: Road
     assert (first.uncertain, again.uncertain, again.attempt, again.key) == (False, True, 2, first.key)
 
 
-async def test_what_certainly_failed_is_tried_again_without_looking(road: Road, clock: Clock) -> None:
+async def test_a_certain_failure_is_retried_without_looking(road: Road, clock: Clock) -> None:
     await posted(road, clock)
     delivery = await question_of(road)
     await road.client.outbox_failed(delivery.id, delivery.attempt, "connection refused", uncertain=False)
@@ -84,9 +84,7 @@ async def test_what_certainly_failed_is_tried_again_without_looking(road: Road, 
     assert not again.uncertain
 
 
-async def test_a_courier_that_comes_after_its_lease_changes_nothing_of_the_next_attempt(
-    road: Road, clock: Clock
-) -> None:
+async def test_a_dispatcher_with_an_expired_lease_does_not_affect_the_next_attempt(road: Road, clock: Clock) -> None:
     await posted(road, clock)
     first = await question_of(road)
     clock.advance(seconds=30)
@@ -97,7 +95,7 @@ async def test_a_courier_that_comes_after_its_lease_changes_nothing_of_the_next_
     assert (await states(road))[first.key] == "sent"
 
 
-async def test_what_may_have_arrived_is_looked_for(road: Road, clock: Clock) -> None:
+async def test_an_uncertain_message_is_looked_for(road: Road, clock: Clock) -> None:
     await posted(road, clock)
     delivery = await question_of(road)
     await road.client.outbox_failed(delivery.id, delivery.attempt, "timed out", uncertain=True)
@@ -106,7 +104,7 @@ async def test_what_may_have_arrived_is_looked_for(road: Road, clock: Clock) -> 
     assert (await question_of(road)).uncertain
 
 
-async def test_the_waits_grow_and_a_platforms_own_wish_is_kept(road: Road, clock: Clock) -> None:
+async def test_retry_delays_grow_and_a_platforms_delay_is_kept(road: Road, clock: Clock) -> None:
     await posted(road, clock)
     waits = []
     for _ in range(4):
@@ -124,7 +122,7 @@ async def test_the_waits_grow_and_a_platforms_own_wish_is_kept(road: Road, clock
     assert (await question_of(road)).attempt == 6
 
 
-async def test_a_reveal_waits_for_its_question_and_stands_in_its_thread(road: Road, clock: Clock) -> None:
+async def test_a_reveal_waits_for_its_question_and_goes_into_its_thread(road: Road, clock: Clock) -> None:
     await posted(road, clock)
     question = await question_of(road)
     await road.client.outbox_failed(question.id, question.attempt, "timed out", uncertain=True)
@@ -139,7 +137,7 @@ async def test_a_reveal_waits_for_its_question_and_stands_in_its_thread(road: Ro
     assert reveal.reply_to == "found-it"
 
 
-async def test_a_post_that_is_not_made_in_time_is_given_up_and_said_once(road: Road, clock: Clock) -> None:
+async def test_a_post_not_made_in_time_is_given_up_and_reported_once(road: Road, clock: Clock) -> None:
     await posted(road, clock)
     clock.advance(hours=2)
     await road.service.tick()
@@ -164,7 +162,7 @@ async def test_a_round_that_was_answered_outlives_its_post(road: Road, clock: Cl
     assert reveal.reply_to is None
 
 
-async def test_what_never_can_be_made_is_given_up_at_once(road: Road, clock: Clock) -> None:
+async def test_a_final_failure_is_given_up_at_once(road: Road, clock: Clock) -> None:
     await posted(road, clock)
     delivery = await question_of(road)
     await road.client.outbox_failed(
@@ -195,7 +193,7 @@ async def test_the_first_reference_stays(road: Road, clock: Clock) -> None:
     assert (row.state, row.message_ref, row.error) == ("sent", "first", None)
 
 
-async def test_a_delivery_nobody_knows_is_not_found(road: Road) -> None:
+async def test_an_unknown_delivery_is_not_found(road: Road) -> None:
     with pytest.raises(ServiceRefused, match="no delivery 7"):
         await road.client.outbox_sent(7, "m")
 
@@ -222,7 +220,7 @@ async def test_a_chat_with_many_channels_holds_up_no_other(road: Road, clock: Cl
     assert [each.channel for each in rest] == [f"large-{number}" for number in range(1, 5)]
 
 
-async def test_a_waiting_courier_is_woken(road: Road, clock: Clock, settings: Settings) -> None:
+async def test_a_waiting_dispatcher_is_notified(road: Road, clock: Clock, settings: Settings) -> None:
     await road.bank(choice())
     await road.schedule()
     clock.now = NINE
@@ -238,17 +236,18 @@ async def test_waiting_for_nothing_ends(road: Road) -> None:
 
 
 class Couriers(RuleBasedStateMachine):
-    """Several channels' messages, couriers that crash, fail, succeed or never say so; the clock moves on."""
+    """Dispatchers that crash, fail, succeed or never report, for messages of several channels, while the clock
+    advances."""
 
     url = ""
-    """Of the database of the test."""
+    """URL of the test's database."""
 
     def __init__(self) -> None:
         super().__init__()
         self.loop = asyncio.new_event_loop()
         self.now = MONDAY
         self.made: dict[str, list[str]] = {}
-        """Per channel what stands in it, in order."""
+        """Messages in each channel, in order."""
         self.held: list[Delivery] = []
         self.left = 0
         self.engine = make_engine(self.url)
@@ -302,7 +301,7 @@ class Couriers(RuleBasedStateMachine):
     @precondition(lambda self: self.held)
     @rule(data=st.data(), reports=st.booleans())
     def post(self, data: st.DataObject, reports: bool) -> None:
-        """A courier makes a message, unless it is uncertain and found; perhaps it dies before it can say so."""
+        """Posts a message, unless it is uncertain and found. The dispatcher may crash before it reports."""
         delivery = self.held.pop(data.draw(st.integers(0, len(self.held) - 1)))
         if not self._in_time(delivery):
             return
@@ -321,7 +320,8 @@ class Couriers(RuleBasedStateMachine):
     def fail(self, data: st.DataObject) -> None:
         delivery = self.held.pop(data.draw(st.integers(0, len(self.held) - 1)))
         if self._in_time(delivery):
-            # A courier that looked and did not find it knows it is not there; one that found it would say sent.
+            # A dispatcher that looked and did not find the message knows it is absent; one that found it reports it as
+            # sent.
             self.run(self._failed(delivery, delivery.key in self.made.get(delivery.channel, [])))
 
     async def _failed(self, delivery: Delivery, uncertain: bool) -> None:
@@ -333,7 +333,7 @@ class Couriers(RuleBasedStateMachine):
     def wait(self, seconds: int) -> None:
         self.now += timedelta(seconds=seconds)
         if seconds > rounds_delivery.LEASE.total_seconds():
-            # Couriers' own limits are shorter than the lease: what they held is dead.
+            # Dispatchers give up sooner than the lease, so their messages are lost.
             self.held = []
 
     def _in_time(self, delivery: Delivery) -> bool:
@@ -351,7 +351,7 @@ class Couriers(RuleBasedStateMachine):
         self.loop.close()
 
 
-def test_couriers_that_die_and_fail_make_every_message_once_and_in_order(
+def test_crashing_and_failing_dispatchers_post_every_message_once_and_in_order(
     database_url: str,
 ) -> None:
     machine: type[Couriers] = type("CouriersHere", (Couriers,), {"url": database_url})
@@ -363,7 +363,7 @@ def test_couriers_that_die_and_fail_make_every_message_once_and_in_order(
     )
 
 
-async def test_a_question_given_up_is_not_posted_by_a_courier_that_comes_too_late(road: Road, clock: Clock) -> None:
+async def test_a_question_given_up_is_not_posted_by_a_late_dispatcher(road: Road, clock: Clock) -> None:
     await posted(road, clock)
     clock.advance(hours=3)
     assert [each for each in await road.claim() if isinstance(each.body, QuestionPost)] == []

@@ -1,4 +1,4 @@
-"""Code answers: judged once and told once, in the real sandbox where one can be; a failing one costs nothing."""
+"""Code answers are judged and reported once, in the real sandbox where possible. A failing sandbox costs nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NINE = MONDAY + timedelta(hours=1)
 
 
 class BrokenSandbox:
-    """A sandbox whose every run fails, as one does whose machine is out of memory."""
+    """A sandbox in which every run fails, as on a machine without memory."""
 
     def __init__(self) -> None:
         self.runs = 0
@@ -42,7 +42,9 @@ class BrokenSandbox:
 
 
 @pytest.mark.sandbox
-async def test_code_is_judged_told_booked_and_tried(settings: Settings, clock: Clock, sandbox: SandboxClient) -> None:
+async def test_code_is_judged_reported_graded_and_tried(
+    settings: Settings, clock: Clock, sandbox: SandboxClient
+) -> None:
     async with build(settings, clock, sandbox).running() as service:
         road = road_with(service)
         ref = await code_asked(road, clock)
@@ -57,7 +59,7 @@ async def test_code_is_judged_told_booked_and_tried(settings: Settings, clock: C
         assert (await road.answer(ref, RIGHT, "Ada")).status == "judging"
         await road.answer(ref, AnswerInput(code="def double(x:\n"), "Bob")
         await service.jobs.run_pending()
-        # They were judged side by side, so either may be told first.
+        # They were judged side by side, so either can be reported first.
         found = {note.verdict.verdict: note.verdict.credit for note in await verdict_notes(road)}
         assert found == {"accepted": 1.0, "invalid": 0.0}
 
@@ -73,7 +75,7 @@ async def test_code_is_judged_told_booked_and_tried(settings: Settings, clock: C
 
 
 @pytest.mark.sandbox
-async def test_a_verdict_after_the_close_is_booked_when_it_comes(
+async def test_points_of_a_verdict_after_the_close_are_posted_with_it(
     settings: Settings, clock: Clock, sandbox: SandboxClient
 ) -> None:
     async with build(settings, clock, sandbox).running() as service:
@@ -86,7 +88,7 @@ async def test_a_verdict_after_the_close_is_booked_when_it_comes(
         assert (reveal.answers, reveal.points) == (1, ())
         assert await road.rows(Ledger) == []
         await service.jobs.run_pending()
-        # Two verdicts, and only the answer that stands is booked.
+        # Two verdicts, but only the current answer gets points.
         assert [(row.points, row.credit) for row in await road.rows(Ledger)] == [(10, 1.0)]
         assert len(await road.rows(VerdictRow)) == 2
 
@@ -131,7 +133,7 @@ async def test_practiced_and_late_code_is_told_with_its_key(
     ("device", "verdict", "message", "note"),
     [("both", "accepted", "", NO_GPU), ("cuda", "system error", NEEDS_GPU, "")],
 )
-async def test_without_a_gpu_the_cpu_s_verdict_stands_or_it_is_told_at_once_and_costs_nothing(
+async def test_without_a_gpu_the_verdict_of_the_cpu_counts_or_the_failure_is_reported_at_once_and_costs_nothing(
     settings: Settings, clock: Clock, sandbox: SandboxClient, device: Device, verdict: str, message: str, note: str
 ) -> None:
     if "cuda" in (await sandbox.until_ready()).devices:
@@ -143,7 +145,7 @@ async def test_without_a_gpu_the_cpu_s_verdict_stands_or_it_is_told_at_once_and_
         await road.bank(replace(asked, task=replace(asked.task, device=device)))
         await road.schedule()
         clock.now = NINE
-        # One was there a moment ago, or nothing would be asked that needs it.
+        # A GPU must have been seen, or the question would not be asked.
         async with service.sessions.begin() as session:
             await monitoring.record_devices(session, {"cuda"}, NINE, NINE)
         ref = next(body.ref for body in await road.ticked() if isinstance(body, QuestionPost))
@@ -156,7 +158,7 @@ async def test_without_a_gpu_the_cpu_s_verdict_stands_or_it_is_told_at_once_and_
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-async def test_a_failing_sandbox_is_tried_again_and_then_told_gently(
+async def test_a_failing_sandbox_is_retried_and_then_reported_to_the_author(
     settings: Settings, clock: Clock, is_there: bool
 ) -> None:
     sandbox = BrokenSandbox() if is_there else None
@@ -174,7 +176,7 @@ async def test_a_failing_sandbox_is_tried_again_and_then_told_gently(
         assert note.verdict.message == grading.SYSTEM_ERROR_TEXT
         clock.advance(hours=8)
         (reveal,) = [body for body in await road.ticked() if isinstance(body, RevealPost)]
-        # It costs nothing: not judged, not booked, and the streak goes on.
+        # It costs nothing: no verdict, no points, and the streak continues.
         assert (reveal.answers, reveal.points) == (1, ())
         assert await road.rows(VerdictRow) == []
         assert await road.rows(Ledger) == []
@@ -194,7 +196,7 @@ async def test_the_job_is_deferred_with_the_answer_or_not_at_all(road: Road, clo
     assert job.task_kwargs == {"answer_id": answer.id, "event_id": answer.event_id}
     await road.service.jobs.run_pending()
     (job,) = await manager.list_jobs_async()
-    # No sandbox here: it waits for its next attempt.
+    # Without a sandbox it waits for its next attempt.
     assert (job.status, job.attempts) == ("todo", 1)
 
 
@@ -211,7 +213,7 @@ async def test_trying_something_that_is_no_code_is_refused(settings: Settings, c
 
 
 @pytest.mark.sandbox
-async def test_whoever_asked_to_be_forgotten_meanwhile_is_not_judged_and_the_channel_hears_nothing(
+async def test_an_answer_of_a_member_forgotten_meanwhile_is_not_judged_or_reported(
     settings: Settings, clock: Clock, sandbox: SandboxClient
 ) -> None:
     async with build(settings, clock, sandbox).running() as service:

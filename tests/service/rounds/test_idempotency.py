@@ -1,4 +1,4 @@
-"""An event is answered once, whoever sends it how often; what is rolled back is done again."""
+"""An event is processed once, however often and by whomever it is sent. A rolled-back event is processed again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queue's worker outlives a database that goes away, and hears of jobs at once when it is back."""
+"""The queue's worker survives a database that goes away, and receives jobs at once when it is back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATIENCE_S = 60
 
 
 class Judged:
-    """The answers that were judged, waited for."""
+    """Collects the judged answers and waits for them."""
 
     def __init__(self) -> None:
         self.answers: asyncio.Queue[int] = asyncio.Queue()
@@ -34,7 +34,7 @@ class Judged:
 
 
 async def nothing(*given: object) -> None:
-    """What these tests have no use for."""
+    """Does nothing."""
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ async def jobs(database_url: str, judged: Judged) -> AsyncIterator[Jobs]:
 
 @contextlib.asynccontextmanager
 async def away(database_url: str) -> AsyncIterator[None]:
-    """The database ends every connection and takes none, until the block ends."""
+    """Ends every connection to the database and rejects new ones until the block exits."""
     name = str(conninfo_to_dict(libpq_url(database_url))["dbname"])
     beside = make_conninfo(libpq_url(database_url), dbname="postgres")
     allow = sql.SQL("alter database {} allow_connections {}")
@@ -65,7 +65,7 @@ async def away(database_url: str) -> AsyncIterator[None]:
 
 
 async def listening(database_url: str) -> int:
-    """The connection on which a worker hears of new jobs, waited for."""
+    """Waits for the connection on which a worker listens for new jobs."""
     query = "select pid from pg_stat_activity where datname = current_database() and query ilike 'listen%%'"
     async with await psycopg.AsyncConnection.connect(libpq_url(database_url), autocommit=True) as connection:
         async with asyncio.timeout(PATIENCE_S):
@@ -88,8 +88,8 @@ async def test_a_worker_whose_database_went_away_works_and_listens_again(
     assert await judged.next() == 2
 
 
-async def test_a_job_that_a_worker_lost_sight_of_is_taken_up(database_url: str, jobs: Jobs, judged: Judged) -> None:
-    """As one whose start was written when the connection broke, so that the living worker never heard of it."""
+async def test_a_job_lost_by_its_worker_is_picked_up(database_url: str, jobs: Jobs, judged: Judged) -> None:
+    """For example a job whose start was recorded as the connection broke, so that its worker never received it."""
     await listening(database_url)
     lost = """
         with job as (

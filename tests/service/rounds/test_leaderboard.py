@@ -1,4 +1,4 @@
-"""Boards: which bookings count, who is left out, whose streak it is."""
+"""Boards: which ledger entries count, who is left out, and whose streak is shown."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ async def test_a_channel_has_its_own_rounds_and_the_adjustments_of_those_who_ans
     ]
 
 
-async def test_a_topic_takes_in_what_lies_below_it_in_any_case(stage: Stage) -> None:
+async def test_a_topic_includes_subtopics_in_any_case(stage: Stage) -> None:
     ada = await stage.caller()
     await stage.bank(
         question("views"), question("grad", topic="autograd"), question("near", topic="tensors/memory-format")
@@ -155,7 +155,7 @@ async def test_a_topic_takes_in_what_lies_below_it_in_any_case(stage: Stage) -> 
         await leaderboard.get_board(stage.session, ada, topic="tens", now=stage.now)
 
 
-async def test_a_topic_nobody_was_asked_about_has_an_empty_board(stage: Stage) -> None:
+async def test_a_topic_without_rounds_has_an_empty_board(stage: Stage) -> None:
     ada = await stage.caller()
     await stage.bank(question("grad", topic="autograd"))
     board = await leaderboard.get_board(stage.session, ada, topic="autograd", now=stage.now)
@@ -195,7 +195,7 @@ async def test_the_top_for_a_reveal_is_the_channels_week_and_marks_nobody(stage:
 
 
 class TestStreaks:
-    """Over a schedule's own rounds: what breaks one and what does not."""
+    """Streaks over a schedule's own rounds."""
 
     DAYS = tuple(date(2026, 3, day) for day in range(2, 7))
 

@@ -1,4 +1,4 @@
-"""Seasons: one at a time, and a final board that stays as it was."""
+"""Seasons: one at a time, each with a final board that does not change."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def test_a_season_begins_now_and_has_no_end_yet(stage: Stage) -> None:
     assert await leaderboard.list_seasons(stage.session, ada) == (view,)
 
 
-async def test_at_its_end_the_board_is_kept_as_it_is_then(stage: Stage) -> None:
+async def test_the_board_is_archived_when_a_season_ends(stage: Stage) -> None:
     ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
     await stage.points(ada, 100, at=NOON - timedelta(days=1))
     await leaderboard.start_season(stage.session, ada, "Spring", stage.now)
@@ -68,7 +68,7 @@ async def test_who_hides_is_left_out_of_the_past_and_ties_stay_ties(stage: Stage
     assert archived(spring) == [(1, "Ada", 30), (2, "Bo", 20), (3, "Chen", 10), (3, "Dina", 10)]
 
 
-async def test_what_makes_no_sense_is_refused_with_the_reason(stage: Stage) -> None:
+async def test_a_nonsensical_request_is_rejected_with_the_reason(stage: Stage) -> None:
     ada = await stage.caller()
     with pytest.raises(NotPossible, match="No season is running"):
         await leaderboard.end_season(stage.session, ada, stage.now)

@@ -16,7 +16,7 @@ from tests.service.staging import Stage, question
 
 
 async def next_id(stage: Stage, caller: Caller, topic: str = "", level: str = "", kind: str = "") -> str | None:
-    """The id of the question practice asks next."""
+    """Returns the id of the next practice question."""
     found = await practice.pick_next(stage.session, caller, stage.now, topic, level, kind)
     if found is None:
         return None
@@ -26,7 +26,7 @@ async def next_id(stage: Stage, caller: Caller, topic: str = "", level: str = ""
 
 
 async def reviewed(stage: Stage, caller: Caller, key: str, credit: float) -> timedelta:
-    """Practice a question; for how long it rests then."""
+    """Practices a question. Returns the time until it is due again."""
     question_id = (await stage.version(key)).question_id
     due = await practice.record_review(
         stage.session, member_id=caller.member_id, question_id=question_id, credit=credit, now=stage.now
@@ -43,7 +43,7 @@ async def test_the_longest_due_card_comes_first_and_says_how_many_follow(stage: 
     assert await practice.pick_next(stage.session, ada, stage.now) == ((await stage.version("b")).id, 2)
 
 
-async def test_then_comes_what_was_never_met_and_at_last_nothing(stage: Stage) -> None:
+async def test_new_questions_come_after_due_cards_and_then_nothing(stage: Stage) -> None:
     ada = await stage.caller()
     await stage.bank(*(question(key) for key in "abc"))
     await stage.answer(ada, await stage.round(await stage.schedule(ada), date(2026, 3, 2), "a"))
@@ -69,7 +69,7 @@ async def test_a_topic_and_a_level_narrow_it_down(stage: Stage) -> None:
     assert await next_id(stage, ada, level="principal") is None
 
 
-async def test_a_kind_narrows_what_is_due_and_what_was_never_met(stage: Stage) -> None:
+async def test_a_kind_filters_due_and_new_questions(stage: Stage) -> None:
     ada = await stage.caller()
     await stage.bank(
         question("a"),
@@ -84,7 +84,7 @@ async def test_a_kind_narrows_what_is_due_and_what_was_never_met(stage: Stage) -
     assert await practice.pick_next(stage.session, ada, stage.now, kind="value") == ((await stage.version("b")).id, 0)
 
 
-async def test_a_topic_or_level_that_is_not_there_is_refused_with_what_is(stage: Stage) -> None:
+async def test_an_unknown_topic_or_level_is_rejected_with_the_known_ones(stage: Stage) -> None:
     ada = await stage.caller()
     await stage.bank(question("a"))
     with pytest.raises(NotFound, match=r"no topic 'tensor' here\. Did you mean tensors"):
@@ -96,14 +96,14 @@ async def test_a_topic_or_level_that_is_not_there_is_refused_with_what_is(stage:
 
 
 @pytest.mark.parametrize("due", [True, False], ids=["a due card", "never met"])
-async def test_what_is_open_in_a_round_is_not_practiced_before_it_closes(stage: Stage, due: bool) -> None:
+async def test_a_question_open_in_a_round_is_not_practiced_before_it_closes(stage: Stage, due: bool) -> None:
     ada = await stage.caller()
     await stage.bank(question("a"))
     if due:
         question_id = (await stage.version("a")).question_id
         await practice.add_missed_cards(stage.session, [ada.member_id], question_id, stage.now)
     round_ = await stage.round(await stage.schedule(ada), date(2026, 3, 4), "a", closed=False)
-    # Whichever version the round asks, the key is the same question's.
+    # All versions of a question share its key, so none may be practiced while one is open.
     await stage.bank(question("a", prompt="Put better?"))
     assert await next_id(stage, ada) is None
     assert await next_id(stage, await stage.caller("Eve", workspace="away")) == "a"
@@ -119,7 +119,7 @@ async def test_the_better_the_answer_the_longer_the_rest(stage: Stage) -> None:
     assert timedelta(0) < rests[0] < rests[1] < rests[2]
 
 
-async def test_a_missed_question_is_due_at_once_for_whoever_missed_it(stage: Stage) -> None:
+async def test_a_missed_question_is_due_at_once_for_members_who_missed_it(stage: Stage) -> None:
     ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
     await stage.bank(question("a"))
     question_id = (await stage.version("a")).question_id
@@ -129,7 +129,7 @@ async def test_a_missed_question_is_due_at_once_for_whoever_missed_it(stage: Sta
     assert await cards.count_cards(stage.session, bo.member_id, stage.now) == (0, 0)
 
 
-async def test_missing_a_question_one_had_learnt_makes_it_due_and_keeps_what_was_learnt(stage: Stage) -> None:
+async def test_missing_a_learned_question_makes_its_card_due_and_keeps_its_state(stage: Stage) -> None:
     ada = await stage.caller()
     await stage.bank(question("a"))
     await reviewed(stage, ada, "a", 1.0)
@@ -144,7 +144,7 @@ async def test_missing_a_question_one_had_learnt_makes_it_due_and_keeps_what_was
 
 
 class TestRating:
-    """The member's own rating replaces the one their answer was given."""
+    """The member's own rating replaces the rating of their answer."""
 
     async def test_it_is_as_if_the_answer_had_been_rated_so(self, stage: Stage) -> None:
         ada, bo = await stage.caller("Ada"), await stage.caller("Bo")

@@ -1,4 +1,4 @@
-"""Practice cards: JSON-ready, deterministic, and due as FSRS would have them."""
+"""Practice cards are JSON-ready and deterministic, with FSRS's due dates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ reviews = st.lists(st.tuples(st.sampled_from(RATINGS), st.integers(0, 5000)), mi
 
 
 def practiced(*ratings: Rating) -> tuple[dict[str, Any], datetime]:
-    """A card reviewed each time it fell due."""
+    """Reviews a card each time it is due."""
     card, due = new_card(NOW), NOW
     for rating in ratings:
         card, due = review_card(card, rating, due)
@@ -80,7 +80,7 @@ def test_another_zone_names_the_same_instant() -> None:
 @pytest.mark.parametrize(
     ("share", "rating"), [(0.0, "again"), (0.49, "again"), (0.5, "hard"), (0.99, "hard"), (1.0, "good")]
 )
-def test_the_rating_an_answer_stands_for(share: float, rating: Rating) -> None:
+def test_the_rating_of_an_answer(share: float, rating: Rating) -> None:
     assert rating_for(share) == rating
 
 
@@ -91,6 +91,6 @@ def test_a_share_outside_its_bounds_is_refused(share: float) -> None:
 
 
 @pytest.mark.parametrize("broken", [{}, {"card_id": 1}, {**new_card(NOW), "state": 9}, {**new_card(NOW), "due": None}])
-def test_a_card_nobody_wrote_is_refused_with_a_cure(broken: dict[str, Any]) -> None:
+def test_a_malformed_card_is_rejected_with_a_fix(broken: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="start it again with new_card"):
         review_card(broken, "good", NOW)

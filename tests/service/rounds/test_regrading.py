@@ -1,4 +1,4 @@
-"""A corrected key: closed rounds are judged again from the log, once, and the channel is told in one line."""
+"""After a corrected key, closed rounds are regraded from the log once, and the channel is told in one line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.service.roads import DAILY, Road, value
 
 @pytest.fixture
 async def closed(road: Road, clock: Clock) -> Road:
-    """A round on a value question whose key says (2, 3); Ada said so, Bob said (3, 2)."""
+    """A closed round with the key (2, 3), which Ada answered; Bob answered (3, 2)."""
     await road.bank(value())
     await road.schedule()
     clock.advance(hours=1)
@@ -58,7 +58,7 @@ async def test_a_corrected_key_moves_points_once_and_keeps_the_log(closed: Road,
     assert f"1 member gained {worth} points and 1 member lost {worth} points" in corrected[0]
 
 
-async def test_a_change_that_moves_no_points_is_not_told(closed: Road, client: ServiceClient) -> None:
+async def test_a_correction_without_point_changes_is_not_announced(closed: Road, client: ServiceClient) -> None:
     before = await board(client, closed)
     await closed.bank(value(why="Rows first.", level="principal"))
     assert await board(client, closed) == before
@@ -66,7 +66,7 @@ async def test_a_change_that_moves_no_points_is_not_told(closed: Road, client: S
     assert [row for row in await closed.rows(Outbox) if row.key.startswith("regraded:")] == []
 
 
-async def test_a_correction_of_a_correction_returns_what_was(closed: Road, client: ServiceClient) -> None:
+async def test_reverting_a_correction_restores_the_points(closed: Road, client: ServiceClient) -> None:
     before = await board(client, closed)
     await closed.bank(replace(value(), answer="(3, 2)"))
     await closed.bank(replace(value(), answer="(2, 3)"))

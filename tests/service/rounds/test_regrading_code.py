@@ -1,4 +1,4 @@
-"""Code judged again, in the real sandbox: a corrected question's rounds, once; and a verdict repeated from its seed."""
+"""Code regraded in the real sandbox: the rounds of a corrected question once, and a verdict repeated from its seed."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ LOOPS = AnswerInput(code="def double(x):\n    raise SystemExit\n")
 
 
 def fixed() -> Question:
-    """The question with its reference corrected: what was wrong is right."""
+    """The question with a corrected reference, which reverses right and wrong."""
     question = code()
     assert question.task is not None
     return replace(question, task=replace(question.task, reference="def double(x):\n    return x * x\n"))
 
 
 class Flaky:
-    """The real sandbox, until it is told to fail."""
+    """The real sandbox until told to fail."""
 
     def __init__(self, client: SandboxClient) -> None:
         self.client = client
@@ -65,7 +65,7 @@ def flaky(sandbox: SandboxClient) -> Flaky:
 
 @pytest.fixture
 async def closed(settings: Settings, clock: Clock, flaky: Flaky) -> AsyncIterator[Road]:
-    """A closed round on code: Ada doubled, Bob squared, Cyd raised; only the doubling was right."""
+    """A closed round on code: Ada doubled, Bob squared, Cyd raised. Only doubling was right."""
     async with build(settings, clock, flaky).running() as service:
         road = Road(service, ServiceClient.inside(service.api, TOKEN))
         await road.bank(code())
@@ -106,7 +106,7 @@ async def test_a_corrected_question_moves_points_once_through_the_sandbox(closed
     moved = before["Ada"] - before["Bob"]
     assert line.startswith("The judging of `double`, asked on ")
     assert f"1 member gained {moved} points and 1 member lost {moved} points" in line
-    # The same again, and at the same time, moves nothing and says nothing.
+    # Regrading again, even concurrently, changes and announces nothing.
     rows = len(await closed.rows(Ledger)), len(await closed.rows(VerdictRow)), len(await closed.rows(Outbox))
     version = await newest(closed)
     sessions, sandbox = closed.service.sessions, closed.service.sandbox
@@ -123,7 +123,7 @@ async def test_the_cases_come_from_the_recorded_seed(closed: Road) -> None:
     assert {row.answer_id: row.detail["seed"] for row in again} == seeds
 
 
-async def test_a_correction_of_a_correction_returns_what_was(closed: Road) -> None:
+async def test_reverting_a_correction_restores_the_points(closed: Road) -> None:
     before = await points(closed)
     for question in (fixed(), code()):
         await closed.bank(question)
@@ -140,7 +140,7 @@ async def test_of_two_corrections_left_together_the_newest_holds(closed: Road) -
     assert await told(closed) == []
 
 
-async def test_new_words_are_no_new_verdicts_and_need_no_sandbox(closed: Road, flaky: Flaky) -> None:
+async def test_a_new_prompt_keeps_the_verdicts_and_needs_no_sandbox(closed: Road, flaky: Flaky) -> None:
     runs, rows = flaky.answers, await closed.rows(VerdictRow)
     await closed.bank(code(why="Twice is twice.", level="principal"))
     await closed.service.jobs.run_pending()
@@ -152,7 +152,7 @@ async def test_new_words_are_no_new_verdicts_and_need_no_sandbox(closed: Road, f
     assert await told(closed) == []
 
 
-async def test_a_failing_sandbox_moves_nothing_and_is_asked_again(closed: Road, flaky: Flaky, clock: Clock) -> None:
+async def test_a_failing_sandbox_changes_no_points_and_is_retried(closed: Road, flaky: Flaky, clock: Clock) -> None:
     before, rows = await points(closed), len(await closed.rows(VerdictRow))
     await closed.bank(fixed())
     flaky.failing = True
@@ -181,7 +181,7 @@ async def test_a_job_is_left_with_the_import_or_not_at_all(closed: Road) -> None
     assert list(await closed.service.jobs.app.job_manager.list_jobs_async()) == []
 
 
-async def test_who_was_forgotten_is_not_judged_again(closed: Road) -> None:
+async def test_answers_of_forgotten_members_are_not_regraded(closed: Road) -> None:
     await closed.client.privacy(closed.who("Bob"), "forget me", "forget")
     rows = len(await closed.rows(VerdictRow))
     await closed.bank(fixed())
@@ -224,7 +224,7 @@ async def test_a_verdict_is_the_same_again_and_nothing_is_written(closed: Road, 
     assert len(await closed.rows(VerdictRow)) == rows
 
 
-async def test_a_verdict_that_comes_out_otherwise_is_told(closed: Road, flaky: Flaky) -> None:
+async def test_a_verdict_that_differs_when_repeated_is_reported(closed: Road, flaky: Flaky) -> None:
     (ada, *_) = [one async for one in repeat_verdicts(closed.service.sessions, flaky, question="double")]
     other = RepeatedVerdict(
         ada.answer_id, ada.question, ada.version, ada.before, ada.after.model_copy(update={"cases": ()})
@@ -234,7 +234,7 @@ async def test_a_verdict_that_comes_out_otherwise_is_told(closed: Road, flaky: F
 
 
 @pytest.mark.parametrize("wanted", [{"answer_id": 10**9}, {"question": "no-such"}])
-async def test_what_was_never_judged_in_the_sandbox_cannot_be_repeated(
+async def test_only_verdicts_of_the_sandbox_can_be_repeated(
     closed: Road, flaky: Flaky, wanted: dict[str, object]
 ) -> None:
     with pytest.raises(NotFound, match="There is no judged code answer"):

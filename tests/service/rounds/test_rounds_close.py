@@ -1,4 +1,4 @@
-"""The close: books made once, with points, streaks, the reveal and cards for those who were away."""
+"""Closing a round: points posted once, streaks, the reveal, and cards for absent members."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ NINE = MONDAY + timedelta(hours=1)
 
 
 async def opened(road: Road, clock: Clock, *questions: object) -> QuestionPost:
-    """Post the day's question at nine and deliver it."""
+    """Posts the day's question at nine and delivers it."""
     clock.now = max(clock.now, NINE)
     return next(body for body in await road.ticked() if isinstance(body, QuestionPost))
 
 
 async def revealed(road: Road, clock: Clock) -> RevealPost:
-    """Let the round's time run out; what is revealed."""
+    """Closes the round and returns its reveal."""
     clock.advance(hours=8)
     return next(body for body in await road.ticked() if isinstance(body, RevealPost))
 
 
 @pytest.fixture
 async def asked(road: Road, clock: Clock) -> QuestionPost:
-    """A choice question that is open in the channel."""
+    """A choice question open in the channel."""
     await road.bank(choice("one"), choice("two"), choice("three"))
     await road.schedule()
     return await opened(road, clock)
 
 
-async def test_books_are_made_once_however_many_close(
+async def test_points_are_posted_once_by_concurrent_closes(
     road: Road, clock: Clock, asked: QuestionPost, settings: Settings
 ) -> None:
     await road.answer(asked.ref, "a")
@@ -68,7 +68,7 @@ async def test_a_crash_within_the_close_leaves_the_round_open(road: Road, clock:
 
 
 async def test_answers_and_the_close_at_the_same_moment_agree(road: Road, clock: Clock, asked: QuestionPost) -> None:
-    """Whoever is told `recorded` is booked, whoever is told `late` is not."""
+    """Answers reported as `recorded` get points, those reported as `late` do not."""
     at = clock.advance(hours=7, minutes=59)
     names = [f"Member {n}" for n in range(10)]
     for name in names:
@@ -131,7 +131,7 @@ async def test_the_commonest_wrong_texts_are_shown(road: Road, clock: Clock) -> 
     assert (reveal.answers, reveal.key.answer) == (6, "(2, 3)")
 
 
-async def test_an_open_answer_is_booked_by_its_key_points(road: Road, clock: Clock) -> None:
+async def test_an_open_answer_is_graded_by_its_key_points(road: Road, clock: Clock) -> None:
     await road.bank(prose())
     await road.schedule()
     post = await opened(road, clock)
@@ -142,7 +142,7 @@ async def test_an_open_answer_is_booked_by_its_key_points(road: Road, clock: Clo
     assert verdict.detail["provisional"] is True
 
 
-async def test_nobody_answered_and_still_it_is_revealed(road: Road, clock: Clock, asked: QuestionPost) -> None:
+async def test_a_round_without_answers_is_revealed(road: Road, clock: Clock, asked: QuestionPost) -> None:
     reveal = await revealed(road, clock)
     assert (reveal.answers, reveal.right, reveal.mean_credit, reveal.first, reveal.points) == (0, 0, 0.0, None, ())
 
@@ -168,7 +168,7 @@ async def test_who_was_away_gets_the_question_as_a_card(road: Road, clock: Clock
     assert [members[card.member_id] for card in await road.rows(CardRow)] == ["Bob"]
 
 
-async def test_streaks_grow_and_stand_in_the_reveal(road: Road, clock: Clock, asked: QuestionPost) -> None:
+async def test_streaks_grow_and_are_shown_in_the_reveal(road: Road, clock: Clock, asked: QuestionPost) -> None:
     await road.answer(asked.ref, "a")
     clock.advance(days=1)
     second = next(body for body in await road.ticked() if isinstance(body, QuestionPost))
@@ -195,8 +195,8 @@ async def test_others_may_not_close(road: Road, asked: QuestionPost) -> None:
         await road.client.close_now(road.who("Ada"), "close", DAILY)
 
 
-async def test_difficulty_is_what_it_was_before_the_round(road: Road, clock: Clock) -> None:
-    """A question everybody gets wrong is worth more the next time, not this time."""
+async def test_difficulty_is_measured_before_the_round(road: Road, clock: Clock) -> None:
+    """A question that everybody fails is worth more the next time, not this time."""
     await road.bank(choice())
     await road.schedule(SPEC.model_copy(update={"memory_days": 0}))
     first = await opened(road, clock)

@@ -1,4 +1,4 @@
-"""The daily question: each slot once whatever happens, late said, too late skipped, admins warned."""
+"""Posting: every slot once, late slots marked, slots too late skipped, admins warned."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def test_many_tickers_at_the_same_moment_post_once(road: Road, clock: Cloc
     await road.service.tick()
     assert sorted(round_.schedule_id for round_ in await road.rows(Round)) == [1, 2, 3]
     assert len([row for row in await road.rows(Outbox) if row.kind == "question"]) == 2
-    # The bank has two questions: the third channel is not asked what is open elsewhere.
+    # The bank has two questions: the third channel does not get one that is open elsewhere.
     assert [round_.skipped for round_ in await road.rows(Round) if round_.skipped] == [rounds.NOTHING_FITS]
 
 
@@ -72,9 +72,7 @@ async def test_two_schedules_of_one_workspace_are_not_asked_the_same_at_once(roa
 
 
 @pytest.mark.parametrize(("minutes", "said"), [(1, 0), (2, 2), (119, 119), (120, 120)])
-async def test_what_is_posted_after_an_outage_says_how_late_it_is(
-    road: Road, clock: Clock, minutes: int, said: int
-) -> None:
+async def test_a_post_after_an_outage_says_how_late_it_is(road: Road, clock: Clock, minutes: int, said: int) -> None:
     await road.bank(choice())
     await road.schedule()
     clock.advance(hours=1, minutes=minutes)
@@ -82,11 +80,11 @@ async def test_what_is_posted_after_an_outage_says_how_late_it_is(
     assert isinstance(question, QuestionPost)
     assert question.late_minutes == said
     opened = clock.now if said else MONDAY + timedelta(hours=1)
-    # It is open as long as any other, and nobody loses time to our outage.
+    # It stays open as long as any other, so nobody loses time to an outage.
     assert question.closes_at == opened + timedelta(minutes=SPEC.open_minutes)
 
 
-async def test_beyond_the_catch_up_the_slot_is_skipped_and_the_admins_are_told_why(road: Road, clock: Clock) -> None:
+async def test_after_the_catch_up_the_slot_is_skipped_and_admins_are_told_why(road: Road, clock: Clock) -> None:
     await road.bank(choice())
     await road.schedule()
     clock.advance(hours=3, minutes=1)
@@ -121,7 +119,7 @@ async def test_a_paused_schedule_owes_nothing_afterwards(road: Road, clock: Cloc
     assert await road.rows(Round) == []
 
 
-async def test_nothing_to_ask_is_said_to_the_admins_once(road: Road, clock: Clock) -> None:
+async def test_admins_are_told_once_that_no_question_fits(road: Road, clock: Clock) -> None:
     await road.schedule()
     clock.advance(hours=1)
     (notice,) = await road.ticked()
@@ -132,7 +130,7 @@ async def test_nothing_to_ask_is_said_to_the_admins_once(road: Road, clock: Cloc
     assert [round_.skipped for round_ in await road.rows(Round)] == [rounds.NOTHING_FITS] * 2
 
 
-async def test_a_bank_that_runs_low_is_said_once_until_something_is_imported(road: Road, clock: Clock) -> None:
+async def test_admins_are_told_once_that_a_bank_runs_low_until_an_import(road: Road, clock: Clock) -> None:
     await road.bank(choice("one"), choice("two"), choice("three"))
     await road.schedule()
     clock.advance(hours=1)
@@ -208,10 +206,10 @@ async def test_idle_ticks_write_no_schedules_row(road: Road, clock: Clock) -> No
     assert seen == {MONDAY}
 
 
-async def test_more_schedules_than_one_transaction_holds_are_all_asked_and_a_broken_one_holds_up_none(
+async def test_more_schedules_than_one_batch_are_all_posted_and_a_broken_one_delays_no_other(
     road: Road, clock: Clock
 ) -> None:
-    """Broken in what it asks for, broken in when; and one from before schedules had a calendar of holidays."""
+    """Broken filters, a broken timing, and a schedule without the holiday calendar field."""
     await road.bank(choice())
     ids = [await road.schedule(where=Where(channel=f"channel-{at}")) for at in range(rounds.BATCH_SIZE + 4)]
     odd: list[dict[str, Any]] = [{"open_minutes": "x"}, {"zone": "Nowhere/Land"}, {"country": None}]
@@ -228,7 +226,7 @@ async def test_more_schedules_than_one_transaction_holds_are_all_asked_and_a_bro
     assert len(await road.rows(Round)) == len(ids) - 2
 
 
-async def test_a_slot_an_admin_took_out_is_dealt_with_once(road: Road, clock: Clock) -> None:
+async def test_a_skipped_slot_is_processed_once(road: Road, clock: Clock) -> None:
     await road.bank(choice())
     schedule = await road.schedule()
     await road.client.schedule_skip(road.who("Boss", admin=True), "e1", schedule, MONDAY.date())

@@ -1,4 +1,4 @@
-"""What is judged on a GPU alone is asked where a sandbox has one, and where none has, that is said."""
+"""Questions for a GPU are asked only while a sandbox has one, and admins learn why they are not."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.service.staging import reading
 
 @dataclass
 class Machine:
-    """A sandbox with these devices; without any, nobody answers."""
+    """A sandbox with these devices; without any, it does not answer."""
 
     devices: tuple[Device, ...] = ()
 
@@ -54,7 +54,7 @@ async def seen(road: Road, machine: Machine) -> bool:
     return await record_devices(road.service.sessions, FairSandbox(machine), road.now)
 
 
-async def test_what_was_seen_stays_for_a_while_and_is_forgotten_then(road: Road, clock: Clock) -> None:
+async def test_a_device_is_forgotten_some_time_after_it_was_seen(road: Road, clock: Clock) -> None:
     assert await seen(road, BOTH) is True
     clock.now += DEVICE_EXPIRY
     assert await seen(road, GONE) is False
@@ -63,7 +63,7 @@ async def test_what_was_seen_stays_for_a_while_and_is_forgotten_then(road: Road,
     clock.advance(seconds=1)
     assert await seen(road, CPU) is True
     assert [row.device for row in await road.rows(SandboxDevice)] == ["cpu"]
-    # A worker that looked sooner and wrote later changes nothing.
+    # A worker that looked earlier but wrote later changes nothing.
     await record_devices(road.service.sessions, FairSandbox(CPU), clock.now - timedelta(minutes=5))
     assert [row.seen_at for row in await road.rows(SandboxDevice)] == [clock.now]
 

@@ -1,4 +1,4 @@
-"""Members take turns, and no verdict is lost or told twice when a sandbox is killed."""
+"""Members take turns, and no verdict is lost or reported twice when a sandbox is killed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NINE = MONDAY + timedelta(hours=1)
 
 
 class Gate:
-    """A sandbox whose runs end when it is opened; it notes what it is sent."""
+    """A sandbox whose runs end when it is opened. Records the runs it receives."""
 
     def __init__(self) -> None:
         self.runs: list[Run] = []
@@ -60,7 +60,7 @@ async def test_a_member_s_third_run_is_refused_at_once_and_others_run(settings: 
         await gate.came.wait()
         second = asyncio.create_task(road.client.run(road.who("Ada"), "2"))
         refusals = []
-        # Whichever of the two comes second is let in to wait; no more than that.
+        # Whichever of the two comes second may wait, and no more.
         third = asyncio.create_task(road.client.run(road.who("Ada"), "3"))
         done, _ = await asyncio.wait([second, third], return_when=asyncio.FIRST_COMPLETED)
         for each in done:
@@ -79,7 +79,7 @@ async def test_a_member_s_third_run_is_refused_at_once_and_others_run(settings: 
         assert (len(set(owners)), "" in owners, {run.priority for run in gate.runs}) == (2, False, {"free"})
 
 
-async def test_a_machine_without_room_is_told_in_its_own_words(settings: Settings, clock: Clock) -> None:
+async def test_a_full_machine_is_reported_with_its_own_message(settings: Settings, clock: Clock) -> None:
     gate = Gate()
     gate.full = "The sandbox is busy: 64 runs are waiting already."
     gate.opened.set()
@@ -108,12 +108,12 @@ async def test_an_answer_whose_turn_has_not_come_is_put_off_and_that_is_no_attem
         assert (first.priority, later.priority, BUSY_RETRY_SECONDS) == (1, 1, 1)
         assert later.scheduled_at is not None
         assert await verdict_notes(road) == []
-        # A first answer of an open round goes before its changes.
+        # A first answer to an open round goes before its changes.
         await road.answer(ref, SLOWLY)
         assert [job.priority for job in await manager.list_jobs_async()] == [1, 0]
 
 
-async def test_what_an_answer_is_judged_with_is_ours_and_goes_in_its_class() -> None:
+async def test_cases_and_reference_are_the_services_runs_with_the_answers_priority() -> None:
     gate = Gate()
     gate.opened.set()
     async with FairSandbox(gate).turn(7, "round") as turn:
@@ -137,7 +137,7 @@ async def test_a_turn_covers_all_its_runs_and_the_next_begins_when_it_is_over() 
 
     async with fair.turn(7, "round") as turn:
         waiting = asyncio.create_task(next_turn())
-        await asyncio.wait([waiting], timeout=0)  # it is let in, to wait
+        await asyncio.wait([waiting], timeout=0)  # let in to wait
         await turn.run(Run("code", "", role="cases"))
         await turn.run(Run("code", "", role="answer"))
         assert not began.is_set()
@@ -148,12 +148,12 @@ async def test_a_turn_covers_all_its_runs_and_the_next_begins_when_it_is_over() 
     assert began.is_set()
 
 
-# With real sandboxes, killed
+# With real sandboxes that are killed
 
 
 @pytest.fixture
 def pair(tmp_path: Path) -> Iterator[list[embedded.EmbeddedSandbox]]:
-    """Two sandboxes of one place each."""
+    """Two sandboxes with one place each."""
     started = [embedded.start(tmp_path / name, concurrency=1) for name in "ab"]
     yield started
     for one in started:
@@ -165,7 +165,7 @@ def behind(settings: Settings, *sandboxes: embedded.EmbeddedSandbox) -> Settings
 
 
 async def at_work(sandboxes: list[embedded.EmbeddedSandbox], judging: asyncio.Task[None]) -> embedded.EmbeddedSandbox:
-    """The one in which the answer is: its run lasts, the others are over in milliseconds."""
+    """Returns the sandbox that runs the answer: its run lasts, the others end within milliseconds."""
     seen: dict[Path, int] = {}
     while not judging.done():
         for one in sandboxes:
@@ -215,7 +215,7 @@ async def test_with_every_sandbox_killed_the_answer_waits_and_is_judged_when_one
         try:
             await back.client.until_ready()
             async with service.sessions.begin() as session:
-                await session.execute(text("update procrastinate_jobs set scheduled_at = null"))  # the time has come
+                await session.execute(text("update procrastinate_jobs set scheduled_at = null"))  # the job is due
             await service.jobs.run_pending()
         finally:
             back.stop()

@@ -1,4 +1,4 @@
-"""Who has to wait for a verdict is told how many are before them, and how long that takes; nobody else is."""
+"""Members whose answer has to wait learn how many are before it and how long that takes; others do not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BUSY = replace(FREE, ready=0, running=2, waiting=3, wait_s=2.0)
 
 @dataclass
 class Machine:
-    """A sandbox that is asked how it is, and noted how often."""
+    """A sandbox that counts how often its health is requested."""
 
     says: Health | None = FREE
     asked: int = field(default=0)
@@ -56,7 +56,7 @@ async def test_each_learns_their_place_and_first_answers_go_before_others(settin
         road = road_with(service)
         ref = await code_asked(road, clock)
         assert (await road.answer(ref, CODE, "Ada")).before == 0
-        # With nobody before there is nothing to ask the sandbox.
+        # With nobody before it there is no need to ask the sandbox.
         assert machine.asked == 0
         machine.says = BUSY
         bob = await road.answer(ref, CODE, "Bob")
@@ -67,19 +67,19 @@ async def test_each_learns_their_place_and_first_answers_go_before_others(settin
         assert again.before == 2
         assert again.wait_s == pytest.approx(3.0)
         assert (await road.answer(ref, CODE, "Cid")).before == 2
-        # The event come twice is answered alike, and takes no place.
+        # A duplicate of the event gets the same reply and takes no place.
         assert (await road.answer(ref, CODE, "Ada", event="second")).before == 2
         assert (await road.answer(ref, CODE, "Dan")).before == 3
-        # Where a run starts at once, those before are no wait.
+        # If a run starts at once, there is no wait.
         machine.says = FREE
         assert (await road.answer(ref, CODE, "Eve")).before == 0
-        # Where nobody says how long it takes, the number is told alone.
+        # Without an estimate, only the number is reported.
         machine.says = None
         fay = await road.answer(ref, CODE, "Fay")
         assert (fay.before, fay.wait_s) == (5, 0.0)
 
 
-def test_it_is_told_in_every_chat_s_card_and_only_where_there_is_a_wait() -> None:
+def test_every_chats_card_shows_the_wait_only_if_there_is_one() -> None:
     def told(before: int = 0, wait_s: float = 0.0) -> str:
         receipt = AnswerResult(status="judging", ref="r1", given=CODE, before=before, wait_s=wait_s)
         return recorded_card(receipt, None, MONDAY).summary

@@ -1,4 +1,4 @@
-"""Schedules as admins handle them: nothing that could never post, and words of help where something is wrong."""
+"""Schedules as admins handle them: none that could never post, and helpful refusals."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def test_a_schedule_says_when_it_posts_next(stage: Stage, admin: Caller) -
     ],
     ids=lambda value: str(value),
 )
-async def test_what_could_never_post_is_refused_with_the_cure(
+async def test_a_schedule_that_could_never_post_is_rejected_with_a_fix(
     stage: Stage, admin: Caller, spec: dict[str, object], said: str
 ) -> None:
     with pytest.raises((NotPossible, NotFound)) as refusal:
@@ -66,7 +66,7 @@ async def test_what_could_never_post_is_refused_with_the_cure(
     assert await schedules.list_schedules(stage.session, admin, stage.now) == ()
 
 
-async def test_topics_are_kept_as_the_bank_writes_them(stage: Stage, admin: Caller) -> None:
+async def test_topics_are_spelled_as_in_the_bank(stage: Stage, admin: Caller) -> None:
     view = await added(stage, admin, topics=("Tensors/", "AUTOGRAD", "autograd"))
     assert view.spec.topics == ("tensors", "autograd")
 
@@ -111,7 +111,7 @@ async def test_a_day_that_is_over_or_was_posted_cannot_be_skipped(stage: Stage, 
         await schedules.skip(stage.session, admin, row.id, date(2026, 3, 5), stage.now)
 
 
-async def test_a_day_without_a_slot_is_said_to_need_no_skipping(stage: Stage, admin: Caller) -> None:
+async def test_skipping_a_day_without_a_slot_is_rejected(stage: Stage, admin: Caller) -> None:
     view = await added(stage, admin, country="DE")
     for day, name in ((date(2026, 3, 7), "Saturday"), (date(2026, 5, 1), "Friday")):
         with pytest.raises(NotPossible, match=f"{day} is a {name} without a question in this schedule"):
@@ -142,7 +142,7 @@ async def test_another_workspace_neither_sees_nor_touches_it(stage: Stage, admin
     assert await schedules.list_schedules(stage.session, admin, stage.now) == (view,)
 
 
-async def test_low_counts_what_can_be_asked_before_a_repetition(stage: Stage, admin: Caller) -> None:
+async def test_low_counts_questions_left_before_a_repetition(stage: Stage, admin: Caller) -> None:
     await stage.bank(*(question(key) for key in "abcde"), question("f", topic="autograd", level="senior"))
     all_of_it = await added(stage, admin, topics=("tensors",))
     one = await added(stage, admin, topics=("autograd",), levels=("senior",))
@@ -171,7 +171,7 @@ async def test_a_preview_shows_the_next_slots_question_without_its_key(stage: St
     at=st.times(timezones=st.none()),
     weekdays=st.sets(st.integers(0, 6), min_size=1),
     zone=st.sampled_from(["UTC", "Europe/Berlin", "America/St_Johns", "Pacific/Apia", "Africa/Casablanca"]),
-    # Hypothesis takes its bounds naive and adds the zone itself.
+    # Hypothesis takes naive bounds and adds the zone itself.
     now=st.datetimes(datetime(2024, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC)),  # noqa: DTZ001
 )
 def test_coming_slots_are_ahead_in_order_and_on_the_days_asked_for(

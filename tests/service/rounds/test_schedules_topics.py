@@ -1,4 +1,4 @@
-"""Topics: counted, and looked up with a word of help."""
+"""Topics are counted, and looked up with suggestions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a question's view and key say: never the one in the other."""
+"""Views of questions never contain what only the key may say."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_source_and_licence_stand_with_the_question() -> None:
     )  # fmt: skip
 
 
-async def test_a_key_says_where_its_question_stands_now(stage: Stage) -> None:
+async def test_a_key_names_the_current_location_of_its_question(stage: Stage) -> None:
     ada = await stage.caller()
     await stage.bank(question("views"))
     first = (await stage.version("views")).id

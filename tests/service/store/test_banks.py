@@ -1,4 +1,4 @@
-"""What may be asked in a workspace, and what is known of it."""
+"""Which questions may be asked in a workspace, and their measured difficulty."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DAY, LATER = date(2026, 3, 2), date(2026, 3, 3)
 
 
 async def candidates(stage: Stage, workspace_id: int, schedule_id: int | None = None) -> dict[str, Candidate]:
-    """By the question's id."""
+    """Returns the candidates by question id."""
     found = await banks.list_candidates(stage.session, workspace_id=workspace_id, schedule_id=schedule_id)
     names = {}
     for candidate in found:
@@ -58,7 +58,7 @@ async def test_only_the_newest_version_is_asked_and_remembers_when_the_others_we
         assert (found["views"].last_asked, found["views"].times_asked) == (None, 0)
 
 
-async def test_what_a_round_of_the_workspace_asks_now_is_no_candidate_for_another(stage: Stage) -> None:
+async def test_a_question_open_in_the_workspace_is_no_candidate_for_another_round(stage: Stage) -> None:
     ada, eve = await stage.caller(), await stage.caller("Eve", workspace="away")
     await stage.bank(question("views"), question("grad"))
     ours, other, theirs = await stage.schedule(ada), await stage.schedule(ada), await stage.schedule(eve)
@@ -68,7 +68,7 @@ async def test_what_a_round_of_the_workspace_asks_now_is_no_candidate_for_anothe
     assert sorted(await candidates(stage, eve.workspace_id, theirs.id)) == ["grad", "views"]
 
 
-async def test_difficulty_is_what_this_workspaces_rounds_came_to(stage: Stage) -> None:
+async def test_difficulty_is_measured_over_the_rounds_of_the_workspace(stage: Stage) -> None:
     ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
     eve = await stage.caller("Eve", workspace="away")
     await stage.bank(question("views"))

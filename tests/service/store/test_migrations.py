@@ -119,7 +119,7 @@ async def test_append_only_tables_refuse_every_change(road: Road, clock: Clock, 
             connection.execute(change.format(table).encode())
 
 
-async def test_forgetting_empties_words_and_never_numbers(road: Road, clock: Clock, database_url: str) -> None:
+async def test_forgetting_erases_text_and_keeps_numbers(road: Road, clock: Clock, database_url: str) -> None:
     await fill(road, clock)
     with psycopg.connect(libpq_url(database_url), autocommit=True) as connection:
         connection.execute("set dailygrad.forgetting = 'on'")
@@ -146,7 +146,9 @@ async def test_joining_moves_rows_and_changes_nothing_else(road: Road, clock: Cl
                 connection.execute(refused.encode())
 
 
-async def test_a_slot_a_standing_and_a_booking_are_unique(road: Road, clock: Clock, database_url: str) -> None:
+async def test_a_slot_a_current_answer_and_a_ledger_entry_are_unique(
+    road: Road, clock: Clock, database_url: str
+) -> None:
     await fill(road, clock)
     copies = (
         "insert into round (schedule_id, day, version_id, opens_at, closes_at) "
