@@ -158,7 +158,7 @@ async def test_a_bank_of_everybodys_is_undone_by_its_operator_alone(road: Road, 
         await road.client.bank_undo(boss, "e1", "home")
     with pytest.raises(ServiceRefused, match="There is no bank 'nowhere' here"):
         await road.client.bank_undo(boss, "e2", "nowhere")
-    with pytest.raises(ServiceRefused, match="Only admins"):
+    with pytest.raises(ServiceRefused, match="Only quiz admins"):
         await road.client.bank_undo(road.who("Ada"), "e3", "home")
     assert (await road.client.bank_log(boss, "home")).shared
 

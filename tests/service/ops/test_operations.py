@@ -178,7 +178,7 @@ async def test_admins_see_their_own_workspace_and_the_operator_all(road: Road, c
 
 
 async def test_members_are_refused(road: Road) -> None:
-    with pytest.raises(ServiceRefused, match="Only admins"):
+    with pytest.raises(ServiceRefused, match="Only quiz admins"):
         await road.client.operations(road.who("Ada"))
 
 

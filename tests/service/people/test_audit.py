@@ -39,7 +39,7 @@ async def test_the_work_is_done_once_for_an_event_and_noted_once(stage: Stage) -
 
 async def test_who_is_no_admin_is_refused_before_anything_happens(stage: Stage) -> None:
     ada, work = await stage.caller("Ada"), Work()
-    with pytest.raises(AdminsOnly, match="Only admins"):
+    with pytest.raises(AdminsOnly, match="Only quiz admins"):
         await administer(stage, ada, "e1", work)
     with pytest.raises(AdminsOnly):
         await audit.trail(stage.session, ada)

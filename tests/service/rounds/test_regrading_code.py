@@ -271,4 +271,4 @@ async def test_the_operator_repeats_verdicts_from_the_command_line(closed: Road,
     assert f"There is no judged code answer {first.id + 1000} here." in gone.stderr
     both = await asyncio.to_thread(typed, closed, socket, str(first.id), "--question", "double")
     assert both.returncode == 2
-    assert "give the number of an answer, or --question ID" in both.stderr
+    assert "name the number of an answer, or --question ID" in both.stderr

@@ -191,7 +191,7 @@ async def test_an_admin_closes_the_channels_round_at_once(road: Road, clock: Clo
 
 
 async def test_others_may_not_close(road: Road, asked: QuestionPost) -> None:
-    with pytest.raises(ServiceRefused, match="Only admins"):
+    with pytest.raises(ServiceRefused, match="Only quiz admins"):
         await road.client.close_now(road.who("Ada"), "close", DAILY)
 
 
