@@ -22,8 +22,7 @@ from bot.core.quiz import Quiz
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Where, Who
 
-# The console as a platform: makes messages in the terminal and remembers which were made. It answers no events.
-
+# The console as a platform.
 
 # How many cards back a typed letter or number is looked for.
 _REACH = 8
@@ -74,7 +73,7 @@ class ConsolePlatform:
         return None
 
 
-# The terminal itself: lines of stdin as they come, and writing to stdout. Works in a pipe too.
+# Terminal input and output; works with pipes too.
 
 
 async def stdin_lines() -> AsyncIterator[str]:
@@ -104,7 +103,7 @@ def stdout_write(text: str) -> None:
     sys.stdout.flush()
 
 
-# A form filled in line by line: which field is being asked, and what was typed so far. No reading, no writing.
+# Forms, filled in line by line.
 
 
 class NotThat(Exception):

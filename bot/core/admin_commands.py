@@ -11,12 +11,11 @@ from bot.core.command_parser import CommandError, Typed
 from bot.core.events import Added, Command, Event, Submit, Visited
 from bot.core.markup import escape
 from bot.core.member_commands import help_said
-from bot.core.text import admin, members
+from bot.core.text import admin, members, onboarding
 from service.client import ServiceClient, ServiceRefused
 from service.wire import Generated, RoundView, ScheduleSpec, ScheduleView, Where, Who
 
-# What is done when the bot comes to a workspace, and for whoever opens its own page. The wording is in `wording`.
-
+# Onboarding.
 
 NOWHERE = Where(channel="")
 """No channel: what is asked there is asked of the whole workspace."""
@@ -31,30 +30,30 @@ class Onboarding:
     async def added(self, event: Added) -> tuple[Card, bool]:
         """The hello, and whether it is the first in this workspace."""
         first = await self._client.hello(event.who, event.id, event.where)
-        return admin.hello_card(event.where), first
+        return onboarding.hello_card(event.where), first
 
     async def visited(self, event: Visited) -> Card:
         """The member's own page."""
         today = await self._client.today(event.who, NOWHERE)
-        return admin.home_card(today, await self._client.me(event.who), event.at)
+        return onboarding.home_card(today, await self._client.me(event.who), event.at)
 
     async def setup(self, event: Event, where: Where) -> Card:
         """Ask for the time. Refused, by the service, for whoever may not."""
         known = [one for one in await self._client.schedule_list(event.who) if one.channel == where.channel]
-        return admin.time_card(where, tuple(known))
+        return onboarding.time_card(where, tuple(known))
 
     def plan(self, event: Event, at: str, where: Where) -> Form:
         """Ask for days and zone."""
-        return admin.plan_form(at, where, event.at)
+        return onboarding.plan_form(at, where, event.at)
 
     async def begin(self, event: Submit, at: str, where: Where) -> Card:
         """Add the schedule and show its first question; one that is there already is shown again."""
         spec = _spec(event, at)
         for one in await self._client.schedule_list(event.who):
             if one.channel == where.channel and one.spec == spec:
-                return admin.begun_card(one, await self._first(event.who, one), "This schedule is there")
+                return onboarding.begun_card(one, await self._first(event.who, one), "This schedule is there")
         view = await self._client.schedule_add(event.who, event.id, where, spec)
-        return admin.begun_card(view, await self._first(event.who, view))
+        return onboarding.begun_card(view, await self._first(event.who, view))
 
     async def _first(self, who: Who, view: ScheduleView) -> RoundView | str:
         """The schedule is kept whatever becomes of its preview."""
@@ -70,7 +69,7 @@ class Onboarding:
 
 def _spec(event: Submit, at: str) -> ScheduleSpec:
     typed = _one(event, "other").strip()
-    days = _one(event, "days") or admin.DAYS[0][0]
+    days = _one(event, "days") or onboarding.DAYS[0][0]
     return ScheduleSpec.model_validate(
         {
             "at": time(int(at[:2]), int(at[2:])),

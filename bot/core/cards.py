@@ -180,8 +180,7 @@ class Reply:
     hello. It need not be shown."""
 
 
-# Cards and forms to JSON-ready data and back, for a platform that keeps its own messages.
-
+# Cards as JSON-ready data and back, for platforms that store their own messages.
 
 KNOWN: dict[str, type] = {
     kind.__name__: kind

@@ -199,8 +199,7 @@ def _bare(word: str) -> str:
     return word.strip('"“”')
 
 
-# What may be typed next: whole texts, for a list under an input or the tab key. It knows no questions.
-
+# Completion of commands and arguments.
 
 _MOST = 25
 

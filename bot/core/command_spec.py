@@ -192,7 +192,7 @@ GENERATED: Final = one_of("use", {word: word for word in ("use", "hold", "none")
 EVERYONE: Final = one_of("scope", {"all": True})
 PRIVACY: Final = one_of("action", {word: word for word in ("see", "export", "csv", "hide", "show", "forget")})
 
-# The commands themselves, as data: names, arguments, help sentences. No reading and no running.
+# The commands: names, arguments and help.
 
 
 @dataclass(frozen=True, slots=True)

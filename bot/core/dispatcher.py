@@ -18,7 +18,7 @@ from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Delivery
 from service.wire import Platform as PlatformName
 
-# The port every chat fills: how the courier makes a message, and who answers what people do.
+# The interface that every platform implements.
 
 
 @dataclass(frozen=True, slots=True)

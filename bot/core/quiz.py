@@ -20,13 +20,12 @@ from bot.core.links import Links
 from bot.core.markup import escape
 from bot.core.member_commands import MemberCommands, without_fence
 from bot.core.metrics import event_answered
-from bot.core.text import admin, members, questions, results
+from bot.core.text import members, onboarding, questions, results
 from service import tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import AnswerInput, AskForm, Rating, TodayView, Where, limit_words
 
-# What buttons and forms do. Every press carries its whole meaning, so it works after a restart.
-
+# Buttons and forms. An action carries its whole meaning, so old buttons work after a restart.
 
 Said = Card | Form
 
@@ -165,8 +164,7 @@ def _one(event: Submit, name: str) -> str:
     return _raw(event, name).strip()
 
 
-# What a message to the bot means: the program in it is the answer to the open code question, if there is one.
-
+# Messages: a program in a message answers the open code question, if there is one.
 
 # Read by hand and not as Markdown: chats let a fence open and close within a line.
 _FENCED = re.compile(r"```(?:(?:python3?|py)[ \t]*\n|[ \t]*\n)?(.*?)```", re.DOTALL | re.IGNORECASE)
@@ -194,10 +192,10 @@ class MessageHandler:
     async def sent(self, event: Sent) -> Card:
         """Submit the program that came, or say what to do. Raises what the client raises."""
         if len(event.files) > 1:
-            return admin.too_many_files_card(tuple(name for name, _ in event.files))
+            return onboarding.too_many_files_card(tuple(name for name, _ in event.files))
         programs = tuple(code for _, code in event.files if code.strip()) or programs_of(event.text)
         if len(programs) > 1:
-            return admin.too_many_programs_card(len(programs))
+            return onboarding.too_many_programs_card(len(programs))
         today = await self._open_to(event)
         if programs:
             return await self._hand_in(event, programs[0], today)
@@ -211,11 +209,11 @@ class MessageHandler:
     async def _hand_in(self, event: Sent, code: str, today: TodayView) -> Card:
         ask = _asks_for_code(today)
         if ask is None:
-            return admin.no_place_for_code_card(len(today.forms))
+            return onboarding.no_place_for_code_card(len(today.forms))
         receipt = await self._client.answer(event.who, event.where, event.id, ask.ref, AnswerInput(code=code), event.at)
         if receipt.status == "late":
             return results.practiced_card(receipt, event.at)
-        return admin.handed_in_card(questions.recorded_card(receipt, None, event.at), ask)
+        return onboarding.handed_in_card(questions.recorded_card(receipt, None, event.at), ask)
 
 
 def _asks_for_code(today: TodayView) -> AskForm | None:

@@ -73,8 +73,7 @@ def place_name(place: PostingChannel) -> str:
     return f"#{place.name.removeprefix('#')}" if place.name else f"channel {place.channel}"
 
 
-# Checks of what every bot needs: a service that answers and accepts its token, and links that work.
-
+# Checks that every bot needs: the service and its token, and links.
 
 PATIENCE_S = 5.0
 

@@ -120,8 +120,7 @@ def _fence(source: str, language: str, _: str) -> str:
     )
 
 
-# Slack's blocks as HTML that resembles them, drawn from the blocks alone: what is wrong in them is seen here.
-
+# Slack's blocks as HTML that resembles Slack.
 
 _TAGS = {"bold": "b", "italic": "i", "strike": "s", "code": "code"}
 _TYPES = {"radio_buttons": "radio", "checkboxes": "checkbox", "static_select": "radio"}

@@ -77,8 +77,7 @@ def _chosen(options: tuple[OptionKey, ...]) -> tuple[OptionKey, ...]:
     return tuple(option.model_copy(update={"chosen_by": counts[option.id]}) for option in options)
 
 
-# A scene as text for a terminal, or as the very data a chat would be sent.
-
+# Scenes as text, or as the data sent to a chat.
 
 PLATFORMS = ("web", "console", "discord", "slack")
 
@@ -148,8 +147,7 @@ def _input(element: dict[str, Any]) -> list[str]:
     return [str(element.get("initial_value", "")) or "________"]
 
 
-# The page of a question's scenes in the web chat, Discord and Slack beside one another: one file, no script.
-
+# The preview page: one file without scripts.
 
 HERE = Path(__file__).parent
 CHAT_CSS = HERE.parent / "web" / "static" / "chat.css"

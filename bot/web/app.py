@@ -33,9 +33,7 @@ from service.client import ServiceRefused, ServiceUnavailable
 from service.ops.operations_text import clock_text, duration_text, queue_text, sandbox_text, state_text
 from service.wire import Operations, Where, Who
 
-# The page on which an admin of the web chat sees how the quiz runs. It shows what the service tells, and changes
-# nothing.
-
+# The operations page for admins of the web chat. Read-only.
 
 Look = Callable[[Who], Awaitable[Operations]]
 """Asks the service; raises as its client does."""

@@ -18,8 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.web.store import ChatStore, Person
 
-# What stands around every request of the web chat: headers, a body's size, the name it was asked by. No routes.
-
+# Middleware: security headers, body limit, allowed host names.
 
 MAX_BODY = 4 * 1024 * 1024
 """Bytes of a request. A pasted bank is the largest thing anybody sends."""

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from bot.core.actions import Open, PracticeFilter, encode
 from bot.core.cards import Button, Card, Form, Link, Text
 from bot.core.command_spec import specs_of
-from bot.core.text import admin, members, outbox_card, questions, results
+from bot.core.text import admin, members, onboarding, outbox_card, questions, results
 from bot.pictures.service import drawings_of, with_pictures
 from service.wire import (
     AnswerInput,
@@ -403,20 +403,20 @@ GALLERY: dict[str, Card | Form] = {
     "audit": admin.audit_card((AuditView(at=NOW, by="Ann", action="adjust", detail="Bob -5: unfair"),)),
     "audit none": admin.audit_card(()),
     "doctor": admin.doctor_card(CHECKS),
-    "hello": admin.hello_card(GENERAL),
-    "hello nowhere": admin.hello_card(Where(channel="")),
-    "setup": admin.time_card(GENERAL, (SCHEDULE,)),
-    "setup plan": admin.plan_form("0930", GENERAL, NOW),
-    "begun": admin.begun_card(SCHEDULE, ROUND),
-    "begun without a question": admin.begun_card(SCHEDULE, "the bank is empty"),
-    "home": admin.home_card(TodayView(forms=(ANSWERED, ASK_CODE), zone=BERLIN), ME, NOW),
-    "home quiet": admin.home_card(TodayView(next_at=NEXT, zone=BERLIN), ME, NOW),
-    "handed in": admin.handed_in_card(
+    "hello": onboarding.hello_card(GENERAL),
+    "hello nowhere": onboarding.hello_card(Where(channel="")),
+    "setup": onboarding.time_card(GENERAL, (SCHEDULE,)),
+    "setup plan": onboarding.plan_form("0930", GENERAL, NOW),
+    "begun": onboarding.begun_card(SCHEDULE, ROUND),
+    "begun without a question": onboarding.begun_card(SCHEDULE, "the bank is empty"),
+    "home": onboarding.home_card(TodayView(forms=(ANSWERED, ASK_CODE), zone=BERLIN), ME, NOW),
+    "home quiet": onboarding.home_card(TodayView(next_at=NEXT, zone=BERLIN), ME, NOW),
+    "handed in": onboarding.handed_in_card(
         questions.recorded_card(_receipt("judging", given=AnswerInput(code="x"), closes_at=CLOSE), None, NOW), ASK_CODE
     ),
-    "no place for code": admin.no_place_for_code_card(2),
-    "too many files": admin.too_many_files_card(("a_*b*.py", "c.py")),
-    "too many programs": admin.too_many_programs_card(3),
+    "no place for code": onboarding.no_place_for_code_card(2),
+    "too many files": onboarding.too_many_files_card(("a_*b*.py", "c.py")),
+    "too many programs": onboarding.too_many_programs_card(3),
     "question matrix": outbox_card(QUESTION_POST.model_copy(update={"question": MATRIX})),
     "question matrix drawn": drawn(outbox_card(QUESTION_POST.model_copy(update={"question": MATRIX}))),
     "ask matrix": questions.ask_said(ASK.model_copy(update={"question": MATRIX}), NOW),

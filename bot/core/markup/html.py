@@ -34,8 +34,7 @@ from bot.core.markup.tree import (
     TextNode,
 )
 
-# Code to highlighted HTML, and the stylesheet for it: Pygments names the tokens, the colours are ours.
-
+# Highlighted code and its stylesheet. Pygments finds the tokens; the colors are our own.
 
 Theme = Literal["light", "dark"]
 

@@ -104,8 +104,7 @@ def parser_for(source: str) -> MarkdownIt:
     return _PLAIN if source.count("\\begin{") > _MAX_ENVIRONMENTS else _WITH_ENVIRONMENTS
 
 
-# What no stranger's text may carry into a tree: control characters, false directions, odd links; not HTML.
-
+# Cleaning: removes control and direction characters, and allows only safe links.
 
 # C0, DEL and C1 would drive a terminal; the bidirectional controls would show code in another order than it runs.
 _UNWANTED = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
@@ -348,8 +347,7 @@ def _image(token: Token) -> Inline:
     return LinkNode(url, (words,)) if link_allowed(url) else words
 
 
-# A member's words made into Markdown that shows them as they were typed; not for HTML, which `to_html` escapes.
-
+# Escaping: Markdown that shows a text exactly as typed. `to_html` escapes HTML by itself.
 
 # Character references and not backslashes: `\(` opens math here, and no chat platform reads `&#64;here` as a mention.
 _ANYWHERE = re.compile(r"[\\`*_~\[\]<>&$@]")

@@ -34,7 +34,7 @@ from bot.core.markup.tree import (
     TextNode,
 )
 
-# Styled text set in lines of a terminal's width: pieces, words, wrapping, ANSI; knows nothing of the tree.
+# Layout: styled text wrapped to a width.
 
 
 class Style(Flag):
@@ -168,8 +168,7 @@ def _styled(text: str, style: Style) -> str:
     return f"\x1b[{codes}m{text}\x1b[0m" if codes and text else text
 
 
-# A table set in lines: columns fitted to a width, cells wrapped; not where cells come from.
-
+# Tables: columns fitted to a width, cells wrapped.
 
 Cell = Sequence[StyledText]
 _BAR = " │ "

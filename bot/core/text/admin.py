@@ -1,18 +1,14 @@
-"""What admins read: schedules, rounds, seasons, banks, reports, the audit, the doctor."""
+"""Cards for admins: schedules, rounds, seasons, banks, imports, reports, linking, the audit log, the doctor."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from datetime import date, datetime
-from typing import Final
-from zoneinfo import ZoneInfo
 
-from bot.core.actions import Begin, Join, Next, PostNow, Settle, Setup, SetupAt, ShowBoard, Snippet, encode, fits
-from bot.core.actions import Today as ShowToday
-from bot.core.cards import Block, Button, Card, Code, Form, PickField, Small, Table, Text, TextField
+from bot.core.actions import Join, Settle, encode
+from bot.core.cards import Block, Button, Card, Code, Small, Table, Text
 from bot.core.markup import escape
-from bot.core.text.questions import about, answer_button, how, question_blocks
+from bot.core.text.questions import about, question_blocks
 from bot.core.text.words import (
     and_list,
     chat_words,
@@ -23,11 +19,9 @@ from bot.core.text.words import (
     percent,
     plural,
     time_words,
-    until_words,
     weekdays_words,
 )
 from service.wire import (
-    AskForm,
     AuditView,
     BankLog,
     BankView,
@@ -39,7 +33,6 @@ from service.wire import (
     ImportView,
     LinkCode,
     LowView,
-    Me,
     MemberLinked,
     Platform,
     ReportView,
@@ -47,9 +40,7 @@ from service.wire import (
     ScheduleSpec,
     ScheduleView,
     SeasonView,
-    TodayView,
     Twin,
-    Where,
 )
 
 
@@ -274,8 +265,7 @@ def done_card(title: str, markdown: str) -> Card:
     return Card(title, in_brief(markdown, 250), (Text(markdown),))
 
 
-# What admins read of imports: what one would do or did, what is asked twice, the record of a bank, an undo.
-
+# Imports.
 
 FEW = 8
 """Questions listed in a chat; who wants all looks at the document."""
@@ -394,7 +384,7 @@ def _twin(twin: Twin) -> str:
     return f"{percent(twin.score)}: `{twin.id}`, line {twin.line}, and `{twin.other}`{where}"
 
 
-# What is said about linking: codes, two chats with one board, one person with two accounts.
+# Linking chats and accounts.
 
 
 def member_code_card(made: LinkCode) -> Card:
@@ -473,176 +463,3 @@ def _what_becomes(view: ChatLinked) -> tuple[str, ...]:
 
 def _chats(platforms: Sequence[Platform]) -> str:
     return and_list([chat_words(platform) for platform in platforms])
-
-
-# The first words in a workspace, the first schedule in three clicks, a member's own page. No service calls.
-
-
-TIMES: Final = ("0800", "0900", "1000", "1100", "1200", "1400", "1600")
-USUAL_TIME: Final = "0900"
-DAYS: Final = (
-    ("0,1,2,3,4", "Monday to Friday"),
-    ("0,2,4", "Monday, Wednesday and Friday"),
-    ("0,1,2,3,4,5,6", "Every day"),
-)
-# One of each part of the world, and no more than a select of any chat holds; any other can be typed.
-ZONES: Final = (
-    *("Pacific/Honolulu", "America/Anchorage", "America/Los_Angeles", "America/Denver", "America/Chicago"),
-    *("America/New_York", "America/Sao_Paulo", "UTC", "Europe/London", "Europe/Berlin", "Europe/Paris"),
-    *("Europe/Helsinki", "Africa/Lagos", "Africa/Nairobi", "Europe/Istanbul", "Asia/Dubai", "Asia/Kolkata"),
-    *("Asia/Bangkok", "Asia/Shanghai", "Asia/Singapore", "Asia/Tokyo", "Australia/Sydney", "Pacific/Auckland"),
-)
-_NAME_ROOM = 50
-_MOST_OPEN = 5
-"""Questions a member's own page shows; a team seldom has more than one."""
-
-
-def _named(where: Where) -> str:
-    """A channel as people call it, `#general`; Markdown. Without a name it is called this channel."""
-    return f"**#{escape(where.name.removeprefix('#'))}**" if where.name else "this channel"
-
-
-def _brief(where: Where) -> str:
-    """As much of its name as an action has room for."""
-    return where.name[:_NAME_ROOM] if fits(Begin(USUAL_TIME, where.channel, where.name[:_NAME_ROOM])) else ""
-
-
-def hello_card(where: Where) -> Card:
-    """Said once, to whoever added the bot."""
-    does = (
-        "I post a machine-learning question on the days you choose. Everyone answers privately, with a button, a few "
-        "words or code. When the round closes, I reveal the answer, why it is right, and how the team did."
-    )
-    next_step = "Three clicks set it up: the channel, the time, the days."
-    elsewhere = "Or type `/quiz-admin setup` in the quiz channel."
-    setup: tuple[Button, ...] = ()
-    if where.channel:
-        label = f"Set it up in #{where.name.removeprefix('#')}"[:75] if where.name else "Set it up in this channel"
-        setup = (Button(label, encode(Setup(where.channel, _brief(where))), "primary"),)
-    return Card(
-        "Hello, I am Dailygrad",
-        "The daily quiz of your team. Three clicks set it up.",
-        (Text(does), Text(f"{next_step} {elsewhere}"), Small("`/quiz help` lists every command.")),
-        (*setup, Button("Try a question first", encode(Next()))),
-    )
-
-
-def time_card(where: Where, known: tuple[ScheduleView, ...]) -> Card:
-    """The second click: the time of day. `known` are the channel's schedules, if it has any."""
-    there = tuple(Text(f"{_named(where)} has schedule {one.id}: {plan_words(one.spec)}.") for one in known)
-    another = " This adds another schedule." if known else ""
-    asked = f"What time should {_named(where)} get its question? Days and time zone come next.{another}"
-    other = "Another time: `/quiz-admin schedule add 09:30 mon-fri Europe/Berlin`."
-    buttons = tuple(
-        Button(
-            f"{at[:2]}:{at[2:]}",
-            encode(SetupAt(at, where.channel, _brief(where))),
-            "primary" if at == USUAL_TIME else "plain",
-        )
-        for at in TIMES
-    )
-    return Card("Choose a time", in_brief(asked, 200), (*there, Text(asked), Small(other)), buttons)
-
-
-def plan_form(at: str, where: Where, now: datetime) -> Form:
-    """The third click: days and zone. Each zone says what time it is there, so that one's own is found."""
-    zones = tuple((zone, f"{zone.replace('_', ' ')}: {now.astimezone(ZoneInfo(zone)):%H:%M} now") for zone in ZONES)
-    return Form(
-        title=f"Every question at {at[:2]}:{at[2:]}",
-        action=encode(Begin(at, where.channel, _brief(where))),
-        fields=(
-            PickField("days", "Days", DAYS, (DAYS[0][0],)),
-            PickField("zone", "Time zone", zones, ("UTC",)),
-            TextField("other", "Another time zone", "", "For example `Asia/Kathmandu`.", max_length=60, required=False),
-        ),
-        submit="Start",
-    )
-
-
-def begun_card(view: ScheduleView, first: RoundView | str, head: str = "Schedule added") -> Card:
-    """The schedule, and the question it begins with; in its place the reason why there is none."""
-    card = schedule_card(view, head)
-    if isinstance(first, str):
-        return Card(head, card.summary, (*card.blocks, Text(f"There is no first question yet: {first}")))
-    blocks: tuple[Block, ...] = (
-        *card.blocks,
-        Text(f"First question: {in_brief_markdown(first.question.prompt)}"),
-        Small(about(first.question)),
-    )
-    return Card(head, card.summary, blocks, (Button("Post it now", encode(PostNow(str(view.id)))),))
-
-
-def in_brief_markdown(markdown: str) -> str:
-    """The start of a prompt, as Markdown on one line."""
-    return escape(in_brief(markdown, 300))
-
-
-def home_card(today: TodayView, me: Me, now: datetime) -> Card:
-    """A member's own page: what is open, how they stand, where to go on."""
-    blocks: list[Block] = []
-    buttons: list[Button] = []
-    shown = today.forms[-_MOST_OPEN:]
-    for ask in shown:
-        blocks += (Text(_open_line(ask, now)), Small(about(ask.question)))
-        buttons.append(answer_button(ask, alone=len(shown) == 1))
-    if not shown:
-        coming = f" Next question: {instant_words(today.next_at, today.zone)}." if today.next_at else ""
-        blocks.append(Text(f"No question is open right now.{coming}"))
-    blocks.append(Table(("What", "How much"), _standing(me)))
-    state = f"{plural(len(shown), 'question')} open" if shown else "No question is open"
-    summary = f"{state}, streak {me.streak}, {plural(me.cards_due, 'card')} due."
-    return Card("Your quiz", summary, tuple(blocks), (*buttons, *_ways()))
-
-
-def _open_line(ask: AskForm, now: datetime) -> str:
-    until = f" Open until {until_words(ask.closes_at, ask.zone, now)}." if ask.closes_at else ""
-    state = "Answered." if ask.given else how(ask.question)
-    return f"{in_brief_markdown(ask.question.prompt)} {state}{until}"
-
-
-def _standing(me: Me) -> tuple[tuple[str, str], ...]:
-    rank = f", rank {me.rank}" if me.rank else ""
-    return (
-        ("Streak", f"{plural(me.streak, 'round')}; best {me.best_streak}"),
-        ("Points", f"{me.points:,}{rank}"),
-        ("Practice", f"{plural(me.cards_due, 'card')} due"),
-    )
-
-
-def _ways() -> tuple[Button, ...]:
-    return (
-        Button("Today", encode(ShowToday())),
-        Button("Practice", encode(Next())),
-        Button("Weekly board", encode(ShowBoard("week", "workspace"))),
-        Button("All-time board", encode(ShowBoard("all", "workspace"))),
-        Button("Run a snippet", encode(Snippet())),
-    )
-
-
-def handed_in_card(card: Card, ask: AskForm) -> Card:
-    """The receipt of a program that came as a message: it names the question, for nobody pressed it."""
-    named = Text(f"Submitted as your answer to: {in_brief_markdown(ask.question.prompt)}")
-    return dataclasses.replace(card, blocks=(named, *card.blocks, Small(about(ask.question))))
-
-
-def no_place_for_code_card(others: int) -> Card:
-    """Code came, and no open question asks for any."""
-    if others:
-        said = f"{plural(others, 'question')} open here, and none asks for code. `/quiz today` shows them."
-    else:
-        said = "No code question is open here, so nothing was submitted."
-    more = "Send it where the question was posted, or try it with **Run a snippet**."
-    buttons = (Button("Today", encode(ShowToday())), Button("Run a snippet", encode(Snippet())))
-    return Card("Not submitted", in_brief(f"{said} {more}", 250), (Text(said), Text(more)), buttons)
-
-
-def too_many_files_card(names: tuple[str, ...]) -> Card:
-    """Which of several files is the answer cannot be guessed."""
-    said = f"{len(names)} files came: {', '.join(escape(name) for name in names)}. Send the one that is your answer."
-    return Card("Which file?", in_brief(said, 250), (Text(said),))
-
-
-def too_many_programs_card(count: int) -> Card:
-    """Which of several blocks is the answer cannot be guessed."""
-    said = f"Your message has {count} blocks of code. Send the one that is your answer, whole, in a message of its own."
-    return Card("Which block?", said, (Text(said),))

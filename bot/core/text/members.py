@@ -205,8 +205,7 @@ def forget_card() -> Card:
     return Card("Delete your data?", said, (Text(said),), buttons)
 
 
-# Rules, help, snippets and troubles: texts that belong to no question.
-
+# Rules, help, snippets and errors.
 
 _RUN_WORDS = {
     "ok": "Finished",

@@ -373,7 +373,7 @@ def rated_card(due: datetime, now: datetime, wanted: PracticeFilter = ANYTHING) 
     return Card("Noted", said, (Text(said),), (Button("Next card", encode(wanted.next), "primary"),))
 
 
-# What is said where a form could not be opened in time, or a file not be taken: a chat's own troubles.
+# Forms that opened too late, and files that could not be read.
 
 
 def reopen_card(form: Form) -> Card:
