@@ -108,6 +108,10 @@ class _Server:
         return int(answer)
 
 
+_inherited: Any = signal.default_int_handler
+"""The handler of SIGINT that this process started with."""
+
+
 @cache
 def _server() -> _Server:
     return _Server()
@@ -115,8 +119,10 @@ def _server() -> _Server:
 
 def serve(number: int) -> None:
     """Forks on request until the socket with this file descriptor is closed by the other side."""
-    # Ctrl-C is for the process that asks, which closes the socket when it ends.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Ctrl-C is for the process that asks, which closes the socket when it ends. A fork gets the inherited handler back:
+    # a command started in the background ignores the signal, and so does what it starts.
+    global _inherited
+    _inherited = signal.signal(signal.SIGINT, signal.SIG_IGN)
     for module in MODULES:
         importlib.import_module(module)
     gc.collect()
@@ -159,7 +165,7 @@ def _become(streams: list[int], args: list[str], cwd: str, env: dict[str, str], 
     os.environ.clear()
     os.environ.update(env)
     time.tzset()
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, _inherited)
     sys.stdout.reconfigure(write_through=bool(env.get("PYTHONUNBUFFERED")))  # type: ignore[union-attr]
     kind, what, *words = args
     sys.argv = [kind, *words]

@@ -37,7 +37,7 @@ async def test_two_chats_share_a_board_and_a_schedule(room: Room, guild: Where) 
     number = re.search(r"Schedule (\d+)", made)
     assert number, made
     said = await room.types(here, "/quiz-admin link")
-    assert "good once, until 08:15 (UTC)" in said
+    assert "works once, until 08:15 (UTC)" in said
     room.where = SLACK
     assert "Linked: Discord and Slack share one board" in await room.types(there, f"/quiz-admin link {code_in(said)}")
     shared = await room.types(there, f"/quiz-admin schedule share {number[1]}")

@@ -34,7 +34,7 @@ MEMBERS = (
 )
 ADMINS = (
     ("/quiz-admin help", "/quiz-admin schedule"),
-    ("/quiz-admin setup", "At what time"),
+    ("/quiz-admin setup", "What time should"),
     ("/quiz-admin schedule add 10:00 mon-fri Europe/Berlin", "Schedule added"),
     ("/quiz-admin schedule list", "#daily"),
     ("/quiz-admin schedule edit 1 at:11:00", "Schedule changed"),
@@ -101,7 +101,7 @@ class Hands:
 async def test_every_button(workspace: Workspace) -> None:
     ann, boss, hands = workspace.ann, workspace.boss, Hands(workspace)
     # A first schedule, in three clicks.
-    hello = await workspace.types(boss, "/quiz-admin setup", "At what time")
+    hello = await workspace.types(boss, "/quiz-admin setup", "What time should")
     await hands.presses(boss, hello, "10:00", "Time zone")
     begun = await hands.fills(boss, "Schedule added", zone="Europe/Berlin")
     await workspace.only("the-shape")

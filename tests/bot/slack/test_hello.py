@@ -14,7 +14,7 @@ async def test_a_greeting_leads_to_a_schedule_in_three_clicks(workspace: Workspa
     assert isinstance(hello, Ephemeral)
     assert hello.channel == general.id
     setup = next(one for one in hello.labels if one.startswith("Set it up"))
-    time = await workspace.presses(boss, hello, setup, "At what time")
+    time = await workspace.presses(boss, hello, setup, "What time should")
     view = await workspace.presses(boss, time, "09:00", "Time zone")
     assert isinstance(view, View)
     zone = view.fields["zone"].element["options"][-1]["value"]
