@@ -9,7 +9,7 @@ import yaml
 
 from sandbox.inside import seccomp
 
-PROFILE = json.loads((Path(seccomp.__file__).parent / "seccomp.json").read_text())
+PROFILE = json.loads((Path(seccomp.__file__).parents[1] / "seccomp.json").read_text())
 FORBIDDEN = {
     "add_key",
     "bpf",
