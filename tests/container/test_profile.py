@@ -65,7 +65,7 @@ def test_all_that_a_child_may_call_can_be_called_in_the_container() -> None:
 
 
 def test_the_sandbox_with_a_gpu_is_as_hard_as_the_other() -> None:
-    services = yaml.safe_load((Path(seccomp.__file__).parents[1] / "docker-compose.yml").read_text())["services"]
+    services = yaml.safe_load((Path(seccomp.__file__).parents[2] / "docker-compose.yml").read_text())["services"]
     usual, gpu = services["sandbox"], services["sandbox-gpu"]
     assert gpu["profiles"] == ["gpu"]
     for line in (
