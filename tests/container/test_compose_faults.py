@@ -140,7 +140,7 @@ def test_when_the_leading_worker_is_killed_the_other_leads_within_seconds(whole:
             "DATABASE_URL=",
             "DATABASE_URL: it is not set; set it to postgresql://user:password@host:5432/name.",
         ),
-        ("worker", "DAILYGRAD_SANDBOX_SOCKET=", "DAILYGRAD_RELAY_PORT is set and DAILYGRAD_SANDBOX_SOCKET is not"),
+        ("worker", "DAILYGRAD_SANDBOX_SOCKET=", "DAILYGRAD_RELAY_PORT is set but DAILYGRAD_SANDBOX_SOCKET is not"),
         ("service", "DATABASE_PASSWORD_FILE=/none", "/none cannot be read (No such file or directory)"),
         ("web", "DAILYGRAD_LINK_SECRET_FILE=/none", "/none, which cannot be read (No such file or directory)"),
     ],
