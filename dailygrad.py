@@ -55,15 +55,17 @@ class LazyCommands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, found, rest = super().resolve_command(ctx, args)
-        return name, found if name is None or found is None else load(name), rest
+        if name is None or found is None:
+            return name, found, rest
+        from service.logs import log_to
+
+        # For commands without a log of their own; those that serve set up theirs.
+        log_to(None, "warning", plain=True)
+        return name, load(name), rest
 
 
 def load(name: str) -> Any:
     """Imports a command of COMMANDS and returns it as click's object."""
-    from service.logs import log_to
-
-    # For commands without a log of their own; those that serve set up theirs.
-    log_to(None, "warning", plain=True)
     entry = COMMANDS[name]
     module, attribute = entry.app.split(":")
     app: typer.Typer = getattr(importlib.import_module(module), attribute)

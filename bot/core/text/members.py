@@ -346,7 +346,7 @@ REFUSALS = {
     "admins-only": "Not allowed",
     "busy": "Please wait",
     "event-reused": "Already answered",
-    "no-sandbox": "Code cannot run right now",
+    "no-sandbox": "Code cannot run now",
     "not-found": "Not found",
     "not-readable": "Answer not readable",
     "still-open": "Question still open",

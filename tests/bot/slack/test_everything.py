@@ -61,7 +61,7 @@ ADMINS = (
     ("/quiz-admin review list", "The key is wrong."),
     ("/quiz-admin review dismiss 1", "dismissed"),
     ("/quiz-admin review fixed 1", "the question was fixed"),
-    ("/quiz-admin member restore Ann 2026-03-02", "breaks no streak"),
+    ("/quiz-admin member restore Ann 2026-03-02", "no longer breaks the streak"),
     ("/quiz-admin member adjust Ann 5 well said", "gets 5 points"),
     ("/quiz-admin link", "Link another chat"),
     ("/quiz-admin audit", "Audit"),
@@ -143,7 +143,7 @@ async def test_every_button(workspace: Workspace) -> None:
     reports = await workspace.types(boss, "/quiz-admin review list", "The key is wrong.")
     await press_any(hands, boss, reports, reports.labels[0])
     # What is kept about a member.
-    privacy = await workspace.types(ann, "/quiz privacy", "What is kept about")
+    privacy = await workspace.types(ann, "/quiz privacy", "Your data")
     await press_any(hands, ann, privacy, privacy.labels[0])
     # A document, checked and imported.
     await workspace.types(boss, "/quiz-admin bank import", "Name of the document")
