@@ -16,15 +16,22 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
 
-from questions.__main__ import check_main
 from questions.blocks import plain
 from questions.export import FORMATS as EXPORTS
 from questions.export import export_bank, unsupported_questions
 from questions.export.native import native_text
 from questions.model import KINDS, LEVELS, Bank, Question, as_data
 from questions.overview import Differences, Overview, QuestionFilter, differences, overview_of
-from questions.reader import read_path, shipped_bank
-from questions.report import FORMATS, explain_code, explanations
+from questions.reader import Reading, read_path, shipped_bank
+from questions.report import (
+    FORMATS,
+    explain_code,
+    explanations,
+    finding_github,
+    reading_text,
+    readings_json,
+    total_text,
+)
 
 bank_command = typer.Typer(help="Read, check, prove, import and export question banks.", no_args_is_help=True)
 
@@ -71,10 +78,34 @@ def bank_check(
     paths: Annotated[list[Path], typer.Argument(help="Documents or folders.")],
     format: Annotated[str, typer.Option(help="text, json or github (workflow annotations).")] = "text",
 ) -> None:
-    """Check banks and show each problem with line and caret. Exits with status 1 on errors."""
+    """Check banks and show each problem with line and caret. Exits with status 1 on errors, 2 if a path is missing."""
     if format not in FORMATS:
         raise typer.BadParameter("text, json or github", param_hint="--format")
-    raise SystemExit(check_main(paths, format))
+    readings: list[Reading] = []
+    missing = False
+    for path in paths:
+        try:
+            readings += read_path(path)
+        except OSError as error:
+            missing = True
+            sys.stderr.write(f"{path}: {error.strerror or error}: pass a Markdown file or a folder\n")
+    _print_readings(readings, format)
+    if missing:
+        raise SystemExit(2)
+    raise SystemExit(int(any(reading.has_errors for reading in readings)))
+
+
+def _print_readings(readings: list[Reading], format: str) -> None:
+    if format == "json":
+        sys.stdout.write(readings_json(readings) + "\n")
+    elif format == "github":
+        for reading in readings:
+            sys.stdout.writelines(f"{finding_github(one, reading.source)}\n" for one in reading.findings)
+    else:
+        console = Console(highlight=False, soft_wrap=True)
+        for reading in readings:
+            console.print(reading_text(reading), end="")
+        console.print(total_text(readings), end="")
 
 
 @bank_command.command("explain")

@@ -1,0 +1,66 @@
+"""`dailygrad bank check`: output and exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from questions.cli import bank_command
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "good.md").write_text("## 1. What is a view?\nA tensor.\n", "utf-8")
+    (tmp_path / "odd.md").write_text("## 1. What is a `view?\n\n## 2. What is a copy?\nb\n", "utf-8")
+    return tmp_path
+
+
+def check(*words: object) -> Result:
+    return CliRunner().invoke(bank_command, ["check", *(str(word) for word in words)])
+
+
+def test_warnings_alone_do_not_fail_the_check(folder: Path) -> None:
+    result = check(folder)
+    assert result.exit_code == 0
+    assert "good.md: 1 question · 1 answered, 0 unanswered · heading-prose\n" in result.stdout
+    assert "warning[Q004]" in result.stdout and "\x1b" not in result.stdout
+    assert result.stdout.endswith("total: 2 documents, 2 answered, 1 unanswered, 2 warnings\n")
+
+
+def test_an_error_fails_the_check(tmp_path: Path) -> None:
+    file = tmp_path / "bad.md"
+    file.write_text("---\nbank: bad\n---\n\n## ab · riddle\n", "utf-8")
+    result = check(file)
+    assert result.exit_code == 1
+    assert "error[Q111]: `riddle` is not a kind of question" in result.stdout
+
+
+def test_a_missing_file_is_reported_and_the_others_are_checked(folder: Path) -> None:
+    missing = folder / "none.md"
+    result = check(missing, folder / "good.md")
+    assert result.exit_code == 2
+    assert result.stderr == f"{missing}: No such file or directory: pass a Markdown file or a folder\n"
+    assert "good.md: 1 question" in result.stdout
+
+
+def test_json_and_github_formats(folder: Path) -> None:
+    assert json.loads(check("--format", "json", folder).stdout)["answered"] == 2
+    annotations = check("--format", "github", folder)
+    assert annotations.exit_code == 0
+    assert [line.partition(" ")[0] for line in annotations.stdout.splitlines()] == ["::warning", "::warning"]
+
+
+def test_an_unknown_format_is_rejected() -> None:
+    result = check("--format", "xml", "a.md")
+    assert result.exit_code == 2
+    assert "--format" in result.stderr
+
+
+def test_the_native_fixture_has_no_findings() -> None:
+    result = check(FIXTURES / "native.md", "--format", "github")
+    assert (result.exit_code, result.stdout) == (0, "")
