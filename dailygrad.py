@@ -1,4 +1,4 @@
-"""The `dailygrad` command: one table of commands, each imported when it is called."""
+"""The `dailygrad` command: a table of all commands, each imported when it is called."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ COMMANDS = {
     "sandbox": Entry("sandbox.cli:sandbox_command", "Run PyTorch code, isolated."),
 }
 GROUPS = ("bot", "bank", "sandbox")
-"""Commands that have commands of their own; of any other app a command is one of several."""
+"""Commands that are groups with commands of their own. The app of any other command defines several of them."""
 
 
 class LazyCommands(TyperGroup):
-    """The commands of COMMANDS. Listing them imports nothing, so `dailygrad --help` starts at once."""
+    """The commands in COMMANDS. Listing them imports nothing, so `dailygrad --help` starts at once."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)
@@ -59,7 +59,7 @@ class LazyCommands(TyperGroup):
             return name, found, rest
         from service.logs import log_to
 
-        # For commands without a log of their own; those that serve set up theirs.
+        # The default for commands that do not configure their own logs.
         log_to(None, "warning", plain=True)
         return name, load(name), rest
 

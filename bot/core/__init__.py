@@ -1,1 +1,1 @@
-"""The platform-free half of the bot."""
+"""The part of the bot that no chat platform changes: commands, cards, the quiz and the outbox dispatcher."""

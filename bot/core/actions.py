@@ -1,4 +1,4 @@
-"""What a button or a form means, packed into its action id, so that it works after a restart. Nothing is done here."""
+"""Actions of buttons and forms, encoded whole in their action ids, so that they still work after a restart."""
 
 from __future__ import annotations
 
@@ -9,31 +9,30 @@ from dataclasses import dataclass
 from service.wire import QuestionRef
 
 MAX_LENGTH = 100
-"""Characters of an action id that every chat takes."""
+"""Longest action id that every chat accepts, characters."""
 
 
 class BadAction(Exception):
-    """An action id that none of our cards carries; the message is for the one who pressed it."""
+    """An action id that no card uses. The message is for the member who pressed the button."""
 
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """Show the question put as `ref`, to be answered."""
+    """Shows the question `ref`, so that it can be answered."""
 
     ref: str
 
 
 @dataclass(frozen=True, slots=True)
 class OpenCard:
-    """Put a question to the member that is answered by pressing an option: `Open`, of which it is known that it asks
-    for no form."""
+    """Like `Open`, but for questions answered by buttons only."""
 
     ref: str
 
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """Answer with one option."""
+    """Answers with one option."""
 
     ref: str
     option: str
@@ -41,21 +40,21 @@ class Choose:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """Answer with what the form holds."""
+    """Answers with the values of the form."""
 
     ref: str
 
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """Run the form's code on the visible examples; nothing is kept."""
+    """Runs the form's code on the visible examples, without submitting it."""
 
     ref: str
 
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """Practice the next card, of any level and topic where these are empty."""
+    """Shows the next practice question. An empty level or topic means any."""
 
     level: str = ""
     topic: str = ""
@@ -63,7 +62,7 @@ class Next:
 
 @dataclass(frozen=True, slots=True)
 class NextOf:
-    """Practice the next card of one kind of question, of any level and topic where these are empty."""
+    """Like `Next`, for one kind of question."""
 
     kind: str
     level: str = ""
@@ -72,7 +71,7 @@ class NextOf:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Rate one's own recall."""
+    """Rates how well the member remembered the answer."""
 
     ref: str
     rating: str
@@ -80,26 +79,26 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Pressed: show the form. Submitted: report the question; where it is empty the form names it."""
+    """As a button, shows the report form; as a form, reports the question. If empty, the form has a field for it."""
 
     question: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Explain:
-    """Show the key of a question."""
+    """Explains the answer to a question."""
 
     question: str
 
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """Run the form's code freely."""
+    """Runs the form's code as a free run."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShowBoard:
-    """Show a board."""
+    """Shows a leaderboard."""
 
     period: str
     scope: str
@@ -108,7 +107,7 @@ class ShowBoard:
 
 @dataclass(frozen=True, slots=True)
 class ShowContest:
-    """Show a board of rookies, or of those who improved."""
+    """Shows a leaderboard of rookies or of the most improved."""
 
     contest: str
     period: str
@@ -118,21 +117,21 @@ class ShowContest:
 
 @dataclass(frozen=True, slots=True)
 class Privacy:
-    """See, export, csv (exports too), hide, show, forget (which asks first) or erase (which does it)."""
+    """Shows, exports, hides, unhides or forgets the member's data; `forget` asks for confirmation, `erase` does it."""
 
     what: str
 
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """Import the form's document, or only check it."""
+    """Imports the form's document, or only checks it."""
 
     how: str
 
 
 @dataclass(frozen=True, slots=True)
 class Settle:
-    """Settle a report as dismissed or fixed."""
+    """Marks a report as dismissed or fixed."""
 
     report: str
     state: str
@@ -140,12 +139,12 @@ class Settle:
 
 @dataclass(frozen=True, slots=True)
 class Today:
-    """Show what is open in this channel, or where none is named in the workspace."""
+    """Shows the open questions of the channel; of the workspace if there is no channel."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """Set up the daily question of a channel, here with its name: ask for its time."""
+    """Starts the setup of a channel's schedule, here with the channel's name: asks for the time."""
 
     channel: str
     name: str = ""
@@ -153,7 +152,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class SetupAt:
-    """The time is chosen, as hours and minutes in four digits: ask for days and zone."""
+    """Continues the setup with the time, as `HHMM`: asks for days and zone."""
 
     at: str
     channel: str
@@ -162,7 +161,7 @@ class SetupAt:
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """Begin a channel's schedule at that time, on the days and in the zone of the form."""
+    """Completes the setup: creates the schedule at this time, with the form's days and zone."""
 
     at: str
     channel: str
@@ -171,14 +170,14 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class PostNow:
-    """Post a schedule's question of the day at once."""
+    """Posts the day's question of a schedule now."""
 
     schedule: str
 
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Link this chat, with all it has, to the workspace that the code was made in."""
+    """Links this chat and its data to the workspace that created the code."""
 
     code: str
 
@@ -215,13 +214,12 @@ _CLOCK = "([01][0-9]|2[0-3])[0-5][0-9]"
 _PERIOD = "day|week|month|season|all"
 _LEVEL = "(mid|senior|principal)?"
 _KIND = "(choice|value|output|code|open)"
-# A practiced question's ref may be followed by what practice is kept to, see `trailing`.
+# The ref of a practice question may carry a practice filter, see `ref_with_filter`.
 _REF = rf"[rp][0-9]{{1,18}}|p[0-9]{{1,18}},{_KIND}?,{_LEVEL},[^\x00-\x1f:]*"
 _TRAILING_LENGTH = 60
-"""Characters of a ref with its trail: an option's id must fit beside it."""
+"""Longest ref with its filter, characters: an option's id must fit next to it."""
 
-# Only the last field may hold a colon, for it takes the rest. A tag once given keeps its meaning for ever: cards
-# posted last year are still pressed.
+# Only the last field may contain a colon, because it takes the rest. Never reuse a tag: old cards keep their buttons.
 _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "a": (Open, (_REF,)),
     "d": (OpenCard, (_REF,)),
@@ -250,7 +248,7 @@ _TAGS = {kind: tag for tag, (kind, _) in _SHAPES.items()}
 
 
 def encode(action: Action) -> str:
-    """The id of `action`. Raises ValueError where it would be too long or hold what no id can; see `fits`."""
+    """Returns the id of an action. Raises ValueError if it would be too long or contain a control character."""
     fields = [str(getattr(action, field.name)) for field in dataclasses.fields(action)]
     text = ":".join((_TAGS[type(action)], *fields))
     if len(text) > MAX_LENGTH or decode(text) != action:
@@ -259,7 +257,7 @@ def encode(action: Action) -> str:
 
 
 def fits(action: Action) -> bool:
-    """Whether `encode` takes it: ids of options, questions and topics are their authors' and may be long."""
+    """Returns whether an action can be encoded: authors choose the ids of options, questions and topics."""
     try:
         encode(action)
     except (ValueError, BadAction):
@@ -268,7 +266,7 @@ def fits(action: Action) -> bool:
 
 
 def decode(text: str) -> Action:
-    """The action of an id. Raises BadAction for anything `encode` never gives."""
+    """Returns the action of an id. Raises BadAction for an id that `encode` never returns."""
     tag, _, rest = text.partition(":")
     kind, patterns = _SHAPES.get(tag, (None, ()))
     fields = rest.split(":", len(patterns) - 1) if patterns else [rest] * bool(rest)
@@ -280,7 +278,7 @@ def decode(text: str) -> Action:
 
 @dataclass(frozen=True, slots=True)
 class PracticeFilter:
-    """What practice is kept to; empty means any."""
+    """Restricts practice to a topic, a level or a kind; an empty field means any."""
 
     topic: str = ""
     level: str = ""
@@ -288,30 +286,30 @@ class PracticeFilter:
 
     @property
     def next(self) -> Next | NextOf:
-        """Practice the next such card."""
+        """The action that shows the next matching question."""
         return NextOf(self.kind, self.level, self.topic) if self.kind else Next(self.level, self.topic)
 
 
-ANYTHING = PracticeFilter()
+NO_FILTER = PracticeFilter()
 
 
-def trailing(ref: str, wanted: PracticeFilter) -> str:
-    """A practiced question's `ref` with what practice is kept to, so that answering it leads on to the like.
+def ref_with_filter(ref: str, wanted: PracticeFilter) -> str:
+    """Returns the ref of a practice question with its filter, so that the next question matches it too.
 
-    `ref` alone where nothing is wanted, or where no id could hold it.
+    Returns `ref` alone if there is no filter, or if it does not fit an action id.
     """
     trail = f"{ref},{wanted.kind},{wanted.level},{wanted.topic}"
     fit = len(trail) <= _TRAILING_LENGTH and re.fullmatch(_REF, trail)
-    return trail if fit and wanted != ANYTHING else ref
+    return trail if fit and wanted != NO_FILTER else ref
 
 
-def parted(ref: str) -> tuple[str, PracticeFilter]:
-    """A ref as the service knows it, and what practice was kept to."""
+def split_ref(ref: str) -> tuple[str, PracticeFilter]:
+    """Splits a ref into the ref the service knows and the practice filter."""
     bare, *trail = ref.split(",", 3)
     kind, level, topic = trail or ("", "", "")
     return bare, PracticeFilter(topic, level, kind)
 
 
 def question_ref(ref: str) -> QuestionRef:
-    """Parses a ref, with or without a trail."""
-    return QuestionRef.parse(parted(ref)[0])
+    """Parses a ref, with or without a filter."""
+    return QuestionRef.parse(split_ref(ref)[0])

@@ -1,4 +1,4 @@
-"""What admins type after `/quiz-admin`, done. Who is an admin is for the service to check."""
+"""Runs the commands of `/quiz-admin`. The service checks who is an admin."""
 
 from __future__ import annotations
 
@@ -10,44 +10,44 @@ from bot.core.cards import Card, Form
 from bot.core.command_parser import CommandError, Typed
 from bot.core.events import Added, Command, Event, Submit, Visited
 from bot.core.markup import escape
-from bot.core.member_commands import help_said
+from bot.core.member_commands import help_reply
 from bot.core.text import admin, members, onboarding
 from service.client import ServiceClient, ServiceRefused
 from service.wire import Generated, RoundView, ScheduleSpec, ScheduleView, Where, Who
 
-# Onboarding.
+# Onboarding
 
-NOWHERE = Where(channel="")
-"""No channel: what is asked there is asked of the whole workspace."""
+WHOLE_WORKSPACE = Where(channel="")
+"""No channel, which stands for the whole workspace."""
 
 
 class Onboarding:
-    """The first hello, the first schedule, and every visit. All that was chosen so far is in the action."""
+    """Handles the greeting, the setup of the first schedule, and the bot's home page. Actions carry the choices."""
 
     def __init__(self, client: ServiceClient) -> None:
         self._client = client
 
     async def added(self, event: Added) -> tuple[Card, bool]:
-        """The hello, and whether it is the first in this workspace."""
+        """Returns the greeting, and whether it is the first one in this workspace."""
         first = await self._client.hello(event.who, event.id, event.where)
         return onboarding.hello_card(event.where), first
 
     async def visited(self, event: Visited) -> Card:
-        """The member's own page."""
-        today = await self._client.today(event.who, NOWHERE)
+        """Returns the member's home page."""
+        today = await self._client.today(event.who, WHOLE_WORKSPACE)
         return onboarding.home_card(today, await self._client.me(event.who), event.at)
 
     async def setup(self, event: Event, where: Where) -> Card:
-        """Ask for the time. Refused, by the service, for whoever may not."""
+        """Asks for the time. The service refuses members who are not admins."""
         known = [one for one in await self._client.schedule_list(event.who) if one.channel == where.channel]
         return onboarding.time_card(where, tuple(known))
 
     def plan(self, event: Event, at: str, where: Where) -> Form:
-        """Ask for days and zone."""
+        """Asks for days and zone."""
         return onboarding.plan_form(at, where, event.at)
 
     async def begin(self, event: Submit, at: str, where: Where) -> Card:
-        """Add the schedule and show its first question; one that is there already is shown again."""
+        """Adds the schedule and shows its first question. Shows an existing one again instead of adding it twice."""
         spec = _spec(event, at)
         for one in await self._client.schedule_list(event.who):
             if one.channel == where.channel and one.spec == spec:
@@ -56,14 +56,14 @@ class Onboarding:
         return onboarding.begun_card(view, await self._first(event.who, view))
 
     async def _first(self, who: Who, view: ScheduleView) -> RoundView | str:
-        """The schedule is kept whatever becomes of its preview."""
+        """Returns the preview, or why there is none: the schedule is kept either way."""
         try:
             return await self._client.schedule_preview(who, view.id)
         except ServiceRefused as refused:
             return escape(refused.failure.message)
 
     async def post_now(self, event: Event, schedule: int) -> Card:
-        """Post the day's question at once."""
+        """Posts the day's question now."""
         return admin.round_card(await self._client.post_now(event.who, event.id, schedule), "Posted")
 
 
@@ -84,9 +84,9 @@ def _one(event: Submit, name: str) -> str:
 
 
 Said = Card | Form
-Doer = Callable[[Command, Typed], Awaitable[Said]]
+Handler = Callable[[Command, Typed], Awaitable[Said]]
 
-# The names arguments have when typed, and those they have on the wire.
+# Wire names of the arguments as typed.
 _PLAN = {
     "at": "at",
     "days": "weekdays",
@@ -103,11 +103,11 @@ _PLAN = {
 
 
 class AdminCommands:
-    """One method per command; each returns what the admin is told."""
+    """One method per command, which returns the reply to the admin."""
 
     def __init__(self, client: ServiceClient) -> None:
         self._client = client
-        self._doers: dict[tuple[str, ...], Doer] = {
+        self._handlers: dict[tuple[str, ...], Handler] = {
             ("setup",): self._setup,
             ("schedule", "add"): self._add,
             ("schedule", "list"): self._list,
@@ -144,8 +144,8 @@ class AdminCommands:
         }
 
     async def run(self, event: Command, typed: Typed) -> Said:
-        """Do what was typed. Raises CommandError and what the client raises."""
-        return await self._doers[typed.spec.path](event, typed)
+        """Runs a parsed command. Raises CommandError and what the client raises."""
+        return await self._handlers[typed.spec.path](event, typed)
 
     # Schedules
 
@@ -199,7 +199,7 @@ class AdminCommands:
         return admin.done_card("Schedule removed", f"Schedule {known.id} is removed; its rounds and points stay.")
 
     async def _schedule(self, event: Command, typed: Typed) -> ScheduleView:
-        """The schedule named; else the only one of this channel, else the only one there is."""
+        """Returns the named schedule, or else the only one of this channel or of the workspace."""
         known = await self._client.schedule_list(event.who)
         if "schedule" in typed.values:
             found = [one for one in known if one.id == typed.number("schedule")]
@@ -234,7 +234,7 @@ class AdminCommands:
         return members.import_form()
 
     async def take_document(self, event: Event, name: str, text: str, apply: bool) -> Said:
-        """Import a document, or with `apply` false only check it."""
+        """Imports a document; with `apply` false, only checks it."""
         if not name or not text.strip():
             raise CommandError(
                 "An import needs the document's name and its text. `/quiz-admin bank import` asks again."
@@ -267,7 +267,7 @@ class AdminCommands:
     async def _low(self, event: Command, typed: Typed) -> Said:
         return admin.low_card(await self._client.bank_low(event.who))
 
-    # Reports, members, the house
+    # Reports, members, workspace
 
     async def _reports(self, event: Command, typed: Typed) -> Said:
         return admin.reports_card(await self._client.reports(event.who))
@@ -277,7 +277,7 @@ class AdminCommands:
         return await self.settle(event, typed.number("report"), state)
 
     async def settle(self, event: Event, report: int, state: str) -> Said:
-        """Settle a report as dismissed or fixed."""
+        """Marks a report as dismissed or fixed."""
         return admin.settled_card(await self._client.report_settle(event.who, event.id, report, state))
 
     async def _restore(self, event: Command, typed: Typed) -> Said:
@@ -296,7 +296,7 @@ class AdminCommands:
         return await self.join(event, typed.text("code"), sure=False)
 
     async def join(self, event: Event, code: str, *, sure: bool) -> Said:
-        """Link this chat by a code; unless `sure`, one with a history only says what that would do."""
+        """Links this chat by a code. Unless `sure`, a chat with data only gets a warning of what linking would do."""
         return admin.chat_linked_card(await self._client.chat_join(event.who, event.id, code, sure), code)
 
     async def _audit(self, event: Command, typed: Typed) -> Said:
@@ -306,7 +306,7 @@ class AdminCommands:
         return admin.doctor_card(await self._client.doctor(event.who))
 
     async def _help(self, event: Command, typed: Typed) -> Said:
-        return help_said(typed)
+        return help_reply(typed)
 
 
 def _posts_to(view: ScheduleView, event: Event) -> bool:
@@ -315,6 +315,6 @@ def _posts_to(view: ScheduleView, event: Event) -> bool:
 
 
 def _plan(typed: Typed, known: ScheduleSpec) -> ScheduleSpec:
-    """The schedule as typed; what was not named stays as known."""
+    """Returns the schedule with the typed values; others stay as in `known`."""
     changes: dict[str, Any] = {wire: typed.values[name] for name, wire in _PLAN.items() if name in typed.values}
     return ScheduleSpec.model_validate({**known.model_dump(), **changes, "at": typed.clock("at", known.at or time(9))})

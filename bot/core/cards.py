@@ -1,6 +1,6 @@
-"""What is said in a chat, as data: a Card, or a Form to fill. Every text is Markdown unless it says plain.
+"""Messages as data: a Card, or a Form to fill in. Texts are Markdown unless their field says plain.
 
-No platform objects and no wording of its own; `core.wording` fills them, a platform's `render` draws them.
+No platform objects and no wording: `core.text` creates cards, the `render` module of each chat draws them.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from typing import Any, Literal
 
 Style = Literal["plain", "primary", "danger"]
 Shown = Literal["", "board", "weeks"]
-"""`board`: rank, name, points, answers, share right, streak. `weeks`: week, points, answers, share right."""
+"""How a chat may draw a table. `board`: rank, name, points, answers, share right, streak. `weeks`: week, points,
+answers, share right."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A piece of Markdown."""
+    """A paragraph or more of Markdown."""
 
     markdown: str
 
@@ -32,7 +33,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Lettered:
-    """One option beside its letter, so that a button can be short."""
+    """An option with its letter, so that its button can be short."""
 
     letter: str
     markdown: str
@@ -40,14 +41,14 @@ class Lettered:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of a choice."""
+    """The options of a choice question."""
 
     rows: tuple[Lettered, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One line of a distribution. Right and wrong are said in words (`mark`), never by colour alone."""
+    """A line of a distribution. `mark` says right or wrong in words, because color alone is not accessible."""
 
     label: str
     count: int
@@ -57,14 +58,14 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """A distribution; every platform shows the numbers, whatever it draws."""
+    """A distribution. Every platform shows its numbers."""
 
     rows: tuple[Bar, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of plain texts. `mine` is the row of the reader, said so in words."""
+    """A table of plain texts. `mine` is the reader's own row, which is also marked in words."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -73,19 +74,19 @@ class Table:
     """Columns aligned as numbers."""
     mine: int | None = None
     shows: Shown = ""
-    """What a chat that has pictures may draw it as."""
+    """What a chat with pictures may draw it as."""
 
 
 @dataclass(frozen=True, slots=True)
 class Small:
-    """A quiet line under the rest."""
+    """A line in small print."""
 
     markdown: str
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A PNG. `alt` says in words all that it shows; a platform without pictures shows that."""
+    """A PNG. Platforms without pictures show `alt`, which contains the same information."""
 
     png: bytes
     alt: str
@@ -96,13 +97,13 @@ Block = Text | Code | Options | Bars | Table | Small | Picture
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """`label` is plain and at most 75 characters; `action` at most 100, see `core.actions`."""
+    """A button. `label` is plain and at most 75 characters; `action` at most 100, see `core.actions`."""
 
     label: str
     action: str
     style: Style = "plain"
     pressed: bool = False
-    """The member's present answer, said so in words as well."""
+    """Whether this is the member's current answer; the label says so too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One message. `title` is plain; `summary` is the plain sentence a notification or a screen reader gets."""
+    """One message. `title` is plain; `summary` is a plain sentence for notifications and screen readers."""
 
     title: str
     summary: str
@@ -126,7 +127,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class TextField:
-    """Text to type. `code` asks for an editor; `lines` above 1 for a text area."""
+    """A text input. `code` asks for a code editor, `lines` above 1 for a text area."""
 
     name: str
     label: str
@@ -140,7 +141,7 @@ class TextField:
 
 @dataclass(frozen=True, slots=True)
 class PickField:
-    """Options to pick: one of them, or with `several` any number."""
+    """Options to pick: exactly one, or with `several` any number."""
 
     name: str
     label: str
@@ -155,7 +156,7 @@ Field = TextField | PickField
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Something to fill in privately; submitting it is a `Submit` with `action`."""
+    """A private form. Submitting it is a `Submit` event with `action`."""
 
     title: str
     action: str
@@ -163,24 +164,23 @@ class Form:
     blocks: tuple[Block, ...] = ()
     submit: str = "Send"
     extras: tuple[Button, ...] = ()
-    """Further buttons that submit the same values under their own action, such as running the examples."""
+    """Further buttons that submit the same values with another action, such as running the examples."""
     links: tuple[Link, ...] = ()
-    """Pages on which the same can be done with more room."""
+    """Pages with more room for the same input."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What an event is answered with, always to the one who caused it and seen by them alone."""
+    """The reply to an event, visible only to the member who caused it."""
 
     said: Card | Form
     replaces: bool = False
-    """Whether it takes the place of the private card the press came from."""
-    needless: bool = False
-    """Whether it was said before and nobody waits for it: a chat that tells again that we were added gets no second
-    hello. It need not be shown."""
+    """Whether it replaces the private card whose button was pressed."""
+    droppable: bool = False
+    """Whether it may be dropped: a repeated report that the bot was added gets no second greeting."""
 
 
-# Cards as JSON-ready data and back, for platforms that store their own messages.
+# Cards as JSON-compatible data, for platforms that store their messages themselves
 
 KNOWN: dict[str, type] = {
     kind.__name__: kind
@@ -205,7 +205,7 @@ KNOWN: dict[str, type] = {
 
 
 def as_data(value: object) -> Any:
-    """`value`, a card or any part of one, with each part's kind named under `is`."""
+    """Converts a card, or any part of one, to data. The key `is` holds the name of each part's class."""
     if dataclasses.is_dataclass(value):
         parts = {field.name: as_data(getattr(value, field.name)) for field in dataclasses.fields(value)}
         return {"is": type(value).__name__, **parts}
@@ -215,7 +215,7 @@ def as_data(value: object) -> Any:
 
 
 def from_data(data: Any) -> Any:
-    """The inverse of `as_data`. Raises KeyError for a kind it does not know."""
+    """Converts data from `as_data` back. Raises KeyError for an unknown class."""
     if isinstance(data, dict):
         if data["is"] == "bytes":
             return base64.b64decode(data["base64"])

@@ -1,4 +1,7 @@
-"""What was typed after `/quiz` or `/quiz-admin`, read into a command and its values. Errors name the cure."""
+"""Parses the text after `/quiz` or `/quiz-admin` into a command and its arguments, and completes it.
+
+Runs nothing. Errors say what to type instead.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ V = TypeVar("V")
 
 _WORD = re.compile(r'(?:[A-Za-z-]+:)?["“”][^"“”]*["“”]|\S+')
 _NAMED = re.compile(r"([A-Za-z][A-Za-z-]*):(.*)", re.DOTALL)
-# A group typed alone means the harmless one of its commands.
+# The command that a group's name runs when typed alone; none of them changes anything.
 _ALONE = {("review",): "list", ("schedule",): "list", ("bank",): "list", ("season",): "list"}
 
 
@@ -23,7 +26,7 @@ UNKNOWN = "Unknown command"
 
 
 class CommandError(Exception):
-    """What was typed cannot be done. The message (Markdown) says why and what to type instead."""
+    """A command that cannot be run as typed. The message (Markdown) says why and what to type instead."""
 
     def __init__(self, message: str, title: str = "Check what you typed") -> None:
         super().__init__(message)
@@ -32,7 +35,7 @@ class CommandError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A command as read. An argument that was not given is not among the values."""
+    """A parsed command. Arguments that were not given have no value."""
 
     spec: Spec
     values: Mapping[str, Value] = field(default_factory=dict)
@@ -57,7 +60,7 @@ class Typed:
 
 
 def read_command(name: str, text: str) -> Typed:
-    """The command typed after `/name`; nothing typed asks for help. Raises CommandError."""
+    """Parses the text after `/name`; empty text is `help`. Raises CommandError."""
     spec, rest = _find(name, text)
     return Typed(spec, _Values(spec).read(rest))
 
@@ -97,13 +100,13 @@ def _no_such(name: str, typed: tuple[str, ...], paths: tuple[tuple[str, ...], ..
 
 
 def _elsewhere(name: str, word: str) -> str:
-    """The other name, where it has commands that begin with the word; `/quiz schedule` is typed by admins."""
+    """Returns the other of `/quiz` and `/quiz-admin` if it has a command that starts with the word."""
     other = "quiz" if name == "quiz-admin" else "quiz-admin"
     return other if any(spec.path[0] == word for spec in specs_of(other)) else ""
 
 
 class _Values:
-    """Fills a command's arguments word by word: named ones by name, others by their looks, then in order."""
+    """Assigns words to a command's arguments: by name if given, then by kind, then in order."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
@@ -129,7 +132,7 @@ class _Values:
         return self.values
 
     def _rest_named(self, text: str) -> tuple[str, str] | None:
-        """An argument that takes the rest, given by name, though others before it may be left out: all that follows."""
+        """Parses `name: text` where the argument takes the rest of the line; earlier ones may be left out."""
         name, colon, rest = text.partition(":")
         takes = [one for one in self._open() if one.kind.rest and colon and one.name == name.lower()]
         return (takes[0].name, rest.strip()) if takes and rest.strip() else None
@@ -147,7 +150,7 @@ class _Values:
         if named and not word.startswith(('"', "“", "”")):
             self._set(self._called(named[1]), named[2])
             return
-        # What takes the rest of the line comes last: it is no place for a word that fits nothing before it.
+        # An argument that takes the rest of the line comes last; it is no fallback for a word that fits nothing else.
         slots = [one for one in self._open() if not one.kind.rest]
         for argument in sorted(slots, key=lambda one: not one.kind.own):
             try:
@@ -161,7 +164,7 @@ class _Values:
         raise CommandError(self._misfit(word, slots))
 
     def _check_slip(self, word: str, slots: list[Argument]) -> None:
-        """`board weak` is a slip for `week` far more often than a topic of that name."""
+        """Rejects likely typos: `board weak` more probably means `week` than a topic named `weak`."""
         choices = tuple(choice for one in slots if one.kind.own for choice in one.kind.choices)
         near = get_close_matches(word.lower(), choices, 1, 0.74)
         if near and len(word) > 2 and not word.startswith(('"', "“", "”")):
@@ -199,13 +202,13 @@ def _bare(word: str) -> str:
     return word.strip('"“”')
 
 
-# Completion of commands and arguments.
+# Completion
 
 _MOST = 25
 
 
 def complete(name: str, text: str) -> list[str]:
-    """Texts that begin with `text` and go on sensibly, at most 25; `text` is what follows `/quiz` or `/quiz-admin`."""
+    """Completes the text after `/quiz` or `/quiz-admin`, with at most 25 results."""
     lowered = text.lower().lstrip()
     found = [
         words for spec in specs_of(name) if (words := " ".join(spec.path)).startswith(lowered) and words != lowered
@@ -218,7 +221,7 @@ def complete(name: str, text: str) -> list[str]:
 
 
 def suggest(line: str, admin: bool) -> list[str]:
-    """Whole lines that begin with `line`, such as `/quiz board week`; an admin's commands for admins alone."""
+    """Completes a whole line such as `/quiz board week`. Admin commands are suggested to admins only."""
     name, space, rest = line.removeprefix("/").partition(" ")
     names = ("quiz", "quiz-admin") if admin else ("quiz",)
     if space:
@@ -240,6 +243,3 @@ def _offers(argument: Argument) -> tuple[str, ...]:
     if argument.named:
         return (prefix, *(prefix + choice for choice in argument.kind.choices))
     return argument.kind.choices or (() if argument.required else (prefix,))
-
-
-# `/quiz` and `/quiz-admin`: the one definition of them, reading of what was typed, and completion. It runs nothing.

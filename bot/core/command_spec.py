@@ -1,4 +1,4 @@
-"""The kinds of argument: how each is read from one typed word, and what is said when it cannot be."""
+"""Definitions of all commands and of the kinds of argument: how each is parsed, completed and described."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 class BadArgument(Exception):
-    """A word that is not of this kind; the message says what would be."""
+    """A word that is not of this kind. The message says what would be accepted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How an argument is read. `read` raises Unreadable."""
+    """A kind of argument. `read` parses a word and raises BadArgument."""
 
     name: str
     read: Callable[[str], Value]
@@ -30,32 +30,32 @@ class Kind:
     choices: tuple[str, ...] = ()
     """Words worth offering while somebody types."""
     own: bool = True
-    """Whether a word of this kind is known by its looks, so that it may stand anywhere."""
+    """Words suggested while the user types."""
     rest: bool = False
-    """Takes all that is left, spaces and lines included."""
+    """Whether words of this kind can be recognized, so that they may come in any order."""
     looks: str = r"(?!)"
-    """A pattern of words that were surely meant to be of this kind, though they may not be readable."""
+    """Whether it takes the rest of the text, including spaces and line breaks."""
 
 
 def shown(word: str) -> str:
-    """A typed word as an error shows it, whatever it holds."""
+    """Quotes a typed word for an error message."""
     return f"`{word[:60].replace('`', chr(39))}`"
 
 
 def closest(word: str, known: tuple[str, ...]) -> str | None:
-    """The known word that was probably meant."""
+    """Returns the known word most similar to a typed one."""
     found = get_close_matches(word.lower(), known, 1, 0.6)
     return found[0] if found else None
 
 
 def hint(word: str, known: tuple[str, ...]) -> str:
-    """`did you mean …?` with a leading space, or nothing."""
+    """Returns `Did you mean …?` with a leading space; empty if no known word is similar."""
     near = closest(word, known)
     return f" Did you mean `{near}`?" if near else ""
 
 
 def one_of(name: str, words: Mapping[str, Value]) -> Kind:
-    """One of a few words, each standing for a value."""
+    """Returns a kind that accepts one of some words, each standing for a value."""
 
     def read(word: str) -> Value:
         if word.lower() not in words:
@@ -67,7 +67,7 @@ def one_of(name: str, words: Mapping[str, Value]) -> Kind:
 
 
 def list_of(name: str, known: tuple[str, ...]) -> Kind:
-    """Words of a few, parted by commas."""
+    """Returns a kind that accepts several known words, separated by commas."""
 
     def read(word: str) -> Value:
         for part in (parts := tuple(word.lower().split(","))):
@@ -97,7 +97,7 @@ def _read_weekdays(word: str) -> tuple[int, ...]:
         first, dash, last = part.partition("-")
         begin = _weekday(first, word)
         end = _weekday(last, word) if dash else begin
-        # A range may run over the weekend: fri-mon.
+        # A range may cross the weekend: fri-mon.
         days.update((begin + step) % 7 for step in range((end - begin) % 7 + 1))
     return tuple(sorted(days))
 
@@ -192,12 +192,12 @@ GENERATED: Final = one_of("use", {word: word for word in ("use", "hold", "none")
 EVERYONE: Final = one_of("scope", {"all": True})
 PRIVACY: Final = one_of("action", {word: word for word in ("see", "export", "csv", "hide", "show", "forget")})
 
-# The commands: names, arguments and help.
+# The commands: names, arguments and help
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument. Every argument may also be given as `name:value`; with `named` it must be."""
+    """An argument. It may always be given as `name:value`; with `named` it must be."""
 
     name: str
     kind: Kind
@@ -207,7 +207,7 @@ class Argument:
 
     @property
     def shown(self) -> str:
-        """As a usage line shows it."""
+        """The argument as shown in a usage line."""
         text = f"{self.name}:{self.kind.example}" if self.named else self.name.upper()
         if self.kind is EVERYONE:
             text = "all"
@@ -216,7 +216,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """One command: `name` is quiz or quiz-admin, `path` the words that follow it."""
+    """A command: `name` is quiz or quiz-admin, `path` the words after it."""
 
     name: str
     path: tuple[str, ...]
@@ -231,7 +231,7 @@ class Spec:
 
     @property
     def usage(self) -> str:
-        """The command with its arguments, the optional ones in brackets."""
+        """The command with its arguments, optional ones in brackets."""
         named = [argument.shown for argument in self.arguments if argument.named]
         shown = [argument.shown for argument in self.arguments if not argument.named]
         return " ".join((self.words, *shown, *(named if len(named) < 3 else ["[NAME:VALUE …]"])))
@@ -364,5 +364,5 @@ COMMANDS: Final[tuple[Spec, ...]] = (
 
 
 def specs_of(name: str) -> tuple[Spec, ...]:
-    """The commands under `/name`, in the order they are shown."""
+    """Returns the commands under `/name`, in display order."""
     return tuple(spec for spec in COMMANDS if spec.name == name)

@@ -1,4 +1,7 @@
-"""Carries what waits in the outbox to the chat: claims, posts once, reports back. It decides nothing about content."""
+"""Delivers messages from the outbox to the chat: claims them, posts each once and reports the result.
+
+Does not decide what is posted.
+"""
 
 from __future__ import annotations
 
@@ -18,68 +21,70 @@ from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Delivery
 from service.wire import Platform as PlatformName
 
-# The interface that every platform implements.
+# The interface that every platform implements
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a message goes: a channel, a thread of it, or with `member` privately to one person."""
+    """Where a message goes: a channel, a thread in it, or with `member` a private message."""
 
     workspace: str
     channel: str
     member: str | None = None
     reply_to: str | None = None
     for_admins: bool = False
-    """A notice for those who run the quiz: where its place takes no message, another that they see will do."""
+    """Whether it is a notice for admins, which may go to another place they see if this one refuses it."""
 
 
 class DeliveryRefused(Exception):
-    """The platform will not take this message and says so for good; trying again changes nothing."""
+    """The platform refuses this message for good; retrying does not help."""
 
 
 class DeliveryDelayed(Exception):
-    """The platform is busy. `seconds` says when to try again; nothing was posted."""
+    """The platform is busy and posted nothing. Retry after `seconds`."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"the chat asks to wait {seconds:g} s")
+        super().__init__(f"the chat asked to retry after {seconds:g} s")
         self.seconds = seconds
 
 
 Answer = Callable[[Event], Awaitable[Reply]]
-"""What a platform calls for every event; it never raises."""
+"""Answers an event; never raises."""
 
 
 class Platform(Protocol):
-    """One chat. Any exception other than Refused and Later leaves open whether the message arrived."""
+    """A chat platform. After any error except DeliveryRefused and DeliveryDelayed, the message may have been posted."""
 
     @property
     def name(self) -> PlatformName: ...
 
     async def post(self, target: Target, card: Card, key: str) -> str:
-        """Make a message and return its reference. Raises Refused, Later, or anything else when unsure."""
+        """Posts a message and returns its reference. Raises DeliveryRefused, DeliveryDelayed, or another error if
+        unsure."""
         ...
 
     async def find(self, target: Target, key: str) -> str | None:
-        """The reference of the message made under `key`, if it did arrive."""
+        """Returns the reference of the message posted under `key`, or None."""
         ...
 
 
 _LOG = logging.getLogger(__name__)
 
-# Messages carried at the same time: enough that a chat that takes fifty a second waits for none while the next are
-# claimed. Not more, for each has _POST_S from its start, and what waits for its turn behind many others uses them up.
+# Limit of concurrent deliveries: enough for a chat that accepts fifty messages a second, while the next are claimed.
+#
+# Not more: the timeout of each starts when its task starts, so messages that wait for their turn would use it up.
 _AT_ONCE = 100
-# On the way out: a claim that waits for something to come holds nothing and may be dropped; a post under way may not.
+# Shutdown timeouts, seconds. A waiting claim holds no messages and may be dropped; a running post must not be.
 _LAST_CLAIM_S = 0.5
 _LAST_POSTS_S = 15.0
-# One message; a chat that takes longer leaves open whether it arrived.
+# Timeout of one post, seconds; after it, the message may or may not have been posted.
 _POST_S = 20.0
 
 Pause = Callable[[float], Awaitable[None]]
 
 
 class Dispatcher:
-    """Serves one platform, `at_once` messages at a time. `pause` waits some seconds; a test's does not."""
+    """Delivers one platform's messages, at most `at_once` concurrently. `pause` sleeps; tests replace it."""
 
     def __init__(
         self,
@@ -98,12 +103,12 @@ class Dispatcher:
         self._lanes: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
-        """Serve until cancelled; what was claimed by then is carried first."""
+        """Runs until cancelled; then finishes the messages already claimed."""
         away = 0
         try:
             while True:
                 try:
-                    self._start(await self._claim(self._wait_s, await self._free()))
+                    self._start(await self._claim(self._wait_s, await self._free_slots()))
                     away = 0
                 except (ServiceUnavailable, ServiceRefused) as error:
                     away += 1
@@ -114,17 +119,17 @@ class Dispatcher:
             await self._finish()
 
     async def once(self, wait_s: float = 0) -> int:
-        """Claim once, waiting up to `wait_s` for something to come, and carry what was claimed; returns how many.
+        """Claims once, waiting up to `wait_s` for messages, and delivers them. Returns how many.
 
-        Raises ServiceUnavailable or ServiceRefused when the claim itself fails.
+        Raises ServiceUnavailable or ServiceRefused if the claim fails.
         """
         claimed = await self._claim(wait_s, self._at_once)
         self._start(claimed)
         await self._finish()
         return len(claimed)
 
-    async def _free(self) -> int:
-        """How many more may be carried. Waits for some: a claim of one message costs as much as one of many."""
+    async def _free_slots(self) -> int:
+        """Returns how many more deliveries may start. Waits for several, because each claim costs a request."""
         while 4 * len(self._lanes) > 3 * self._at_once:
             await asyncio.wait(self._lanes, return_when=asyncio.FIRST_COMPLETED)
         return self._at_once - len(self._lanes)
@@ -132,7 +137,7 @@ class Dispatcher:
     async def _claim(self, wait_s: float, limit: int) -> tuple[Delivery, ...]:
         claim = asyncio.ensure_future(self._client.outbox_claim(self._platform.name, limit=limit, wait_s=wait_s))
         try:
-            # Shielded: a claim whose answer is thrown away keeps its messages back until the claim runs out.
+            # Shielded: messages claimed by a discarded request would stay locked until their lease ends.
             return await asyncio.shield(claim)
         except asyncio.CancelledError:
             await asyncio.wait({claim}, timeout=_LAST_CLAIM_S)
@@ -143,12 +148,12 @@ class Dispatcher:
             raise
 
     def _start(self, claimed: tuple[Delivery, ...]) -> None:
-        """Carry each channel's messages in their order, and the channels side by side."""
+        """Starts the deliveries: in order within a channel, concurrently between channels."""
         lanes: dict[tuple[str, str, str | None], list[Delivery]] = {}
         for delivery in claimed:
             lanes.setdefault((delivery.workspace, delivery.channel, delivery.member), []).append(delivery)
         for lane in lanes.values():
-            task = asyncio.create_task(self._carry_in_order(lane))
+            task = asyncio.create_task(self._deliver_in_order(lane))
             self._lanes.add(task)
             task.add_done_callback(self._lanes.discard)
 
@@ -160,24 +165,25 @@ class Dispatcher:
                 lane.cancel()
             await asyncio.gather(*lanes, return_exceptions=True)
 
-    async def _carry_in_order(self, lane: list[Delivery]) -> None:
+    async def _deliver_in_order(self, lane: list[Delivery]) -> None:
         for delivery in lane:
             try:
-                await self._carry(delivery)
+                await self._deliver(delivery)
             except (ServiceUnavailable, ServiceRefused) as error:
-                # The claim runs out and comes back marked uncertain; then the message is looked for first.
-                _LOG.warning("what became of delivery %s could not be reported: %s", delivery.id, error)
+                # The lease expires and the message is claimed again as uncertain, so it is searched for before it is
+                # posted.
+                _LOG.warning("the result of delivery %s could not be reported: %s", delivery.id, error)
                 return
 
-    async def _carry(self, delivery: Delivery) -> None:
-        """Carry one message, telling in the log of the event that it answers."""
+    async def _deliver(self, delivery: Delivery) -> None:
+        """Delivers one message and logs it with the correlation id of the event it answers."""
         with tracing.correlate(delivery.body.event_id if delivery.body.kind == "verdict" else ""):
             with POST_SECONDS.labels(delivery.platform).time():
-                state = await self._carried(delivery)
+                state = await self._post(delivery)
             POSTS.labels(delivery.platform, delivery.body.kind, state).inc()
             tracing.log_event(
                 _LOG,
-                "message carried",
+                "message delivered",
                 key=delivery.key,
                 platform=delivery.platform,
                 workspace=delivery.workspace,
@@ -185,26 +191,26 @@ class Dispatcher:
                 status=state,
             )
 
-    async def _carried(self, delivery: Delivery) -> str:
+    async def _post(self, delivery: Delivery) -> str:
         fail = partial(self._client.outbox_failed, delivery.id, delivery.attempt)
         try:
-            # Well inside the service's lease: after that another may be at it.
+            # Well within the service's lease, after which another process may deliver the message.
             async with asyncio.timeout(_POST_S):
-                ref = await self._make(delivery)
+                ref = await self._find_or_post(delivery)
         except DeliveryRefused as error:
             await fail(str(error) or "the chat refused the message", uncertain=False, final=True)
             return "refused"
         except DeliveryDelayed as error:
             await fail(str(error), uncertain=False, retry_s=error.seconds)
             return "later"
-        except Exception as error:  # whatever a platform's library raises, the message may have arrived
+        except Exception as error:  # any library error: the message may have been posted
             _LOG.warning("delivery %s may not have arrived", delivery.id, exc_info=True)
             await fail(f"{type(error).__name__}: {error}"[:500], uncertain=True)
             return "uncertain"
         await self._client.outbox_sent(delivery.id, ref)
         return "sent"
 
-    async def _make(self, delivery: Delivery) -> str:
+    async def _find_or_post(self, delivery: Delivery) -> str:
         notice = delivery.body.kind == "notice"
         target = Target(delivery.workspace, delivery.channel, delivery.member, delivery.reply_to, for_admins=notice)
         card = outbox_card(delivery.body)

@@ -1,4 +1,4 @@
-"""What people do in a chat, as data. A platform turns its own events into these; `core.quiz` answers them."""
+"""What people do in a chat, as data. Each platform converts its own events to these; `core.quiz` answers them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from service.wire import Where, Who
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A slash command: `/quiz board week` is name `quiz`, text `board week`."""
+    """A slash command: `/quiz board week` has name `quiz` and text `board week`."""
 
     id: str
     """The platform's event id; the same id twice is answered once."""
@@ -24,7 +24,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A button of one of our cards. `action` carries all there is to know, so it works after a restart."""
+    """A pressed button. `action` contains everything needed to answer it, so it works after a restart."""
 
     id: str
     at: datetime
@@ -35,7 +35,7 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class Submit:
-    """A filled form. `action` is the form's own, `values` by field name; a checkbox group gives several values."""
+    """A submitted form. `action` is the form's action; `values` are keyed by field name, several per checkbox group."""
 
     id: str
     at: datetime
@@ -47,7 +47,7 @@ class Submit:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A message meant for us: written to the bot, beneath one of its posts, or picked with "answer with this"."""
+    """A message to the bot: a direct message, a reply to a post, or one picked with "Answer with this"."""
 
     id: str
     at: datetime
@@ -60,7 +60,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """The bot was added to a workspace by `who`; `where` is a channel it may post to, else empty."""
+    """`who` added the bot to a workspace; `where` is a channel it may post in, or empty."""
 
     id: str
     at: datetime
@@ -70,7 +70,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Visited:
-    """`who` opened the bot's own page (Slack's home tab)."""
+    """`who` opened the bot's Home tab (Slack)."""
 
     id: str
     at: datetime

@@ -1,7 +1,7 @@
-"""What people did and were not yet answered, in one SQLite file beside the bot: written before it is acknowledged.
+"""A SQLite journal of events that were received and not yet answered.
 
-It needs no Postgres, so that a chat hears from us at once whatever the database does. The quiz's own data is not here:
-once an event is answered, nothing but its id stays, and that only so that a second delivery of it is known.
+An event is written before it is acknowledged. The journal does not use PostgreSQL, so a slow database never delays an
+acknowledgement. It holds none of the quiz's data: of an answered event it keeps only the id, to detect duplicates.
 """
 
 from __future__ import annotations
@@ -36,33 +36,33 @@ create index if not exists taken_at on taken (at) where done;
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """An event that was taken, and what its chat needs to send the reply."""
+class JournalEntry:
+    """An event from the journal, and what its chat needs to send the reply."""
 
     event: Event
     route: Mapping[str, str]
 
 
 class Journal:
-    """Every call is one short statement; SQLite's own lock orders them, across processes too."""
+    """The journal. Each call is one short statement; SQLite's lock serializes them across processes."""
 
     def __init__(self, path: Path | str) -> None:
         if str(path) != ":memory:":
-            # Tokens and answers lie here for the moment of an answer: for nobody else's eyes.
+            # Contains tokens and answers until they are processed, so only the owner may read it.
             Path(path).touch(mode=0o600)
             Path(path).chmod(0o600)
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self._db.execute("pragma busy_timeout = 1000")
         self._db.execute("pragma journal_mode = wal")
-        # What was written survives the process without waiting for the disk; a power cut may take the last of it.
+        # Survives a crash of the process without waiting for the disk; a power failure may lose the latest entries.
         self._db.execute("pragma synchronous = normal")
         self._db.execute("pragma secure_delete = on")
         self._db.executescript(_SCHEMA)
 
-    def take(self, event: Event, route: Mapping[str, str]) -> bool:
-        """Keep an event before it is acknowledged; False when its id is known, for then it is a duplicate.
+    def record(self, event: Event, route: Mapping[str, str]) -> bool:
+        """Writes an event before it is acknowledged. Returns False for a duplicate.
 
-        Raises sqlite3.Error when it cannot be written, such as on a full disk.
+        Raises sqlite3.Error if it cannot be written, such as on a full disk.
         """
         kind = type(event).__name__
         said = _KINDS[kind].dump_json(event).decode()
@@ -72,17 +72,17 @@ class Journal:
         )
         return made.rowcount == 1
 
-    def done(self, event_id: str) -> None:
-        """It was answered: what it said is forgotten, its id is not."""
+    def mark_answered(self, event_id: str) -> None:
+        """Marks an event as answered and deletes everything but its id."""
         self._db.execute("update taken set done = 1, said = '', route = '' where event = ?", (event_id,))
 
-    def left(self) -> list[Taken]:
-        """What was taken and not answered, oldest first: after a crash it is answered again."""
+    def unanswered(self) -> list[JournalEntry]:
+        """Returns the unanswered events, oldest first, to be answered after a crash."""
         rows = self._db.execute("select kind, said, route from taken where not done order by number").fetchall()
-        return [Taken(_KINDS[kind].validate_json(said), json.loads(route)) for kind, said, route in rows]
+        return [JournalEntry(_KINDS[kind].validate_json(said), json.loads(route)) for kind, said, route in rows]
 
-    def forget(self, before: datetime) -> None:
-        """Forget the ids of what happened before and was answered; a second delivery would then be news."""
+    def prune(self, before: datetime) -> None:
+        """Deletes the ids of answered events before that time; their duplicates would no longer be detected."""
         self._db.execute("delete from taken where done and at < ?", (_instant(before),))
 
     def close(self) -> None:
@@ -90,5 +90,5 @@ class Journal:
 
 
 def _instant(at: datetime) -> str:
-    """An instant as text that sorts by time."""
+    """Formats an instant as text that sorts by time."""
     return at.astimezone(UTC).isoformat(timespec="microseconds")

@@ -1,4 +1,4 @@
-"""What members type after `/quiz`, done. The wording is in `wording`, the reading in `commands`."""
+"""Runs the commands of `/quiz`. `core.text` words the replies, `command_parser` parses the commands."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from service.client import ServiceClient
 from service.wire import Contest, Period
 
 Said = Card | Form
-Doer = Callable[[Command, Typed], Awaitable[Said]]
+Handler = Callable[[Command, Typed], Awaitable[Said]]
 
 
 class MemberCommands:
-    """One method per command; each returns what the member is told."""
+    """One method per command, which returns the reply to the member."""
 
     def __init__(self, client: ServiceClient) -> None:
         self._client = client
-        self._doers: dict[str, Doer] = {
+        self._handlers: dict[str, Handler] = {
             "today": self._today,
             "answer": self._answer,
             "practice": self._practice,
@@ -40,14 +40,14 @@ class MemberCommands:
         }
 
     async def run(self, event: Command, typed: Typed) -> Said:
-        """Do what was typed. Raises CommandError and what the client raises."""
-        return await self._doers[typed.spec.path[0]](event, typed)
+        """Runs a parsed command. Raises CommandError and what the client raises."""
+        return await self._handlers[typed.spec.path[0]](event, typed)
 
     async def _today(self, event: Command, typed: Typed) -> Said:
         return await self.today(event)
 
     async def today(self, event: Event) -> Said:
-        """What is open here and what became of each."""
+        """Shows the open questions of the channel and the member's answers."""
         return questions.today_card(await self._client.today(event.who, event.where), event.at)
 
     async def _answer(self, event: Command, typed: Typed) -> Said:
@@ -60,7 +60,7 @@ class MemberCommands:
         return await self.next_card(event, PracticeFilter(typed.text("topic"), typed.text("level"), typed.text("kind")))
 
     async def next_card(self, event: Event, wanted: PracticeFilter) -> Said:
-        """The next card to practice, whose buttons go on to more of what is wanted."""
+        """Shows the next practice question; its buttons keep the filter."""
         ask = await self._client.practice(event.who, event.where, wanted.topic, wanted.level, wanted.kind)
         if ask is None:
             return members.no_card_left_card(wanted)
@@ -121,18 +121,18 @@ class MemberCommands:
         return await self.privacy(event, typed.text("action", "see"))
 
     async def privacy(self, event: Event, what: str) -> Said:
-        """`forget` only asks; `erase` forgets."""
+        """Handles a privacy action: `forget` asks for confirmation, `erase` deletes."""
         if what == "forget":
             return members.forget_card()
         action = "forget" if what == "erase" else what
         return members.privacy_card(await self._client.privacy(event.who, event.id, action))
 
     async def _help(self, event: Command, typed: Typed) -> Said:
-        return help_said(typed)
+        return help_reply(typed)
 
 
-def help_said(typed: Typed) -> Card:
-    """All commands of a name, or more on the one asked about."""
+def help_reply(typed: Typed) -> Card:
+    """Lists the commands of `/quiz` or `/quiz-admin`, or describes one."""
     asked = typed.text("command").strip().removeprefix(f"/{typed.spec.name}").strip()
     specs = specs_of(typed.spec.name)
     if not asked:
@@ -141,12 +141,12 @@ def help_said(typed: Typed) -> Card:
     found = [spec for spec in specs if spec.path[: len(wanted)] == wanted]
     if len(found) == 1:
         return members.spec_card(found[0])
-    # A word that begins no command gets the same friendly error as when it is typed as one.
+    # For an unknown command, raise the same error as when it is typed alone.
     return members.help_card(tuple(found)) if found else members.spec_card(read_command(typed.spec.name, asked).spec)
 
 
 def without_fence(code: str) -> str:
-    """A program without the fence chat users put around it."""
+    """Removes the code fence around a program."""
     lines = code.strip().splitlines()
     if len(lines) > 1 and lines[0].startswith("```") and lines[-1].strip() == "```":
         return "\n".join(lines[1:-1])

@@ -1,4 +1,7 @@
-"""From what people do to what they are told: event, service call, card. No wording of its own, no platform objects."""
+"""Turns an event into a reply: parses it, calls the service and passes the result to `core.text`.
+
+No wording and no platform objects.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from pydantic import ValidationError
 
 from bot.core import actions
 from bot.core.actions import BadAction
-from bot.core.admin_commands import NOWHERE, AdminCommands, Onboarding
+from bot.core.admin_commands import WHOLE_WORKSPACE, AdminCommands, Onboarding
 from bot.core.cards import Card, Form, Reply
 from bot.core.command_parser import CommandError, read_command
 from bot.core.command_spec import specs_of
@@ -25,13 +28,13 @@ from service import tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import AnswerInput, AskForm, Rating, TodayView, Where, limit_words
 
-# Buttons and forms. An action carries its whole meaning, so old buttons work after a restart.
+# Buttons and forms. An action id holds everything needed, so old buttons work after a restart.
 
 Said = Card | Form
 
 
 class ButtonHandler:
-    """Answers presses of buttons and submitted forms."""
+    """Answers pressed buttons and submitted forms."""
 
     def __init__(
         self, client: ServiceClient, members: MemberCommands, admins: AdminCommands, hello: Onboarding
@@ -42,17 +45,17 @@ class ButtonHandler:
         self._hello = hello
 
     async def press(self, event: Press) -> Said:
-        """Do what the button means. Raises BadAction, CommandError and what the client raises."""
+        """Runs a button's action. Raises BadAction, CommandError and what the client raises."""
         action = actions.decode(event.action)
         match action:
             case actions.Open(ref) | actions.OpenCard(ref) | actions.Fill(ref) | actions.Try(ref):
-                bare, wanted = actions.parted(ref)
+                bare, wanted = actions.split_ref(ref)
                 ask = await self._client.ask(event.who, event.where, bare)
                 return questions.ask_said(questions.carrying(ask, wanted), event.at)
             case actions.Choose(ref, option):
                 return await self._answer(event, ref, AnswerInput(options=(option,)))
             case actions.Rate(ref, rating):
-                bare, wanted = actions.parted(ref)
+                bare, wanted = actions.split_ref(ref)
                 due = await self._client.rate(event.who, event.id, bare, cast(Rating, rating))
                 return results.rated_card(due, event.at, wanted)
             case actions.Report(question):
@@ -99,13 +102,13 @@ class ButtonHandler:
                 raise actions.BadAction("This button no longer works. Type `/quiz today` for today's question.")
 
     async def submit(self, event: Submit) -> Said:
-        """Do what the form asks for. Raises as `press` does."""
+        """Runs a form's action. Raises as `press` does."""
         action = actions.decode(event.action)
         match action:
             case actions.Fill(ref):
                 return await self._answer(event, ref, _given(event))
             case actions.Try(ref):
-                verdict = await self._client.try_code(event.who, actions.parted(ref)[0], _code(event))
+                verdict = await self._client.try_code(event.who, actions.split_ref(ref)[0], _code(event))
                 return results.tried_card(verdict, ref)
             case actions.Report(question):
                 return await self._members.report(event, question or _one(event, "question"), _one(event, "text"))
@@ -119,7 +122,7 @@ class ButtonHandler:
                 raise actions.BadAction("This form no longer works. Type `/quiz help` for all commands.")
 
     async def _answer(self, event: Press | Submit, ref: str, given: AnswerInput) -> Said:
-        bare, wanted = actions.parted(ref)
+        bare, wanted = actions.split_ref(ref)
         receipt = await self._client.answer(event.who, event.where, event.id, bare, given, event.at)
         if receipt.status in ("judged", "late"):
             return results.practiced_card(receipt, event.at, wanted)
@@ -127,7 +130,8 @@ class ButtonHandler:
         return questions.recorded_card(receipt, ask, event.at, wanted)
 
     async def _ask_again(self, event: Event, ref: str) -> AskForm | None:
-        """The question with the member's letters; the answer is safe, so this may fail."""
+        """Returns the question again, with the member's letters; None if that fails, because the answer is already
+        saved."""
         try:
             return await self._client.ask(event.who, event.where, ref)
         except (ServiceRefused, ServiceUnavailable):
@@ -135,7 +139,7 @@ class ButtonHandler:
 
 
 def _given(event: Submit) -> AnswerInput:
-    """What an answer's form holds. A question has one field; which one tells its kind."""
+    """Reads an answer from a form. A form has one field, whose name depends on the kind of question."""
     if "code" in event.values:
         return AnswerInput(code=_code(event))
     if "text" in event.values:
@@ -164,11 +168,11 @@ def _one(event: Submit, name: str) -> str:
     return _raw(event, name).strip()
 
 
-# Messages: a program in a message answers the open code question, if there is one.
+# Messages: code in a message answers the open code question
 
-# Read by hand and not as Markdown: chats let a fence open and close within a line.
+# Not parsed as Markdown: chats accept a fence that opens and closes within a line.
 _FENCED = re.compile(r"```(?:(?:python3?|py)[ \t]*\n|[ \t]*\n)?(.*?)```", re.DOTALL | re.IGNORECASE)
-# A message without a fence is prose unless a line of it can be nothing but Python.
+# Without a fence, a message counts as prose unless one of its lines can only be Python.
 _PLAIN_CODE = re.compile(
     r"""^(?:async\s+)?def\s+\w+\s*\( | ^class\s+\w+\s*[(:] | ^import\s+[\w.]+$ | ^from\s+[\w.]+\s+import\s""",
     re.MULTILINE | re.VERBOSE,
@@ -176,7 +180,7 @@ _PLAIN_CODE = re.compile(
 
 
 def programs_of(text: str) -> tuple[str, ...]:
-    """The programs in a message: its fenced blocks, or all of it where it is plain code."""
+    """Returns the programs in a message: its fenced blocks, or all of it if it is plain code."""
     fenced = tuple(block.rstrip() for block in _FENCED.findall(text) if block.strip())
     if fenced:
         return fenced
@@ -184,13 +188,13 @@ def programs_of(text: str) -> tuple[str, ...]:
 
 
 class MessageHandler:
-    """Answers messages."""
+    """Answers messages with code."""
 
     def __init__(self, client: ServiceClient) -> None:
         self._client = client
 
     async def sent(self, event: Sent) -> Card:
-        """Submit the program that came, or say what to do. Raises what the client raises."""
+        """Submits the code of a message, or says what to do instead. Raises what the client raises."""
         if len(event.files) > 1:
             return onboarding.too_many_files_card(tuple(name for name, _ in event.files))
         programs = tuple(code for _, code in event.files if code.strip()) or programs_of(event.text)
@@ -202,9 +206,9 @@ class MessageHandler:
         return questions.today_card(today, event.at) if today.forms else members.help_card(specs_of("quiz"))
 
     async def _open_to(self, event: Sent) -> TodayView:
-        """What is open where it was written; in a private message to the bot, what is open in the workspace."""
+        """Returns what is open in the message's channel; for a direct message, in the workspace."""
         here = await self._client.today(event.who, event.where)
-        return here if here.forms or here.next_at else await self._client.today(event.who, NOWHERE)
+        return here if here.forms or here.next_at else await self._client.today(event.who, WHOLE_WORKSPACE)
 
     async def _hand_in(self, event: Sent, code: str, today: TodayView) -> Card:
         ask = _asks_for_code(today)
@@ -217,7 +221,7 @@ class MessageHandler:
 
 
 def _asks_for_code(today: TodayView) -> AskForm | None:
-    """The newest open code question, those without an answer before those with one."""
+    """Returns the newest open code question, unanswered ones first."""
     forms = [ask for ask in today.forms if ask.question.kind == "code"]
     unanswered = [ask for ask in forms if ask.given is None]
     return next(reversed(unanswered or forms), None)
@@ -228,9 +232,9 @@ _REF = re.compile(r"[rp][0-9]{1,18}")
 
 
 class Quiz:
-    """Answers every event of every platform; it keeps nothing, so any process may answer any press.
+    """Answers every event of every platform. Stateless, so any process can answer any click.
 
-    With `links` a code question comes with a link to the web editor.
+    With `links`, code questions link to the web editor.
     """
 
     def __init__(self, client: ServiceClient, links: Links | None = None) -> None:
@@ -242,13 +246,13 @@ class Quiz:
         self._presses = ButtonHandler(client, self._members, self._admins, self._hello)
 
     async def handle(self, event: Event) -> Reply:
-        """What the one who caused `event` is told, privately. Never raises."""
+        """Answers an event with a reply for the member who caused it. Never raises."""
         begun = time.monotonic()
         with tracing.correlate(event.id):
             try:
                 reply, outcome = await self._answered(event), "answered"
-            except Exception as error:  # whatever fails, the member gets an answer and the log the cause
-                # It takes no card's place: what was typed or shown there is still wanted.
+            except Exception as error:  # the member gets an answer, the log gets the cause
+                # An error replaces no card, so that the member's input stays visible.
                 reply, outcome = Reply(_trouble(event, error)), type(error).__name__
             ms = round(1000 * (time.monotonic() - begun), 1)
             tracing.log_event(_LOG, "event answered", **_about(event), status=outcome, ms=ms)
@@ -258,10 +262,10 @@ class Quiz:
     async def _answered(self, event: Event) -> Reply:
         if isinstance(event, Added):
             hello, first = await self._hello.added(event)
-            return Reply(hello, needless=not first)
+            return Reply(hello, droppable=not first)
         said = await self._said(event)
         if self._links is not None:
-            said = self._links.beside(said, event)
+            said = self._links.with_editor_link(said, event)
         return Reply(said, replaces=_is_answer(event) and isinstance(said, Card))
 
     async def _said(self, event: Command | Press | Submit | Sent | Visited) -> Card | Form:
@@ -281,7 +285,7 @@ class Quiz:
 
 
 def _trouble(event: Event, error: Exception) -> Card:
-    """What is said when an event could not be answered as wished."""
+    """Returns the card for an event that could not be answered."""
     match error:
         case CommandError():
             return members.refused_card(str(error), _question_of(event), error.title)
@@ -294,7 +298,7 @@ def _trouble(event: Event, error: Exception) -> Card:
             _LOG.warning("%s %s: %s", type(event).__name__, event.id, error)
             return members.unavailable_card()
         case ValidationError():
-            # The wire's own limits: what was typed is more than the service takes.
+            # Input beyond the limits of the service's API.
             return members.refused_card(escape(limit_words(error.errors())), _question_of(event), "Not accepted")
         case _:
             _LOG.error("%s %s could not be answered", type(event).__name__, event.id, exc_info=error)
@@ -302,14 +306,14 @@ def _trouble(event: Event, error: Exception) -> Card:
 
 
 def _is_answer(event: Event) -> bool:
-    """Whether the reply makes what the event came from obsolete; an editor stays while its examples are run."""
+    """Returns whether the reply replaces the card the event came from. An editor stays when its examples are run."""
     if isinstance(event, Submit):
         return not isinstance(actions.decode(event.action), actions.Try)
     return isinstance(event, Press)
 
 
 def _about(event: Event) -> dict[str, Any]:
-    """What the log may say of an event: nothing that anybody wrote or chose."""
+    """Returns the log fields of an event: nothing that a person wrote or chose."""
     who = event.who
     member = tracing.pseudonym(who.platform, who.workspace, who.member)
     said = {"kind": type(event).__name__, "platform": who.platform, "workspace": who.workspace, "member": member}
@@ -317,19 +321,19 @@ def _about(event: Event) -> dict[str, Any]:
 
 
 def _ref_of(event: Event) -> str:
-    """The question that a press or a form is about; empty where it is about none."""
+    """Returns the ref of the question that a button or form is about; empty if there is none."""
     if not isinstance(event, Press | Submit):
         return ""
     try:
         ref = str(getattr(actions.decode(event.action), "ref", "")).partition(",")[0]
     except BadAction:
         return ""
-    # An action is whatever a browser sends; only what the service gave out is told.
+    # The action comes from the client, so log it only if it looks like a ref of the service.
     return ref if _REF.fullmatch(ref) else ""
 
 
 def _question_of(event: Event) -> str:
-    """The question whose form was filled, so that the way back to it can be offered."""
+    """Returns the ref of a form's question, so that the error can offer to open it again."""
     if isinstance(event, Submit):
         try:
             action = actions.decode(event.action)

@@ -1,4 +1,4 @@
-"""What the renderers of more than one chat do alike with the parts of a card: bars, marked rows, labels. No objects."""
+"""Helpers for the renderers of several chats: bars, table rows, short labels. Pure: no platform objects."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from bot.core.markup.runs import units, visible
 from bot.core.markup.tree import Align
 
 _BAR_CELLS = 10
-NO_WORDS = "…"
+EMPTY = "…"
 
 
 def short(markdown: str, limit: int) -> str:
-    """One plain line of at most `limit` UTF-16 units that no client finds empty."""
+    """Renders Markdown as one plain line of at most `limit` UTF-16 units, never empty."""
     document = parse(markdown)
     room = limit
     said = to_summary(document, room)
     while units(said) > limit:
         room -= units(said) - limit
         said = to_summary(document, room)
-    return said if visible(said) else NO_WORDS
+    return said if visible(said) else EMPTY
 
 
 def shortened(markdown: str, limit: int) -> bool:
-    """Whether `short` says less than the whole."""
+    """Returns whether `short` would leave something out."""
     said = to_summary(parse(markdown), 4 * limit)
     return units(said) > limit or "[code]" in said or "[table]" in said
 
 
 def line_of(plain: str, limit: int) -> str:
-    """A plain text as one line of at most `limit` UTF-16 units that no client finds empty."""
+    """Returns plain text as one line of at most `limit` UTF-16 units, never empty."""
     line = " ".join(clean(plain).split())
     if units(line) > limit:
         kept, used = "", 1
@@ -43,12 +43,12 @@ def line_of(plain: str, limit: int) -> str:
             if used > limit:
                 break
             kept += character
-        line = kept.rstrip() + NO_WORDS
-    return line if visible(line) else NO_WORDS
+        line = kept.rstrip() + EMPTY
+    return line if visible(line) else EMPTY
 
 
 def distinct(buttons: Iterable[Button]) -> list[Button]:
-    """The buttons, each action once: chats refuse a message that holds one twice."""
+    """Returns the buttons without duplicate actions, which chats reject."""
     found: dict[str, Button] = {}
     for button in buttons:
         found.setdefault(button.action, button)
@@ -56,7 +56,7 @@ def distinct(buttons: Iterable[Button]) -> list[Button]:
 
 
 def reachable(links: Iterable[Link]) -> list[Link]:
-    """The links a chat will open, each page once."""
+    """Returns the links that a chat can open, without duplicates."""
     found: dict[str, Link] = {}
     for link in links:
         if link_allowed(link.url) and not link.url.startswith("mailto:"):
@@ -65,20 +65,22 @@ def reachable(links: Iterable[Link]) -> list[Link]:
 
 
 def bar_cells(bar: Bar) -> str:
-    """A share as a bar of ten cells; the numbers stand beside it."""
+    """Draws a share as a bar of ten cells."""
     full = round(_BAR_CELLS * min(1.0, max(0.0, bar.share)))
     return "█" * full + "░" * (_BAR_CELLS - full)
 
 
 def bar_words(bar: Bar) -> tuple[str, str]:
-    """What stands after the bar: the numbers and the mark, and then the label, so that a label from right to left
-    turns nothing around."""
+    """Returns the texts after a bar: its numbers with the mark, then the label.
+
+    The label comes last, so that a right-to-left label does not reorder the numbers.
+    """
     mark = f" {bar.mark}:" if bar.mark else ""
     return f"{bar.count} ({round(100 * bar.share)} %){mark}", short(bar.label, 100)
 
 
 def table_rows(table: Table) -> tuple[tuple[str, ...], ...]:
-    """Header and rows, the reader's own row said so in its first cell of words."""
+    """Returns header and rows. The reader's own row is marked in its first text column."""
     place = next((at for at in range(len(table.columns)) if at not in table.numeric), 0)
     rows = [
         (*row[:place], f"{row[place]} (you)", *row[place + 1 :]) if at == table.mine else row
@@ -88,10 +90,10 @@ def table_rows(table: Table) -> tuple[tuple[str, ...], ...]:
 
 
 def table_aligns(table: Table) -> tuple[Align, ...]:
-    """How its columns are set."""
+    """Returns the alignment of each column."""
     return tuple(Align.RIGHT if place in table.numeric else Align.LEFT for place in range(len(table.columns)))
 
 
 def long_options(field: PickField, limit: int) -> bool:
-    """Whether a label of `limit` says less than its option, so that the options must be read above."""
+    """Returns whether an option does not fit a label of `limit`, so that the options must be listed above the menu."""
     return any(shortened(label, limit) for _, label in field.options)

@@ -100,7 +100,7 @@ async def _run_connection(
     """Runs one connection, from login until it ends or `stop` is set."""
     pictures = Pictures()
     app = DiscordApp(client, journal, clock, asyncio.get_running_loop().time, links=links, pictures=pictures)
-    dispatcher = Dispatcher(client, pictures.posting(app.platform))
+    dispatcher = Dispatcher(client, pictures.with_posts(app.platform))
     try:
         await app.bot.login(settings.bot_token)
         await set_gateway_url(app.bot, settings.api_url)
@@ -127,7 +127,7 @@ async def _replay(app: DiscordApp) -> None:
 
 async def _prune_journal(journal: Journal, clock: Clock) -> None:
     while True:
-        journal.forget(clock() - _JOURNAL_RETENTION)
+        journal.prune(clock() - _JOURNAL_RETENTION)
         await asyncio.sleep(_PRUNE_INTERVAL_S)
 
 
@@ -217,7 +217,7 @@ class DiscordApp:
         self.replies = Replies()
         self.platform = DiscordPlatform(self.bot, clock)
         quiz = Quiz(client, links).handle
-        answer = pictures.answering(quiz) if pictures else quiz
+        answer = pictures.with_answers(quiz) if pictures else quiz
         self.handler = InteractionHandler(
             answer=answer,
             journal=journal,

@@ -50,20 +50,20 @@ class Greeter:
         id = f"discord:added:{guild.id}:{int(joined.timestamp())}"
         who = Who(platform="discord", workspace=str(guild.id), member=str(guild.owner_id), name=guild.name[:80])
         event = Added(id, self._clock(), who, _first_channel(guild))
-        if self._journal.take(event, {"guild": str(guild.id)}):
+        if self._journal.record(event, {"guild": str(guild.id)}):
             await self._greet(event, guild)
 
     async def replay(self) -> None:
         """Sends the greetings that a crash interrupted."""
-        for taken in self._journal.left():
+        for taken in self._journal.unanswered():
             if isinstance(taken.event, Added) and (guild := self._client.get_guild(int(taken.route["guild"]))):
                 await self._greet(taken.event, guild)
 
     async def _greet(self, event: Added, guild: discord.Guild) -> None:
         who = await self._adder(event.who, guild)
         reply = await self._answer(Added(event.id, event.at, who, event.where))
-        if reply.needless:
-            self._journal.done(event.id)
+        if reply.droppable:
+            self._journal.mark_answered(event.id)
             return
         card = as_card(reply.said)
         alone = Target(who.workspace, event.where.channel, member=who.member)
@@ -72,7 +72,7 @@ class Greeter:
         except (DeliveryRefused, DeliveryDelayed) as error:
             _LOG.info("cannot greet %s by direct message: %s", who.name, error)
             await self._greet_all(event, card)
-        self._journal.done(event.id)
+        self._journal.mark_answered(event.id)
 
     async def _greet_all(self, event: Added, card: Card) -> None:
         if not event.where.channel:

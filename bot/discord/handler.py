@@ -22,7 +22,7 @@ from bot.core.actions import BadAction
 from bot.core.cards import Card, Form, Reply
 from bot.core.dispatcher import Answer, DeliveryDelayed, DeliveryRefused, Target
 from bot.core.events import Command, Event, Press
-from bot.core.journal import Journal, Taken
+from bot.core.journal import Journal, JournalEntry
 from bot.core.metrics import ACKNOWLEDGED, LATE
 from bot.core.text.discord import (
     file_not_text_card,
@@ -124,7 +124,7 @@ class PendingReply:
         return {**interaction, "marks": marks, "files": dump_files(self.files)}
 
     @classmethod
-    def of(cls, taken: Taken) -> PendingReply:
+    def of(cls, taken: JournalEntry) -> PendingReply:
         """Restores it from the journal."""
         marks = taken.route["marks"].split()
         flags = {name: name in marks for name in ("edits", "opens", "direct")}
@@ -170,7 +170,7 @@ class InteractionHandler:
 
     async def replay(self) -> None:
         """Answers the interactions that a crash left unanswered."""
-        for taken in self.journal.left():
+        for taken in self.journal.unanswered():
             if "token" not in taken.route:
                 continue
             try:
@@ -178,7 +178,7 @@ class InteractionHandler:
             except (KeyError, ValueError, TypeError) as error:
                 # Written by another version; the others must still be answered.
                 _LOG.error("%s was left unanswered and cannot be read: %r", taken.event.id, error)
-                self.journal.done(taken.event.id)
+                self.journal.mark_answered(taken.event.id)
                 continue
             _LOG.info("answering %s, left unanswered by an earlier process", case.event.id)
             await self._finish(case, self._answer_left(case))
@@ -187,7 +187,7 @@ class InteractionHandler:
 
     def _record(self, case: PendingReply) -> bool:
         try:
-            return self.journal.take(case.event, case.route)
+            return self.journal.record(case.event, case.route)
         except sqlite3.Error as error:
             # Answer without a record rather than not at all.
             _LOG.error("cannot write the journal: %s", error)
@@ -202,7 +202,7 @@ class InteractionHandler:
         except Exception:  # one failure must not stop the next interaction
             _LOG.exception("%s could not be answered", case.event.id)
         try:
-            self.journal.done(case.event.id)
+            self.journal.mark_answered(case.event.id)
         except sqlite3.Error as error:
             _LOG.error("cannot write the journal: %s", error)
 

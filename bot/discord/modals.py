@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from bot.core.cards import Field, Form, PickField, TextField
 from bot.core.markup import parse
-from bot.core.markup.discord import glued, linked, to_discord
+from bot.core.markup.discord import join_parts, linked, to_discord
 from bot.core.markup.parser import clean
 from bot.core.markup.runs import units, visible
 from bot.core.rendering import line_of, long_options, reachable, short
@@ -36,7 +36,7 @@ def modal(form: Form) -> Body:
         fields = [*map(_optional, fields), upload]
     room = _MODAL_PARTS - len(fields) - bool(form.extras)
     shown = _kept(parts) if room > 0 else []
-    text = [display(glued(shown))] if shown else []
+    text = [display(join_parts(shown))] if shown else []
     return {
         "custom_id": form.action,
         "title": line_of(form.title, _SHORT),
@@ -61,7 +61,7 @@ def _kept(parts: Sequence[str]) -> list[str]:
     """Returns the parts that fit in a modal, with a note if some do not."""
     kept: list[str] = []
     for part in parts:
-        if units(glued([*kept, part])) > _MODAL_ROOM:
+        if units(join_parts([*kept, part])) > _MODAL_ROOM:
             return [*kept, _MORE]
         kept.append(part)
     return kept
@@ -116,23 +116,23 @@ def _pick_field(field: PickField) -> Iterator[Body]:
     Several menus are named after the field with a number: `options`, `options:2` and so on.
     """
     size = _GROUP if len(field.options) <= _GROUP else _SELECT
-    parted = chunks(field.options, size)
-    for place, chunk in enumerate(parted, start=1):
+    numbered = chunks(field.options, size)
+    for place, chunk in enumerate(numbered, start=1):
         name = field.name if place == 1 else f"{field.name}:{place}"
-        label = field.label if len(parted) == 1 else f"{place} of {len(parted)}: {field.label}"
+        label = field.label if len(numbered) == 1 else f"{place} of {len(numbered)}: {field.label}"
         options = [_pick(value, said, value in field.picked) for value, said in chunk]
-        yield _labelled(label, "", _choice(field, name, options, len(parted) > 1))
+        yield _labelled(label, "", _choice(field, name, options, len(numbered) > 1))
 
 
-def _choice(field: PickField, name: str, options: list[Body], parted: bool) -> Body:
-    base: Body = {"custom_id": name, "options": options, "required": not (field.several or parted)}
+def _choice(field: PickField, name: str, options: list[Body], numbered: bool) -> Body:
+    base: Body = {"custom_id": name, "options": options, "required": not (field.several or numbered)}
     if len(options) <= _GROUP and len(field.options) <= _GROUP:
         if field.several:
             return {"type": CHECKS, **base, "min_values": 0, "max_values": len(options)}
         # A radio group needs two options; a select works with one.
         return {"type": RADIOS, **base} if len(options) > 1 else {"type": SELECT, **base}
     most = len(options) if field.several else 1
-    return {"type": SELECT, **base, "min_values": 0 if field.several or parted else 1, "max_values": most}
+    return {"type": SELECT, **base, "min_values": 0 if field.several or numbered else 1, "max_values": most}
 
 
 def _pick(value: str, label: str, picked: bool) -> Body:

@@ -36,7 +36,7 @@ from bot.core.cards import (
     Text,
 )
 from bot.core.markup import escape, parse
-from bot.core.markup.discord import ROOM, escaped, fenced, framed, glued, linked, to_discord
+from bot.core.markup.discord import ROOM, escaped, fenced, framed, join_parts, linked, to_discord
 from bot.core.markup.runs import units, visible
 from bot.core.rendering import bar_cells, bar_words, distinct, line_of, reachable, table_aligns, table_rows
 
@@ -227,7 +227,7 @@ def _displays(pack: Sequence[DisplayPart]) -> Iterator[Body]:
             yield _gallery(picture, parts[0].text)
         else:
             texts = [part.text for part in parts]
-            yield display("\n".join(texts) if quiet else glued(texts))
+            yield display("\n".join(texts) if quiet else join_parts(texts))
 
 
 def _gallery(picture: int, alt: str) -> Body:

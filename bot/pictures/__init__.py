@@ -1,6 +1,7 @@
-"""Pictures for cards: boards, distributions, a member's weeks, formulas. Drawn by matplotlib in a process of its own.
+"""Pictures for cards: leaderboards, distributions, weekly progress and formulas, drawn by matplotlib in a child
+process.
 
-`Pictures().illustrated(card)` is all a chat needs. Nothing here imports matplotlib but that process.
+`Pictures().illustrated(card)` is the whole interface. Only the child process imports matplotlib.
 """
 
 from bot.pictures.service import Pictures

@@ -1,4 +1,4 @@
-"""Boards, distributions and a member's weeks as pictures: every bar has its number and its words beside it."""
+"""Draws leaderboards, distributions and weekly progress. Every bar has its number and its label next to it."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from wcwidth import iter_graphemes
 
 from bot.pictures.spec import MOST_PLACES, BoardDrawing, BoardPlace, DistributionDrawing, ProgressDrawing
 
-# A blank picture in logical pixels, its fonts and colours, and texts that fit. matplotlib's objects, no global state.
+# The canvas: logical pixels, fonts, colors, and texts that fit. Uses matplotlib's objects without its global state.
 #
-# The background is the picture's own, so it reads the same in light and dark; nothing is said by colour alone.
+# The picture has its own background, so it reads the same in light and dark themes. Color alone carries no meaning.
 
 
 WIDTH = 460
-"""A phone shows a chat's picture at about three quarters of this, a desktop at somewhat more than it."""
+"""Width, logical pixels. Phones show a picture in chat at about three quarters of it, desktops somewhat larger."""
 SCALE = 2
 MARGIN = 16
 
 PAPER, INK, QUIET, LINE, BAR, TRACK = "#fbfbfe", "#171a23", "#4a5064", "#c9cede", "#4157d8", "#e6e9f4"
 
 _DPI = 100
-# The first is matplotlib's own and everywhere; the others are asked for the scripts it lacks, where they are installed.
+# matplotlib ships the first family; the others cover scripts it lacks, if they are installed.
 _FAMILIES = (
     *("DejaVu Sans", "Noto Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "Noto Sans SC"),
     *("Source Han Sans", "WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "Droid Sans Fallback", "Unifont"),
@@ -41,7 +41,7 @@ _MISSING = "\N{WHITE SQUARE}"
 
 
 class Canvas:
-    """A picture of a height, drawn on from the top left corner."""
+    """A picture of a given height, drawn from its top left corner."""
 
     def __init__(self, height: float) -> None:
         self._figure = Figure(figsize=(WIDTH / _DPI, height / _DPI), dpi=_DPI * SCALE, facecolor=PAPER)
@@ -62,17 +62,17 @@ class Canvas:
         colour: str = INK,
         at: str = "left",
     ) -> None:
-        """One line of plain text whose baseline is at `y`; `at` says which end of it is at `x`."""
+        """Draws one line of plain text with its baseline at `y`; `at` says which end of it is at `x`."""
         self._axes.text(
             x, y, drawable(text), fontproperties=font(size, bold), color=colour, ha=at, va="baseline", parse_math=False
         )
 
     def formula(self, x: float, y: float, mathtext: str, size: float) -> None:
-        """A formula whose baseline begins at a place."""
+        """Draws a formula whose baseline starts at a point."""
         self._axes.text(x, y, f"${mathtext}$", fontproperties=formula_font(size), color=INK, va="baseline")
 
     def bar(self, x: float, y: float, width: float, height: float, *, share: float, hatched: bool = False) -> None:
-        """A track, and how much of it is full. A hatched one is told apart without colour."""
+        """Draws a track and fills a share of it. Hatching distinguishes bars without color."""
         self._box(x, y, width, height, TRACK)
         if share > 0:
             full = max(width * min(1.0, share), height / 2)
@@ -83,27 +83,27 @@ class Canvas:
         self._axes.add_patch(Rectangle((x, y), width, height, facecolor=colour, **edge))
 
     def frame(self, x: float, y: float, width: float, height: float) -> None:
-        """A rounded frame around something that stands out."""
+        """Draws a rounded frame around a highlighted row."""
         style = "round,pad=0,rounding_size=6"
         self._axes.add_patch(
             FancyBboxPatch((x, y), width, height, boxstyle=style, fill=False, edgecolor=BAR, linewidth=1.4)
         )
 
     def rule(self, y: float) -> None:
-        """A thin line from margin to margin."""
+        """Draws a thin line from margin to margin."""
         self.stroke([(MARGIN, y), (WIDTH - MARGIN, y)], LINE, 0.8)
 
     def stroke(self, points: list[tuple[float, float]], colour: str = INK, width: float = 1.2) -> None:
-        """A line through some points."""
+        """Draws a line through points."""
         self._axes.add_patch(PathPatch(Path(points), fill=False, edgecolor=colour, linewidth=width))
 
     def curve(self, points: list[tuple[float, float]]) -> None:
-        """A line of Bézier curves: a place, then three points for each curve."""
+        """Draws a line of Bézier curves: a start point, then three points per curve."""
         codes = [Path.MOVETO, *([Path.CURVE4] * (len(points) - 1))]
         self._axes.add_patch(PathPatch(Path(points, codes), fill=False, edgecolor=INK, linewidth=1.2))
 
     def png(self) -> bytes:
-        """The picture; the same drawing gives the same bytes."""
+        """Returns the PNG. The same drawing gives the same bytes."""
         buffer = io.BytesIO()
         self._figure.savefig(buffer, format="png", facecolor=PAPER, metadata={"Software": None})
         return buffer.getvalue()
@@ -111,13 +111,13 @@ class Canvas:
 
 @cache
 def font(size: float, bold: bool = False) -> FontProperties:
-    """The font of plain text, `size` in logical pixels."""
+    """Returns the font of plain text; `size` is in logical pixels."""
     return FontProperties(family=list(_families()), size=_points(size), weight="bold" if bold else "normal")
 
 
 @cache
 def formula_font(size: float) -> FontProperties:
-    """The font of formulas."""
+    """Returns the font of formulas."""
     return FontProperties(family="STIXGeneral", size=_points(size), math_fontfamily="stix")
 
 
@@ -126,7 +126,7 @@ def _points(size: float) -> float:
 
 
 def logical(points: float) -> float:
-    """Points in logical pixels."""
+    """Converts points to logical pixels."""
     return points * _DPI / 72
 
 
@@ -138,19 +138,19 @@ def _families() -> tuple[str, ...]:
 
 @cache
 def _characters() -> frozenset[int]:
-    """Every code point that one of the fonts can show."""
+    """Returns every code point that one of the fonts can show."""
     names = _families()
     files = {entry.fname for entry in fontManager.ttflist if entry.name in names}
     return frozenset(point for file in files for point in FT2Font(file).get_charmap())
 
 
 def drawable(text: str) -> str:
-    """The text with a square in place of each character that no font at hand can show, and marks stacked up cut off."""
+    """Replaces each character without a glyph by a square and removes excessive combining marks."""
     return "".join(map(_drawable, iter_graphemes(text)))
 
 
 def _drawable(grapheme: str) -> str:
-    """What people call a character, with no more marks than any script puts on one: a tower would reach other rows."""
+    """Returns a grapheme with at most the marks that real scripts use: more would reach into other rows."""
     marks = [place for place, character in enumerate(grapheme) if unicodedata.category(character) in ("Mn", "Me")]
     kept = grapheme[: marks[_MARKS]] if len(marks) > _MARKS else grapheme
     return kept if all(ord(character) in _characters() for character in kept) else _MISSING
@@ -162,14 +162,14 @@ def _measuring() -> RendererAgg:
 
 
 def width_of(text: str, size: float = 15, bold: bool = False) -> float:
-    """How wide the text is drawn, in logical pixels."""
+    """Returns the width of a drawn text, logical pixels."""
     style = font(size, bold)
     found = _measuring().get_text_width_height_descent(drawable(text), style, False)  # type: ignore[no-untyped-call]
     return float(found[0])
 
 
 def fitted(text: str, room: float, size: float = 15, bold: bool = False) -> str:
-    """The text, or as much of its beginning as there is room for, and an ellipsis."""
+    """Returns the text, truncated with an ellipsis to fit `room`."""
     line = " ".join(text.split())
     if width_of(line, size, bold) <= room:
         return line
@@ -192,11 +192,11 @@ _WEEK, _LABEL, _NUMBERS = 30, 62, 150
 
 
 def draw_board(drawing: BoardDrawing) -> bytes:
-    """A row for each place: rank, name, points with their bar, the share right and the streak."""
+    """Draws a row per place: rank, name, points with a bar, share of right answers, and streak."""
     places = drawing.places[:MOST_PLACES]
     canvas = Canvas(2 * _EDGE + _PLACE * len(places))
     most = max((place.points for place in places), default=0)
-    # Bars are compared by their lengths, so all have the same track.
+    # All rows have the same track, so that bars can be compared.
     track = _INSIDE - _RANK - max((width_of(_about(place), 12) for place in places), default=0) - 10
     for row, place in enumerate(places):
         _draw_place(canvas, _EDGE + row * _PLACE, place, place.points / most if most > 0 else 0, track)
@@ -217,7 +217,7 @@ def _draw_place(canvas: Canvas, y: float, place: BoardPlace, share: float, track
     name = fitted(place.name, room - width_of(you, 15, place.mine), 15, place.mine)
     canvas.text(left - 10, y + 15, place.rank, 15, bold=True, at="right")
     canvas.text(left, y + 15, name, 15, bold=place.mine)
-    # Apart from the name, lest one from right to left draws the word into its own order.
+    # Drawn separately, because a right-to-left name would reorder the words.
     canvas.text(left + width_of(name, 15, place.mine), y + 15, you, 15, bold=place.mine)
     canvas.text(right, y + 15, points, 15, bold=True, at="right")
     canvas.bar(left, y + 23, track, 9, share=share)
@@ -225,7 +225,7 @@ def _draw_place(canvas: Canvas, y: float, place: BoardPlace, share: float, track
 
 
 def draw_distribution(drawing: DistributionDrawing) -> bytes:
-    """A bar for each answer, full where it is right and hatched where it is wrong, and said so in words."""
+    """Draws a bar per answer: full if right, hatched if wrong, and labeled in words."""
     canvas = Canvas(12 + _CHOICE * len(drawing.choices))
     for row, choice in enumerate(drawing.choices):
         y = 12 + row * _CHOICE
@@ -241,7 +241,7 @@ def draw_distribution(drawing: DistributionDrawing) -> bytes:
 
 
 def draw_progress(drawing: ProgressDrawing) -> bytes:
-    """A row for each week: its points with their bar, how many answers, how many of them right."""
+    """Draws a row per week: points with a bar, answers, and right answers."""
     canvas = Canvas(_TITLE + _WEEK * len(drawing.weeks) + 6)
     canvas.text(MARGIN, 31, "Points by week", 17, bold=True)
     most = max((week.points for week in drawing.weeks), default=0)

@@ -1,4 +1,4 @@
-"""Formulas as a picture: mathtext side by side with grids that stand at the same height. Raises BadFormula."""
+"""Draws formulas: mathtext next to grids aligned at the same height. Raises BadFormula."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from matplotlib.mathtext import MathTextParser, VectorParse
 from bot.pictures.charts import MARGIN, WIDTH, Canvas, formula_font, logical
 from bot.pictures.spec import FormulaDrawing
 
-# LaTeX to what matplotlib's mathtext draws, and grids of it: mathtext knows no environments and few synonyms.
+# Parsing: converts LaTeX to pieces for matplotlib's mathtext, which has no environments and few synonyms, and grids.
 #
-# `\begin{pmatrix}a & b\\ c & d\end{pmatrix}` becomes a Grid of four pieces between two parentheses. Raises BadFormula
-# for what is not understood; then the formula is said in words.
+# `\begin{pmatrix}a & b\\ c & d\end{pmatrix}` becomes a Grid of four pieces in parentheses. Raises BadFormula for LaTeX
+# it does not support; the formula is then shown as text.
 
 
 _MAX_SOURCE = 1000
@@ -25,19 +25,19 @@ _MAX_GRIDS = 4
 
 
 class BadFormula(ValueError):
-    """No picture of this formula; its words stand."""
+    """A formula that cannot be drawn; it is shown as text instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Mathtext, without dollars."""
+    """Mathtext without dollar signs."""
 
     mathtext: str
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Rows of cells between two fences, each of which may be empty."""
+    """Rows of cells between two fences, which may be empty."""
 
     rows: tuple[tuple[Line, ...], ...]
     opens: str = ""
@@ -47,7 +47,7 @@ class Grid:
 
 
 Line = tuple[Piece | Grid, ...]
-"""What stands side by side."""
+"""Elements drawn next to one another."""
 
 _GRIDS = {
     **dict.fromkeys(("matrix", "smallmatrix", "array", "gather", "gathered", "equation"), ("", "", "c")),
@@ -104,14 +104,14 @@ _DROPPED = {"\\label", "\\tag"}
 
 
 def lines_of(source: str) -> list[Line]:
-    """The formula as lines, one beneath another."""
+    """Splits a formula into lines."""
     if len(source) > _MAX_SOURCE or source.count("\\begin") > _MAX_GRIDS:
         raise BadFormula("the formula is too long")
     return [_line(row, 0) for row in _split(source.strip(), "\\\\") if row.strip()]
 
 
 def _line(source: str, depth: int) -> Line:
-    """Pieces and grids side by side; a fence of `\\left` and `\\right` around a grid is the grid's own."""
+    """Parses a line into pieces and grids. `\\left` and `\\right` around a grid become its fences."""
     if depth > _MAX_DEPTH:
         raise BadFormula("too many things inside one another")
     found = _BEGIN.search(source)
@@ -138,7 +138,7 @@ def _line(source: str, depth: int) -> Line:
 
 
 def _environment(source: str, begin: re.Match[str]) -> tuple[str, str]:
-    """What stands inside the environment, and what after it."""
+    """Returns the content of an environment and the source after it."""
     depth = 0
     for found in _ENDING.finditer(source, begin.start()):
         depth += 1 if found[1] == "begin" else -1
@@ -148,7 +148,7 @@ def _environment(source: str, begin: re.Match[str]) -> tuple[str, str]:
 
 
 def _split(source: str, mark: str) -> list[str]:
-    """The source between the marks that stand in no group and no environment."""
+    """Splits at marks outside groups and environments."""
     parts, depth = [""], 0
     for token in _TOKEN.findall(source):
         if token == mark and depth == 0:
@@ -162,7 +162,7 @@ def _split(source: str, mark: str) -> list[str]:
 def _piece(source: str) -> tuple[Piece, ...]:
     source = source.strip()
     if source.startswith(("^", "_")):
-        # The power of what stands before, which is a grid: a piece of its own, with nothing to stand at.
+        # A script of the preceding grid: a piece without a base.
         inside, end = _argument(source, 1)
         return (Piece(f"{{}}{source[0]}{{{_written(inside, 1)}}}"), *_piece(source[end:]))
     written = _written(source, 0).strip()
@@ -170,7 +170,7 @@ def _piece(source: str) -> tuple[Piece, ...]:
 
 
 def _written(source: str, depth: int) -> str:
-    """The source in mathtext's own words."""
+    """Translates LaTeX to mathtext."""
     if depth > _MAX_DEPTH:
         raise BadFormula("too many things inside one another")
     text, at = "", 0
@@ -181,12 +181,12 @@ def _written(source: str, depth: int) -> str:
 
 
 def _step(source: str, found: re.Match[str], depth: int) -> tuple[str, int]:
-    """What one token with its arguments becomes, and where the next one begins."""
+    """Translates a token with its arguments; returns it with the position after it."""
     token, at = found[0], found.end()
     if token in _FRACTIONS:
         above, at = _argument(source, at)
         below, at = _argument(source, at)
-        # An outer fraction is drawn large, as TeX does on a line of its own.
+        # Draw an outermost fraction large, as TeX does in display math.
         name = "dfrac" if depth == 0 and _FRACTIONS[token] == "frac" else _FRACTIONS[token]
         return f"\\{name}{{{_written(above, depth + 1)}}}{{{_written(below, depth + 1)}}}", at
     if token in ("^", "_"):
@@ -203,12 +203,12 @@ def _step(source: str, found: re.Match[str], depth: int) -> tuple[str, int]:
         return f"{word}{{{inside}}}", at
     if token in ("$", "&", "}", "\\\\"):
         raise BadFormula(f"{token} where it means nothing")
-    # A replaced sign must not grow together with the letter after it.
+    # A space, so that the replacement does not merge with a following letter.
     return (f"{word} " if word != token else token), at
 
 
 def _argument(source: str, at: int) -> tuple[str, int]:
-    """A command's argument: a group without its braces, a command with its groups, or one character."""
+    """Parses a command's argument: a group without its braces, a command with its groups, or one character."""
     while source[at : at + 1].isspace():
         at += 1
     found = _STEP.match(source, at)
@@ -241,7 +241,7 @@ _GAP = 18.0
 
 @dataclass(frozen=True, slots=True)
 class _Box:
-    """How much room something takes: to its right, above its baseline and below it."""
+    """Size of an element: its width, and its extent above and below the baseline."""
 
     width: float
     above: float
@@ -249,7 +249,7 @@ class _Box:
 
 
 def draw_formula(drawing: FormulaDrawing) -> bytes:
-    """The formulas, as large as their room allows. Raises BadFormula where one cannot be drawn, or only unreadably."""
+    """Draws the formulas as large as they fit. Raises BadFormula if one cannot be drawn legibly."""
     lines = [line for source in drawing.sources for line in lines_of(source)]
     if not lines:
         raise BadFormula("an empty formula")
@@ -316,7 +316,7 @@ def _characters() -> frozenset[int]:
 
 
 def _axis(size: float) -> float:
-    """How high above the baseline the middle of what stands on it is."""
+    """Returns the height of the math axis, the vertical center of elements, above the baseline."""
     return 0.25 * size
 
 
@@ -325,7 +325,7 @@ def _row_gap(size: float) -> float:
 
 
 def _column_gap(grid: Grid, place: int, size: float) -> float:
-    """The room before a column; the sides of an equation stand close."""
+    """Returns the gap before a column; the sides of an equation are close together."""
     if grid.align == "e" and place % 2:
         return 0.2 * size
     return size
@@ -361,7 +361,7 @@ def _draw_line(canvas: Canvas, x: float, y: float, line: Line, size: float) -> N
             raised = y
             before = line[place - 1] if place else None
             if isinstance(before, Grid) and part.mathtext.startswith("{}^"):
-                # A power of a matrix stands at its corner.
+                # A script of a matrix is drawn at its corner.
                 raised = y - _box(before, size).above + 0.9 * size
             canvas.formula(x, raised, part.mathtext, size)
         x += box.width + 0.15 * size
@@ -385,12 +385,12 @@ def _draw_grid(canvas: Canvas, x: float, y: float, grid: Grid, size: float) -> N
 
 
 def _share(grid: Grid, place: int) -> float:
-    """How much of a cell's free room lies before it."""
+    """Returns the share of a cell's free width that is before its content."""
     return {"c": 0.5, "l": 0.0, "e": float(place % 2 == 0)}[grid.align]
 
 
 def _draw_fence(canvas: Canvas, x: float, top: float, bottom: float, fence: str, size: float) -> None:
-    """A fence beside a grid; a negative size draws it the other way round, to the left of `x`."""
+    """Draws a fence next to a grid; with a negative size mirrored, to the left of `x`."""
     near, far, middle = x + 0.12 * size, x + 0.34 * size, (top + bottom) / 2
     match fence:
         case "(" | ")":

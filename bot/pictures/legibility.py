@@ -1,4 +1,4 @@
-r"""Which formulas need a picture: those that Unicode on one line says badly, such as matrices and sums with limits."""
+r"""Decides which formulas need a picture: those that are hard to read as Unicode on one line, such as matrices."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _GRID = re.compile(r"\\begin\s*\{|\\substack(?![A-Za-z])")
 _LIMITS = re.compile(r"\\(?:sum|prod|coprod|int|iint|oint|bigcup|bigcap|bigoplus|bigotimes)(?![A-Za-z])")
 _UNDER = re.compile(r"\\(?:lim|max|min|sup|inf|argmax|argmin|operatorname\*\{[^{}]*\})\s*(?:\\limits\s*)?_")
 _FRACTION = re.compile(r"\\[dtc]?frac(?![A-Za-z])")
-# What `to_unicode` leaves where there are no raised or lowered letters, and a fraction of more than a sign each.
+# Scripts and fractions that `to_unicode` could not raise, lower or stack.
 _FLAT_SCRIPT = re.compile(r"[\^_]\(")
 _FLAT_FRACTION = re.compile(r"\)/\(")
 
 
 def reads_badly(math: Math) -> bool:
-    """Whether the formula as Unicode is hard to read. On a line of its own less will do to deserve a picture."""
+    """Returns whether a formula is hard to read as Unicode. Display math gets a picture sooner."""
     source, said = math.source, to_unicode(math.source)
     if _GRID.search(source) or len(_FLAT_SCRIPT.findall(said)) > 1:
         return True
@@ -42,12 +42,12 @@ def reads_badly(math: Math) -> bool:
 
 
 def _nested(source: str) -> bool:
-    """Whether there are fractions enough that one is likely inside another, or beside one."""
+    """Returns whether the formula has so many fractions that they are probably nested or adjacent."""
     return len(_FRACTION.findall(source)) > 1
 
 
 def formulas_in(blocks: Blocks) -> Iterator[Math]:
-    """The formulas of a text, in order."""
+    """Returns the formulas of a text, in order."""
     for block in blocks:
         yield from _in_block(block)
 

@@ -1,4 +1,5 @@
-"""Pictures for cards, made beside the event loop: kept while wanted often, given up when they take too long."""
+"""Illustrates cards without blocking the event loop: draws in a child process, caches pictures, and gives up after a
+timeout."""
 
 from __future__ import annotations
 
@@ -25,6 +26,7 @@ from bot.core.markup.math import to_unicode
 from bot.core.markup.parser import outer_parts
 from bot.core.markup.tree import Blocks, Math, Paragraph
 from bot.core.rendering import bar_words, line_of, short
+from bot.pictures.legibility import formulas_in, reads_badly
 from bot.pictures.spec import (
     MOST_PLACES,
     BoardDrawing,
@@ -37,18 +39,17 @@ from bot.pictures.spec import (
     Week,
     as_data,
 )
-from bot.pictures.which import formulas_in, reads_badly
 from service.wire import Platform as PlatformName
 
-# A process that draws: started when first asked, killed when it takes too long, started anew after that.
+# The child process that draws: started on first use, killed if a drawing takes too long, and then restarted.
 #
-# A process, because a drawing takes a tenth of a second of Python that no chat should wait for, and because a
-# stranger's formula that never ends can be stopped in no other way.
+# A process, because drawing takes a tenth of a second of Python, which would delay every chat, and because only killing
+# it stops an untrusted formula that never ends.
 
 
 _START_S = 30.0
 _READY = b"ready\n"
-_FAILURES_KEPT = (
+_INHERITED_VARIABLES = (
     "PATH",
     "HOME",
     "LANG",
@@ -62,65 +63,65 @@ _FAILURES_KEPT = (
 
 
 class CannotDraw(Exception):
-    """There is no picture of this; the message says why."""
+    """A drawing for which no picture can be made; the message says why."""
 
 
 class CannotStart(Exception):
-    """Nothing can be drawn on this machine; the message says why."""
+    """An environment in which nothing can be drawn; the message says why."""
 
 
-class Painter:
-    """Draws one thing after another; to be used by one thread at a time."""
+class DrawingProcess:
+    """Draws in a child process. Use it from one thread at a time."""
 
     def __init__(self, limit_s: float) -> None:
         self._limit_s = limit_s
         self._process: subprocess.Popen[bytes] | None = None
 
-    def drawn(self, drawing: Drawing) -> bytes:
-        """The PNG. Raises CannotDraw or CannotStart."""
+    def draw(self, drawing: Drawing) -> bytes:
+        """Returns the PNG. Raises CannotDraw or CannotStart."""
         process = self._running()
         try:
-            return self._asked(process, drawing)
+            return self._request(process, drawing)
         except (OSError, ValueError) as error:
             self.close()
-            raise CannotDraw(f"no picture came within {self._limit_s:g} s, or the process died") from error
+            raise CannotDraw(f"no picture within {self._limit_s:g} s, or the process died") from error
 
     def interrupt(self) -> None:
-        """From another thread: end what is being drawn, which then raises CannotDraw."""
+        """Kills the current drawing from another thread; `draw` then raises CannotDraw."""
         process = self._process
         if process is not None:
             process.kill()
 
     def close(self) -> None:
-        """End the process; the next drawing starts another."""
+        """Ends the child process; the next drawing starts another."""
         if self._process is not None:
-            _ended(self._process)
+            _stop_process(self._process)
             self._process = None
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             self.close()
-            self._process = _started()
+            self._process = _start_process()
         return self._process
 
-    def _asked(self, process: subprocess.Popen[bytes], drawing: Drawing) -> bytes:
-        asked, told = cast(IO[bytes], process.stdin), cast(IO[bytes], process.stdout)
-        with _killing(process, self._limit_s):
-            asked.write(json.dumps(as_data(drawing)).encode() + b"\n")
-            asked.flush()
-            # A process that was killed ends its output, and what came is no JSON or too short.
-            head = json.loads(told.readline())
-            png = told.read(head["size"])
+    def _request(self, process: subprocess.Popen[bytes], drawing: Drawing) -> bytes:
+        requests, responses = cast(IO[bytes], process.stdin), cast(IO[bytes], process.stdout)
+        with _time_limit(process, self._limit_s):
+            requests.write(json.dumps(as_data(drawing)).encode() + b"\n")
+            requests.flush()
+            # If the process is killed, its output ends early: the header is not JSON, or the picture is too short.
+            head = json.loads(responses.readline())
+            png = responses.read(head["size"])
         if "error" in head:
             raise CannotDraw(head["error"])
         if len(png) < head["size"]:
-            raise ValueError("the picture is not whole")
+            raise ValueError("the picture is incomplete")
         return png
 
 
 @contextmanager
-def _killing(process: subprocess.Popen[bytes], limit_s: float) -> Iterator[None]:
-    """Kills a process that is not done when the time is up."""
+def _time_limit(process: subprocess.Popen[bytes], limit_s: float) -> Iterator[None]:
+    """Kills the process if the block takes longer than the limit."""
     timer = threading.Timer(limit_s, process.kill)
     timer.daemon = True
     timer.start()
@@ -130,46 +131,46 @@ def _killing(process: subprocess.Popen[bytes], limit_s: float) -> Iterator[None]
         timer.cancel()
 
 
-def _started() -> subprocess.Popen[bytes]:
-    """A process that is ready. It is given no secrets: strangers' formulas are read in it."""
-    environment = {name: os.environ[name] for name in _FAILURES_KEPT if name in os.environ}
+def _start_process() -> subprocess.Popen[bytes]:
+    """Starts a process and waits until it is ready. It gets no secrets, because it parses untrusted formulas."""
+    environment = {name: os.environ[name] for name in _INHERITED_VARIABLES if name in os.environ}
     environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
     process = subprocess.Popen(
         [sys.executable, "-m", "bot.pictures.worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment,
-        # Ctrl-C and a supervisor's signals are for the bot, which then ends its painter.
+        # Ctrl-C and a supervisor's signals are for the bot, which then stops this process.
         start_new_session=True,
     )
-    with _killing(process, _START_S):
+    with _time_limit(process, _START_S):
         ready = cast(IO[bytes], process.stdout).readline()
     if ready != _READY:
-        _ended(process)
+        _stop_process(process)
         raise CannotStart("the process that draws did not start; its own output says why")
     return process
 
 
-def _ended(process: subprocess.Popen[bytes]) -> None:
+def _stop_process(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     process.communicate()
 
 
-# What of a card is drawn, and the card with its pictures: the one place that decides it, for every chat.
+# Which parts of a card are drawn. This applies to every chat.
 #
-# A board, a distribution and a member's weeks become a picture with their numbers in a quiet line, for a reader of the
-# text alone and for the chat's search; a formula that Unicode says badly takes the place of its words, now its alt.
+# Leaderboards, distributions and weekly progress become pictures; their numbers stay in small print for text-only
+# readers and for search. A formula that Unicode cannot show well is replaced by a picture, with its text as alt text.
 
 
 _MOST_CHOICES = 10
 _NAME, _LABEL = 60, 80
 _LTR = "\N{LEFT-TO-RIGHT MARK}"
-"""After a stranger's words: what follows them stays where it is, though they run from right to left."""
+"""Put after untrusted text, so that right-to-left words do not reorder what follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A piece of a card: the blocks that say it, and where it can be drawn its drawing and the blocks around that."""
+    """Part of a card: its text version, and if it can be drawn, the drawing and the blocks around it."""
 
     words: tuple[Block, ...]
     drawing: Drawing | None = None
@@ -179,12 +180,12 @@ class _Part:
 
 
 def drawings_of(card: Card) -> tuple[Drawing, ...]:
-    """All there is to draw of a card, each once."""
+    """Returns the drawings of a card without duplicates."""
     return tuple(dict.fromkeys(part.drawing for part in _parts(card) if part.drawing is not None))
 
 
 def with_pictures(card: Card, drawn: Mapping[Drawing, bytes]) -> Card:
-    """The card with what was drawn; the rest of it stays in words."""
+    """Returns the card with the drawn pictures; other parts stay text."""
     blocks: list[Block] = []
     for part in _parts(card):
         png = drawn.get(part.drawing) if part.drawing is not None else None
@@ -261,7 +262,7 @@ def _week(label: str, points: str, answers: str, right: str) -> Week:
 
 
 def _text(markdown: str) -> Iterator[_Part]:
-    """The text as it is, or cut so that each formula that wants a picture has it in its place."""
+    """Splits Markdown so that each formula that needs a picture is a part of its own."""
     hard = [math for math in formulas_in(parse(markdown).blocks) if reads_badly(math)]
     if not hard:
         yield _Part((Text(markdown),))
@@ -283,7 +284,7 @@ def _text(markdown: str) -> Iterator[_Part]:
 
 
 def _alone(blocks: Blocks) -> Math | None:
-    """The formula, where a part is nothing else."""
+    """Returns the formula if the part contains nothing else."""
     match blocks:
         case (Paragraph((Math() as math,)),):
             return math
@@ -304,13 +305,13 @@ _LOG = logging.getLogger(__name__)
 _WAIT_S = 6.0
 _DRAW_S = 3.0
 _KEPT = 256
-# When thousands of rounds close in the same minute, words in time are better than pictures late.
+# When thousands of rounds close in the same minute, text in time is better than pictures late.
 _MOST_WAITING = 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Illustrated:
-    """A chat whose cards get their pictures on the way."""
+class _IllustratedPlatform:
+    """A platform that adds pictures to the cards it posts."""
 
     platform: Platform
     pictures: Pictures
@@ -327,28 +328,28 @@ class _Illustrated:
 
 
 class Pictures:
-    """Illustrates cards; one for a process of the bot. Close it at the end."""
+    """Adds pictures to cards. Create one per bot process and close it at the end."""
 
     def __init__(self, *, wait_s: float = _WAIT_S, draw_s: float = _DRAW_S, kept: int = _KEPT) -> None:
-        """A card waits at most `wait_s` for its pictures; one picture may take `draw_s`; `kept` are remembered."""
+        """Limits the wait for a card's pictures, the time of one drawing, and the number of cached pictures."""
         self._wait_s = wait_s
         self._most = kept
         self._kept: OrderedDict[Drawing, bytes | None] = OrderedDict()
         self._lock = threading.Lock()
-        self._painter = Painter(draw_s)
+        self._drawer = DrawingProcess(draw_s)
         self._waiting = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pictures")
         self._possible = find_spec("matplotlib") is not None
         if not self._possible:
             _LOG.info(
-                "matplotlib is not installed, so cards come without pictures; the extras discord and slack have it"
+                "matplotlib is not installed, so cards have no pictures; it comes with the extras discord and slack"
             )
 
     async def illustrated(self, card: Card) -> Card:
-        """The card with pictures in it and the words that are still wanted beside them. Never raises.
+        """Returns the card with pictures. Never raises.
 
-        What cannot be drawn, or not in time, or while others wait for theirs, stays in words; a card without anything
-        to draw comes back as it is.
+        Parts stay text if they cannot be drawn, take too long, or too many drawings are queued. A card with nothing to
+        draw is returned unchanged.
         """
         try:
             wanted = drawings_of(card) if self._possible else ()
@@ -357,12 +358,12 @@ class Pictures:
             drawn: dict[Drawing, bytes] = {}
             await self._draw(wanted, drawn)
             return with_pictures(card, drawn) if drawn else card
-        except Exception:  # a card must be sent whatever happens to its pictures
-            _LOG.warning("a card goes without its pictures", exc_info=True)
+        except Exception:  # the card must be sent in any case
+            _LOG.warning("sending a card without its pictures", exc_info=True)
             return card
 
-    def answering(self, answer: Answer) -> Answer:
-        """The same answers, with pictures in their cards."""
+    def with_answers(self, answer: Answer) -> Answer:
+        """Returns the answer function with pictures added to its cards."""
 
         async def illustrated(event: Event) -> Reply:
             reply = await answer(event)
@@ -370,68 +371,71 @@ class Pictures:
 
         return illustrated
 
-    def posting(self, platform: Platform) -> Platform:
-        """The same chat, with pictures in the cards that are posted there."""
-        return _Illustrated(platform, self)
+    def with_posts(self, platform: Platform) -> Platform:
+        """Returns the platform with pictures added to the cards it posts."""
+        return _IllustratedPlatform(platform, self)
 
     async def _draw(self, wanted: tuple[Drawing, ...], drawn: dict[Drawing, bytes]) -> None:
         try:
             async with asyncio.timeout(self._wait_s):
                 for drawing in wanted:
-                    # One that nobody waits for any longer is not begun.
-                    known, png = self._remembered(drawing)
+                    # Skip a drawing if the queue is full.
+                    known, png = self._cached(drawing)
                     if not known and self._waiting >= _MOST_WAITING:
                         continue
-                    png = png if known else await self._queued(drawing)
+                    png = png if known else await self._draw_in_thread(drawing)
                     if png is not None:
                         drawn[drawing] = png
         except TimeoutError:
             _LOG.warning(
-                "%d of %d pictures were not ready in time; their words stand", len(wanted) - len(drawn), len(wanted)
+                "%d of %d pictures were not ready in time; shown as text", len(wanted) - len(drawn), len(wanted)
             )
 
-    async def _queued(self, drawing: Drawing) -> bytes | None:
+    async def _draw_in_thread(self, drawing: Drawing) -> bytes | None:
         self._waiting += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._drawn, drawing)
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._draw_cached, drawing)
         finally:
             self._waiting -= 1
 
-    def _remembered(self, drawing: Drawing) -> tuple[bool, bytes | None]:
+    def _cached(self, drawing: Drawing) -> tuple[bool, bytes | None]:
         with self._lock:
             if drawing not in self._kept:
                 return False, None
             self._kept.move_to_end(drawing)
             return True, self._kept[drawing]
 
-    def _drawn(self, drawing: Drawing) -> bytes | None:
-        """In the thread: what another card had drawn meanwhile, or a new picture, or None where there is none."""
-        known, png = self._remembered(drawing)
+    def _draw_cached(self, drawing: Drawing) -> bytes | None:
+        """Returns the picture: one that another card has cached meanwhile, or a new one; None if it cannot be drawn.
+
+        Runs in the drawing thread.
+        """
+        known, png = self._cached(drawing)
         if known or not self._possible:
             return png
         try:
-            png = self._painter.drawn(drawing)
+            png = self._drawer.draw(drawing)
         except CannotDraw as error:
-            _LOG.info("no picture (%s): %s; its words stand", type(drawing).__name__, error)
+            _LOG.info("no picture (%s): %s; shown as text", type(drawing).__name__, error)
         except CannotStart as error:
             self._possible = False
             _LOG.error("no pictures until the bot is started again: %s", error)
             return None
-        self._remember(drawing, png)
+        self._store(drawing, png)
         return png
 
-    def _remember(self, drawing: Drawing, png: bytes | None) -> None:
-        """Keep the picture, or that there is none."""
+    def _store(self, drawing: Drawing, png: bytes | None) -> None:
+        """Caches a picture, or None for a failed one."""
         with self._lock:
             self._kept[drawing] = png
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
 
     async def close(self) -> None:
-        """Give up what is being drawn and end the process that draws."""
-        await asyncio.to_thread(self._closed)
+        """Cancels running drawings and ends the child process."""
+        await asyncio.to_thread(self._shut_down)
 
-    def _closed(self) -> None:
-        self._painter.interrupt()
+    def _shut_down(self) -> None:
+        self._drawer.interrupt()
         self._thread.shutdown(wait=True, cancel_futures=True)
-        self._painter.close()
+        self._drawer.close()

@@ -1,4 +1,4 @@
-"""What can be drawn, as plain values: texts and numbers that are shown as they are. Nothing here draws."""
+"""Drawings as plain data: texts and numbers, shown as given. Draws nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class BoardPlace:
-    """A row of a board, every number already worded."""
+    """A row of a leaderboard, with its numbers as text."""
 
     rank: str
     name: str
@@ -20,14 +20,14 @@ class BoardPlace:
 
 @dataclass(frozen=True, slots=True)
 class BoardDrawing:
-    """A board's top; at most `MOST_PLACES` rows are drawn. Its title stands above it in the card."""
+    """The top of a leaderboard: at most `MOST_PLACES` rows are drawn. The card has the title."""
 
     places: tuple[BoardPlace, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceBar:
-    """What some answered: how many, which share of all, and in a word whether it is right."""
+    """An answer in a distribution: how many chose it, their share, and whether it is right, in words."""
 
     label: str
     count: int
@@ -37,14 +37,14 @@ class ChoiceBar:
 
 @dataclass(frozen=True, slots=True)
 class DistributionDrawing:
-    """The answers to one question."""
+    """The distribution of answers to one question."""
 
     choices: tuple[ChoiceBar, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    """A member's week: points, answers, and in words the share of them that was right (not said without answers)."""
+    """A week: points, answers, and the share of right ones as text (not shown without answers)."""
 
     label: str
     points: int
@@ -54,14 +54,14 @@ class Week:
 
 @dataclass(frozen=True, slots=True)
 class ProgressDrawing:
-    """A member's last weeks, the oldest first."""
+    """A member's recent weeks, the oldest first."""
 
     weeks: tuple[Week, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FormulaDrawing:
-    """Formulas in LaTeX, one beneath another."""
+    """LaTeX formulas, drawn below one another."""
 
     sources: tuple[str, ...]
 
@@ -75,12 +75,12 @@ _PARTS: dict[str, type] = {"places": BoardPlace, "choices": ChoiceBar, "weeks": 
 
 
 def as_data(drawing: Drawing) -> dict[str, Any]:
-    """The drawing as JSON-ready data."""
+    """Converts a drawing to JSON-compatible data."""
     return {"is": type(drawing).__name__, **asdict(drawing)}
 
 
 def from_data(data: dict[str, Any]) -> Drawing:
-    """The inverse of `as_data`. Raises KeyError or TypeError for what is none."""
+    """Converts data from `as_data` back. Raises KeyError or TypeError for invalid data."""
     fields = {name: _field(name, value) for name, value in data.items() if name != "is"}
     found: Drawing = _KINDS[data["is"]](**fields)
     return found

@@ -1,4 +1,4 @@
-"""The process that draws: reads a drawing a line as JSON, answers with a line of JSON and the PNG. See `painter`."""
+"""The child process that draws: reads one drawing per line as JSON, and answers with a line of JSON and the PNG."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from bot.pictures.formulas import draw_formula
 from bot.pictures.spec import BoardDrawing, DistributionDrawing, Drawing, FormulaDrawing, ProgressDrawing, from_data
 
 _NICENESS = 5
-"""Answering comes before drawing."""
+"""Niceness: answering members has priority over drawing."""
 
 
 def draw(drawing: Drawing) -> bytes:
-    """The drawing as a PNG; the same drawing gives the same bytes. Raises BadFormula for a formula that has none."""
+    """Draws a PNG; the same drawing gives the same bytes. Raises BadFormula."""
     match drawing:
         case BoardDrawing():
             return draw_board(drawing)
@@ -29,20 +29,20 @@ def draw(drawing: Drawing) -> bytes:
             return draw_formula(drawing)
 
 
-def serve(asked: IO[bytes], told: IO[bytes]) -> None:
-    """Draw what is asked for until nothing more is."""
-    told.write(b"ready\n")
-    told.flush()
-    for line in asked:
+def serve(requests: IO[bytes], responses: IO[bytes]) -> None:
+    """Serves requests until the input ends."""
+    responses.write(b"ready\n")
+    responses.flush()
+    for line in requests:
         head, png = _answer(line)
-        told.write(json.dumps(head).encode() + b"\n" + png)
-        told.flush()
+        responses.write(json.dumps(head).encode() + b"\n" + png)
+        responses.flush()
 
 
 def _answer(line: bytes) -> tuple[dict[str, object], bytes]:
     try:
         png = draw(from_data(json.loads(line)))
-    except Exception as error:  # whatever a library makes of a stranger's text, the words stand instead
+    except Exception as error:  # untrusted text may cause any error; the text is shown instead
         return {"size": 0, "error": f"{type(error).__name__}: {error}"[:500]}, b""
     return {"size": len(png)}, png
 
@@ -50,10 +50,10 @@ def _answer(line: bytes) -> tuple[dict[str, object], bytes]:
 if __name__ == "__main__":
     os.nice(_NICENESS)
     warnings.simplefilter("ignore")
-    # What a library prints must not come between the pictures.
+    # Keep library output out of the protocol.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     try:
         serve(sys.stdin.buffer, answers)
     except BrokenPipeError:
-        os._exit(0)  # whoever asked was killed: nobody is left to draw for, and what was not told has no reader
+        os._exit(0)  # the parent was killed

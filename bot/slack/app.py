@@ -113,7 +113,7 @@ class SlackApp:
         route = Route(team=team, enterprise=new.enterprise, user=new.installed_by)
         who = Who(platform="slack", workspace=team, member=new.installed_by, name=new.installed_by or "somebody")
         event = Added(f"slack:installed:{team}:{now.timestamp():.0f}", now, who, Where(channel=""))
-        if new.installed_by and self.journal.take(event, route.as_dict()):
+        if new.installed_by and self.journal.record(event, route.as_dict()):
             self.handler.start(IncomingEvent(event, route))
 
 
@@ -148,7 +148,7 @@ def build(
     tokens = InstallationTokens(client, clock, only)
     people = MemberDirectory(web, tokens, clock, settings.manager_ids)
     quiz = Quiz(client, links).handle
-    answer = pictures.answering(quiz) if pictures else quiz
+    answer = pictures.with_answers(quiz) if pictures else quiz
     handler = SlackHandler(answer, people, Replies(web, tokens), FileFetcher(web, tokens), journal)
     secret = settings.signing_secret.get_secret_value() if settings.signing_secret else ""
     receiver = SlackReceiver(web, tokens, journal, handler, clock, secret)
@@ -157,7 +157,7 @@ def build(
     if settings.app_token is not None:
         app_token = settings.app_token.get_secret_value()
         socket = WatchedSocket(receiver.app, web, app_token, quiet_s=settings.quiet_s, ping_s=settings.ping_s)
-    dispatcher = Dispatcher(client, pictures.posting(platform) if pictures else platform)
+    dispatcher = Dispatcher(client, pictures.with_posts(platform) if pictures else platform)
     slack = SlackApp(settings, client, clock, web, tokens, journal, handler, receiver, dispatcher, socket, flow=None)
     if settings.many:
         slack.flow = oauth_flow(settings, web, client, tokens, slack.greet_installer)
@@ -196,7 +196,7 @@ def _background_jobs(slack: SlackApp) -> list[Coroutine[Any, Any, None]]:
 
 async def _prune_journal(slack: SlackApp) -> None:
     while True:
-        slack.journal.forget(slack.clock() - _JOURNAL_RETENTION)
+        slack.journal.prune(slack.clock() - _JOURNAL_RETENTION)
         await asyncio.sleep(_PRUNE_INTERVAL_S)
 
 
@@ -279,7 +279,7 @@ class SlackReceiver:
         req.context["begun"] = perf_counter()
         incoming = parse_payload(req, now)
         if incoming is not None:
-            if not self._journal.take(incoming.event, incoming.route.as_dict()):
+            if not self._journal.record(incoming.event, incoming.route.as_dict()):
                 _LOG.info("%s was delivered again", incoming.event.id)
                 REPEATED.labels("slack").inc()
                 return BoltResponse(status=200, body="")

@@ -72,7 +72,7 @@ class SlackHandler:
 
     def resume(self, clock: Callable[[], datetime]) -> int:
         """Starts answering the events an earlier process left; returns how many. Their triggers have expired."""
-        left = self._journal.left()
+        left = self._journal.unanswered()
         for taken in left:
             route = replace(route_from(taken.route), trigger="")
             self.start(IncomingEvent(taken.event, route))
@@ -100,7 +100,7 @@ class SlackHandler:
             _LOG.warning("%s: the reply was not delivered: %s", incoming.event.id, error)
         except Exception:
             _LOG.exception("%s could not be answered", incoming.event.id)
-        self._journal.done(incoming.event.id)
+        self._journal.mark_answered(incoming.event.id)
 
     # The reply
 
@@ -131,7 +131,7 @@ class SlackHandler:
             reply = await replying
         finally:
             replying.cancel()
-        if not reply.needless:
+        if not reply.droppable:
             await self._deliver(incoming, reply, waiting)
 
     async def _deliver(self, incoming: IncomingEvent, reply: Reply, waiting: str | None) -> None:

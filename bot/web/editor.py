@@ -15,7 +15,7 @@ from bot.core import actions
 from bot.core.cards import Card, Form
 from bot.core.dispatcher import Answer
 from bot.core.events import Submit
-from bot.core.links import Editing, LinkOld, Links, LinkWrong
+from bot.core.links import EditorAccess, ExpiredLink, InvalidLink, Links
 from bot.core.markup.html import highlighted
 from bot.core.text import questions
 from bot.web.chat import Clock, Values, filled, is_editor
@@ -44,44 +44,44 @@ class LinkedEditor:
 
     async def show(self, request: Request) -> Response:
         """The page. Looking at it changes nothing, for chats fetch the pages behind links by themselves."""
-        editing = self._editing(request)
-        return self._page(request, editing, await self._form(editing))
+        access = self._access(request)
+        return self._page(request, access, await self._form(access))
 
     async def submit(self, request: Request) -> Response:
         """Submit, or run the examples; the reply stands beneath, and a script gets it alone."""
-        editing = self._editing(request)
+        access = self._access(request)
         fields = await self._posted(request)
-        action = _allowed(text_of(fields, "action"), editing)
+        action = _allowed(text_of(fields, "action"), access)
         values = values_of(fields)
         # Before the reply is asked for: with a form that cannot be shown again nothing is handed in.
-        form = await self._form(editing)
-        event = event_id(request, f"{editing.who.platform}:{editing.who.workspace}:{editing.who.member}", fields)
-        reply = await self._answer(Submit(event, self._clock(), editing.who, editing.where, action, values))
+        form = await self._form(access)
+        event = event_id(request, f"{access.who.platform}:{access.who.workspace}:{access.who.member}", fields)
+        reply = await self._answer(Submit(event, self._clock(), access.who, access.where, action, values))
         result = self._message(RESULT, _bare(reply.said))
         if "application/json" in request.headers.get("accept", ""):
             return JSONResponse({"message": RESULT, "html": message_html(result, "", ""), "editor": ""})
-        return self._page(request, editing, form, values, result)
+        return self._page(request, access, form, values, result)
 
     async def highlight(self, request: Request) -> Response:
-        self._editing(request)
+        self._access(request)
         fields = await self._posted(request)
         return HTMLResponse(await run_in_threadpool(highlighted, text_of(fields, "code"), "python"))
 
-    def _editing(self, request: Request) -> Editing:
+    def _access(self, request: Request) -> EditorAccess:
         try:
-            return self._links.opened(request.path_params["token"], self._clock())
-        except LinkOld as old:
+            return self._links.verify(request.path_params["token"], self._clock())
+        except ExpiredLink as old:
             raise RequestProblem(410, "This link has run out", str(old)) from None
-        except LinkWrong as wrong:
+        except InvalidLink as wrong:
             raise RequestProblem(404, "This link opens nothing", str(wrong)) from None
 
     async def _posted(self, request: Request) -> FormData:
         return await posted(request, self._links.post_token(request.path_params["token"]))
 
-    async def _form(self, editing: Editing) -> Form:
+    async def _form(self, access: EditorAccess) -> Form:
         """The question with the member's own code. Raises Problem where it is no longer asked."""
         try:
-            ask = await self._client.ask(editing.who, editing.where, editing.ref)
+            ask = await self._client.ask(access.who, access.where, access.ref)
         except ServiceRefused as refused:
             raise RequestProblem(404, "This question is gone", refused.failure.message) from None
         except ServiceUnavailable:
@@ -102,7 +102,7 @@ class LinkedEditor:
     def _page(
         self,
         request: Request,
-        editing: Editing,
+        access: EditorAccess,
         form: Form,
         values: Values | None = None,
         result: Message | None = None,
@@ -113,7 +113,7 @@ class LinkedEditor:
         html = page(
             "linked.html",
             message=self._message(FORM, form),
-            name=editing.who.name,
+            name=access.who.name,
             base=f"/e/{token}",
             token=self._links.post_token(token),
             result=result,
@@ -130,13 +130,13 @@ def _milliseconds(instant: datetime) -> int:
     return int(instant.timestamp() * 1000)
 
 
-def _allowed(action: str, editing: Editing) -> str:
+def _allowed(action: str, access: EditorAccess) -> str:
     """The action, if it answers the link's own question or tries to. Raises Problem."""
     try:
         meant = actions.decode(action)
     except actions.BadAction:
         meant = None
-    if isinstance(meant, actions.Fill | actions.Try) and meant.ref == editing.ref:
+    if isinstance(meant, actions.Fill | actions.Try) and meant.ref == access.ref:
         return action
     raise RequestProblem(403, "Not with this link", "It answers one question and no other. Nothing was done.")
 

@@ -13,11 +13,11 @@ import pytest
 from service.healthcheck import FILE_VARIABLE
 
 ROOT = Path(__file__).parents[2]
-NOWHERE = "http://127.0.0.1:9/"
+UNREACHABLE = "http://127.0.0.1:9/"
 # Nobody answers either of them, and a bot that cannot reach its chat lives on and tries again.
 CHATS = {
-    "discord": {"DISCORD_TOKEN": "a.b.c", "DISCORD_API_URL": NOWHERE},
-    "slack": {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "SLACK_API_URL": NOWHERE},
+    "discord": {"DISCORD_TOKEN": "a.b.c", "DISCORD_API_URL": UNREACHABLE},
+    "slack": {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "SLACK_API_URL": UNREACHABLE},
 }
 
 
@@ -28,7 +28,7 @@ def test_a_bot_shows_that_it_lives(chat: str, tmp_path: Path) -> None:
         **CHATS[chat],
         FILE_VARIABLE: str(place),
         "DAILYGRAD_SERVICE_TOKEN": "a-token-the-operator-made",
-        "DAILYGRAD_SERVICE_URL": NOWHERE,
+        "DAILYGRAD_SERVICE_URL": UNREACHABLE,
         "DAILYGRAD_DATA": str(tmp_path),
     }
     words = [sys.executable, "-m", "dailygrad", "bot", chat]

@@ -268,7 +268,7 @@ async def test_logs_tell_the_road_of_each_event_and_no_secret_and_nothing_a_memb
     for event_id, bot in zip(events, ("slack", "discord"), strict=True):
         told = road(before, event_id)
         called = {("service", "call answered answer"), ("service", "call answered outbox/sent")}
-        assert set(told) >= {(bot, "event answered"), *called, ("worker", "program run"), (bot, "message carried")}
+        assert set(told) >= {(bot, "event answered"), *called, ("worker", "program run"), (bot, "message delivered")}
         assert [told.count(once) for once in ((bot, "event answered"), ("worker", "answer judged"))] == [1, 1]
         # On a machine that has much else to do a program may have to run again.
         elsewhere = [one for one in told if one[0] != "worker"]
@@ -281,7 +281,7 @@ async def answered_on_slack(team: Team, on: OnSlack) -> str:
     """Bob sends a program to the bot and hears the verdict; the id of his message."""
     await team.slack.sees(on.bob, "Question for ", 60)
     written = team.slack.dm(on.bob, f"```\n{program(team.word('answer'))}```")
-    await team.says("slack", r'"message carried".*"verdict:\d+".*"sent"')
+    await team.says("slack", r'"message delivered".*"verdict:\d+".*"sent"')
     await team.slack.sees(on.bob, "Your code: ", 60)
     return f"slack:{written.channel}:{written.ts}"
 
@@ -292,7 +292,7 @@ async def answered_on_discord(team: Team, on: OnDiscord) -> str:
     question = (await double.until(lambda: [one for one in on.daily.seen() if "Answer" in one.buttons], "it", 60))[-1]
     opened = await double.settled(await double.press(on.ann, question, question.buttons["Answer"]))
     sent = await double.submit_modal(opened, {"code": program(team.word("answer"))})
-    await team.says("discord", r'"message carried".*"verdict:\d+".*"sent"')
+    await team.says("discord", r'"message delivered".*"verdict:\d+".*"sent"')
     return f"discord:{sent.id}"
 
 

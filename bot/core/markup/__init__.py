@@ -1,7 +1,7 @@
-"""One parsed tree, and each platform's text from it; a new platform is one more function over `tree`.
+"""Parses Markdown into one tree and renders the tree for each platform. A new platform is one more renderer of `tree`.
 
-`parse` reads Markdown from anyone and never raises. `to_html` is for the web chat, `to_plain` and `to_ansi` for the
-console, `to_summary` for one line anywhere. `escape` makes Markdown that shows a member's words as they typed them.
+`parse` accepts any text and never raises. `to_html` is for the web chat, `to_plain` and `to_ansi` for the console,
+`to_summary` for a single line. `escape` returns Markdown that shows text exactly as typed.
 """
 
 from bot.core.markup.html import highlight_css, to_html, to_html_inline

@@ -1,7 +1,8 @@
-"""A tree as Discord's Markdown: no mention, no markup and no link that the tree does not hold; cut into whole parts.
+"""Renders a tree as Discord Markdown, split into parts; no mention, markup or link appears that the tree does not
+contain.
 
-Discord has no tables, no formulas and no blocks inside quotes or items, so tables are set in monospaced blocks,
-formulas in Unicode, and code stands between the items it belongs to.
+Discord has no tables, no formulas and no blocks inside quotes or list items. So tables become monospaced blocks,
+formulas become Unicode, and code is placed between list items.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from itertools import groupby
 
 from bot.core.markup.parser import clean
 from bot.core.markup.plain import Style
-from bot.core.markup.runs import StyledRun, code_parts, parted, runs_of, table_parts, units, visible, words
+from bot.core.markup.runs import StyledRun, code_parts, runs_of, split_runs, table_parts, units, visible, words
 from bot.core.markup.tree import (
     Align,
     Block,
@@ -29,7 +30,7 @@ from bot.core.markup.tree import (
 )
 
 ROOM = 3500
-"""Characters of a part: with a title and a footer it fits a message of 4,000."""
+"""Length of a part, characters: with a title and a footer it fits a message of 4,000."""
 
 _SPACE = "\u200b"
 _FENCE = "```"
@@ -40,7 +41,7 @@ _SPECIAL = re.compile(
     r"(?P<mention>@(?=everyone|here)|(?<=<)[@#])"
     r"|[\\`*_~|\[\]<]"
     r"|:(?=[\w+~-]+:)"  # an emoji's name, or a slice such as a:b:c
-    r"|(?<=:)/(?=/)"  # an address nobody made a link
+    r"|(?<=:)/(?=/)"  # a URL that is not a link in the tree
 )
 _LINE_START = re.compile(r"^(\s*(?:\d{1,9}(?=[.)]\s))?)(#{1,3}(?=\s)|-#|>|[-+*](?=\s)|[.)](?=\s))", re.MULTILINE)
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
@@ -48,12 +49,12 @@ _IN_URL = str.maketrans({"(": "%28", ")": "%29", "[": "%5B", "]": "%5D", "\\": "
 
 
 def to_discord(document: MarkdownDocument, room: int = ROOM) -> list[str]:
-    """Give parts of at most `room` characters, each whole by itself; `glued` puts them together."""
+    """Returns parts of at most `room` characters, each valid on its own. `join_parts` joins them."""
     return _blocks(document.blocks, room)
 
 
-def glued(parts: Iterable[str]) -> str:
-    """One text of several parts: a blank line between two, which code blocks and quiet lines need none of."""
+def join_parts(parts: Iterable[str]) -> str:
+    """Joins parts with blank lines, except next to code blocks and small print, which need none."""
     text = ""
     for part in parts:
         quiet = part.startswith(_QUIET) and text.rpartition("\n")[2].startswith(_QUIET)
@@ -63,26 +64,26 @@ def glued(parts: Iterable[str]) -> str:
 
 
 def escaped(plain: str) -> str:
-    """A plain text, on one line, as Discord shows it literally."""
+    """Escapes plain text, on one line."""
     return _starts(_escaped(" ".join(clean(plain).split())))
 
 
 def linked(label: str, url: str) -> str:
-    """Plain words, on one line, that open a page; `url` is one that may be followed."""
+    """Returns a link with a plain label. The caller has checked `url`."""
     return _link(url, [StyledRun(" ".join(clean(label).split()))])
 
 
 def fenced(source: str, language: str = "", room: int = ROOM) -> list[str]:
-    """Code in one or more fences, each closed, of at most `room` characters."""
+    """Returns code in one or more closed fences of at most `room` characters each."""
     named = language if _LANGUAGE.fullmatch(language) else ""
     text = re.sub("`{3,}", lambda found: _SPACE.join(found[0]), clean(source).rstrip("\n").expandtabs(4))
     parts = code_parts(text, units, room - len(named) - 2 * len(_FENCE) - 2)
-    # An empty fence would be shown as six backticks.
+    # Discord shows an empty fence as six backticks.
     return [f"{_FENCE}{named}\n{part if part.strip() else _SPACE}\n{_FENCE}" for part in parts]
 
 
 def framed(rows: Sequence[Sequence[str]], aligns: Sequence[Align], room: int = ROOM) -> list[str]:
-    """A table of plain texts, the header first, in monospaced blocks."""
+    """Returns a table of plain texts, header first, in monospaced blocks."""
     texts = table_parts([[" ".join(clean(cell).split()) for cell in row] for row in rows], aligns, units, room - 100)
     return [fence for text in texts for fence in fenced(text, "", room)]
 
@@ -100,7 +101,7 @@ def _block(block: Block, room: int, quoted: bool) -> list[str]:
         case List():
             return list(_together(_items(block, 0, room, quoted), room))
         case Quote(blocks):
-            # There are no quotes in quotes; a line of two characters may be twice as long with its mark.
+            # Quotes do not nest. Each line gets a mark, which may double the length of a very short one.
             return (
                 _blocks(blocks, room, True) if quoted else [_quoted(part) for part in _blocks(blocks, room // 2, True)]
             )
@@ -113,14 +114,14 @@ def _block(block: Block, room: int, quoted: bool) -> list[str]:
 
 
 def _paragraph(children: Inlines, room: int) -> list[str]:
-    return [_text(part) for part in parted(runs_of(children), _cost, room)]
+    return [_text(part) for part in split_runs(runs_of(children), _cost, room)]
 
 
 def _heading(level: int, children: Inlines, room: int) -> list[str]:
     flat = [run._replace(text=run.text.replace("\n", " ")) for run in runs_of(children)]
     if level > 2:
         flat = [run._replace(style=run.style | Style.BOLD) for run in flat]
-    parts = [_text(part) for part in parted(flat, _cost, room - 4)]
+    parts = [_text(part) for part in split_runs(flat, _cost, room - 4)]
     return [f"### {part}" if level <= 2 and not place else part for place, part in enumerate(parts)]
 
 
@@ -131,7 +132,7 @@ def _quoted(part: str) -> str:
 
 
 def _items(block: List, depth: int, room: int, quoted: bool) -> Iterator[str]:
-    """The items' lines and the fences between them."""
+    """Returns the lines of the items and the fences between them."""
     indent = "  " * min(depth, _MAX_INDENT)
     for place, item in enumerate(block.items):
         mark = "- " if block.start is None else f"{block.start + place}. "
@@ -154,7 +155,7 @@ def _items(block: List, depth: int, room: int, quoted: bool) -> Iterator[str]:
 
 
 def _together(lines: Iterable[str], room: int) -> Iterator[str]:
-    """Lines of a list in parts, its fences apart."""
+    """Packs the lines of a list into parts; fences stay separate."""
     held = ""
     for line in lines:
         if held and (line.startswith(_FENCE) or units(held) + units(line) + 1 > room):
@@ -169,7 +170,7 @@ def _together(lines: Iterable[str], room: int) -> Iterator[str]:
 
 
 def _text(runs: Sequence[StyledRun]) -> str:
-    """Runs as Markdown; marks are nested well and never stand beside a space."""
+    """Renders runs as Markdown. Marks are properly nested and never next to a space."""
     found = ""
     for url, group in groupby(runs, key=lambda run: run.url):
         inner = list(group)
@@ -183,7 +184,7 @@ def _starts(text: str) -> str:
 
 def _link(url: str, runs: list[StyledRun]) -> str:
     shown = "".join(run.text for run in runs)
-    # `@here` in an address would be no mention, but need not look like one to whatever reads the message.
+    # `@here` in a URL is no mention, but bots that read messages may take it for one.
     safe = re.sub("@(?=everyone|here)", "%40", url.translate(_IN_URL))
     if url.startswith("mailto:"):
         return _marked(runs) if url == f"mailto:{shown}" else f"{_marked(runs)} ({_escaped(url[7:])})"
@@ -206,7 +207,7 @@ def _marked(runs: Iterable[StyledRun]) -> str:
             closed += opened.pop()[1]
         new = [mark for mark in _MARKS if mark[0] in run.style and mark not in opened]
         gap = held + before
-        # Two marks side by side would be read as one.
+        # Discord would merge two adjacent marks.
         found += closed + (gap or (_SPACE if closed and new else "")) + "".join(mark for _, mark in new)
         found += _code(core) if Style.CODE in run.style else _escaped(core)
         opened += new
@@ -221,7 +222,7 @@ def _escaped(text: str) -> str:
 def _code(text: str) -> str:
     if "`" not in text:
         return f"`{text}`"
-    # Two backticks inside would need a mark of three, which is a fence.
+    # Two backticks inside would need a delimiter of three, which is a fence.
     inner = re.sub("`{2,}", lambda found: _SPACE.join(found[0]), text)
     return f"`` {inner} ``"
 

@@ -1,4 +1,4 @@
-"""A tree as HTML for the web chat: semantic, escaped, and without a style or a script, so a strict policy holds."""
+"""Renders a tree as semantic, escaped HTML without inline styles or scripts, so that a strict CSP applies."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -38,7 +38,7 @@ from bot.core.markup.tree import (
 
 Theme = Literal["light", "dark"]
 
-# A stranger names the language, so only these lexers are ever loaded.
+# Anyone can name a language, so only these lexers are loaded.
 _LANGUAGES = {
     **dict.fromkeys(("python", "py", "python3", "py3", "ipython", "pytorch"), "python"),
     **dict.fromkeys(("pycon", "doctest"), "pycon"),
@@ -48,8 +48,9 @@ _LANGUAGES = {
 }
 _MAX_SOURCE = 20_000
 
-# What a token is, what it weighs, and its colour on each theme's ground: at least 4.5:1, so that nobody has to guess.
-# Later lines win over earlier ones for the kinds inside them.
+# Style and color of each kind of token on light and dark backgrounds, with a contrast of at least 4.5:1.
+#
+# Later rows override earlier ones for the kinds they contain.
 _ROLES: tuple[tuple[_TokenType, str, str, str], ...] = (
     (Comment, "font-style: italic", "#57606a", "#9aa4b2"),
     (Keyword, "font-weight: 600", "#8a2252", "#ff9bce"),
@@ -72,7 +73,7 @@ def _lexer(name: str) -> Lexer:
 
 
 def highlighted(source: str, language: str) -> Markup:
-    """Give the code as escaped HTML with a class per token; a language we do not know stays plain."""
+    """Returns code as escaped HTML with a class per token; unhighlighted if the language is unknown."""
     name = _LANGUAGES.get(language)
     if name is None or len(source) > _MAX_SOURCE:
         return escape(source)
@@ -82,7 +83,8 @@ def highlighted(source: str, language: str) -> Markup:
 
 
 def highlight_css(theme: Theme, scope: str = ".code") -> str:
-    """Give the rules for one theme, each selector under `scope` (default: the class `to_html` puts on a code block)."""
+    """Returns the rules for one theme; each selector starts with `scope` (default: the class of code blocks in
+    `to_html`)."""
     ground, ink = _GROUND[theme]
     rules = [f"{scope} {{ background: {ground}; color: {ink}; }}"]
     for kind, weight, light, dark in _ROLES:
@@ -102,12 +104,12 @@ _MARKS: dict[type[Inline], str] = {Strong: "strong", Emphasis: "em", Strike: "de
 
 
 def to_html(document: MarkdownDocument, *, top: int = 3) -> Markup:
-    """Give a safe fragment. A heading of level 1 becomes `<h{top}>`, as the page has headings of its own."""
+    """Returns a safe fragment. A heading of level 1 becomes `<h{top}>`, because the page has headings too."""
     return _LINE.join(_block(block, top) for block in document.blocks)
 
 
 def to_html_inline(document: MarkdownDocument) -> Markup:
-    """Give safe phrasing content for a label, a button or a table cell: no blocks and no links."""
+    """Returns safe phrasing content for labels, buttons and table cells: no blocks and no links."""
     return Markup(" ").join(_phrase(block) for block in document.blocks)
 
 
@@ -148,7 +150,7 @@ def _item(blocks: tuple[Block, ...], tight: bool, top: int) -> Markup:
 
 
 def _code(block: CodeBlockNode) -> Markup:
-    # Focusable, so that a line wider than the screen can be scrolled to with the keyboard.
+    # Focusable, so that wide code can be scrolled with the keyboard.
     name = f"Code, {block.language}" if block.language else "Code"
     shown = Markup('<pre class="code" tabindex="0" role="group" aria-label="{}"><code>{}\n</code></pre>')
     return shown.format(name, highlighted(block.source, block.language))
@@ -215,7 +217,7 @@ def _phrase(block: Block) -> Markup:
 
 
 def _without_links(children: Inlines) -> Inlines:
-    """Keep what the links say; a link inside a button or a label could not be followed."""
+    """Replaces links by their text: a link inside a button or a label cannot be followed."""
     kept: list[Inline] = []
     for child in children:
         match child:

@@ -1,7 +1,8 @@
-r"""LaTeX to Unicode for places that show only text: `x^2` is x², `\text{view()}` is view(); never raises.
+r"""Converts LaTeX to Unicode, and to MathML for the web. `x^2` becomes x², `\text{view()}` becomes view(). Never
+raises.
 
-Scripts, fractions, roots and the words of `\text` are marked with private characters first, pylatexenc turns the
-rest into Unicode, and then the marks become what a reader expects.
+Replaces scripts, fractions, roots and the words of `\text` by private-use characters, lets pylatexenc convert the rest,
+then replaces those characters by readable text.
 """
 
 import logging
@@ -16,14 +17,14 @@ from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_la
 from pylatexenc.latexwalker import get_default_latex_context_db as get_default_commands
 from pylatexenc.macrospec import LatexContextDb
 
-# pylatexenc reports each oddity of a formula; a stranger's formula must not fill the log.
+# pylatexenc logs every oddity of a formula; untrusted formulas must not fill the log.
 logging.getLogger("pylatexenc").setLevel(logging.ERROR)
 _LOG = logging.getLogger(__name__)
 
 _MAX_SOURCE = 1000
 _MAX_DEPTH = 15
 
-# Marks come from Unicode's private area; a source that brings such characters loses them first.
+# Marks are private-use characters, which are removed from the source first.
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 _SUPER, _SUB, _OVER, _CHOOSE, _ROOT, _MIDDLE, _END = (chr(0xE000 + place) for place in range(7))
 _LITERAL = {character: chr(0xE010 + place) for place, character in enumerate("\\{}_^%&#~$ ")}
@@ -69,18 +70,18 @@ _SYMBOLS = {
     "\\pmod": "mod ",
     "\\prime": "′",
 }
-# Letters of one alphabet read better, and are read aloud better, than bold and italic look-alikes.
+# Plain letters are easier to read, also for screen readers, than bold and italic look-alikes.
 _UNSTYLED = ("mathbf", "mathit", "mathsf", "mathtt", "mathrm", "boldsymbol", "bm", "underbrace", "overbrace")
 
 
 def to_unicode(source: str) -> str:
-    """Give the formula as text, a line per row; broken or overlong LaTeX comes back as it was written."""
+    """Returns the formula as text, one line per row. Returns broken or overlong LaTeX unchanged."""
     if len(source) > _MAX_SOURCE:
         return source
     try:
         marked = _marked(_PRIVATE.sub("", source).replace("\\left.", "").replace("\\right.", ""), 0)
         text = _converter().latex_to_text(marked)
-    except Exception as fault:  # strangers' LaTeX; pylatexenc raises more than its own errors on it
+    except Exception as fault:  # untrusted LaTeX: pylatexenc raises more than its own errors
         _LOG.debug("no text for %r: %r", source, fault)
         return source
     lines = (" ".join(line.split()) for line in _unmarked(text).translate(_RESTORED).split("\n"))
@@ -92,7 +93,7 @@ def _converter() -> LatexNodes2Text:
     context = get_default_latex_context_db()
     plain = [MacroTextSpec(name, simplify_repl="%s") for name in _UNSTYLED]
     context.add_context_category("dailygrad", macros=plain, prepend=True)
-    # A command left out in silence can turn a statement round (`\ne`), so an unknown one shows its name.
+    # Silently dropping a command such as `\ne` could negate a statement, so unknown commands show their name.
     context.set_unknown_macro_spec(MacroTextSpec("", simplify_repl=lambda node: f"{node.macroname} "))
     return LatexNodes2Text(context, math_mode="text", keep_comments=True, strict_latex_spaces="based-on-source")
 
@@ -109,7 +110,7 @@ def _marked(source: str, depth: int) -> str:
 
 
 def _step(source: str, at: int, depth: int) -> tuple[str, int]:
-    """Give the marked form of what stands at a place, and where the next thing stands."""
+    """Returns the marked form of the element at `at`, and the position after it."""
     character = source[at]
     if character in "^_":
         inner, end = _argument(source, at + 1)
@@ -135,7 +136,8 @@ def _command(source: str, found: re.Match[str], depth: int) -> tuple[str, int]:
         return f"{_ROOT}{_marked(index, depth + 1)}{_MIDDLE}{_marked(inner, depth + 1)}{_END}", end
     if found[0] in _SYMBOLS:
         return _SYMBOLS[found[0]], end
-    # The space between two commands would be lost with the first; one before an argument must stay outside it.
+    # The converter drops the space after a command without arguments, so mark it. One before an argument stays outside
+    # it.
     spaced = source[end : end + 1].isspace() and name and _takes_nothing(name)
     return found[0] + (f" {_LITERAL[' ']}" if spaced else ""), end
 
@@ -151,7 +153,7 @@ def _takes_nothing(name: str) -> bool:
 
 
 def _argument(source: str, at: int) -> tuple[str, int]:
-    """Read a command's argument: a group without its braces, a command with its groups, or one character."""
+    """Parses a command's argument: a group without its braces, a command with its groups, or one character."""
     while at < len(source) and source[at].isspace():
         at += 1
     if at >= len(source):
@@ -174,7 +176,7 @@ def _optional(source: str, at: int) -> tuple[str, int]:
 
 
 def _group_end(source: str, at: int) -> int:
-    """Find the brace that closes the group; a group left open ends with the source."""
+    """Returns the position of the brace that closes a group; the end of the source if none does."""
     depth = 0
     for found in re.finditer(r"\\.|[{}]", source[at:], re.DOTALL):
         depth += {"{": 1, "}": -1}.get(found[0], 0)
@@ -184,7 +186,7 @@ def _group_end(source: str, at: int) -> int:
 
 
 def _unmarked(text: str) -> str:
-    """Resolve the marks, the innermost first."""
+    """Replaces the marks by readable text, the innermost first."""
     for _ in range(_MAX_DEPTH + 2):
         text, changed = _MARKED.subn(_resolved, text)
         if not changed:
@@ -219,10 +221,10 @@ def _bracketed(part: str) -> str:
     return f"({part})" if _COMPOUND.search(part) else part
 
 
-# LaTeX to MathML for the web, or None where that cannot be done well; LaTeX comes from strangers.
+# LaTeX to MathML for the web; None if that cannot be done faithfully
 #
-# The converter's own writer leaves `\text{<script>}`, `\href` and `\style` as they are, so its elements are written
-# here: only known tags and attributes, every text escaped, every element with as many parts as MathML asks for.
+# The converter's own writer passes `\text{<script>}`, `\href` and `\style` through. So the elements are written here:
+# only known tags and attributes, with all text escaped and as many children as MathML requires.
 
 
 _MATHML_MAX_DEPTH = 20
@@ -237,23 +239,23 @@ _ATTRIBUTES = {
     *("movablelimits", "notation", "rowlines", "rowspacing", "rspace", "scriptlevel", "separator", "stretchy"),
     *("symmetric", "voffset", "width"),
 }
-# An equation's number means nothing away from its paper, and some environments the converter knows by another name.
+# Equation numbers mean nothing outside their paper. The converter knows some environments by another name.
 _ENVIRONMENTS = {
     **{name: f"{name}*" for name in ("align", "equation", "flalign")},
     **dict.fromkeys(("gather", "multline", "eqnarray", "gather*", "multline*", "eqnarray*"), "matrix"),
 }
 _ENVIRONMENT = re.compile(r"(\\(?:begin|end))\{([a-z]+\*?)\}")
-# A macro can multiply itself.
+# Macros are not expanded: a macro can multiply itself.
 _MACROS = re.compile(r"\\(?:newcommand|renewcommand|def|let)\b")
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 
 
 class _NoMathML(Exception):
-    """The source has no faithful MathML."""
+    """The source cannot be converted to MathML faithfully."""
 
 
 def to_mathml(source: str, *, display: bool = False) -> Markup | None:
-    """Give a safe `<math>` element, or None for LaTeX that is broken, too long or unknown to the converter."""
+    """Returns a safe `<math>` element, or None for LaTeX that is broken, too long or unknown to the converter."""
     if len(source) > _MAX_SOURCE or _MACROS.search(source) or not 0 <= _depth(source) <= _MATHML_MAX_DEPTH:
         return None
     mode = "block" if display else "inline"
@@ -262,7 +264,7 @@ def to_mathml(source: str, *, display: bool = False) -> Markup | None:
         body = Markup("").join(_written(child) for child in tree)
     except _NoMathML:
         return None
-    except Exception as fault:  # the converter raises what it meets on broken input, IndexError and others included
+    except Exception as fault:  # the converter raises anything on broken input, including IndexError
         _LOG.debug("no MathML for %r: %r", source, fault)
         return None
     return Markup('<math display="{}" alttext="{}">{}</math>').format(mode, to_unicode(source), body)
@@ -273,7 +275,7 @@ def _renamed(found: re.Match[str]) -> str:
 
 
 def _depth(source: str) -> int:
-    """Give how deep braces go, or -1 where they do not match."""
+    """Returns the nesting depth of braces, or -1 if they do not match."""
     depth = deepest = 0
     for brace in _BRACES.findall(source):
         depth += {"{": 1, "}": -1}.get(brace, 0)
@@ -285,12 +287,12 @@ def _depth(source: str) -> int:
 
 def _written(element: Element) -> Markup:
     text = unescape(element.text or "")
-    # A command that the converter does not know stays in the text with its backslash.
+    # A command unknown to the converter stays in the text with its backslash.
     if element.tag not in _TAGS or len(element) != _PARTS.get(element.tag, len(element)) or text.startswith("\\"):
         raise _NoMathML(element.tag)
     attributes = Markup("").join(
         Markup(' {}="{}"').format(name, value) for name, value in element.attrib.items() if name in _ATTRIBUTES
     )
     body = Markup("").join(_written(child) for child in element)
-    # The tag is one of ours by now, and escaping leaves it as it is.
+    # The tag is a known one here, so escaping leaves it unchanged.
     return Markup("<{0}{1}>{2}{3}</{0}>").format(element.tag, attributes, escape(text), body)

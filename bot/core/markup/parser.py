@@ -1,4 +1,5 @@
-"""Markdown from anyone, well-formed or not, to a `Document`: the only place that knows the parser's tokens."""
+"""Parses Markdown from any source into a `MarkdownDocument`. No other module knows the tokens of the Markdown
+library."""
 
 import logging
 import re
@@ -36,15 +37,15 @@ from bot.core.markup.tree import (
     TextNode,
 )
 
-# The Markdown we read, as a configured parser: CommonMark, tables, strike-through, math; nothing of our tree.
+# The configured parser: CommonMark with tables, strikethrough and math.
 #
-# Two rules are ours. Math is `$…$`, `$$…$$`, `\(…\)` and `\[…\]`, and a dollar that opens no formula is a dollar.
-# `__init__` is a Python name, as these texts are about Python, while `__two words__` is strong.
+# It has two rules of its own. Math is `$…$`, `$$…$$`, `\(…\)` and `\[…\]`; a dollar that opens no formula is a dollar.
+# `__init__` is a Python name, while `__two words__` is strong.
 
 
-#: Blocks inside blocks, counted as the parser counts: a list and its item are two.
+# Deepest nesting of blocks, as the parser counts: a list and its item are two levels.
 MAX_NESTING = 40
-# The search for an environment's end runs to the end of the text each time, so many beginnings are an attack.
+# Limit against a denial of service: each search for an environment's end scans the rest of the text.
 _MAX_ENVIRONMENTS = 50
 
 _BODY = r"((?:[^$\\`]|\\.){1,1000})"
@@ -84,11 +85,11 @@ def _dunder(state: StateInline, silent: bool) -> bool:
 
 
 def _parser() -> MarkdownIt:
-    # HTML is off, so a tag is text like any other; links are judged when the tree is built.
+    # HTML is disabled, so tags are plain text. Links are checked when the tree is built.
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING})
     parser.enable(["table", "strikethrough"])
     dollarmath_plugin(parser, allow_labels=False, allow_blank_lines=False)
-    # The plugin's own inline rule looks before the text's first character and misses `$x$ is 5`.
+    # The plugin's own inline rule reads before the start of the text and misses `$x$ is 5`.
     parser.inline.ruler.at("math_inline", _math)
     parser.inline.ruler.before("emphasis", "dunder", _dunder)
     return parser
@@ -100,13 +101,13 @@ amsmath_plugin(_WITH_ENVIRONMENTS)
 
 
 def parser_for(source: str) -> MarkdownIt:
-    """Give the parser a text is read with; it keeps nothing between two texts."""
+    """Returns the parser for a text. It keeps no state between texts."""
     return _PLAIN if source.count("\\begin{") > _MAX_ENVIRONMENTS else _WITH_ENVIRONMENTS
 
 
-# Cleaning: removes control and direction characters, and allows only safe links.
+# Cleaning: removes control and direction characters, and accepts only safe links
 
-# C0, DEL and C1 would drive a terminal; the bidirectional controls would show code in another order than it runs.
+# C0, DEL and C1 could control a terminal; bidirectional controls could show code in another order than it runs.
 _UNWANTED = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _LINKS = re.compile(r"(?:https?://[^\s/?#]|mailto:[^\s@]+@)[^\s<>\"]*\Z", re.IGNORECASE)
@@ -114,25 +115,25 @@ _MAX_URL = 2000
 
 
 def clean(text: str) -> str:
-    """Take out the characters that are not for reading, and make every line end a line feed."""
+    """Removes control characters and converts all line breaks to line feeds."""
     return _UNWANTED.sub("", _LINE_ENDS.sub("\n", text))
 
 
 def link_allowed(url: str) -> bool:
-    """Say whether a link may be followed: http, https or mailto, whole, and of a sane length."""
+    """Returns whether a URL is a complete http, https or mailto link of acceptable length."""
     return len(url) <= _MAX_URL and _LINKS.match(url) is not None
 
 
-#: Characters of a text that are read; the longest message a platform takes is as long (Slack: 40,000).
+# Longest text that is parsed, characters: as long as the longest message of a platform (Slack: 40,000).
 MAX_SOURCE = 40_000
-# Emphasis inside emphasis; deeper marks are dropped, their words stay.
+# Deepest nesting of emphasis; deeper marks are dropped and their text kept.
 _MAX_SPANS = 12
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 _LOG = logging.getLogger(__name__)
 
 
 def parse(markdown: str) -> MarkdownDocument:
-    """Read a text of any origin; never raises. What lies beyond `MAX_SOURCE` characters is named as left out."""
+    """Parses Markdown; never raises. Ends with a note if the text is longer than `MAX_SOURCE`."""
     source = clean(markdown)
     document = MarkdownDocument(_blocks_of(source[:MAX_SOURCE]))
     beyond = len(source) - MAX_SOURCE
@@ -143,9 +144,9 @@ def parse(markdown: str) -> MarkdownDocument:
 
 
 def outer_parts(markdown: str) -> tuple[tuple[str, Blocks], ...]:
-    """Cut a text between its outermost blocks: each part's source and its tree, which together are the whole's.
+    """Splits a text between its top-level blocks: returns each part's source and blocks.
 
-    Never raises; a text that cannot be cut without loss comes back as one part.
+    Never raises. Returns a text that cannot be split without loss as one part.
     """
     source, blocks = clean(markdown), parse(markdown).blocks
     whole = ((source, blocks),)
@@ -153,24 +154,24 @@ def outer_parts(markdown: str) -> tuple[tuple[str, Blocks], ...]:
         return whole
     try:
         tokens = parser_for(source).parse(source)
-    except Exception:  # as in `_blocks_of`, which has told the log
+    except Exception:  # already logged by `_blocks_of`
         return whole
     lines = source.splitlines(keepends=True)
     begins = [token.map[0] for token in tokens if token.level == 0 and token.map]
     cuts = [0, *begins[1:], len(lines)]
     sources = ["".join(lines[start:end]) for start, end in pairwise(cuts)]
     parts = tuple((part, parse(part).blocks) for part in sources)
-    # A link whose address stands in another part would be lost.
+    # Splitting would lose a link whose URL is defined in another part.
     return parts if tuple(block for _, found in parts for block in found) == blocks else whole
 
 
 def _blocks_of(source: str) -> Blocks:
     try:
         tokens = parser_for(source).parse(source)
-    except Exception:  # the text is a stranger's: a fault in the parser must not cost them their words
+    except Exception:  # untrusted text: a bug in the parser must not lose it
         _LOG.warning("a text of %d characters could not be parsed; shown as written", len(source), exc_info=True)
         return _as_written(source)
-    # At its limit the parser leaves blocks out without a word; then the text is better shown as it stands.
+    # At its nesting limit the parser silently drops blocks, so show the source instead.
     if any(token.level >= MAX_NESTING - 1 for token in tokens):
         return _as_written(source)
     return _Reader(iter(tokens)).blocks("")
@@ -181,7 +182,7 @@ def _as_written(source: str) -> Blocks:
 
 
 class _Reader:
-    """Takes block tokens one by one; the nesting is bounded by the parser, so recursion is safe."""
+    """Converts block tokens to a tree. The parser limits the nesting, so recursion is safe."""
 
     def __init__(self, tokens: Iterator[Token]) -> None:
         self.tokens = tokens
@@ -215,7 +216,7 @@ class _Reader:
         return List(tuple(items), int(opening.attrs.get("start", 1)) if ordered else None, tight)
 
     def item(self) -> tuple[bool, Blocks]:
-        """Read an item; in a tight list the parser hides the paragraphs' own tokens."""
+        """Reads a list item; in a tight list the parser hides its paragraph tokens."""
         found: list[Block] = []
         tight = True
         for token in self.tokens:
@@ -281,7 +282,7 @@ _BLOCKS: dict[str, Callable[[_Reader, Token], Block]] = {
 
 @dataclass(slots=True)
 class _Open:
-    """A mark that waits for its end, and what stands inside it so far."""
+    """An open mark and its content so far."""
 
     wrap: Callable[[Inlines], Inline] | None
     children: list[Inline]
@@ -341,21 +342,21 @@ def _leaf(token: Token) -> Inline:
 
 
 def _image(token: Token) -> Inline:
-    """Make a link of a picture: one from elsewhere would tell its owner who reads, and may be gone tomorrow."""
+    """Converts an image to a link: loading it from elsewhere would reveal who reads it, and it may disappear."""
     url = str(token.attrs.get("src", ""))
     words = TextNode(clean(token.content).replace("\n", " ") or url)
     return LinkNode(url, (words,)) if link_allowed(url) else words
 
 
-# Escaping: Markdown that shows a text exactly as typed. `to_html` escapes HTML by itself.
+# Escaping: Markdown that shows text exactly as typed. `to_html` escapes HTML by itself.
 
-# Character references and not backslashes: `\(` opens math here, and no chat platform reads `&#64;here` as a mention.
+# Character references, not backslashes: `\(` opens math here, and no platform reads `&#64;here` as a mention.
 _ANYWHERE = re.compile(r"[\\`*_~\[\]<>&$@]")
 _LINE_START = re.compile(r"(\d{0,9})([#+\-=|:.)])")
 
 
 def escape(text: str) -> str:
-    """Give Markdown whose parsed text is `text`: lines kept, blank lines part paragraphs, outer spaces dropped."""
+    """Returns Markdown that is parsed as `text`. Keeps lines and paragraphs and drops surrounding spaces."""
     paragraphs = re.split(r"\n\s*\n", clean(text).strip())
     return "\n\n".join(_paragraph(paragraph) for paragraph in paragraphs)
 

@@ -1,4 +1,4 @@
-"""A tree as text for a terminal or a platform that shows nothing else; in a terminal optionally with ANSI styles."""
+"""Renders a tree as plain text for terminals and simple platforms, optionally with ANSI styles."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -34,11 +34,11 @@ from bot.core.markup.tree import (
     TextNode,
 )
 
-# Layout: styled text wrapped to a width.
+# Layout: styled text wrapped to a width
 
 
 class Style(Flag):
-    """How a piece is shown where a terminal can."""
+    """Style of a piece of text, for terminals that support it."""
 
     PLAIN = 0
     BOLD = 1
@@ -60,7 +60,7 @@ _SGR = {
 
 
 class StyledText(NamedTuple):
-    """Text in one style; a line feed in it is a line break."""
+    """Text in one style. A line feed is a line break."""
 
     text: str
     style: Style = Style.PLAIN
@@ -71,17 +71,17 @@ _PARTS = re.compile(r"(\n)|([ \t]+)|([^ \t\n]+)")
 
 
 def cells(text: str) -> int:
-    """Give how many columns a terminal needs for the text."""
+    """Returns the width of a text in a terminal, columns."""
     return max(0, wcswidth(clean(text)))
 
 
 def line_cells(line: Iterable[StyledText]) -> int:
-    """Give how many columns a line takes."""
+    """Returns the width of a line, columns."""
     return sum(cells(piece.text) for piece in line)
 
 
 def wrap(pieces: Iterable[StyledText], width: int) -> list[Line]:
-    """Set pieces in lines of at most `width` columns, broken between words; a longer word is cut between letters."""
+    """Wraps text to lines of at most `width` columns between words. Splits longer words between graphemes."""
     lines: list[list[StyledText]] = [[]]
     used = 0
     for word in _words(pieces):
@@ -103,7 +103,7 @@ def wrap(pieces: Iterable[StyledText], width: int) -> list[Line]:
 
 
 def _words(pieces: Iterable[StyledText]) -> Iterator[Line | None]:
-    """Give the words, each of one or more pieces, and None for a line break."""
+    """Yields the words, each of one or more pieces, and None for a line break."""
     word: list[StyledText] = []
     for piece in pieces:
         for found in _PARTS.finditer(piece.text):
@@ -120,7 +120,7 @@ def _words(pieces: Iterable[StyledText]) -> Iterator[Line | None]:
 
 
 def _fitting(word: Line, width: int) -> Iterator[Line]:
-    """Give the word, or where it is wider than a line its parts, cut between what people call characters."""
+    """Returns the word, split into parts between graphemes if it is wider than a line."""
     if line_cells(word) <= width:
         yield word
         return
@@ -138,23 +138,23 @@ def _fitting(word: Line, width: int) -> Iterator[Line]:
 
 
 def padded(line: Line, width: int, before: int) -> Line:
-    """Fill a line to `width` columns, `before` of the missing ones in front."""
+    """Pads a line to `width` columns, `before` of them in front."""
     missing = max(0, width - line_cells(line))
     return (StyledText(" " * min(before, missing)), *line, StyledText(" " * (missing - min(before, missing))))
 
 
 def prefixed(lines: Sequence[Line], first: str, rest: str, style: Style = Style.PLAIN) -> list[Line]:
-    """Put `first` before the first line and `rest` before the others."""
+    """Puts `first` before the first line and `rest` before the others."""
     return [(StyledText(rest if place else first, style), *line) for place, line in enumerate(lines)]
 
 
 def as_text(lines: Iterable[Line]) -> str:
-    """Join lines without their styles."""
+    """Joins lines without their styles."""
     return "\n".join("".join(piece.text for piece in line).rstrip() for line in lines)
 
 
 def as_ansi(lines: Iterable[Line]) -> str:
-    """Join lines with their styles as escape sequences, each closed on its own line."""
+    """Joins lines with their styles as escape sequences. Each line resets its styles."""
     return "\n".join(_ansi(line) for line in lines)
 
 
@@ -168,7 +168,7 @@ def _styled(text: str, style: Style) -> str:
     return f"\x1b[{codes}m{text}\x1b[0m" if codes and text else text
 
 
-# Tables: columns fitted to a width, cells wrapped.
+# Tables: columns fitted to a width, cells wrapped
 
 Cell = Sequence[StyledText]
 _BAR = " │ "
@@ -176,7 +176,8 @@ _MIN_COLUMN = 6
 
 
 def table_lines(rows: Sequence[Sequence[Cell]], aligns: Sequence[Align], width: int) -> list[Line]:
-    """Give the lines of a table whose first row is its header; too wide for columns, it becomes a list of rows."""
+    """Returns the lines of a table whose first row is its header. A table too wide for columns becomes a list of
+    rows."""
     room = width - len(_BAR) * (len(aligns) - 1)
     natural = [max(1, *(_natural(row[column]) for row in rows)) for column in range(len(aligns))]
     if sum(natural) > room < _MIN_COLUMN * len(aligns):
@@ -187,7 +188,7 @@ def table_lines(rows: Sequence[Sequence[Cell]], aligns: Sequence[Align], width: 
     folded = any(len(lines) > 1 for row in set_rows for lines in row)
     found: list[Line] = []
     for place, row in enumerate(set_rows):
-        # Rows of several lines run together without a rule between them.
+        # Rows of several lines need rules between them.
         if place == 1 or (place and folded):
             found.append(rule)
         found += _row(row, widths, aligns)
@@ -195,12 +196,12 @@ def table_lines(rows: Sequence[Sequence[Cell]], aligns: Sequence[Align], width: 
 
 
 def _natural(cell: Cell) -> int:
-    """Give the columns a cell would take on lines as long as it likes."""
+    """Returns the width of a cell without wrapping."""
     return max(line_cells(line) for line in wrap(cell, 10_000))
 
 
 def _fitted(natural: Sequence[int], room: int) -> list[int]:
-    """Take columns from the widest until all fit."""
+    """Narrows the widest columns until all fit."""
     widths = [min(size, room) for size in natural]
     while sum(widths) > room:
         widths[widths.index(max(widths))] -= 1
@@ -236,12 +237,12 @@ _BULLETS = "•◦‣"
 
 
 def to_plain(document: MarkdownDocument, width: int = 80) -> str:
-    """Give the text in lines of at most `width` columns; only code keeps its longer lines."""
+    """Renders a tree as lines of at most `width` columns; only lines of code may be longer."""
     return as_text(_blocks(document.blocks, max(width, _MIN_WIDTH), 0))
 
 
 def to_ansi(document: MarkdownDocument, width: int = 80) -> str:
-    """Give what `to_plain` gives, with strong, emphasis, code and links styled for a terminal."""
+    """Like `to_plain`, with ANSI styles for strong text, emphasis, code and links."""
     return as_ansi(_blocks(document.blocks, max(width, _MIN_WIDTH), 0))
 
 
@@ -274,7 +275,7 @@ def _block(block: Block, width: int, depth: int) -> list[Line]:
 
 
 def _trimmed(lines: list[Line]) -> list[Line]:
-    """Drop the empty lines around and between what asked for lines of its own, such as display math."""
+    """Drops empty lines around display math and other content with lines of its own."""
     return [line for line in lines if line]
 
 
@@ -316,7 +317,7 @@ def _piece(inline: Inline, style: Style) -> list[StyledText]:
         case Emphasis(children):
             return _pieces(children, style | Style.ITALIC)
         case Strike(children):
-            # Where no line goes through the words, they must not read as if they held.
+            # Plain text has no strikethrough, so say it: the words must not read as valid.
             inner = _pieces(children, style | Style.STRIKE)
             return [StyledText("[struck out: ", style), *inner, StyledText("]", style)]
         case LinkNode(url, children):

@@ -1,4 +1,4 @@
-"""A tree's inlines as a flat list of styled runs, and texts cut to a size; for the chats that limit their messages."""
+"""Flattens inline elements to styled runs, and splits texts to a size. For chats that limit their messages."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from bot.core.markup.tree import (
 _STYLES: dict[type[Inline], Style] = {Strong: Style.BOLD, Emphasis: Style.ITALIC, Strike: Style.STRIKE}
 _TOKENS = re.compile(r"\s*\S+|\s+")
 TABLE_WIDTH = 56
-"""Columns of a table set in a monospaced block: what a phone held sideways and a narrow window show unbroken."""
+"""Width of a monospaced table, columns: fits a phone held sideways and a narrow window."""
 
 
 class StyledRun(NamedTuple):
-    """Text in one style; `url` where it is a link's. A line feed in it is a line break."""
+    """Text in one style; `url` is set for links. A line feed is a line break."""
 
     text: str
     style: Style = Style.PLAIN
@@ -43,17 +43,17 @@ Cost = Callable[[StyledRun], int]
 
 
 def units(text: str) -> int:
-    """Count UTF-16 code units, as the chats' clients count: never fewer than characters."""
+    """Counts UTF-16 code units, as chat clients do."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def visible(text: str) -> bool:
-    """Whether anything of it can be seen: chats refuse a text that is all spaces and zero-width characters."""
+    """Returns whether a text has visible characters: chats refuse texts of spaces and zero-width characters."""
     return any(not c.isspace() and unicodedata.category(c) not in ("Cf", "Cc", "Mn", "Me") for c in text)
 
 
 def runs_of(inlines: Inlines) -> list[StyledRun]:
-    """Flatten inlines; lines are not empty, and neither is a run."""
+    """Flattens inlines to runs. Neither runs nor lines are empty."""
     found: list[StyledRun] = []
     for run in _flat(inlines, Style.PLAIN, ""):
         if run.text == "\n" and (not found or found[-1].text == "\n"):
@@ -69,7 +69,7 @@ def runs_of(inlines: Inlines) -> list[StyledRun]:
 
 
 def words(runs: Iterable[StyledRun]) -> str:
-    """The bare text; what is struck out is said to be, for it must not read as if it held."""
+    """Returns the text of runs. Struck-out text is labeled, so that it does not read as valid."""
     return "".join(f"[struck out: {run.text}]" if Style.STRIKE in run.style else run.text for run in runs)
 
 
@@ -101,8 +101,8 @@ def _math(math: Math, style: Style, url: str) -> Iterator[StyledRun]:
         yield StyledRun("\n")
 
 
-def parted(runs: Sequence[StyledRun], cost: Cost, room: int) -> list[list[StyledRun]]:
-    """The runs in parts that cost at most `room` each, cut between words; a longer word between its characters."""
+def split_runs(runs: Sequence[StyledRun], cost: Cost, room: int) -> list[list[StyledRun]]:
+    """Splits runs into parts that cost at most `room` each, between words; longer words between graphemes."""
     parts: list[list[StyledRun]] = [[]]
     used = 0
     for run in runs:
@@ -119,7 +119,7 @@ def parted(runs: Sequence[StyledRun], cost: Cost, room: int) -> list[list[Styled
 
 
 def _add(part: list[StyledRun], piece: StyledRun) -> None:
-    """Pieces of one run are one run again: a mention must not hide in the seam of two."""
+    """Appends a piece, joining pieces of one run: a mention must not slip through by being split."""
     last = part[-1] if part else None
     if last is not None and last[1:] == piece[1:] and "\n" not in (last.text, piece.text):
         part[-1] = last._replace(text=last.text + piece.text)
@@ -133,15 +133,15 @@ def _pieces(run: StyledRun, cost: Cost, room: int) -> Iterator[StyledRun]:
         return
     for token in _TOKENS.findall(run.text):
         word = run._replace(text=token)
-        # A character may cost more beside its neighbours than alone, so a word that is cut leaves room.
+        # A character may cost more next to others than alone, so parts of a word leave room.
         short = room * 3 // 5
         for text in [token] if cost(word) <= room else _cut(token, lambda text: cost(run._replace(text=text)), short):
             yield run._replace(text=text)
 
 
 def _cut(text: str, cost: Callable[[str], int], room: int) -> list[str]:
-    """A text without a place to break it, in pieces of whole characters as people count them."""
-    # A character with a thousand accents is a prank, and one by one they fit anywhere.
+    """Splits a text without spaces between graphemes."""
+    # A grapheme with a thousand combining marks is split too.
     characters = [part for shown in iter_graphemes(text) for part in ([shown] if cost(shown) <= room else shown)]
     overhead = cost("")
     pieces, piece, used = [], "", overhead
@@ -156,7 +156,7 @@ def _cut(text: str, cost: Callable[[str], int], room: int) -> list[str]:
 
 
 def code_parts(source: str, size: Callable[[str], int], room: int) -> list[str]:
-    """Lines of code in parts of at most `room`, cut between lines, and only a longer line within it."""
+    """Splits code into parts of at most `room`, between lines; longer lines are split too."""
     parts: list[list[str]] = [[]]
     used = 0
     for whole in source.split("\n"):
@@ -171,14 +171,14 @@ def code_parts(source: str, size: Callable[[str], int], room: int) -> list[str]:
 
 
 def table_text(rows: Sequence[Sequence[str]], aligns: Sequence[Align]) -> str:
-    """A table in monospaced lines, the first row its header."""
+    """Renders a table as monospaced lines; the first row is its header."""
     return as_text(table_lines([[[StyledText(cell)] for cell in row] for row in rows], aligns, TABLE_WIDTH))
 
 
 def table_parts(
     rows: Sequence[Sequence[str]], aligns: Sequence[Align], size: Callable[[str], int], room: int
 ) -> list[str]:
-    """A table as monospaced texts of at most `room`, each with the header."""
+    """Renders a table as monospaced texts of at most `room`, each with the header."""
     text = table_text(rows, aligns)
     if size(text) <= room or len(rows) <= 2:
         return code_parts(text, size, room)

@@ -1,6 +1,6 @@
-"""A tree as Slack's blocks of rich text: what is text there is never read as markup, a mention or an entity.
+"""Renders a tree as Slack's rich text blocks, in which text is never read as markup, a mention or an entity.
 
-Lists and quotes hold only inlines in Slack, so code and tables in them stand between their parts.
+Lists and quotes can only contain inline elements in Slack, so code and tables are placed between their parts.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from bot.core.markup.parser import clean
 from bot.core.markup.plain import Style
-from bot.core.markup.runs import StyledRun, code_parts, parted, runs_of, table_parts, visible, words
+from bot.core.markup.runs import StyledRun, code_parts, runs_of, split_runs, table_parts, visible, words
 from bot.core.markup.tree import (
     Align,
     Block,
@@ -32,7 +32,7 @@ Element = dict[str, Any]
 ROOM = 2800
 """Bytes of an element's text: Slack names no limit for rich text, and 3,000 characters everywhere else."""
 
-# The languages Slack's own page names as examples; it does not say what it does with another.
+# The languages named in Slack's documentation; it does not say what happens with others.
 _LANGUAGES = {"python": "python", "py": "python", "python3": "python", "javascript": "javascript", "json": "json"}
 _STYLES = {Style.BOLD: "bold", Style.ITALIC: "italic", Style.STRIKE: "strike", Style.CODE: "code"}
 _MAX_INDENT = 5
@@ -43,7 +43,7 @@ _EMPTY_CELL = "–"
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table of plain texts; a message takes one as a table block, the others are set in monospaced lines."""
+    """A table of plain texts. A message accepts one table block; further tables become monospaced lines."""
 
     rows: tuple[tuple[str, ...], ...]
     """The first is the header."""
@@ -51,22 +51,22 @@ class Grid:
 
 
 def to_slack(document: MarkdownDocument, room: int = ROOM) -> list[Element | Grid]:
-    """Give the elements of rich text blocks, in order, and the tables between them."""
+    """Returns the elements of rich text blocks and the tables between them, in order."""
     return _blocks(document.blocks, room)
 
 
 def escaped(plain: str) -> str:
-    """A plain text for the one field Slack reads entities in, a message's `text`."""
+    """Escapes plain text for a message's `text`, the one field in which Slack reads entities."""
     return clean(plain).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def section(runs: Sequence[StyledRun]) -> Element:
-    """A line or more of text."""
+    """Returns a section of text."""
     return {"type": "rich_text_section", "elements": _elements(runs)}
 
 
 def preformatted(source: str, language: str = "", room: int = ROOM) -> list[Element]:
-    """Code, cut between lines where it is long."""
+    """Returns code, split between lines if it is long."""
     text = clean(source).rstrip("\n").expandtabs(4)
     named = {"language": _LANGUAGES[language]} if language in _LANGUAGES else {}
     return [
@@ -76,7 +76,7 @@ def preformatted(source: str, language: str = "", room: int = ROOM) -> list[Elem
 
 
 def table_block(grid: Grid) -> Element | None:
-    """The table as Slack's own, or None where it is too large for one."""
+    """Returns a table block, or None if the table is too large for one."""
     rows = [[{"type": "raw_text", "text": _cell(cell)} for cell in row] for row in grid.rows]
     large = len(rows) > _MAX_ROWS or len(grid.aligns) > _MAX_COLUMNS
     if large or sum(_bytes(cell["text"]) + 40 for row in rows for cell in row) > _MAX_TABLE:
@@ -86,7 +86,7 @@ def table_block(grid: Grid) -> Element | None:
 
 
 def table_lines(grid: Grid, room: int = ROOM) -> list[Element]:
-    """The table in monospaced lines."""
+    """Renders a table as monospaced lines."""
     rows = [[_cell(cell) for cell in row] for row in grid.rows]
     return [part for text in table_parts(rows, grid.aligns, _bytes, room) for part in preformatted(text, "", room)]
 
@@ -106,7 +106,7 @@ def _block(block: Block, room: int) -> list[Element | Grid]:
             return [section(part) for part in _paragraph(children, room)]
         case Heading(_, children):
             bold = [run._replace(style=run.style | Style.BOLD) for run in runs_of(children)]
-            return [section(part) for part in parted(bold, cost, room)]
+            return [section(part) for part in split_runs(bold, cost, room)]
         case List():
             return list(_list(block, 0, room))
         case Quote(blocks):
@@ -121,7 +121,7 @@ def _block(block: Block, room: int) -> list[Element | Grid]:
 
 
 def _paragraph(children: Inlines, room: int) -> list[list[StyledRun]]:
-    return parted(runs_of(children), cost, room)
+    return split_runs(runs_of(children), cost, room)
 
 
 def _quote(blocks: Blocks, room: int) -> Iterator[Element | Grid]:
@@ -133,7 +133,7 @@ def _quote(blocks: Blocks, room: int) -> Iterator[Element | Grid]:
 
 
 def _list(block: List, depth: int, room: int) -> Iterator[Element | Grid]:
-    """Slack numbers a list from one, so one that starts elsewhere or is interrupted has its numbers as text."""
+    """Renders a list. Slack numbers from one, so lists with other numbers get them as text."""
     plain = all(len(item) == 1 and isinstance(item[0], Paragraph) for item in block.items)
     style = "bullet" if block.start is None else "ordered" if block.start == 1 and plain else ""
     held: list[Element] = []
@@ -197,7 +197,7 @@ def _elements(runs: Iterable[StyledRun]) -> list[Element]:
 
 
 def cost(run: StyledRun) -> int:
-    """What a run adds to an element, in bytes."""
+    """Returns the size of a run in a section, bytes."""
     return _bytes(run.text) + _RUN_BYTES * (run.text != "\n") + _bytes(run.url)
 
 

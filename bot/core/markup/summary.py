@@ -1,4 +1,4 @@
-"""A tree as one plain line: what a notification, a list or a screen reader's label gets."""
+"""Renders a tree as one plain line, for notifications, lists and screen readers."""
 
 from wcwidth import iter_graphemes
 
@@ -28,7 +28,7 @@ _ELLIPSIS = "…"
 
 
 def to_summary(document: MarkdownDocument, limit: int = 150) -> str:
-    """Give the text on one line, at most `limit` characters (code points), cut after a word with an ellipsis."""
+    """Returns one line of at most `limit` code points, truncated after a word with an ellipsis."""
     return _cut(" ".join(" ".join(_said(block) for block in document.blocks).split()), limit)
 
 
@@ -61,7 +61,7 @@ def _word(inline: Inline) -> str:
         case Break():
             return " "
         case Strike(children):
-            # Without the line through them, the words must not read as if they held.
+            # Plain text has no strikethrough, so say it: the words must not read as valid.
             return f"[struck out: {_words(children)}]"
         case Strong(children) | Emphasis(children) | LinkNode(_, children):
             return _words(children)
@@ -76,7 +76,7 @@ def _cut(text: str, limit: int) -> str:
             break
         kept += grapheme
     head, space, _ = kept.rpartition(" ")
-    # The last word is whole if a space follows it; a text without spaces is cut between two characters.
+    # If no space follows, the last word is incomplete, so drop it. A text without spaces is cut anywhere.
     if space and not text[len(kept) :].startswith(" "):
         kept = head
     return kept.rstrip(" ,;:.") + _ELLIPSIS if limit > 0 else ""

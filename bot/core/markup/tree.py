@@ -1,4 +1,4 @@
-"""What a Markdown text becomes: plain values that every renderer reads; no parsing, no rendering."""
+"""The tree of a parsed Markdown text: plain values for the renderers. No parsing and no rendering."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -6,21 +6,21 @@ from enum import Enum
 
 @dataclass(frozen=True, slots=True)
 class TextNode:
-    """Words to be shown literally; never holds a line break or a control character."""
+    """Literal text, without line breaks and control characters."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class CodeSpan:
-    """A code span, shown literally."""
+    """An inline code span."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Math:
-    """LaTeX source without its delimiters; may be broken. `display` asks for a line of its own."""
+    """LaTeX source without its delimiters, possibly broken. `display` asks for a line of its own."""
 
     source: str
     display: bool = False
@@ -28,33 +28,33 @@ class Math:
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """A line break the author asked for."""
+    """A hard line break."""
 
 
 @dataclass(frozen=True, slots=True)
 class Strong:
-    """Important words."""
+    """Strong text."""
 
     children: "Inlines"
 
 
 @dataclass(frozen=True, slots=True)
 class Emphasis:
-    """Stressed words."""
+    """Emphasized text."""
 
     children: "Inlines"
 
 
 @dataclass(frozen=True, slots=True)
 class Strike:
-    """Words struck out."""
+    """Struck-out text."""
 
     children: "Inlines"
 
 
 @dataclass(frozen=True, slots=True)
 class LinkNode:
-    """A link; `url` is http, https or mailto and nothing else."""
+    """A link. `url` is http, https or mailto."""
 
     url: str
     children: "Inlines"
@@ -62,7 +62,7 @@ class LinkNode:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph; display math on its own is a paragraph that holds one `Math`."""
+    """A paragraph. Display math on its own is a paragraph with one `Math`."""
 
     children: "Inlines"
 
@@ -77,7 +77,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class List:
-    """A list of items, each a run of blocks. `start` is the first number, or None for bullets."""
+    """A list; each item is a sequence of blocks. `start` is the first number, or None for bullets."""
 
     items: "tuple[Blocks, ...]"
     start: int | None = None
@@ -86,21 +86,21 @@ class List:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Quoted blocks."""
+    """A block quote."""
 
     blocks: "Blocks"
 
 
 @dataclass(frozen=True, slots=True)
 class CodeBlockNode:
-    """Lines of code without a closing line break; `language` is lower case, or empty when not named."""
+    """Code without a final line break. `language` is lower case, or empty if not given."""
 
     source: str
     language: str = ""
 
 
 class Align(Enum):
-    """How a table's column is set."""
+    """Alignment of a table column."""
 
     LEFT = "left"
     CENTER = "center"
@@ -109,7 +109,7 @@ class Align(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TableNode:
-    """A table; the header, the alignments and every row have the same length."""
+    """A table. The header, the alignments and each row have the same length."""
 
     header: "tuple[Inlines, ...]"
     rows: "tuple[tuple[Inlines, ...], ...]"
@@ -118,7 +118,7 @@ class TableNode:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A line between two parts."""
+    """A horizontal rule."""
 
 
 Span = Strong | Emphasis | Strike | LinkNode

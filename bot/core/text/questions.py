@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from bot.core.actions import (
-    ANYTHING,
+    NO_FILTER,
     Choose,
     Fill,
     Open,
@@ -16,7 +16,7 @@ from bot.core.actions import (
     encode,
     fits,
     question_ref,
-    trailing,
+    ref_with_filter,
 )
 from bot.core.cards import Block, Button, Card, Code, Field, Form, Lettered, Options, PickField, Small, Text, TextField
 from bot.core.text.words import (
@@ -109,7 +109,7 @@ def ask_said(ask: AskForm, now: datetime) -> Card | Form:
 
 def carrying(ask: AskForm, wanted: PracticeFilter) -> AskForm:
     """A practiced question whose buttons go on to more of what is wanted; as it is where they have no room for that."""
-    more = ask.model_copy(update={"ref": trailing(ask.ref, wanted)})
+    more = ask.model_copy(update={"ref": ref_with_filter(ask.ref, wanted)})
     return more if by_button(more.ref, more.question) == by_button(ask.ref, ask.question) else ask
 
 
@@ -196,7 +196,9 @@ def _field(ask: AskForm) -> Field:
     return TextField("text", "Your answer", text, _HINTS[question.kind], _LINES[question.kind])
 
 
-def recorded_card(receipt: AnswerResult, ask: AskForm | None, now: datetime, wanted: PracticeFilter = ANYTHING) -> Card:
+def recorded_card(
+    receipt: AnswerResult, ask: AskForm | None, now: datetime, wanted: PracticeFilter = NO_FILTER
+) -> Card:
     """The answer is kept, and how to change it or, in practice, go on. `ask` is None when it could not be fetched."""
     judging = receipt.status == "judging"
     head = {"changed": "Your answer is changed", "judging": "Your code is being judged…"}.get(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from bot.core.actions import (
-    ANYTHING,
+    NO_FILTER,
     Next,
     NextOf,
     Open,
@@ -16,7 +16,7 @@ from bot.core.actions import (
     encode,
     fits,
     question_ref,
-    trailing,
+    ref_with_filter,
 )
 from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Form, Small, Table, Text
 from bot.core.markup import escape
@@ -177,7 +177,7 @@ def _next(post: RevealPost) -> tuple[Block, ...]:
 
 
 def _after_buttons(
-    question: QuestionView, *, board: bool = False, wanted: PracticeFilter = ANYTHING
+    question: QuestionView, *, board: bool = False, wanted: PracticeFilter = NO_FILTER
 ) -> tuple[Button, ...]:
     more = Next(topic=question.topic)
     buttons = [Button("Practice", encode(Next()))] if board else [Button("Next card", encode(wanted.next), "primary")]
@@ -312,7 +312,7 @@ def _case_table(cases: tuple[CaseView, ...]) -> Table:
     return Table(("Case", "Kind", "Verdict"), rows, caption, (0,))
 
 
-def practiced_card(receipt: AnswerResult, now: datetime, wanted: PracticeFilter = ANYTHING) -> Card:
+def practiced_card(receipt: AnswerResult, now: datetime, wanted: PracticeFilter = NO_FILTER) -> Card:
     """A practiced answer judged at once, or a late one that became practice; the next card is of what is wanted."""
     late = receipt.status == "late"
     head = "Too late for this round" if late else practiced_title(receipt)
@@ -338,7 +338,7 @@ def practiced_card(receipt: AnswerResult, now: datetime, wanted: PracticeFilter 
         blocks.append(Small(f"This card comes back {wait_words(now, receipt.next_due)}."))
     if receipt.rate:
         blocks.append(Text("How well did you know it? Compare with the answer, then choose."))
-        buttons = rating_buttons(trailing(receipt.ref, wanted))
+        buttons = rating_buttons(ref_with_filter(receipt.ref, wanted))
     if receipt.key:
         blocks.append(Small(about(receipt.key.question)))
     return Card(head, f"{head}. {_answer_in_brief(receipt.key) if receipt.key else ''}".strip(), tuple(blocks), buttons)
@@ -367,7 +367,7 @@ def rating_buttons(ref: str) -> tuple[Button, ...]:
     return tuple(Button(label, encode(Rate(ref, rating))) for rating, label in _RATINGS)
 
 
-def rated_card(due: datetime, now: datetime, wanted: PracticeFilter = ANYTHING) -> Card:
+def rated_card(due: datetime, now: datetime, wanted: PracticeFilter = NO_FILTER) -> Card:
     """Thanks for the rating."""
     said = f"Noted. This card comes back {wait_words(now, due)}."
     return Card("Noted", said, (Text(said),), (Button("Next card", encode(wanted.next), "primary"),))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bot.core import actions
 from bot.core.actions import (
-    ANYTHING,
+    NO_FILTER,
     BadAction,
     Choose,
     Fill,
@@ -28,7 +28,7 @@ words = st.text(st.characters(min_codepoint=32, exclude_categories=("Cs", "Cc"))
 channels = st.text(st.sampled_from("0123456789CGDab-_"), min_size=1, max_size=21)
 levels = st.sampled_from(["", "mid", "senior", "principal"])
 wishes = st.builds(PracticeFilter, st.just("") | words, levels, st.sampled_from(["", *KINDS]))
-refs = st.builds(actions.trailing, bare_refs, wishes)
+refs = st.builds(actions.ref_with_filter, bare_refs, wishes)
 any_action = st.one_of(
     st.builds(Open, refs),
     st.builds(actions.OpenCard, refs),
@@ -65,13 +65,13 @@ def test_what_a_button_carries_comes_back_as_it_was(action: actions.Action) -> N
 
 @given(bare_refs, wishes)
 def test_a_practised_question_leads_on_to_the_like_and_stays_itself(ref: str, wanted: PracticeFilter) -> None:
-    bare, kept = actions.parted(actions.trailing(ref, wanted))
+    bare, kept = actions.split_ref(actions.ref_with_filter(ref, wanted))
     assert bare == ref
-    assert kept in (wanted, ANYTHING)
+    assert kept in (wanted, NO_FILTER)
     if ref.startswith("p") and ":" not in wanted.topic and len(wanted.topic) <= 20:
         assert kept == wanted
     if ref.startswith("r"):
-        assert kept == ANYTHING
+        assert kept == NO_FILTER
 
 
 @given(wishes)

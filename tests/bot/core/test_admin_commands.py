@@ -50,7 +50,7 @@ async def test_hello_is_said_once_in_a_workspace(room: Room, who: MakeWho) -> No
     first = await room.quiz.handle(Added(room.event_id(), room.clock(), who("Eve", workspace="new"), NEW))
     again = await room.quiz.handle(Added(room.event_id(), room.clock(), who("Eve", workspace="new"), NEW))
     other = await room.quiz.handle(Added(room.event_id(), room.clock(), who("Mel", workspace="newer"), NEW))
-    assert [reply.needless for reply in (first, again, other)] == [False, True, False]
+    assert [reply.droppable for reply in (first, again, other)] == [False, True, False]
 
 
 async def test_hello_without_a_channel_says_where_to_go(room: Room) -> None:

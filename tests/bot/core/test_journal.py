@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bot.core.events import Added, Command, Event, Press, Sent, Submit, Visited
-from bot.core.journal import Journal, Taken
+from bot.core.journal import Journal, JournalEntry
 from service.wire import Where, Who
 
 NOW = datetime(2026, 3, 2, 8, 0, 0, 250_000, tzinfo=UTC)
@@ -38,32 +38,32 @@ EVENTS: list[Event] = [
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
 def test_an_event_comes_back_as_it_was_taken(tmp_path: Path, event: Event) -> None:
     first = Journal(tmp_path / "journal.sqlite")
-    assert first.take(event, ROUTE)
+    assert first.record(event, ROUTE)
     first.close()
-    assert Journal(tmp_path / "journal.sqlite").left() == [Taken(event, ROUTE)]
+    assert Journal(tmp_path / "journal.sqlite").unanswered() == [JournalEntry(event, ROUTE)]
 
 
 def test_an_event_is_taken_once_whoever_takes_it(tmp_path: Path) -> None:
     one, other = Journal(tmp_path / "journal.sqlite"), Journal(tmp_path / "journal.sqlite")
-    assert one.take(press(), ROUTE)
-    assert not other.take(press(), ROUTE)
-    one.done(press().id)
-    assert not other.take(press(), ROUTE)
-    assert one.left() == other.left() == []
+    assert one.record(press(), ROUTE)
+    assert not other.record(press(), ROUTE)
+    one.mark_answered(press().id)
+    assert not other.record(press(), ROUTE)
+    assert one.unanswered() == other.unanswered() == []
 
 
 def test_what_is_left_comes_oldest_first(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.sqlite")
     for number in (3, 1, 2):
-        journal.take(press(number), ROUTE)
-    journal.done("discord:1")
-    assert [taken.event.id for taken in journal.left()] == ["discord:3", "discord:2"]
+        journal.record(press(number), ROUTE)
+    journal.mark_answered("discord:1")
+    assert [taken.event.id for taken in journal.unanswered()] == ["discord:3", "discord:2"]
 
 
 def test_nothing_of_an_answered_event_stays_but_its_id(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.sqlite")
-    journal.take(Submit("s", NOW, ADA, DAILY, "f:r1", {"text": ("my own words",)}), ROUTE)
-    journal.done("s")
+    journal.record(Submit("s", NOW, ADA, DAILY, "f:r1", {"text": ("my own words",)}), ROUTE)
+    journal.mark_answered("s")
     journal.close()
     kept = (tmp_path / "journal.sqlite").read_bytes()
     assert b"my own words" not in kept and b"a-token" not in kept
@@ -72,29 +72,29 @@ def test_nothing_of_an_answered_event_stays_but_its_id(tmp_path: Path) -> None:
 def test_only_what_was_answered_is_forgotten(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.sqlite")
     for number, days in ((1, 9), (2, 9), (3, 1)):
-        journal.take(press(number, NOW - timedelta(days=days)), ROUTE)
+        journal.record(press(number, NOW - timedelta(days=days)), ROUTE)
     for number in (1, 3):
-        journal.done(f"discord:{number}")
-    journal.forget(NOW - timedelta(days=8))
-    assert journal.take(press(1), ROUTE)
-    assert not journal.take(press(2), ROUTE)
-    assert not journal.take(press(3), ROUTE)
+        journal.mark_answered(f"discord:{number}")
+    journal.prune(NOW - timedelta(days=8))
+    assert journal.record(press(1), ROUTE)
+    assert not journal.record(press(2), ROUTE)
+    assert not journal.record(press(3), ROUTE)
 
 
 def test_instants_of_other_zones_are_forgotten_by_their_time(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.sqlite")
-    journal.take(press(1, datetime.fromisoformat("2026-03-02T09:30:00+02:00")), ROUTE)
-    journal.done("discord:1")
-    journal.forget(datetime(2026, 3, 2, 7, 0, tzinfo=UTC))
-    assert not journal.take(press(1), ROUTE)
-    journal.forget(datetime(2026, 3, 2, 7, 30, 1, tzinfo=UTC))
-    assert journal.take(press(1), ROUTE)
+    journal.record(press(1, datetime.fromisoformat("2026-03-02T09:30:00+02:00")), ROUTE)
+    journal.mark_answered("discord:1")
+    journal.prune(datetime(2026, 3, 2, 7, 0, tzinfo=UTC))
+    assert not journal.record(press(1), ROUTE)
+    journal.prune(datetime(2026, 3, 2, 7, 30, 1, tzinfo=UTC))
+    assert journal.record(press(1), ROUTE)
 
 
 def test_nobody_else_may_read_it(tmp_path: Path) -> None:
     (tmp_path / "journal.sqlite").touch(mode=0o644)
     journal = Journal(tmp_path / "journal.sqlite")
-    journal.take(press(), ROUTE)
+    journal.record(press(), ROUTE)
     modes = {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     assert modes == {0o600}
 
@@ -107,23 +107,24 @@ def test_what_was_taken_survives_a_kill(tmp_path: Path) -> None:
         f"journal = Journal(Path({str(tmp_path / 'journal.sqlite')!r}))\n"
         "who = Who(platform='discord', workspace='7', member='1', name='Ada')\n"
         "for n in range(50):\n"
-        "    journal.take(Press(f'discord:{n}', datetime.now(UTC), who, Where(channel='9'), 'o:r1:a'), {'n': str(n)})\n"
+        "    press = Press(f'discord:{n}', datetime.now(UTC), who, Where(channel='9'), 'o:r1:a')\n"
+        "    journal.record(press, {'n': str(n)})\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     ended = subprocess.run([sys.executable, "-c", program], cwd=Path.cwd(), timeout=60, check=False)
     assert ended.returncode == -signal.SIGKILL
-    left = Journal(tmp_path / "journal.sqlite").left()
+    left = Journal(tmp_path / "journal.sqlite").unanswered()
     assert [taken.route["n"] for taken in left] == [str(n) for n in range(50)]
 
 
 def test_taking_costs_less_than_a_millisecond(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.sqlite")
     for number in range(100):
-        journal.take(press(number), ROUTE)
+        journal.record(press(number), ROUTE)
     took = []
     for number in range(100, 600):
         begun = time.thread_time()
-        journal.take(press(number), ROUTE)
+        journal.record(press(number), ROUTE)
         took.append(time.thread_time() - begun)
     # Its own time: another process may hold the machine.
     assert sorted(took)[len(took) // 2] < 0.001, f"pid {os.getpid()}: {sorted(took)[-5:]}"

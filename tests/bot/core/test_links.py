@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.core.actions import Fill, Open, Snippet, Try, encode
 from bot.core.cards import Button, Card, Form, TextField
 from bot.core.events import Press, Submit
-from bot.core.links import Editing, LinkOld, Links, LinkWrong, hosts_of
+from bot.core.links import EditorAccess, ExpiredLink, InvalidLink, Links, hosts_of
 from service.wire import Platform, Where, Who
 
 NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
@@ -35,7 +35,9 @@ def token_of(url: str) -> str:
 @given(members, words, st.sampled_from(["r1", "p999999999999999999"]))
 def test_a_link_opens_as_what_it_was_made_for_and_makes_no_admin(who: Who, channel: str, ref: str) -> None:
     token = token_of(LINKS.editor(who, Where(channel=channel, name="x"), ref, NOW).url)
-    assert LINKS.opened(token, NOW) == Editing(who.model_copy(update={"admin": False}), Where(channel=channel), ref)
+    assert LINKS.verify(token, NOW) == EditorAccess(
+        who.model_copy(update={"admin": False}), Where(channel=channel), ref
+    )
 
 
 def test_a_link_fits_a_button_of_every_chat() -> None:
@@ -46,9 +48,9 @@ def test_a_link_fits_a_button_of_every_chat() -> None:
 
 def test_a_link_lives_a_day() -> None:
     token = token_of(LINKS.editor(ANN, HERE, "r1", NOW).url)
-    assert LINKS.opened(token, NOW + timedelta(hours=23, minutes=59)).ref == "r1"
-    with pytest.raises(LinkOld, match="Open the editor from the question again"):
-        LINKS.opened(token, NOW + timedelta(hours=24))
+    assert LINKS.verify(token, NOW + timedelta(hours=23, minutes=59)).ref == "r1"
+    with pytest.raises(ExpiredLink, match="Open the editor from the question again"):
+        LINKS.verify(token, NOW + timedelta(hours=24))
 
 
 @given(st.data())
@@ -58,8 +60,8 @@ def test_a_changed_link_opens_nothing(data: st.DataObject) -> None:
     other = data.draw(st.sampled_from("abcXYZ019-_."))
     changed = token[:place] + other + token[place + 1 :]
     if changed != token:
-        with pytest.raises(LinkWrong):
-            LINKS.opened(changed, NOW)
+        with pytest.raises(InvalidLink):
+            LINKS.verify(changed, NOW)
 
 
 def test_a_link_has_one_spelling() -> None:
@@ -68,59 +70,59 @@ def test_a_link_has_one_spelling() -> None:
     for place, old in enumerate(token):
         for letter in letters:
             if letter != old:
-                with pytest.raises(LinkWrong):
-                    LINKS.opened(token[:place] + letter + token[place + 1 :], NOW)
+                with pytest.raises(InvalidLink):
+                    LINKS.verify(token[:place] + letter + token[place + 1 :], NOW)
 
 
 @given(st.text(max_size=60))
 def test_no_other_text_opens_anything(text: str) -> None:
-    with pytest.raises(LinkWrong):
-        LINKS.opened(text, NOW)
+    with pytest.raises(InvalidLink):
+        LINKS.verify(text, NOW)
 
 
 def test_another_secret_another_purpose_and_another_place_sign_nothing_here() -> None:
     token = token_of(LINKS.editor(ANN, HERE, "r1", NOW).url)
-    with pytest.raises(LinkWrong):
-        Links("https://quiz.example", "another-secret-of-tests").opened(token, NOW)
-    with pytest.raises(LinkWrong):
-        LINKS.opened(LINKS.post_token(token), NOW)
+    with pytest.raises(InvalidLink):
+        Links("https://quiz.example", "another-secret-of-tests").verify(token, NOW)
+    with pytest.raises(InvalidLink):
+        LINKS.verify(LINKS.post_token(token), NOW)
     assert LINKS.post_token(token) != LINKS.post_token(token + "x")
 
 
 def test_a_form_for_code_gets_a_link_and_no_other_does() -> None:
     event = Press("e", NOW, ANN, HERE, encode(Open("r12")))
-    linked = LINKS.beside(CODE, event)
+    linked = LINKS.with_editor_link(CODE, event)
     assert isinstance(linked, Form)
     assert [link.label for link in linked.links] == ["Open the editor"]
-    assert LINKS.opened(token_of(linked.links[0].url), NOW).ref == "r12"
+    assert LINKS.verify(token_of(linked.links[0].url), NOW).ref == "r12"
     snippet = Form("Run", encode(Snippet()), CODE.fields)
     words = Form("Your answer", encode(Fill("r12")), (TextField("text", "Your answer"),))
     card = Card("Your answer", "", (), (Button("A", "o:r12:a"),))
-    assert [LINKS.beside(said, event) for said in (snippet, words, card)] == [snippet, words, card]
+    assert [LINKS.with_editor_link(said, event) for said in (snippet, words, card)] == [snippet, words, card]
 
 
 def test_what_is_practised_keeps_its_question() -> None:
     form = Form("Practice", encode(Fill("p5,code,,tensors")), CODE.fields)
-    linked = LINKS.beside(form, Press("e", NOW, ANN, HERE, "n::"))
-    assert LINKS.opened(token_of(linked.links[0].url), NOW).ref == "p5"
+    linked = LINKS.with_editor_link(form, Press("e", NOW, ANN, HERE, "n::"))
+    assert LINKS.verify(token_of(linked.links[0].url), NOW).ref == "p5"
 
 
 def test_what_came_of_code_leads_back_to_the_editor() -> None:
     card = Card("Examples: 0 of 2 passed", "")
     for action in (Fill("r12"), Try("r12")):
         event = Submit("e", NOW, ANN, HERE, encode(action), {"code": ("x",)})
-        assert len(LINKS.beside(card, event).links) == 1
+        assert len(LINKS.with_editor_link(card, event).links) == 1
     for event in (
         Submit("e", NOW, ANN, HERE, encode(Fill("r12")), {"text": ("x",)}),
         Submit("e", NOW, ANN, HERE, encode(Snippet()), {"code": ("x",)}),
         Submit("e", NOW, ANN, HERE, "zz", {"code": ("x",)}),
     ):
-        assert LINKS.beside(card, event) == card
+        assert LINKS.with_editor_link(card, event) == card
 
 
 def test_the_web_chat_has_an_editor_of_its_own() -> None:
     ann = ANN.model_copy(update={"platform": "web"})
-    assert LINKS.beside(CODE, Press("e", NOW, ann, HERE, "a:r12")) == CODE
+    assert LINKS.with_editor_link(CODE, Press("e", NOW, ann, HERE, "a:r12")) == CODE
 
 
 @pytest.mark.parametrize(

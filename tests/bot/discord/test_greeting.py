@@ -27,7 +27,7 @@ async def test_the_owner_is_greeted_once(sim: Simulated) -> None:
     assert guild is not None
     for added in (True, False, True):
         await sim.app.greeter.greet_server(guild, added)
-    assert len(told(owner)) == 1 and sim.journal.left() == []
+    assert len(told(owner)) == 1 and sim.journal.unanswered() == []
 
 
 async def test_a_server_joined_long_ago_is_not_greeted(sim: Simulated) -> None:

@@ -46,11 +46,11 @@ async def test_an_interaction_left_by_a_crash_is_answered(sim: Simulated) -> Non
     shown = await sim.ada.slash(sim.channel, "quiz me")
     who = Who(platform="discord", workspace=sim.workspace, member=str(sim.ada.id), name="Ada")
     event = Press("discord:crashed", sim.service.clock(), who, sim.where, "l:week:channel:")
-    sim.journal.take(event, {**sim.line(shown), "marks": "", "files": "[]"})
+    sim.journal.record(event, {**sim.line(shown), "marks": "", "files": "[]"})
     await sim.restarts()
     await sim.app.handler.replay()
     assert "board" in said(shown).lower() or "week" in said(shown).lower(), said(shown)
-    assert sim.journal.left() == []
+    assert sim.journal.unanswered() == []
     assert said(sim.last("Question for ")) == said(post)
 
 
@@ -60,9 +60,9 @@ async def test_a_late_reply_becomes_a_direct_message(sim: Simulated) -> None:
     who = Who(platform="discord", workspace=sim.workspace, member=str(sim.ada.id), name="Ada")
     event = Press("discord:17", sim.service.clock(), who, sim.where, "a:r1")
     line = {"id": "17", "application": str(sim.double.world.application), "token": "long-gone"}
-    sim.journal.take(event, {**line, "marks": "", "files": "[]"})
+    sim.journal.record(event, {**line, "marks": "", "files": "[]"})
     await sim.app.handler.replay()
-    assert "Your answer" in said(sim.ada.alone[-1]) and sim.journal.left() == []
+    assert "Your answer" in said(sim.ada.alone[-1]) and sim.journal.unanswered() == []
     pressed = await sim.ada.click(sim.ada.alone[-1], label="B")
     assert "Your answer is recorded" in said(pressed)
 
@@ -72,9 +72,9 @@ async def test_an_unreadable_journal_entry_does_not_block_the_others(sim: Simula
     who = Who(platform="discord", workspace=sim.workspace, member=str(sim.ada.id), name="Ada")
     for number, route in enumerate(({"token": "t"}, {**sim.line(shown), "marks": "", "files": "[]"})):
         event = Press(f"discord:left-{number}", sim.service.clock(), who, sim.where, "v:see")
-        sim.journal.take(event, route)
+        sim.journal.record(event, route)
     await sim.app.handler.replay()
-    assert "Your data" in said(shown) and sim.journal.left() == []
+    assert "Your data" in said(shown) and sim.journal.unanswered() == []
 
 
 async def test_a_full_disk_does_not_prevent_answers(sim: Simulated) -> None:
@@ -95,14 +95,14 @@ async def test_dismissed_modals_and_many_posts_leave_nothing_in_memory(sim: Simu
         card = Card(f"Post {number}", "a post", (Text(str(number)),), (button,))
         await platform.post(Target(sim.workspace, str(sim.channel.id)), card, f"many:{number}")
     assert sim.grown() == []
-    assert sim.journal.left() == []
+    assert sim.journal.unanswered() == []
 
 
 async def test_the_journal_deletes_old_entries(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.sqlite")
     who = Who(platform="discord", workspace="1", member="2", name="Ada")
     for number in range(500):
-        journal.take(Press(str(number), MONDAY, who, Where(channel="3"), "a:r1"), {})
-        journal.done(str(number))
-    journal.forget(MONDAY.replace(day=3))
+        journal.record(Press(str(number), MONDAY, who, Where(channel="3"), "a:r1"), {})
+        journal.mark_answered(str(number))
+    journal.prune(MONDAY.replace(day=3))
     assert journal._db.execute("select count(*) from taken").fetchone() == (0,)

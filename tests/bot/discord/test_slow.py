@@ -29,9 +29,9 @@ async def test_a_choice_is_acknowledged_at_once_and_recorded(sim: Simulated, dat
     async with locked(database_url):
         pressing = asyncio.create_task(sim.ada.click(asked, "A"))
         await sim.double.until(lambda: sim.double.bodies[-1] == (RESPOND, {"type": 6}), "acknowledged")
-        assert [taken.event.id for taken in sim.journal.left()], "it is written down before it is answered"
+        assert [taken.event.id for taken in sim.journal.unanswered()], "it is written down before it is answered"
     assert "Your answer is recorded" in said(await pressing)
-    assert sim.journal.left() == []
+    assert sim.journal.unanswered() == []
 
 
 async def test_a_late_modal_is_offered_by_a_button(sim: Simulated) -> None:
@@ -40,7 +40,7 @@ async def test_a_late_modal_is_offered_by_a_button(sim: Simulated) -> None:
     shown = await sim.ada.slash(sim.channel, "quiz me")
     who = Who(platform="discord", workspace=sim.workspace, member=str(sim.ada.id), name="Ada")
     event = Press("discord:late", sim.service.clock(), who, sim.where, "a:r1")
-    sim.journal.take(event, {**sim.line(shown), "marks": "", "files": "[]"})
+    sim.journal.record(event, {**sim.line(shown), "marks": "", "files": "[]"})
     await sim.app.handler.replay()
     assert "What is `tuple(torch.ones(2, 3)" in said(shown) and labels(shown) == ["Write the answer"]
     window = await sim.ada.click(shown, "Write the answer")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.pictures.charts import WIDTH, draw_board, draw_distribution, draw_progress, drawable, fitted, width_of
 from bot.pictures.spec import BoardDrawing, BoardPlace, ChoiceBar, DistributionDrawing, ProgressDrawing, Week
-from tests.bot.pictures.seeing import BAR, TRACK, count, longest_run, margins_clear, pixels_of
+from tests.bot.pictures.pixels import BAR, TRACK, count, longest_run, margins_clear, pixels_of
 
 NAMES = st.one_of(
     st.text(max_size=80),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bot.pictures.charts import WIDTH
 from bot.pictures.formulas import BadFormula, Grid, Piece, draw_formula, lines_of
 from bot.pictures.spec import FormulaDrawing
-from tests.bot.pictures.seeing import PAPER, Pixels, margins_clear, pixels_of
+from tests.bot.pictures.pixels import PAPER, Pixels, margins_clear, pixels_of
 
 DRAWN = (
     r"A = \begin{pmatrix} a & b \\ c & d \end{pmatrix}^{-1}, \quad x = \begin{bmatrix} 1 \\ \frac{1}{2} \end{bmatrix}",

@@ -9,6 +9,7 @@ import pytest
 from bot.core.cards import Bar, Bars, Block, Card, Picture, Small, Table, Text
 from bot.core.markup.tree import Math
 from bot.core.text import members
+from bot.pictures.legibility import reads_badly
 from bot.pictures.service import drawings_of, with_pictures
 from bot.pictures.spec import (
     BoardDrawing,
@@ -19,7 +20,6 @@ from bot.pictures.spec import (
     as_data,
     from_data,
 )
-from bot.pictures.which import reads_badly
 from tests.bot.samples import CROWD, CROWDED, EVIL, GALLERY, PNG
 
 MATRIX = r"\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}"

@@ -20,10 +20,10 @@ from bot.core.dispatcher import Target
 from bot.core.events import Command, Event, Visited
 from bot.core.text import members
 from bot.pictures import Pictures
-from bot.pictures.service import CannotDraw, Painter
+from bot.pictures.service import CannotDraw, DrawingProcess
 from bot.pictures.spec import BoardDrawing, BoardPlace, FormulaDrawing
 from service.wire import Platform, Where, Who
-from tests.bot.pictures.seeing import pixels_of
+from tests.bot.pictures.pixels import pixels_of
 from tests.bot.samples import CROWDED, GALLERY, NOW
 
 FORM = Form("t", "f:r1", ())
@@ -120,38 +120,38 @@ async def test_a_picture_that_takes_too_long_is_not_waited_for(
 
 
 def test_a_drawing_that_does_not_end_is_killed_and_the_next_one_drawn() -> None:
-    painter = Painter(1.0)
+    drawer = DrawingProcess(1.0)
     try:
         with pytest.raises(CannotDraw, match="within 1 s"):
-            painter.drawn(ENDLESS)
-        assert painter.drawn(FormulaDrawing(("x",))).startswith(b"\x89PNG")
+            drawer.draw(ENDLESS)
+        assert drawer.draw(FormulaDrawing(("x",))).startswith(b"\x89PNG")
     finally:
-        painter.close()
+        drawer.close()
 
 
 def test_a_process_that_dies_is_started_again() -> None:
-    painter = Painter(30.0)
+    drawer = DrawingProcess(30.0)
     try:
-        first = painter.drawn(FormulaDrawing(("x",)))
+        first = drawer.draw(FormulaDrawing(("x",)))
         (process,) = painters()
         process.kill()
         process.wait()
-        assert painter.drawn(FormulaDrawing(("x",))) == first
+        assert drawer.draw(FormulaDrawing(("x",))) == first
     finally:
-        painter.close()
+        drawer.close()
     assert painters() == []
 
 
 def test_the_process_is_given_no_secrets() -> None:
     os.environ["DISCORD_TOKEN"] = "secret"
-    painter = Painter(30.0)
+    drawer = DrawingProcess(30.0)
     try:
-        painter.drawn(FormulaDrawing(("x",)))
+        drawer.draw(FormulaDrawing(("x",)))
         (process,) = painters()
         assert "DISCORD_TOKEN" not in process.environ()
     finally:
         del os.environ["DISCORD_TOKEN"]
-        painter.close()
+        drawer.close()
 
 
 def test_only_the_process_that_draws_imports_matplotlib() -> None:
@@ -165,17 +165,17 @@ async def test_a_table_that_is_no_board_after_all_costs_no_card(
 ) -> None:
     card = Card("t", "s", (Table(("a",), (("1",),), shows="board"),))
     assert await pictures.illustrated(card) is card
-    assert "goes without its pictures" in caplog.text
+    assert "sending a card without its pictures" in caplog.text
 
 
 def test_one_drawing_after_another_from_the_same_process() -> None:
-    painter = Painter(30.0)
+    drawer = DrawingProcess(30.0)
     try:
-        found = [painter.drawn(BoardDrawing((BoardPlace("1", "Ann", n, "1 %", "1"),))) for n in range(3)]
+        found = [drawer.draw(BoardDrawing((BoardPlace("1", "Ann", n, "1 %", "1"),))) for n in range(3)]
         assert len(set(found)) == 3
         assert len(painters()) == 1
     finally:
-        painter.close()
+        drawer.close()
 
 
 async def test_answers_and_posts_get_their_pictures_on_the_way(pictures: Pictures) -> None:
@@ -184,14 +184,14 @@ async def test_answers_and_posts_get_their_pictures_on_the_way(pictures: Picture
 
     where = Who(platform="slack", workspace="T1", member="U1", name="Ann"), Where(channel="C1")
     command = Command("e1", NOW, *where, "quiz", "board")
-    reply = await pictures.answering(answer)(command)
+    reply = await pictures.with_answers(answer)(command)
     assert isinstance(reply.said, Card)
     assert isinstance(reply.said.blocks[0], Picture)
     assert reply.replaces
-    assert await pictures.answering(answer)(Visited("e2", NOW, *where)) == Reply(FORM, replaces=True)
+    assert await pictures.with_answers(answer)(Visited("e2", NOW, *where)) == Reply(FORM, replaces=True)
 
     chat = Notebook()
-    posting = pictures.posting(chat)
+    posting = pictures.with_posts(chat)
     assert posting.name == "slack"
     assert await posting.post(Target("T1", "C1"), BOARD, "k") == "ref k"
     assert chat.posted == [reply.said]
@@ -201,13 +201,13 @@ async def test_answers_and_posts_get_their_pictures_on_the_way(pictures: Picture
 def test_a_painter_whose_bot_was_killed_ends_without_a_word() -> None:
     words = [sys.executable, "-m", "bot.pictures.worker"]
     pipe = subprocess.PIPE
-    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe) as painter:
-        assert painter.stdin
-        assert painter.stdout
-        assert painter.stderr
-        assert painter.stdout.readline() == b"ready\n"
-        painter.stdout.close()
-        painter.stdin.write(b"{}\n")
-        painter.stdin.close()
-        assert painter.wait(60) == 0
-        assert painter.stderr.read() == b""
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe) as drawer:
+        assert drawer.stdin
+        assert drawer.stdout
+        assert drawer.stderr
+        assert drawer.stdout.readline() == b"ready\n"
+        drawer.stdout.close()
+        drawer.stdin.write(b"{}\n")
+        drawer.stdin.close()
+        assert drawer.wait(60) == 0
+        assert drawer.stderr.read() == b""

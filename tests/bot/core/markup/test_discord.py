@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 
 from bot.core.markup import escape, parse
-from bot.core.markup.discord import ROOM, escaped, fenced, glued, to_discord
+from bot.core.markup.discord import ROOM, escaped, fenced, join_parts, to_discord
 from bot.core.markup.runs import units
 from tests.bot.hostile import ANY_MARKDOWN
 
 
 def said(markdown: str) -> str:
-    return glued(to_discord(parse(markdown)))
+    return join_parts(to_discord(parse(markdown)))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_long_word_is_cut_between_what_people_call_characters() -> None:
 
 def test_a_mention_does_not_hide_where_a_word_is_cut() -> None:
     for ahead in range(2080, 2110):
-        assert "@everyone" not in glued(to_discord(parse("x" * ahead + "@everyone" * 250)))
+        assert "@everyone" not in join_parts(to_discord(parse("x" * ahead + "@everyone" * 250)))
 
 
 def test_bold_that_is_cut_is_bold_in_both_parts() -> None:
