@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from itertools import count
 from os import environ, getpid
 from pathlib import Path
@@ -73,6 +73,26 @@ def connected(url: str) -> Iterator[psycopg.Connection]:
     """A connection that commits every statement."""
     with psycopg.connect(url, autocommit=True) as connection:
         yield connection
+
+
+@asynccontextmanager
+async def tables_locked(url: str, *tables: str) -> AsyncIterator[None]:
+    """Locks these tables, or all, until the block exits: queries that use them wait.
+
+    Takes every lock at once or none, again and again: waiting for one table while holding another can deadlock with
+    the service, which uses them in another order.
+    """
+    async with await psycopg.AsyncConnection.connect(libpq_url(url)) as connection:
+        rows = await connection.execute("select tablename from pg_tables where schemaname = 'public'")
+        names = SQL(", ").join(Identifier(table) for table in tables or [table for (table,) in await rows.fetchall()])
+        locks = SQL("lock table {} in access exclusive mode nowait").format(names)
+        while True:
+            await connection.rollback()
+            with suppress(psycopg.errors.LockNotAvailable):
+                await connection.execute(locks)
+                break
+        yield
+        await connection.rollback()
 
 
 class Databases:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import psutil
 import psycopg
-from psycopg import sql
 
 from bot.discord.commands import application_commands
 from service.store.session import libpq_url
@@ -112,17 +111,6 @@ def private_of(team: Team, member: Member) -> list[Message]:
     """Returns a member's private messages: ephemeral and direct ones."""
     seen = [message for message in team.daily.seen(member) if message.viewer == member.id]
     return seen + team.double.world.direct(member).seen(member)
-
-
-@contextlib.asynccontextmanager
-async def locked_database(backend: Backend) -> AsyncIterator[None]:
-    """Locks all tables until the block exits."""
-    async with await psycopg.AsyncConnection.connect(libpq_url(backend.database_url)) as connection:
-        rows = await connection.execute("select tablename from pg_tables where schemaname = 'public'")
-        for (table,) in await rows.fetchall():
-            await connection.execute(sql.SQL("lock table {} in access exclusive mode").format(sql.Identifier(table)))
-        yield
-        await connection.rollback()
 
 
 @contextlib.asynccontextmanager

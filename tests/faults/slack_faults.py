@@ -7,19 +7,18 @@ import socket
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-import psycopg
 import pytest
 
 from bot.slack.manifest import app_manifest
-from service.store.session import libpq_url
 from service.wire import Where, Who
+from tests.databases import tables_locked
 from tests.doubles.slack.double import SlackDouble, slack_double
 from tests.doubles.slack.shown import Message, Shown
 from tests.doubles.slack.world import Channel, Team, User
 from tests.faults.backend import Backend, Bot, Bots, boss_of
 
 QUICK_PING = {"DAILYGRAD_SLACK_PING_S": "0.25"}
-_LOCKED = "workspace, chat, member, identity, round, answer, inbox"
+_MEMBERS_TABLES = ("workspace", "chat", "member", "identity", "round", "answer", "inbox")
 
 
 def free_port() -> int:
@@ -88,13 +87,9 @@ class SlackScene:
         """Returns the questions in the channel."""
         return [one for one in self.slack.world.messages(channel or self.daily) if "Question for " in one.words]
 
-    @contextlib.asynccontextmanager
-    async def locked(self) -> AsyncIterator[None]:
+    def locked(self) -> contextlib.AbstractAsyncContextManager[None]:
         """Locks the members' tables until the block exits."""
-        async with await psycopg.AsyncConnection.connect(libpq_url(self.backend.database_url)) as connection:
-            await connection.execute(f"lock table {_LOCKED} in access exclusive mode".encode())
-            yield
-            await connection.rollback()
+        return tables_locked(self.backend.database_url, *_MEMBERS_TABLES)
 
 
 @contextlib.asynccontextmanager

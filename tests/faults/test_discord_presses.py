@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.databases import tables_locked
 from tests.doubles.discord.faults import Status
 from tests.doubles.discord.world import Member
 from tests.faults.backend import Backend, Bots
@@ -13,7 +14,6 @@ from tests.faults.discord_faults import (
     EDIT_ORIGINAL,
     RESPOND,
     Team,
-    locked_database,
     megabytes,
     option,
     private_of,
@@ -46,7 +46,7 @@ async def test_a_click_is_acknowledged_while_the_database_is_locked(team: Team) 
     await team.starts()
     question = await team.asks()
     choosing = [await team.opens(member, question) for member in (team.ann, team.bob)]
-    async with locked_database(team.backend):
+    async with tables_locked(team.backend.database_url):
         pressed = [await team.double.press(asked.member, *option(asked)) for asked in choosing]
         opened = await team.double.press(team.ann, question, question.buttons["Answer"])
         for interaction in (*pressed, opened):
@@ -65,7 +65,7 @@ async def test_a_form_is_awaited_only_until_the_deadline(typing_team: Team) -> N
     team = typing_team
     await team.starts()
     question = await team.asks()
-    async with locked_database(team.backend):
+    async with tables_locked(team.backend.database_url):
         opened = await team.double.answered(await team.double.press(team.ann, question, question.buttons["Answer"]))
         assert opened.delay < 2.5
     await team.double.settled(opened)
@@ -124,7 +124,7 @@ async def test_an_answer_after_fifteen_minutes_still_comes(team: Team) -> None:
     await team.starts()
     question = await team.asks()
     opened = await team.opens(team.ann, question)
-    async with locked_database(team.backend):
+    async with tables_locked(team.backend.database_url):
         pressed = await team.double.answered(await team.double.press(team.ann, *option(opened)))
         team.double.age_tokens(901)
     direct = team.double.world.direct(team.ann)
@@ -183,7 +183,7 @@ async def test_an_acknowledged_click_is_answered_after_a_crash(team: Team) -> No
     """Row 20: a click acknowledged but not answered when the bot was killed is answered once by the next bot."""
     killed = await team.starts()
     opened = await team.opens(team.ann, await team.asks())
-    async with locked_database(team.backend):
+    async with tables_locked(team.backend.database_url):
         pressed = await team.double.answered(await team.double.press(team.ann, *option(opened)))
         await killed.kill()
     await team.starts()

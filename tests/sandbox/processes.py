@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import signal
+from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 
 def below(pid: int) -> list[int]:
-    """Every process that descends from `pid`, parents first."""
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, task.read_text().split()):
-            found += [child, *below(child)]
-    return found
+    """Returns the processes that descend from `pid`, parents first. They may end at any time."""
+    return [child.pid for child in psutil.Process(pid).children(recursive=True)]
 
 
 def alive(pids: list[int]) -> list[int]:
@@ -46,6 +47,28 @@ async def gone(pids: list[int]) -> bool:
     return not alive(pids)
 
 
+@dataclass(frozen=True)
+class ProcessState:
+    """A process that runs, as the kernel describes it."""
+
+    pid: int
+    status: dict[str, str]
+    environment: bytes | None
+    """Only root may read it."""
+    oom_score: int
+
+
+def states(pids: list[int]) -> list[ProcessState]:
+    """Returns the states of these processes, without those that have ended meanwhile."""
+    found = []
+    for pid in pids:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            state = ProcessState(pid, status(pid), environment(pid) if os.getuid() == 0 else None, oom_score(pid))
+            if state.status["State"][0] not in "ZX":
+                found.append(state)
+    return found
+
+
 def status(pid: int) -> dict[str, str]:
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
@@ -57,3 +80,10 @@ def environment(pid: int) -> bytes:
 
 def oom_score(pid: int) -> int:
     return int(Path(f"/proc/{pid}/oom_score_adj").read_text())
+
+
+def kill(pids: list[int]) -> None:
+    """Kills the processes that have not ended by themselves."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)

@@ -161,6 +161,7 @@ class Stage:
     """Every row that is not ours, as it was when all began."""
     sent: set[str] = field(default_factory=set)
     """What we have said, which may come back to us."""
+    events: Iterator[int] = field(default_factory=itertools.count)
 
     @property
     def paths(self) -> list[str]:
@@ -239,12 +240,12 @@ def tries(draw: st.DrawFn, stage: Stage) -> list[tuple[str, Body]]:
     """Some calls of ours, naming what is ours, theirs or nobody's."""
     teams = [Names.team(stage.ours), Names.team(stage.theirs), Names.nothing()]
     made = []
-    for number in range(draw(st.integers(1, 8))):
+    for _ in range(draw(st.integers(1, 8))):
         path = draw(st.sampled_from(stage.paths))
         fields = stage.calls.named(path)
         names = {name: draw(st.sampled_from(draw(st.sampled_from(teams)).of[name])) for name in fields}
         who = draw(st.sampled_from([stage.ours.boss, stage.ours.member]))
-        body = stage.calls.body(path, who, names, f"{draw(st.uuids())} {number}")
+        body = stage.calls.body(path, who, names, f"event {next(stage.events)}")
         if "action" in body:
             body["action"] = draw(st.sampled_from(["see", "export", "csv", "hide", "show", "forget"]))
         made.append((path, body))

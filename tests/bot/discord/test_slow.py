@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
-import psycopg
 
 from bot.core.events import Press
-from service.store.session import libpq_url
 from service.wire import Who
 from tests.bot.discord.simulated import Simulated, labels, said
+from tests.databases import tables_locked
 from tests.doubles.discord.samples import RESPONSE as RESPOND
-
-
-@asynccontextmanager
-async def locked(database_url: str) -> AsyncIterator[None]:
-    """Locks the members' tables until the block exits."""
-    async with await psycopg.AsyncConnection.connect(libpq_url(database_url)) as connection:
-        await connection.execute("lock table member in access exclusive mode")
-        yield
-        await connection.rollback()
 
 
 async def test_a_choice_is_acknowledged_at_once_and_recorded(sim: Simulated, database_url: str) -> None:
     asked = await sim.ada.click(await sim.opens("one-right"), label="Answer")
-    async with locked(database_url):
+    async with tables_locked(database_url, "member"):
         pressing = asyncio.create_task(sim.ada.click(asked, "A"))
         await sim.double.until(lambda: sim.double.bodies[-1] == (RESPOND, {"type": 6}), "acknowledged")
         assert [taken.event.id for taken in sim.journal.unanswered()], "it is written down before it is answered"

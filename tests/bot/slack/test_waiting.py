@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
-import psycopg
-
-from service.store.session import libpq_url
 from tests.bot.slack.conftest import Workspace
+from tests.databases import tables_locked
 from tests.doubles.slack.shown import View
 
-
-@asynccontextmanager
-async def stuck(database_url: str) -> AsyncIterator[None]:
-    """Locks the members' tables until the block exits."""
-    async with await psycopg.AsyncConnection.connect(libpq_url(database_url)) as connection:
-        await connection.execute(b"lock table member, identity, round, answer, inbox in access exclusive mode")
-        yield
-        await connection.rollback()
+MEMBERS_TABLES = ("member", "identity", "round", "answer", "inbox")
 
 
 async def test_a_late_refusal_restores_the_form(workspace: Workspace, database_url: str) -> None:
     ann = workspace.ann
     post = await workspace.opens("the-shape")
     await workspace.presses(ann, post, "Answer", "A Python literal")
-    async with stuck(database_url):
+    async with tables_locked(database_url, *MEMBERS_TABLES):
         sent = await workspace.slack.submit_view(ann, {"text": "(3,"})
         assert (sent.acked, sent.reply["response_action"]) == (True, "update")
         assert sent.took is not None and sent.took < 2.9
@@ -40,7 +28,7 @@ async def test_a_late_answer_appears_in_its_view(workspace: Workspace, database_
     ann = workspace.ann
     post = await workspace.opens("the-shape")
     await workspace.presses(ann, post, "Answer", "A Python literal")
-    async with stuck(database_url):
+    async with tables_locked(database_url, *MEMBERS_TABLES):
         assert (await workspace.slack.submit_view(ann, {"text": "(3,)"})).acked
     assert await workspace.sees(ann, "Your answer is recorded") is workspace.slack.modal(ann)
 
@@ -48,7 +36,7 @@ async def test_a_late_answer_appears_in_its_view(workspace: Workspace, database_
 async def test_a_closed_view_loses_no_answer(workspace: Workspace, database_url: str) -> None:
     ann = workspace.ann
     post = await workspace.opens("one-right")
-    async with stuck(database_url):
+    async with tables_locked(database_url, *MEMBERS_TABLES):
         assert (await workspace.slack.click(ann, post, "Answer")).acked
         await workspace.slack.until(lambda: workspace.slack.world.stack(ann))
         await workspace.slack.close_view(ann)

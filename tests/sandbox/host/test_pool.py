@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import signal
 
@@ -14,7 +13,7 @@ from sandbox.embedded import EmbeddedSandbox
 from sandbox.host import jail
 from sandbox.host.pool import ChildPool
 from sandbox.wire import Limits, Run
-from tests.sandbox.processes import below, environment, gone, oom_score, status
+from tests.sandbox.processes import alive, below, gone, kill, states
 
 pytestmark = pytest.mark.sandbox
 
@@ -39,9 +38,7 @@ async def test_a_killed_zygote_is_replaced_and_the_runs_it_took_along_are_ours_t
 async def test_a_parked_child_that_died_is_not_given_a_run(survivor: EmbeddedSandbox) -> None:
     await survivor.client.until_ready()
     _, _, *children = below(survivor.process.pid)
-    for child in children:
-        with contextlib.suppress(ProcessLookupError):  # one that had done its run
-            os.kill(child, signal.SIGKILL)
+    kill(children)
     assert await gone(children)
     assert (await survivor.client.run(Run("x", "print(1)"))).status == "ok"
 
@@ -49,23 +46,24 @@ async def test_a_parked_child_that_died_is_not_given_a_run(survivor: EmbeddedSan
 async def test_no_process_of_it_is_root_or_knows_our_environment(
     sandbox: EmbeddedSandbox, client: SandboxClient
 ) -> None:
-    _, zygote, *children = below(sandbox.process.pid)
-    # One that is not parked yet may still be raising its walls.
-    while not (os.cpu_count() or 1) < (await client.health()).ready == len(children):
-        _, zygote, *children = below(sandbox.process.pid)
-    for pid in (zygote, *children):
-        known = status(pid)
+    pids = alive(below(sandbox.process.pid))
+    # Two are bubblewrap and the zygote. A child that is not parked yet may still be raising its walls.
+    while not (os.cpu_count() or 1) < (await client.health()).ready == len(pids) - 2:
+        pids = alive(below(sandbox.process.pid))
+    _, zygote, *children = states(pids)
+    for process in (zygote, *children):
+        known = process.status
         assert known["Threads"] == "1"
         assert known["CapEff"] == "0000000000000000"
         if os.getuid() == 0:
             assert set(known["Uid"].split()) == {"65534"}
-            assert b"PATH" not in environment(pid)
-    for pid in children:
-        known = status(pid)
-        assert (known["NoNewPrivs"], known["Seccomp"]) == ("1", "2")
-        assert known["CapBnd"] == "0000000000000000"
+            assert process.environment is not None
+            assert b"PATH" not in process.environment
+    for child in children:
+        assert (child.status["NoNewPrivs"], child.status["Seccomp"]) == ("1", "2")
+        assert child.status["CapBnd"] == "0000000000000000"
         # The first to go when memory runs out, before anything of ours.
-        assert oom_score(pid) == 1000
+        assert child.oom_score == 1000
 
 
 async def test_as_many_children_are_made_at_once_as_may_be() -> None:

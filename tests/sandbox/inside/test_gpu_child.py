@@ -15,7 +15,7 @@ from sandbox.client import SandboxClient
 from sandbox.embedded import EmbeddedSandbox
 from sandbox.values import Tensor, decode, encode, split
 from sandbox.wire import Limits, Outcome, Run
-from tests.sandbox.processes import below, environment, gone, oom_score, status
+from tests.sandbox.processes import ProcessState, below, gone, kill, states, status
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(400)]
 # Each run has a process that imports torch for it: seconds, and many on a busy machine.
@@ -172,13 +172,13 @@ def forker(rehearsal: EmbeddedSandbox) -> int:
     return found
 
 
-async def parked(rehearsal: EmbeddedSandbox) -> list[int]:
+async def parked(rehearsal: EmbeddedSandbox) -> list[ProcessState]:
     """The fresh children, once there is one that has raised its last wall and ended its helper."""
     await rehearsal.client.until_ready()
     await run(rehearsal.client, "pass")
     while True:
-        children = below(forker(rehearsal))
-        if children and all(status(pid)["Seccomp"] == "2" for pid in children):
+        children = states(below(forker(rehearsal)))
+        if children and all(child.status["Seccomp"] == "2" for child in children):
             return children
         await asyncio.to_thread(os.sched_yield)
 
@@ -187,15 +187,17 @@ async def test_parked_children_have_no_right_no_environment_of_ours_and_are_repl
     rehearsal: EmbeddedSandbox,
 ) -> None:
     children = await parked(rehearsal)
-    for pid in children:
-        known = status(pid)
+    for child in children:
+        known = child.status
         assert (known["NoNewPrivs"], known["CapEff"], known["CapBnd"]) == ("1", *["0000000000000000"] * 2)
         if os.getuid() == 0:
             assert set(known["Uid"].split()) == {"65534"}
-            assert b"PATH" not in environment(pid)
-        assert oom_score(pid) == 1000
-        os.kill(pid, signal.SIGKILL)
-    assert await gone(children)
+            assert child.environment is not None
+            assert b"PATH" not in child.environment
+        assert child.oom_score == 1000
+    pids = [child.pid for child in children]
+    kill(pids)
+    assert await gone(pids)
     assert (await run(rehearsal.client, "print('another')")).stdout == "another\n"
 
 
