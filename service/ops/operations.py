@@ -161,8 +161,8 @@ def _where(row: Outbox, chat: Chat, channel: Channel | None, everywhere: bool) -
 def _trouble(row: Trouble) -> TroubleView:
     return TroubleView(
         what=_TROUBLES[row.what],
-        where=str(row.detail.get("place", "")).strip("`"),
-        said=str(row.detail.get("cause", "")),
+        where=str(row.detail.get("channel", row.detail.get("platform", ""))),
+        said=str(row.detail.get("error", "")),
         since=row.since,
         over_at=row.over_at,
     )

@@ -8,18 +8,31 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
+from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from sandbox.client import SandboxUnreachable
-from service.domain.calendar import get_zone
 from service.rounds.sandbox_turns import FairSandbox
 from service.store import chats, outbox, troubles
 from service.store.session import Sessions
-from service.store.tables import Channel, Chat, Outbox, Schedule, Trouble
-from service.wire import Notice, ScheduleSpec
+from service.store.tables import Channel, Outbox, Schedule, Trouble
+from service.wire import (
+    AppRemoved,
+    AppRestored,
+    ChannelRecovered,
+    Notice,
+    NoticeFact,
+    Platform,
+    QuestionArrived,
+    QuestionLate,
+    SandboxMissing,
+    SandboxProblem,
+    SandboxRestored,
+    ScheduleSpec,
+)
 
 CHECK_INTERVAL = timedelta(seconds=10)
 """Interval between checks."""
@@ -31,9 +44,25 @@ MAX_PER_CHECK = 50
 """Limit on reports of each kind per check: a large outage is reported step by step, between ticks."""
 HEALTH_TIMEOUT_SECONDS = 2.0
 """Time a sandbox has to report its health, seconds. The tick waits for it."""
+PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
 
 
-async def notify_admins(session: AsyncSession, schedule: Schedule, key: str, notice: Notice, now: datetime) -> None:
+@dataclass(frozen=True, slots=True)
+class _TroubleNotice:
+    """A notice that a trouble began or is over."""
+
+    trouble: Trouble
+    over: bool
+    fact: NoticeFact
+    schedule: Schedule | None
+    """Schedule whose admin is notified, if there is one."""
+
+    @property
+    def key(self) -> str:
+        return _notice_key(self.trouble, over=self.over)
+
+
+async def notify_admins(session: AsyncSession, schedule: Schedule, key: str, fact: NoticeFact, now: datetime) -> None:
     """Enqueues a notice about a schedule, once per key.
 
     It goes privately to the admin who made the schedule. It goes to the channel if that admin is no longer known, and
@@ -46,7 +75,7 @@ async def notify_admins(session: AsyncSession, schedule: Schedule, key: str, not
             session,
             outbox.NewMessage(
                 key=key,
-                body=notice,
+                body=Notice(fact=fact),
                 workspace_id=schedule.workspace_id,
                 channel_id=schedule.channel_id if member_id is None else None,
                 member_id=member_id,
@@ -93,75 +122,67 @@ class Alerts:
             known = await troubles.list_open(session, "sandbox")
         if not behind and not known:
             return
-        cause = await self._absence()
+        absence = await self._absence()
         async with self._sessions.begin() as session:
-            for trouble in known[: self._most] if not cause else ():
-                if await troubles.close_trouble(session, trouble, now):
-                    await _notify_resolved(session, trouble, _sandbox_resolved_notice(trouble, now), now)
-            fresh = [each for each in behind if each.workspace_id not in {trouble.workspace_id for trouble in known}]
-            for each in fresh[: self._most] if cause else ():
-                detail = {"count": each.count, "oldest": each.oldest.isoformat(), "cause": cause}
-                begun = await troubles.open_trouble(session, each.workspace_id, "sandbox", 0, detail, now)
-                if begun is not None:
-                    await _notify(session, begun, "began", await _sandbox_notice(session, begun), now)
+            if absence is None:
+                for trouble in known[: self._most]:
+                    if await troubles.close_trouble(session, trouble, now):
+                        minutes = _whole_minutes(now - trouble.since)
+                        await _notify_resolved(session, trouble, SandboxRestored(minutes=minutes), now)
+                return
+            reported = {trouble.workspace_id for trouble in known}
+            fresh = [each for each in behind if each.workspace_id not in reported]
+            for each in fresh[: self._most]:
+                await _report_delayed_answers(session, each, absence, now)
 
-    async def _absence(self) -> str:
-        """Returns why no code can be judged, or an empty string."""
+    async def _absence(self) -> tuple[SandboxProblem, str] | None:
+        """Returns why no code can be judged, with details for operators; None if it can."""
         if self._sandbox is None:
-            return "none is connected"
+            return "not connected", ""
         try:
             async with asyncio.timeout(self._patience_s):
                 health = await self._sandbox.health()
         except SandboxUnreachable as problem:
-            return str(problem)
+            return "unreachable", str(problem)
         except TimeoutError:
-            return "it does not say how it is"
-        return "" if health.ready or health.running else health.trouble or "it is starting"
+            return "no response", ""
+        if health.ready or health.running:
+            return None
+        return ("failing", health.trouble) if health.trouble else ("starting", "")
 
 
 async def _check_late_posts(session: AsyncSession, now: datetime, most: int) -> None:
     for row, schedule, channel in await troubles.list_late_posts(session, now - LATE_AFTER, most):
-        detail = {"place": _channel_name(channel), "due": _local_time(row.due_at, schedule), "cause": row.error or ""}
+        detail = {"channel": _channel_name(channel), "error": row.error or ""}
         trouble = await troubles.open_trouble(session, row.workspace_id, "late", row.id, detail, now)
         if trouble is not None:
-            await _notify(session, trouble, "began", _late_notice(row, schedule, detail), now, schedule, {row.chat_id})
+            fact = QuestionLate(
+                channel=_channel_name(channel),
+                due_at=row.due_at,
+                until=row.give_up_at,
+                zone=_zone_of(schedule),
+                claimed=row.taken_at is not None,
+                error=row.error or "",
+            )
+            await _notify(session, _TroubleNotice(trouble, False, fact, schedule), now, {row.chat_id})
     for trouble, row in await troubles.list_settled_late_posts(session, most):
         if not await troubles.close_trouble(session, trouble, now):
             continue
         if row.state == "sent":
-            await _notify_resolved(session, trouble, _late_resolved_notice(trouble, row), now)
+            assert row.sent_at is not None, "it was sent"
+            minutes = _whole_minutes(row.sent_at - row.due_at)
+            await _notify_resolved(
+                session, trouble, QuestionArrived(channel=trouble.detail["channel"], minutes=minutes), now
+            )
         else:  # giving up enqueues its own notice
-            await troubles.withdraw_message(session, _notice_key(trouble, "began"))
-
-
-def _late_notice(row: Outbox, schedule: Schedule, detail: dict[str, Any]) -> Notice:
-    if row.error:
-        why = f"The last try failed: {row.error}."
-    elif row.taken_at is None:
-        why = "No bot has come for it: see that the bot of that chat runs."
-    else:
-        why = "A bot has it in hand and has not said what became of it."
-    until = f" It is tried until {_local_time(row.give_up_at, schedule)}." if row.give_up_at is not None else ""
-    return Notice(
-        title="The daily question is late",
-        text=f"It was due in {detail['place']} at {detail['due']} and does not stand there yet. {why}{until} You will "
-        "hear when it does. `/quiz-admin doctor` says more.",
-    )
-
-
-def _late_resolved_notice(trouble: Trouble, row: Outbox) -> Notice:
-    assert row.sent_at is not None, "it was sent"
-    minutes = max(1, int((row.sent_at - row.due_at).total_seconds() // 60))
-    return Notice(
-        title="The daily question has come",
-        text=f"It stands in {trouble.detail['place']} now, {_minutes_text(minutes)} after it was due.",
-    )
+            await troubles.withdraw_message(session, _notice_key(trouble, over=False))
 
 
 async def _check_refusals(session: AsyncSession, now: datetime, most: int) -> None:
     for trouble in await troubles.list_recovered_channels(session, most):
         if await troubles.close_trouble(session, trouble, now):
-            await _notify_resolved(session, trouble, _channel_resolved_notice(trouble), now)
+            fact = ChannelRecovered(channel=trouble.detail["channel"], error=trouble.detail["error"])
+            await _notify_resolved(session, trouble, fact, now)
 
 
 async def record_refusal(session: AsyncSession, row: Outbox, now: datetime) -> None:
@@ -169,15 +190,8 @@ async def record_refusal(session: AsyncSession, row: Outbox, now: datetime) -> N
     if row.channel_id is None or row.member_id is not None or row.kind == "notice":
         return
     channel = await session.get_one(Channel, row.channel_id)
-    detail = {"place": _channel_name(channel), "cause": row.error or ""}
+    detail = {"channel": _channel_name(channel), "error": row.error or ""}
     await troubles.open_trouble(session, row.workspace_id, "refused", channel.id, detail, now)
-
-
-def _channel_resolved_notice(trouble: Trouble) -> Notice:
-    return Notice(
-        title="The channel takes messages again",
-        text=f"{trouble.detail['place']} refused a message before ({trouble.detail['cause']}). That is over.",
-    )
 
 
 async def _check_revocations(session: AsyncSession, now: datetime, most: int) -> None:
@@ -185,106 +199,76 @@ async def _check_revocations(session: AsyncSession, now: datetime, most: int) ->
     known = {trouble.subject: trouble for trouble in await troubles.list_open(session, "revoked")}
     for chat_id in sorted(gone.keys() - known.keys())[:most]:
         chat = gone[chat_id]
-        detail = {"place": chat.platform.capitalize()}
+        detail = {"platform": chat.platform}
         trouble = await troubles.open_trouble(session, chat.workspace_id, "revoked", chat_id, detail, now)
         if trouble is not None:
             # Nobody can be told in that chat. If it was the only one, its admins removed the app themselves.
-            await _notify_elsewhere(session, trouble, "began", _revoked_notice(chat), now, {chat_id})
+            fact = AppRemoved(platform=PLATFORM.validate_python(chat.platform))
+            schedule = await _schedule_of(session, trouble)
+            await _notify_elsewhere(session, _TroubleNotice(trouble, False, fact, schedule), now, {chat_id})
     for chat_id in sorted(known.keys() - gone.keys())[:most]:
-        if await troubles.close_trouble(session, known[chat_id], now):
-            await _notify_resolved(session, known[chat_id], _revoked_resolved_notice(known[chat_id]), now)
+        trouble = known[chat_id]
+        if await troubles.close_trouble(session, trouble, now):
+            restored = AppRestored(platform=PLATFORM.validate_python(trouble.detail["platform"]))
+            await _notify_resolved(session, trouble, restored, now)
 
 
-def _revoked_notice(chat: Chat) -> Notice:
-    name = chat.platform.capitalize()
-    return Notice(
-        title=f"Dailygrad was removed from {name}",
-        text=f"Its token there was revoked, so nothing is posted on {name} until the app is installed again. What is "
-        "due here goes on.",
-    )
-
-
-def _revoked_resolved_notice(trouble: Trouble) -> Notice:
-    return Notice(
-        title=f"Dailygrad is back on {trouble.detail['place']}",
-        text="The app was installed again. What waited is posted now, as far as it is still in time.",
-    )
-
-
-async def _sandbox_notice(session: AsyncSession, trouble: Trouble) -> Notice:
-    schedule = await troubles.get_oldest_schedule(session, trouble.workspace_id)
-    count, oldest = int(trouble.detail["count"]), datetime.fromisoformat(trouble.detail["oldest"])
-    many = "A code answer has" if count == 1 else f"{count} code answers have"
-    return Notice(
-        title="Code answers wait: there is no sandbox",
-        text=f"{many} waited for a verdict since {_local_time(oldest, schedule)}. "
-        f"The sandbox: {trouble.detail['cause']}. "
-        "Whoever runs Dailygrad should see that `dailygrad sandbox serve` runs and read its log. No answer is lost "
-        "and none costs anybody points; you will hear when judging goes on.",
-    )
-
-
-def _sandbox_resolved_notice(trouble: Trouble, now: datetime) -> Notice:
-    minutes = max(1, int((now - trouble.since).total_seconds() // 60))
-    return Notice(
-        title="Code answers are judged again",
-        text=f"A sandbox answers, {_minutes_text(minutes)} after you were told that there was none.",
-    )
-
-
-async def _notify_resolved(session: AsyncSession, trouble: Trouble, notice: Notice, now: datetime) -> None:
-    """Reports that a trouble is resolved. If its beginning was not reported yet, this one notice is enough."""
-    await troubles.withdraw_message(session, _notice_key(trouble, "began"))
-    await _notify(session, trouble, "over", notice, now)
-
-
-async def _notify(
-    session: AsyncSession,
-    trouble: Trouble,
-    when: str,
-    notice: Notice,
-    now: datetime,
-    schedule: Schedule | None = None,
-    troubled: Collection[int] = (),
+async def _report_delayed_answers(
+    session: AsyncSession, delayed: troubles.DelayedAnswers, absence: tuple[SandboxProblem, str], now: datetime
 ) -> None:
-    """Notifies the admins outside the troubled chats, or else where they are always notified."""
-    if troubled and await _notify_elsewhere(session, trouble, when, notice, now, troubled, schedule):
+    problem, detail = absence
+    facts = {"answers": delayed.count, "problem": problem, "error": detail}
+    trouble = await troubles.open_trouble(session, delayed.workspace_id, "sandbox", 0, facts, now)
+    if trouble is None:
         return
-    key = _notice_key(trouble, when)
-    schedule = schedule or await _schedule_of(session, trouble)
-    if schedule is not None:
-        await notify_admins(session, schedule, key, notice, now)
-    elif (channel := await troubles.get_oldest_channel(session, trouble.workspace_id)) is not None:
-        await _enqueue(session, key, notice, trouble, troubles.NoticeTarget(channel.chat_id, channel.id, None), now)
+    schedule = await _schedule_of(session, trouble)
+    fact = SandboxMissing(
+        answers=delayed.count,
+        since=delayed.oldest,
+        zone=_zone_of(schedule) if schedule is not None else "UTC",
+        problem=problem,
+        detail=detail,
+    )
+    await _notify(session, _TroubleNotice(trouble, False, fact, schedule), now)
+
+
+async def _notify_resolved(session: AsyncSession, trouble: Trouble, fact: NoticeFact, now: datetime) -> None:
+    """Reports that a trouble is resolved. If its beginning was not reported yet, this one notice is enough."""
+    await troubles.withdraw_message(session, _notice_key(trouble, over=False))
+    schedule = await _schedule_of(session, trouble)
+    await _notify(session, _TroubleNotice(trouble, True, fact, schedule), now)
+
+
+async def _notify(session: AsyncSession, notice: _TroubleNotice, now: datetime, troubled: Collection[int] = ()) -> None:
+    """Notifies the admins outside the troubled chats, or else where they are always notified."""
+    if troubled and await _notify_elsewhere(session, notice, now, troubled):
+        return
+    if notice.schedule is not None:
+        await notify_admins(session, notice.schedule, notice.key, notice.fact, now)
+    elif (channel := await troubles.get_oldest_channel(session, notice.trouble.workspace_id)) is not None:
+        await _enqueue(session, notice, troubles.NoticeTarget(channel.chat_id, channel.id, None), now)
 
 
 async def _notify_elsewhere(
-    session: AsyncSession,
-    trouble: Trouble,
-    when: str,
-    notice: Notice,
-    now: datetime,
-    troubled: Collection[int],
-    schedule: Schedule | None = None,
+    session: AsyncSession, notice: _TroubleNotice, now: datetime, troubled: Collection[int]
 ) -> bool:
     """Notifies the admins in a chat without trouble. Returns False if there is none."""
-    schedule = schedule or await _schedule_of(session, trouble)
-    spot = await troubles.find_notice_target(session, schedule, troubled) if schedule is not None else None
-    return spot is not None and await _enqueue(session, _notice_key(trouble, when), notice, trouble, spot, now)
+    if notice.schedule is None:
+        return False
+    target = await troubles.find_notice_target(session, notice.schedule, troubled)
+    return target is not None and await _enqueue(session, notice, target, now)
 
 
-async def _enqueue(
-    session: AsyncSession, key: str, notice: Notice, trouble: Trouble, spot: troubles.NoticeTarget, now: datetime
-) -> bool:
+async def _enqueue(session: AsyncSession, notice: _TroubleNotice, target: troubles.NoticeTarget, now: datetime) -> bool:
     return await outbox.enqueue(
         session,
         outbox.NewMessage(
-            key=key,
-            body=notice,
-            workspace_id=trouble.workspace_id,
-            channel_id=spot.channel_id,
-            member_id=spot.member_id,
-            chat_id=spot.chat_id,
+            key=notice.key,
+            body=Notice(fact=notice.fact),
+            workspace_id=notice.trouble.workspace_id,
+            channel_id=target.channel_id,
+            member_id=target.member_id,
+            chat_id=target.chat_id,
         ),
         now,
         now + outbox.PRIVATE_TIMEOUT,
@@ -300,18 +284,18 @@ async def _schedule_of(session: AsyncSession, trouble: Trouble) -> Schedule | No
     return await troubles.get_oldest_schedule(session, trouble.workspace_id)
 
 
-def _notice_key(trouble: Trouble, when: str) -> str:
-    return f"trouble:{trouble.id}:{when}"
+def _notice_key(trouble: Trouble, *, over: bool) -> str:
+    return f"trouble:{trouble.id}:{'over' if over else 'began'}"
 
 
 def _channel_name(channel: Channel) -> str:
-    return f"`{(channel.name or channel.external_id).replace('`', '')}`"
+    return channel.name or channel.external_id
 
 
-def _local_time(instant: datetime, schedule: Schedule | None) -> str:
-    zone = ScheduleSpec.model_validate(schedule.spec).zone if schedule is not None else "UTC"
-    return f"{instant.astimezone(get_zone(zone)):%H:%M} {zone}"
+def _zone_of(schedule: Schedule) -> str:
+    return ScheduleSpec.model_validate(schedule.spec).zone
 
 
-def _minutes_text(number: int) -> str:
-    return "a minute" if number == 1 else f"{number} minutes"
+def _whole_minutes(time: timedelta) -> int:
+    """Returns whole minutes, at least one."""
+    return max(1, int(time.total_seconds() // 60))

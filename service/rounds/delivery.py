@@ -22,7 +22,7 @@ from service.rounds.alerts import notify_admins
 from service.store import answers, outbox
 from service.store.session import Sessions
 from service.store.tables import Channel, Outbox, Round, Schedule
-from service.wire import Body, Delivery, Notice, Platform
+from service.wire import Body, Delivery, Notice, Platform, PostFailed
 
 log = structlog.get_logger(__name__)
 
@@ -185,17 +185,17 @@ async def _give_up(session: AsyncSession, row: Outbox, now: datetime) -> None:
     DELIVERIES.labels(row.kind, "given_up").inc()
     log.error("message given up", key=row.key, error=row.error)
     if row.kind == "question" and row.round_id is not None:
-        await _cancel_round(session, row.round_id, row.error or "no bot came for it")
+        await _cancel_round(session, row.round_id)
     round_ = await session.get(Round, row.round_id) if row.round_id is not None else None
     if row.kind in ("question", "reveal") and round_ is not None:
         schedule = await session.get_one(Schedule, round_.schedule_id)
-        await notify_admins(session, schedule, f"gave-up:{row.key}", await _gave_up_notice(session, row), now)
+        await notify_admins(session, schedule, f"gave-up:{row.key}", await _describe_failure(session, row), now)
     elif row.kind != "notice":
         await outbox.enqueue(
             session,
             outbox.NewMessage(
                 key=f"gave-up:{row.key}",
-                body=await _gave_up_notice(session, row),
+                body=Notice(fact=await _describe_failure(session, row)),
                 workspace_id=row.workspace_id,
                 channel_id=row.channel_id,
             ),
@@ -204,23 +204,23 @@ async def _give_up(session: AsyncSession, row: Outbox, now: datetime) -> None:
         )
 
 
-async def _cancel_round(session: AsyncSession, round_id: int, error: str) -> None:
+async def _cancel_round(session: AsyncSession, round_id: int) -> None:
     """Skips a round that nobody could see, so that it breaks no streak. Rounds posted in another channel, or
     answered through /quiz today, continue."""
     round_ = await session.get_one(Round, round_id, with_for_update=True)
     await session.flush()
     elsewhere = any(post.state != "skipped" for post in await outbox.list_question_posts(session, round_id))
     if round_.closed_at is None and not elsewhere and not await answers.count_answers(session, round_id):
-        round_.version_id, round_.skipped = None, f"The question could not be posted: {error}"
+        round_.version_id, round_.skipped = None, "not posted"
 
 
-async def _gave_up_notice(session: AsyncSession, row: Outbox) -> Notice:
-    what = {"question": "The daily question", "reveal": "A reveal", "verdict": "A verdict"}[row.kind]
-    cause = row.error or "no bot came for it in time"
+async def _describe_failure(session: AsyncSession, row: Outbox) -> PostFailed:
     channel = await session.get(Channel, row.channel_id) if row.channel_id is not None else None
-    where = f"`{(channel.name or channel.external_id).replace('`', '')}`" if channel else "this chat"
-    return Notice(
-        title=f"{what} could not be posted",
-        text=f"It was tried {row.attempt} times and then given up. The reason: {cause}. Check that the bot runs and "
-        f"may write in {where}; `/quiz-admin doctor` says more. No streak breaks by it.",
+    return PostFailed.model_validate(
+        {
+            "message": row.kind,
+            "channel": (channel.name or channel.external_id) if channel else "",
+            "attempts": row.attempt,
+            "error": row.error or "",
+        }
     )

@@ -23,7 +23,7 @@ from service.store.answers import RoundEntry
 from service.store.questions import Version
 from service.store.session import Sessions
 from service.store.tables import Round, Schedule, VerdictRow
-from service.wire import AnswerInput, Notice, VerdictView
+from service.wire import AnswerInput, Notice, QuestionCorrected, VerdictView
 
 log = structlog.get_logger(__name__)
 
@@ -138,16 +138,12 @@ async def notify_point_changes(
     """Announces the changed points in the round's channels, once per version. Does nothing if none changed."""
     if not moved:
         return
-    gains, losses = [points for points in moved if points > 0], [-points for points in moved if points < 0]
-    said = [
-        f"{len(each)} {'member' if len(each) == 1 else 'members'} {verb} {sum(each)} points"
-        for each, verb in ((gains, "gained"), (losses, "lost"))
-        if each
-    ]
-    what = "judging" if fixed.question.kind == "code" else "key"
-    text = (
-        f"The {what} of `{fixed.question.id}`, asked on {round_.day.isoformat()}, was corrected, and every answer to "
-        f"it was judged again: {' and '.join(said)}."
+    fact = QuestionCorrected(
+        question=fixed.question.id,
+        day=round_.day,
+        code=fixed.question.kind == "code",
+        gained=tuple(points for points in moved if points > 0),
+        lost=tuple(-points for points in moved if points < 0),
     )
     for channel_id in await outbox.list_round_channels(session, round_.id, schedule):
         elsewhere = "" if channel_id == schedule.channel_id else f":{channel_id}"
@@ -155,7 +151,7 @@ async def notify_point_changes(
             session,
             outbox.NewMessage(
                 key=f"regraded:{round_.id}:{fixed.id}{elsewhere}",
-                body=Notice(title="A question was corrected", text=text),
+                body=Notice(fact=fact),
                 workspace_id=schedule.workspace_id,
                 channel_id=channel_id,
             ),

@@ -16,13 +16,19 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.calendar import Slot, due_slots, get_zone, slots_between
-from service.domain.choosing import ChosenQuestion
 from service.errors import NotFound, NotPossible
 from service.metrics import POST_SECONDS
 from service.rounds import leaderboard, practice
 from service.rounds.alerts import notify_admins
 from service.rounds.ledger import LedgerPosting, grade_answer
-from service.rounds.schedules import build_timetable, choose_for_day, explain_no_choice, next_posting
+from service.rounds.schedules import (
+    NOTHING_FITS,
+    ONLY_FOR_GPU,
+    build_timetable,
+    choose_for_day,
+    next_posting,
+    only_gpu_questions_fit,
+)
 from service.rounds.views import build_answer_key, build_question_view
 from service.store import answers, banks, outbox, questions, rounds, variants
 from service.store import schedules as schedule_rows
@@ -33,13 +39,17 @@ from service.store.session import Sessions
 from service.store.tables import Round, Schedule
 from service.wire import (
     AnswerInput,
-    Notice,
+    BankLow,
+    NothingToAsk,
+    NoticeFact,
     PersonView,
     QuestionPost,
     QuestionRef,
     RevealPost,
     RoundView,
     ScheduleSpec,
+    SkipReason,
+    SlotMissed,
     VerdictView,
 )
 
@@ -55,8 +65,6 @@ MAX_WRONG_TEXTS = 3
 """Number of most common wrong texts in a reveal."""
 MAX_WRONG_LENGTH = 120
 """Longest wrong text in a reveal, characters."""
-AWAY = "Dailygrad was not running when this question was due, and by now it is too late for it."
-NOTHING_FITS = "There was no question that this schedule could ask."
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +133,7 @@ async def _post_due_slots(session: AsyncSession, schedule: Schedule, skips: froz
     timetable = build_timetable(spec, skips)
     for found in due_slots(timetable, now, timedelta(minutes=spec.catch_up_minutes), schedule.since):
         if found.action == "skip":
-            if await _skip_slot(session, schedule, spec, found.slot, AWAY):
+            if await _skip_slot(session, schedule, spec, found.slot, "missed"):
                 await _notify_skipped(session, schedule, spec, found.slot, now)
         else:
             await post_slot(session, schedule, found.slot, now, late=found.action == "late")
@@ -139,9 +147,9 @@ async def post_slot(
     spec = ScheduleSpec.model_validate(schedule.spec)
     choice = await choose_for_day(session, schedule, spec, slot.day)
     if choice is None:
-        why = await explain_no_choice(session, schedule, spec) or NOTHING_FITS
-        await _skip_slot(session, schedule, spec, slot, why)
-        await _notify_empty(session, schedule, why, now)
+        needs_gpu = await only_gpu_questions_fit(session, schedule, spec)
+        await _skip_slot(session, schedule, spec, slot, "needs gpu" if needs_gpu else "no question")
+        await _notify(session, schedule, "empty", NothingToAsk(needs_gpu=needs_gpu), now)
         return None
     # A late question stays open as long as any other.
     opens_at = now if late else slot.instant
@@ -153,7 +161,7 @@ async def post_slot(
     await _enqueue_post(session, schedule, round_, slot, now, late)
     POST_SECONDS.labels("made").observe(max(0.0, (now - slot.instant).total_seconds()))
     if "bank runs low" in choice.warnings:
-        await _notify_low(session, schedule, choice, now)
+        await _notify(session, schedule, "low", BankLow(left=choice.remaining), now)
     return round_
 
 
@@ -169,12 +177,14 @@ async def post_now(session: AsyncSession, caller: Caller, schedule_id: int, now:
         raise NotPossible(cause=f"The slot of {day} has been dealt with already: a day has one question.")
     round_ = await post_slot(session, schedule, Slot(day, now), now)
     if round_ is None:
-        why = await explain_no_choice(session, schedule, spec) or NOTHING_FITS
+        why = ONLY_FOR_GPU if await only_gpu_questions_fit(session, schedule, spec) else NOTHING_FITS
         raise NotPossible(cause=f"{why} Ask for other levels, topics or kinds, or import more.")
     return await view_round(session, round_, schedule)
 
 
-async def _skip_slot(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, slot: Slot, why: str) -> bool:
+async def _skip_slot(
+    session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, slot: Slot, why: SkipReason
+) -> bool:
     """Records that the slot was skipped. Returns False if it already has a round."""
     closes_at = slot.instant + timedelta(minutes=spec.open_minutes)
     return await rounds.create(session, schedule.id, slot.day, slot.instant, closes_at, skipped=why) is not None
@@ -215,40 +225,19 @@ async def _enqueue_post(
         )
 
 
-async def _notify_low(session: AsyncSession, schedule: Schedule, choice: ChosenQuestion, now: datetime) -> None:
-    left = f"{choice.remaining} question{'' if choice.remaining == 1 else 's'}"
-    text = (
-        f"After today's question the schedule has {left} left that it has not asked. Then it repeats the one asked "
-        "longest ago. Import more with `/quiz-admin bank import`, or widen its topics, levels or kinds with "
-        "`/quiz-admin schedule edit`."
-    )
-    await _notify(session, schedule, "low", "The bank runs low", text, now)
-
-
-async def _notify_empty(session: AsyncSession, schedule: Schedule, why: str, now: datetime) -> None:
-    text = (
-        f"{why} Nothing was posted, and no streak breaks. Import questions with `/quiz-admin bank import`, "
-        "or widen its topics, levels or kinds with `/quiz-admin schedule edit`."
-    )
-    await _notify(session, schedule, "empty", "No question today", text, now)
-
-
 async def _notify_skipped(
     session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, slot: Slot, now: datetime
 ) -> None:
     if now - slot.instant > SKIP_NOTICE_WINDOW:
         return
-    text = (
-        f"The question of {slot.day.isoformat()} was skipped: {AWAY} This schedule catches up for "
-        f"{spec.catch_up_minutes} minutes; `/quiz-admin schedule edit` can make that longer. No streak breaks by it."
-    )
-    await _notify(session, schedule, f"away:{slot.day.isoformat()}", "A question was skipped", text, now)
+    fact = SlotMissed(day=slot.day, catch_up_minutes=spec.catch_up_minutes)
+    await _notify(session, schedule, f"away:{slot.day.isoformat()}", fact, now)
 
 
-async def _notify(session: AsyncSession, schedule: Schedule, what: str, title: str, text: str, now: datetime) -> None:
+async def _notify(session: AsyncSession, schedule: Schedule, what: str, fact: NoticeFact, now: datetime) -> None:
     """Notifies the admins, once until the next bank import."""
     imports = await banks.count_imports(session, schedule.workspace_id)
-    await notify_admins(session, schedule, f"{what}:{schedule.id}:{imports}", Notice(title=title, text=text), now)
+    await notify_admins(session, schedule, f"{what}:{schedule.id}:{imports}", fact, now)
 
 
 async def close_due(sessions: Sessions, now: datetime) -> int:

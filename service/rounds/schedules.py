@@ -23,6 +23,7 @@ from service.wire import ChannelView, LowView, Platform, QuestionRef, RoundView,
 
 PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
 ONLY_FOR_GPU = "Every question that fits is judged on a GPU, and no sandbox has one."
+NOTHING_FITS = "No question of the bank fits this schedule."
 SLOTS_SHOWN = 3
 """Number of next slots in a view."""
 
@@ -88,8 +89,8 @@ async def preview(session: AsyncSession, caller: Caller, schedule_id: int, now: 
         raise NotPossible(cause="This schedule has no slot within a year: its holidays and skips leave no day.")
     choice = await choose_for_day(session, row, spec, slot.day)
     if choice is None:
-        why = await explain_no_choice(session, row, spec)
-        raise NotPossible(cause=why or "No question of the bank fits this schedule any more: import more, or widen it.")
+        why = ONLY_FOR_GPU if await only_gpu_questions_fit(session, row, spec) else NOTHING_FITS
+        raise NotPossible(cause=f"{why} Import more, or widen it.")
     return RoundView(
         id=0,
         day=slot.day,
@@ -204,9 +205,9 @@ async def choose_for_day(
     return choose_question(known, history, build_filter(spec), f"{schedule.id}:{day}", day)
 
 
-async def explain_no_choice(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec) -> str:
-    """Returns why no question fits if there is a special reason, or an empty string."""
-    return await _explain_gpu(session, spec, schedule.workspace_id, schedule.id)
+async def only_gpu_questions_fit(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec) -> bool:
+    """Returns whether the only questions that fit need a GPU, which no sandbox has."""
+    return await _fits_with_gpu(session, spec, schedule.workspace_id, schedule.id)
 
 
 async def list_topics(session: AsyncSession, workspace_id: int) -> tuple[TopicCount, ...]:
@@ -263,17 +264,17 @@ async def _validate(session: AsyncSession, caller: Caller, spec: ScheduleSpec) -
     known = await banks.list_candidates(session, workspace_id=caller.workspace_id, schedule_id=None)
     anything = dataclasses.replace(build_filter(spec), memory_days=0)
     if choose_question(known, [], anything, "", date.min) is None:
-        why = await _explain_gpu(session, spec, caller.workspace_id) or "No question of the bank fits."
+        why = ONLY_FOR_GPU if await _fits_with_gpu(session, spec, caller.workspace_id) else NOTHING_FITS
         raise NotPossible(cause=f"{why.removesuffix('.')}: ask for other levels, topics or kinds, or import more.")
     return spec
 
 
-async def _explain_gpu(
+async def _fits_with_gpu(
     session: AsyncSession, spec: ScheduleSpec, workspace_id: int, schedule_id: int | None = None
-) -> str:
+) -> bool:
     known = await banks.list_candidates(session, workspace_id=workspace_id, schedule_id=schedule_id, anywhere=True)
     anything = dataclasses.replace(build_filter(spec), memory_days=0)
-    return "" if choose_question(known, [], anything, "", date.min) is None else ONLY_FOR_GPU
+    return choose_question(known, [], anything, "", date.min) is not None
 
 
 async def _view_schedule(session: AsyncSession, row: Schedule, channel: Channel, now: datetime) -> ScheduleView:

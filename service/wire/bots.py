@@ -9,6 +9,7 @@ from pydantic import Field
 
 from service.wire.base import Model, Platform, Ref, Secret, Short
 from service.wire.members import BoardRow
+from service.wire.notices import Notice
 from service.wire.questions import AnswerKey, QuestionView, VerdictView
 
 
@@ -87,14 +88,6 @@ class VerdictNote(Model):
     """IANA time zone in which instants are shown."""
     event_id: str = ""
     """Event id of the answer, for the log."""
-
-
-class Notice(Model):
-    """A sentence or two for admins or for one member. Markdown."""
-
-    kind: Literal["notice"] = "notice"
-    title: str
-    text: str
 
 
 Body = Annotated[QuestionPost | RevealPost | VerdictNote | Notice, Field(discriminator="kind")]

@@ -33,6 +33,7 @@ from service.wire import (
     OptionKey,
     OptionView,
     PersonView,
+    PostFailed,
     PrivacyView,
     QuestionPost,
     QuestionView,
@@ -295,7 +296,7 @@ GALLERY: dict[str, Card | Form] = {
     "verdict in practice": outbox_card(
         VerdictNote(ref="p7", question=CODE, verdict=PASSED, key=VALUE_KEY, next_due=NEXT, zone=BERLIN)
     ),
-    "notice": outbox_card(Notice(title="No question today", text="The bank is **empty**: import one.")),
+    "notice": outbox_card(Notice(fact=PostFailed(message="reveal", channel="#quiz", attempts=3, error="Missing *it*"))),
     "ask choice": questions.ask_said(ASK, NOW),
     "ask choice answered": questions.ask_said(ANSWERED, NOW),
     "ask several": questions.ask_said(ANSWERED.model_copy(update={"question": SEVERAL}), NOW),

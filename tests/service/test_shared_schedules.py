@@ -8,7 +8,7 @@ import pytest
 
 from service.client import ServiceRefused
 from service.store.tables import Outbox, Round, ScheduleChannel
-from service.wire import ChannelView, QuestionPost, RevealPost, Where
+from service.wire import ChannelView, Notice, PostFailed, QuestionPost, RevealPost, Where
 from tests.conftest import Clock
 from tests.service.roads import SPEC, Road, choice
 from tests.service.twochats import GUILD, TEAM, TwoChats
@@ -94,7 +94,8 @@ async def test_a_channel_that_cannot_be_posted_to_holds_up_no_other(chats: TwoCh
     (notice,) = await chats.deliver()
     # Whoever made the schedule is told, in the chat of its home.
     assert (notice.platform, notice.member) == ("discord", "discord-boss")
-    assert "not_in_channel. Check that the bot runs and may write in `#ml-quiz`" in getattr(notice.body, "text", "")
+    failure = PostFailed(message="question", channel="#ml-quiz", attempts=1, error="not_in_channel")
+    assert notice.body == Notice(fact=failure)
 
 
 async def test_a_round_that_no_channel_saw_is_called_off(chats: TwoChats) -> None:
@@ -104,7 +105,7 @@ async def test_a_round_that_no_channel_saw_is_called_off(chats: TwoChats) -> Non
         (post,) = await chats.road.client.outbox_claim(platform)
         await chats.road.client.outbox_failed(post.id, post.attempt, "no", uncertain=False, final=True)
     (row,) = await chats.road.rows(Round)
-    assert row.skipped == "The question could not be posted: no"
+    assert row.skipped == "not posted"
 
 
 async def test_what_is_shared_and_unshared_is_seen_by_both(chats: TwoChats) -> None:

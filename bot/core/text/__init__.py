@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from bot.core.cards import Card, Text
+from typing import assert_never
+
+from bot.core.cards import Card
+from bot.core.text.notices import notice_card
 from bot.core.text.questions import question_card
 from bot.core.text.results import reveal_card, verdict_card
-from bot.core.text.words import in_brief
 from service.wire import Body, Notice, QuestionPost, RevealPost, VerdictNote
 
 
@@ -19,7 +21,9 @@ def outbox_card(body: Body) -> Card:
         case VerdictNote():
             return verdict_card(body)
         case Notice():
-            return Card(body.title, in_brief(f"{body.text}", 250), (Text(body.text),))
+            return notice_card(body)
+        case _ as never:
+            assert_never(never)
 
 
 __all__ = ["outbox_card"]

@@ -149,12 +149,23 @@ def led(head: str, markdown: str) -> str:
     return f"{head} {markdown}" if isinstance(next(iter(first), None), Paragraph) else f"{head}\n\n{markdown}"
 
 
+def code_words(name: str) -> str:
+    """A name in code markup, such as a channel's."""
+    return f"`{name.replace('`', '')}`"
+
+
 def joined(*parts: str) -> str:
     """The parts that are not empty, with a middle dot between."""
     return " · ".join(part for part in parts if part)
 
 
+def stopped(text: str) -> str:
+    """Returns the text with a full stop at its end, unless it ends like a sentence."""
+    text = text.strip()
+    return text + ("" if text.endswith((".", "!", "?", "…", "`")) or not text else ".")
+
+
 def sentence(text: str) -> str:
     """The text with a capital at its beginning and a full stop at its end."""
     text = text.strip()
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", "…", "`")) or not text else ".")
+    return text[:1].upper() + stopped(text[1:])

@@ -13,7 +13,22 @@ from service.app import Service
 from service.rounds.alerts import CHECK_INTERVAL, LATE_AFTER, SANDBOX_DELAY, Alerts
 from service.rounds.sandbox_turns import FairSandbox
 from service.store.tables import Outbox, Trouble
-from service.wire import AnswerInput, Delivery, Installation, Notice, Where
+from service.wire import (
+    AnswerInput,
+    AppRemoved,
+    AppRestored,
+    ChannelRecovered,
+    Delivery,
+    Installation,
+    Notice,
+    NoticeFact,
+    PostFailed,
+    QuestionArrived,
+    QuestionLate,
+    SandboxMissing,
+    SandboxRestored,
+    Where,
+)
 from tests.conftest import MONDAY, Clock
 from tests.service.ops.test_doctor import WELL, supervisor
 from tests.service.people.test_installing import installation, keyed
@@ -23,9 +38,15 @@ from tests.service.twochats import GUILD, TEAM, TwoChats
 __all__ = ["keyed"]
 
 
-def told(made: list[Delivery]) -> list[tuple[str, str]]:
-    """Returns title and text of the notices about troubles."""
-    return [(each.body.title, each.body.text) for each in made if of_trouble(each) and isinstance(each.body, Notice)]
+def told(made: list[Delivery]) -> list[NoticeFact]:
+    """Returns the facts of the notices about troubles."""
+    return [each.body.fact for each in made if of_trouble(each) and isinstance(each.body, Notice)]
+
+
+def failed_posts(made: list[Delivery]) -> list[str]:
+    """Returns the kinds of messages that were reported as given up."""
+    facts = [each.body.fact for each in made if isinstance(each.body, Notice)]
+    return [fact.message for fact in facts if isinstance(fact, PostFailed)]
 
 
 def of_trouble(delivery: Delivery) -> bool:
@@ -69,21 +90,22 @@ async def test_a_late_question_is_reported_once_in_the_other_chat(two: TwoChats)
     for _ in range(3):
         await later(two.road, two.clock, CHECK_INTERVAL)
     made = await two.deliver("slack")
-    ((title, text),) = told(made)
-    assert title == "The daily question is late"
-    assert "due in `#quiz` at 09:00 UTC and does not stand there yet. No bot has come for it" in text
-    assert "It is tried until 11:00 UTC" in text
+    assert told(made) == [
+        QuestionLate(
+            channel="#quiz",
+            due_at=MONDAY + timedelta(hours=1),
+            until=MONDAY + timedelta(hours=3),
+            zone="UTC",
+            claimed=False,
+        )
+    ]
     (notice,) = [each for each in made if of_trouble(each)]
     assert (notice.platform, notice.member) == ("slack", "slack-boss")
 
     await two.deliver("discord")
     for _ in range(2):
         await later(two.road, two.clock, CHECK_INTERVAL)
-    ((title, text),) = told(await two.deliver())
-    assert (title, text) == (
-        "The daily question has come",
-        "It stands in `#quiz` now, 10 minutes after it was due.",
-    )
+    assert told(await two.deliver()) == [QuestionArrived(channel="#quiz", minutes=10)]
 
 
 async def test_without_another_chat_a_resolved_trouble_is_reported_once(road: Road, clock: Clock) -> None:
@@ -95,18 +117,18 @@ async def test_without_another_chat_a_resolved_trouble_is_reported_once(road: Ro
     await road.client.outbox_sent(question.id, "m1")
     await later(road, clock, CHECK_INTERVAL)
     made = await road.deliver()
-    assert [title for title, _ in told(made)] == ["The daily question has come"]
+    assert [type(fact) for fact in told(made)] == [QuestionArrived]
     (withdrawn,) = [row for row in await road.rows(Outbox) if row.key.endswith(":began")]
     assert (withdrawn.state, withdrawn.error) == ("skipped", "it was over before it could be told")
 
 
 async def test_a_late_question_that_is_given_up_is_reported_as_given_up(two: TwoChats) -> None:
     await later(two.road, two.clock, LATE_AFTER + CHECK_INTERVAL)
-    assert [title for title, _ in told(await two.deliver("slack"))] == ["The daily question is late"]
+    assert [type(fact) for fact in told(await two.deliver("slack"))] == [QuestionLate]
     await later(two.road, two.clock, timedelta(hours=3))
     made = await two.deliver()
     assert told(made) == []
-    assert "The daily question could not be posted" in [getattr(each.body, "title", "") for each in made]
+    assert failed_posts(made) == ["question"]
     assert [trouble.over_at is not None for trouble in await two.road.rows(Trouble)] == [True]
 
 
@@ -114,8 +136,8 @@ async def test_the_notice_names_the_error_of_the_last_attempt(two: TwoChats) -> 
     post = await question_taken(two)
     await two.road.client.outbox_failed(post.id, post.attempt, "Discord is away", uncertain=False)
     await later(two.road, two.clock, LATE_AFTER + CHECK_INTERVAL)
-    ((_, text),) = told(await two.deliver("slack"))
-    assert "The last try failed: Discord is away." in text
+    (fact,) = told(await two.deliver("slack"))
+    assert isinstance(fact, QuestionLate) and fact.claimed and fact.error == "Discord is away"
 
 
 async def test_a_channel_that_refuses_is_a_trouble_until_it_takes_a_message(two: TwoChats) -> None:
@@ -124,17 +146,15 @@ async def test_a_channel_that_refuses_is_a_trouble_until_it_takes_a_message(two:
     await later(two.road, two.clock, CHECK_INTERVAL)
     made = await two.deliver()
     assert told(made) == []
-    assert "The daily question could not be posted" in [getattr(each.body, "title", "") for each in made]
+    assert failed_posts(made) == ["question"]
     (trouble,) = await two.road.rows(Trouble)
-    assert (trouble.what, trouble.detail) == ("refused", {"place": "`#quiz`", "cause": "Missing Access"})
+    assert (trouble.what, trouble.detail) == ("refused", {"channel": "#quiz", "error": "Missing Access"})
 
     await later(two.road, two.clock, timedelta(days=1))
     await two.deliver("discord")
     await later(two.road, two.clock, CHECK_INTERVAL)
     await later(two.road, two.clock, CHECK_INTERVAL)
-    assert told(await two.deliver()) == [
-        ("The channel takes messages again", "`#quiz` refused a message before (Missing Access). That is over.")
-    ]
+    assert told(await two.deliver()) == [ChannelRecovered(channel="#quiz", error="Missing Access")]
 
 
 async def test_answers_without_a_sandbox_are_a_trouble_until_there_is_one(
@@ -143,16 +163,16 @@ async def test_answers_without_a_sandbox_are_a_trouble_until_there_is_one(
     ref = await code_asked(road, clock)
     alerts = Alerts(road.service.sessions, FairSandbox(SandboxClient(tmp_path / "sandbox.sock")), patience_s=60)
     await road.answer(ref, AnswerInput(code="def double(x):\n    return 2 * x\n"))
+    answered = clock.now
     clock.now += SANDBOX_DELAY - timedelta(seconds=1)
     await alerts.check(clock.now)
     assert told(await road.deliver()) == []
     for _ in range(3):
         clock.now += CHECK_INTERVAL
         await alerts.check(clock.now)
-    ((title, text),) = told(await road.deliver())
-    assert title == "Code answers wait: there is no sandbox"
-    assert "A code answer has waited for a verdict since 09:00 UTC." in text
-    assert "`dailygrad sandbox serve`" in text
+    (fact,) = told(await road.deliver())
+    assert isinstance(fact, SandboxMissing) and fact.problem == "unreachable" and fact.detail
+    assert (fact.answers, fact.since, fact.zone) == (1, answered, "UTC")
 
     async with supervisor(tmp_path, {**WELL, "ready": 0, "trouble": "no room for a child"}):
         clock.now += CHECK_INTERVAL
@@ -162,9 +182,7 @@ async def test_answers_without_a_sandbox_are_a_trouble_until_there_is_one(
         for _ in range(2):
             clock.now += timedelta(minutes=3)
             await alerts.check(clock.now)
-    ((title, text),) = told(await road.deliver())
-    assert title == "Code answers are judged again"
-    assert "A sandbox answers, 3 minutes after" in text
+    assert told(await road.deliver()) == [SandboxRestored(minutes=3)]
 
 
 async def test_a_removed_app_is_reported_in_the_other_chat_until_it_is_back(keyed: Road, clock: Clock) -> None:
@@ -181,13 +199,13 @@ async def test_a_removed_app_is_reported_in_the_other_chat_until_it_is_back(keye
     for _ in range(2):
         await later(keyed, clock, CHECK_INTERVAL)
     made = await two.deliver()
-    assert [title for title, _ in told(made)] == ["Dailygrad was removed from Slack"]
+    assert told(made) == [AppRemoved(platform="slack")]
     assert [(each.platform, each.channel) for each in made if of_trouble(each)] == [("discord", GUILD.channel)]
 
     await keyed.client.installation_keep(mine)
     for _ in range(2):
         await later(keyed, clock, CHECK_INTERVAL)
-    assert [title for title, _ in told(await two.deliver())] == ["Dailygrad is back on Slack"]
+    assert told(await two.deliver()) == [AppRestored(platform="slack")]
 
 
 async def test_two_leaders_at_once_tell_once(two: TwoChats, service: Service) -> None:

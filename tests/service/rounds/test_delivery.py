@@ -28,7 +28,7 @@ from service.store import outbox
 from service.store.members import resolve_caller
 from service.store.session import Sessions, make_engine, make_sessions
 from service.store.tables import Outbox, Round
-from service.wire import Delivery, Notice, QuestionPost, Where, Who
+from service.wire import BankLow, Delivery, Notice, PostFailed, QuestionPost, SandboxRestored, Where, Who
 from tests.conftest import MONDAY, Clock
 from tests.service.roads import Road, choice
 
@@ -144,9 +144,9 @@ async def test_a_post_not_made_in_time_is_given_up_and_reported_once(road: Road,
     await road.service.tick()
     assert (await states(road))["round:1:question"] == "skipped"
     notices = [each.body for each in await road.deliver()]
-    (notice,) = [body for body in notices if isinstance(body, Notice) and "posted" in body.title]
-    assert notice.title == "The daily question could not be posted"
-    assert "no bot came for it in time" in notice.text
+    facts = [body.fact for body in notices if isinstance(body, Notice)]
+    (failure,) = [fact for fact in facts if isinstance(fact, PostFailed)]
+    assert (failure.message, failure.attempts, failure.error) == ("question", 0, "")
     (round_,) = await road.rows(Round)
     assert round_.skipped is not None and round_.version_id is None
 
@@ -169,8 +169,8 @@ async def test_a_final_failure_is_given_up_at_once(road: Road, clock: Clock) -> 
         delivery.id, delivery.attempt, "missing permission to write", uncertain=False, final=True
     )
     (notice,) = [each.body for each in await road.claim() if each.key.startswith("gave-up")]
-    assert isinstance(notice, Notice)
-    assert "missing permission to write" in notice.text
+    assert isinstance(notice, Notice) and isinstance(notice.fact, PostFailed)
+    assert notice.fact.error == "missing permission to write"
 
 
 async def test_a_notice_that_fails_makes_no_notice(road: Road, clock: Clock) -> None:
@@ -209,7 +209,7 @@ async def test_a_chat_with_many_channels_holds_up_no_other(road: Road, clock: Cl
             who = WHO.model_copy(update={"workspace": workspace})
             for number in range(channels):
                 caller = await resolve_caller(session, who, Where(channel=f"{workspace}-{number}"), clock.now)
-                body = Notice(title="News", text="Of all kinds.")
+                body = Notice(fact=SandboxRestored(minutes=1))
                 message = outbox.NewMessage(
                     f"{workspace}:{number}", body, caller.workspace_id, channel_id=caller.channel_id
                 )
@@ -277,7 +277,7 @@ class Couriers(RuleBasedStateMachine):
                 session,
                 outbox.NewMessage(
                     key=key,
-                    body=Notice(title=str(number), text=""),
+                    body=Notice(fact=BankLow(left=number)),
                     workspace_id=caller.workspace_id,
                     channel_id=caller.channel_id,
                 ),

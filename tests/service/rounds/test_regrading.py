@@ -8,7 +8,7 @@ import pytest
 
 from service.client import ServiceClient
 from service.store.tables import Ledger, Outbox, VerdictRow
-from service.wire import AnswerInput, Notice, QuestionPost
+from service.wire import AnswerInput, Notice, QuestionCorrected, QuestionPost
 from tests.conftest import Clock
 from tests.service.roads import DAILY, Road, value
 
@@ -52,10 +52,9 @@ async def test_a_corrected_key_moves_points_once_and_keeps_the_log(closed: Road,
     kept = await closed.rows(VerdictRow)
     assert [row.id for row in before] == [row.id for row in kept][:2]
     assert len(kept) == 4
-    told = [body for delivery in await closed.deliver() if isinstance(body := delivery.body, Notice)]
-    corrected = [notice.text for notice in told if notice.title == "A question was corrected"]
-    assert len(corrected) == 1
-    assert f"1 member gained {worth} points and 1 member lost {worth} points" in corrected[0]
+    told = [body.fact for delivery in await closed.deliver() if isinstance(body := delivery.body, Notice)]
+    (corrected,) = [fact for fact in told if isinstance(fact, QuestionCorrected)]
+    assert (corrected.gained, corrected.lost, corrected.code) == ((worth,), (worth,), False)
 
 
 async def test_a_correction_without_point_changes_is_not_announced(closed: Road, client: ServiceClient) -> None:

@@ -23,7 +23,7 @@ from service.rounds.grading import NotJudged
 from service.rounds.jobs import defer_regrading
 from service.rounds.regrading import RepeatedVerdict, exit_status, regrade_code, repeat_verdicts
 from service.store.tables import AnswerRow, Ledger, Outbox, VerdictRow
-from service.wire import AnswerInput, Notice, QuestionPost
+from service.wire import AnswerInput, Notice, QuestionCorrected, QuestionPost
 from tests import forked
 from tests.conftest import TOKEN, Clock
 from tests.service.roads import DAILY, Road, code, value
@@ -85,9 +85,9 @@ async def points(road: Road) -> dict[str, int]:
     return {row.name: row.points for row in found.rows}
 
 
-async def told(road: Road) -> list[str]:
-    bodies = [delivery.body for delivery in await road.deliver()]
-    return [body.text for body in bodies if isinstance(body, Notice) and body.title == "A question was corrected"]
+async def told(road: Road) -> list[QuestionCorrected]:
+    facts = [delivery.body.fact for delivery in await road.deliver() if isinstance(delivery.body, Notice)]
+    return [fact for fact in facts if isinstance(fact, QuestionCorrected)]
 
 
 async def newest(road: Road) -> int:
@@ -102,10 +102,10 @@ async def test_a_corrected_question_moves_points_once_through_the_sandbox(closed
     await closed.service.jobs.run_pending()
     after = await points(closed)
     assert (after["Ada"], after["Bob"], after["Cyd"]) == (before["Bob"], before["Ada"], 0)
-    (line,) = await told(closed)
+    (corrected,) = await told(closed)
     moved = before["Ada"] - before["Bob"]
-    assert line.startswith("The judging of `double`, asked on ")
-    assert f"1 member gained {moved} points and 1 member lost {moved} points" in line
+    assert (corrected.question, corrected.code) == ("double", True)
+    assert (corrected.gained, corrected.lost) == ((moved,), (moved,))
     # Regrading again, even concurrently, changes and announces nothing.
     rows = len(await closed.rows(Ledger)), len(await closed.rows(VerdictRow)), len(await closed.rows(Outbox))
     version = await newest(closed)

@@ -19,7 +19,7 @@ from service.rounds.schedules import ONLY_FOR_GPU
 from service.store.members import resolve_caller
 from service.store.tables import QuestionRow as QuestionRow
 from service.store.tables import Round, SandboxDevice
-from service.wire import Notice, Who
+from service.wire import NothingToAsk, Notice, Who
 from tests.conftest import MONDAY, Clock
 from tests.service.roads import DAILY, SPEC, Road, code
 from tests.service.staging import reading
@@ -110,9 +110,8 @@ async def test_a_schedule_of_such_questions_says_why_nothing_is_asked(road: Road
     clock.now = MONDAY + timedelta(hours=1)
     await seen(road, CPU)
     bodies = await road.ticked()
-    assert [row.skipped for row in await road.rows(Round)] == [ONLY_FOR_GPU]
-    (notice,) = [body for body in bodies if isinstance(body, Notice)]
-    assert notice.text.startswith(f"{ONLY_FOR_GPU} Nothing was posted, and no streak breaks.")
+    assert [row.skipped for row in await road.rows(Round)] == ["needs gpu"]
+    assert [body for body in bodies if isinstance(body, Notice)] == [Notice(fact=NothingToAsk(needs_gpu=True))]
 
 
 async def test_doctor_and_import_say_it(road: Road) -> None:

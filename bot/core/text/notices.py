@@ -1,0 +1,154 @@
+"""Notices to admins and channels: a title that names the problem, then the cause and what to do."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from bot.core.cards import Card, Text
+from bot.core.markup import escape
+from bot.core.text.words import chat_words, code_words, day_words, in_brief, plural, stopped, time_words
+from service.wire import (
+    AppRemoved,
+    AppRestored,
+    BankLow,
+    ChannelRecovered,
+    NothingToAsk,
+    Notice,
+    PostFailed,
+    QuestionArrived,
+    QuestionCorrected,
+    QuestionLate,
+    SandboxMissing,
+    SandboxProblem,
+    SandboxRestored,
+    SlotMissed,
+)
+
+_MESSAGES = {"question": "The daily question", "reveal": "A reveal", "verdict": "A verdict"}
+_WIDEN = (
+    "Import questions with `/quiz-admin bank import`, or widen the schedule's topics, levels or kinds with "
+    "`/quiz-admin schedule edit`."
+)
+NEEDS_GPU = "Every question that fits needs a GPU, and no sandbox has one."
+NOTHING_FITS = "No question fits this schedule."
+
+
+def notice_card(notice: Notice) -> Card:
+    """The card of a notice."""
+    title, text = notice_words(notice)
+    return Card(title, in_brief(text, 250), (Text(text),))
+
+
+def notice_words(notice: Notice) -> tuple[str, str]:
+    """Title and text of a notice. Markdown."""
+    match notice.fact:
+        case QuestionLate() as fact:
+            return "The daily question is late", _late(fact)
+        case QuestionArrived(channel=channel, minutes=minutes):
+            text = f"It was posted in {code_words(channel)}, {plural(minutes, 'minute')} late."
+            return "The late question was posted", text
+        case PostFailed() as fact:
+            return f"{_MESSAGES[fact.message]} could not be posted", _failed(fact)
+        case ChannelRecovered(channel=channel, error=error):
+            text = f"{code_words(channel)} refused a message before: {stopped(escape(error))} It accepts them again."
+            return "The channel accepts messages again", text
+        case AppRemoved(platform=platform):
+            name = chat_words(platform)
+            text = f"Its token was revoked, so nothing is posted on {name} until you install the app there again."
+            return f"Dailygrad was removed from {name}", f"{text} Your other chats are not affected."
+        case AppRestored(platform=platform):
+            text = "The app was installed again. Messages that waited are posted now, if they are still in time."
+            return f"Dailygrad is back on {chat_words(platform)}", text
+        case SandboxMissing() as fact:
+            return "Code answers wait: there is no sandbox", _missing(fact)
+        case SandboxRestored(minutes=minutes):
+            text = f"A sandbox is back, {plural(minutes, 'minute')} after it was reported missing."
+            return "Code answers are judged again", text
+        case BankLow(left=left):
+            text = f"After today's question the schedule has {plural(left, 'question')} left that it has not asked."
+            return "The bank runs low", f"{text} Then it repeats the one it asked longest ago. {_WIDEN}"
+        case NothingToAsk(needs_gpu=needs_gpu):
+            why = NEEDS_GPU if needs_gpu else NOTHING_FITS
+            return "No question today", f"{why} Nothing was posted, and no streak breaks. {_WIDEN}"
+        case SlotMissed(day=day, catch_up_minutes=minutes):
+            return "A question was skipped", _skipped(day_words(day), minutes)
+        case QuestionCorrected() as fact:
+            return "A question was corrected", _corrected(fact)
+        case _ as never:
+            assert_never(never)
+
+
+def _late(fact: QuestionLate) -> str:
+    if fact.error:
+        why = f"The last attempt failed: {stopped(escape(fact.error))}"
+    elif fact.claimed:
+        why = "A bot is sending it and has not reported back."
+    else:
+        why = "No bot has fetched it: check that the bot of that chat is running."
+    until = f" Dailygrad keeps trying until {time_words(fact.until, fact.zone)}." if fact.until else ""
+    return (
+        f"It was due in {code_words(fact.channel)} at {time_words(fact.due_at, fact.zone)} and has not been posted. "
+        f"{why}{until} You will be told when it is posted. `/quiz-admin doctor` shows more."
+    )
+
+
+def _failed(fact: PostFailed) -> str:
+    if fact.error:
+        tried = f"Dailygrad gave up after {plural(fact.attempts, 'attempt')}. The last error: "
+        tried += stopped(escape(fact.error))
+    else:
+        tried = "No bot fetched it in time."
+    where = code_words(fact.channel) if fact.channel else "this chat"
+    return (
+        f"{tried} Check that the bot is running and may write in {where}; `/quiz-admin doctor` shows more. "
+        "No streak breaks."
+    )
+
+
+def _missing(fact: SandboxMissing) -> str:
+    wait = "A code answer has" if fact.answers == 1 else f"{fact.answers:,} code answers have"
+    return (
+        f"{wait} waited for a verdict since {time_words(fact.since, fact.zone)}. "
+        f"{sandbox_problem_words(fact.problem, fact.detail)} Ask the operator to check that "
+        "`dailygrad sandbox serve` is running and to read its log. No answer is lost and nobody loses points. "
+        "You will be told when judging continues."
+    )
+
+
+def sandbox_problem_words(problem: SandboxProblem, detail: str) -> str:
+    """Why no sandbox judges code, as a sentence."""
+    because = f": {stopped(escape(detail))}" if detail else "."
+    match problem:
+        case "not connected":
+            return "No sandbox is connected."
+        case "unreachable":
+            return f"The sandbox cannot be reached{because}"
+        case "no response":
+            return "The sandbox does not respond."
+        case "starting":
+            return "The sandbox is starting."
+        case "failing":
+            return f"The sandbox has a problem{because}"
+        case _ as never:
+            assert_never(never)
+
+
+def _skipped(day: str, minutes: int) -> str:
+    return (
+        f"The question of {day} was due while Dailygrad was not running, and it is now too late to post it. "
+        f"This schedule catches up for {plural(minutes, 'minute')}; `/quiz-admin schedule edit` can extend that. "
+        "No streak breaks."
+    )
+
+
+def _corrected(fact: QuestionCorrected) -> str:
+    moved = " and ".join(
+        f"{plural(len(points), 'member')} {verb} {plural(sum(points), 'point')}"
+        for points, verb in ((fact.gained, "gained"), (fact.lost, "lost"))
+        if points
+    )
+    what = "cases" if fact.code else "key"
+    return (
+        f"The {what} of `{fact.question}`, asked on {day_words(fact.day)}, changed, and every answer was judged again: "
+        f"{moved}."
+    )

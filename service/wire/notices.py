@@ -1,0 +1,154 @@
+"""Notices to admins and channels: what happened, as facts. `bot.core.text.notices` turns them into sentences."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from service.wire.base import Model, Platform
+
+SandboxProblem = Literal["not connected", "unreachable", "no response", "starting", "failing"]
+"""Why no sandbox judges code."""
+
+
+class QuestionLate(Model):
+    """A daily question was not posted in time. It is still being tried."""
+
+    kind: Literal["question-late"] = "question-late"
+    channel: str
+    due_at: datetime
+    until: datetime | None
+    """When it will be given up."""
+    zone: str
+    claimed: bool
+    """Whether a bot has fetched it."""
+    error: str = ""
+    """Error of the last attempt, as the bot reported it."""
+
+
+class QuestionArrived(Model):
+    """A late daily question was posted."""
+
+    kind: Literal["question-arrived"] = "question-arrived"
+    channel: str
+    minutes: int
+    """Delay, minutes."""
+
+
+class PostFailed(Model):
+    """A message was given up."""
+
+    kind: Literal["post-failed"] = "post-failed"
+    message: Literal["question", "reveal", "verdict"]
+    channel: str
+    """Empty for a private message."""
+    attempts: int
+    error: str = ""
+    """Error of the last attempt, as the bot reported it; empty if no bot came for the message."""
+
+
+class ChannelRecovered(Model):
+    """A channel that had refused a message took one."""
+
+    kind: Literal["channel-recovered"] = "channel-recovered"
+    channel: str
+    error: str
+    """Error of the refused message, as the bot reported it."""
+
+
+class AppRemoved(Model):
+    """The bot was removed from a chat of the workspace."""
+
+    kind: Literal["app-removed"] = "app-removed"
+    platform: Platform
+
+
+class AppRestored(Model):
+    """The bot was installed in that chat again."""
+
+    kind: Literal["app-restored"] = "app-restored"
+    platform: Platform
+
+
+class SandboxMissing(Model):
+    """Code answers wait, because no sandbox judges them."""
+
+    kind: Literal["sandbox-missing"] = "sandbox-missing"
+    answers: int
+    since: datetime
+    zone: str
+    problem: SandboxProblem
+    detail: str = ""
+    """Error of the connection or trouble of the sandbox, for operators."""
+
+
+class SandboxRestored(Model):
+    """Code answers are judged again."""
+
+    kind: Literal["sandbox-restored"] = "sandbox-restored"
+    minutes: int
+    """Time since the problem was noticed, minutes."""
+
+
+class BankLow(Model):
+    """A schedule will soon have to repeat a question."""
+
+    kind: Literal["bank-low"] = "bank-low"
+    left: int
+    """Questions that it has not asked yet."""
+
+
+class NothingToAsk(Model):
+    """No question fitted a schedule, so nothing was posted."""
+
+    kind: Literal["nothing-to-ask"] = "nothing-to-ask"
+    needs_gpu: bool
+    """Whether questions fit that need a GPU, which no sandbox has."""
+
+
+class SlotMissed(Model):
+    """A question was skipped: it was due while Dailygrad did not run."""
+
+    kind: Literal["slot-missed"] = "slot-missed"
+    day: date
+    catch_up_minutes: int
+    """How late the schedule still posts, minutes."""
+
+
+class QuestionCorrected(Model):
+    """A question of a closed round was corrected, and points moved."""
+
+    kind: Literal["question-corrected"] = "question-corrected"
+    question: str
+    day: date
+    code: bool
+    """Whether it is a code question, which has cases instead of a key."""
+    gained: tuple[int, ...]
+    """Points gained, one number for each member who gained any."""
+    lost: tuple[int, ...]
+
+
+NoticeFact = Annotated[
+    QuestionLate
+    | QuestionArrived
+    | PostFailed
+    | ChannelRecovered
+    | AppRemoved
+    | AppRestored
+    | SandboxMissing
+    | SandboxRestored
+    | BankLow
+    | NothingToAsk
+    | SlotMissed
+    | QuestionCorrected,
+    Field(discriminator="kind"),
+]
+
+
+class Notice(Model):
+    """A message for admins, or for a channel, about something that happened."""
+
+    kind: Literal["notice"] = "notice"
+    fact: NoticeFact

@@ -1,0 +1,157 @@
+"""Every notice as it is read: the problem in the title, then the cause and what to do."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import get_args
+
+import pytest
+
+from bot.core.text.notices import notice_card, notice_words
+from service.wire import (
+    AppRemoved,
+    AppRestored,
+    BankLow,
+    ChannelRecovered,
+    NothingToAsk,
+    Notice,
+    NoticeFact,
+    PostFailed,
+    QuestionArrived,
+    QuestionCorrected,
+    QuestionLate,
+    SandboxMissing,
+    SandboxRestored,
+    SlotMissed,
+)
+
+NINE = datetime(2026, 3, 2, 9, tzinfo=UTC)
+LATE = QuestionLate(
+    channel="#quiz", due_at=NINE, until=NINE.replace(hour=11), zone="Europe/Berlin", claimed=False, error=""
+)
+MISSING = SandboxMissing(answers=1, since=NINE, zone="UTC", problem="no response")
+CORRECTED = QuestionCorrected(question="views", day=date(2026, 3, 2), code=False, gained=(5,), lost=(1, 2))
+
+NOTICES: list[tuple[NoticeFact, str, str]] = [
+    (
+        LATE,
+        "The daily question is late",
+        "It was due in `#quiz` at 10:00 (Europe/Berlin) and has not been posted. No bot has fetched it: check that "
+        "the bot of that chat is running. Dailygrad keeps trying until 12:00 (Europe/Berlin). You will be told when "
+        "it is posted. `/quiz-admin doctor` shows more.",
+    ),
+    (
+        LATE.model_copy(update={"claimed": True, "until": None}),
+        "The daily question is late",
+        "It was due in `#quiz` at 10:00 (Europe/Berlin) and has not been posted. A bot is sending it and has not "
+        "reported back. You will be told when it is posted. `/quiz-admin doctor` shows more.",
+    ),
+    (
+        LATE.model_copy(update={"claimed": True, "until": None, "error": "missing *access*"}),
+        "The daily question is late",
+        "It was due in `#quiz` at 10:00 (Europe/Berlin) and has not been posted. The last attempt failed: missing "
+        "&#42;access&#42;. You will be told when it is posted. `/quiz-admin doctor` shows more.",
+    ),
+    (
+        QuestionArrived(channel="#quiz", minutes=12),
+        "The late question was posted",
+        "It was posted in `#quiz`, 12 minutes late.",
+    ),
+    (
+        PostFailed(message="question", channel="#quiz", attempts=3, error="Missing Access"),
+        "The daily question could not be posted",
+        "Dailygrad gave up after 3 attempts. The last error: Missing Access. Check that the bot is running and may "
+        "write in `#quiz`; `/quiz-admin doctor` shows more. No streak breaks.",
+    ),
+    (
+        PostFailed(message="verdict", channel="", attempts=0),
+        "A verdict could not be posted",
+        "No bot fetched it in time. Check that the bot is running and may write in this chat; `/quiz-admin doctor` "
+        "shows more. No streak breaks.",
+    ),
+    (
+        ChannelRecovered(channel="#quiz", error="Missing Access"),
+        "The channel accepts messages again",
+        "`#quiz` refused a message before: Missing Access. It accepts them again.",
+    ),
+    (
+        AppRemoved(platform="slack"),
+        "Dailygrad was removed from Slack",
+        "Its token was revoked, so nothing is posted on Slack until you install the app there again. Your other "
+        "chats are not affected.",
+    ),
+    (
+        AppRestored(platform="discord"),
+        "Dailygrad is back on Discord",
+        "The app was installed again. Messages that waited are posted now, if they are still in time.",
+    ),
+    (
+        MISSING,
+        "Code answers wait: there is no sandbox",
+        "A code answer has waited for a verdict since 09:00 (UTC). The sandbox does not respond. Ask the operator to "
+        "check that `dailygrad sandbox serve` is running and to read its log. No answer is lost and nobody loses "
+        "points. You will be told when judging continues.",
+    ),
+    (
+        MISSING.model_copy(update={"answers": 2, "problem": "failing", "detail": "no room for a child"}),
+        "Code answers wait: there is no sandbox",
+        "2 code answers have waited for a verdict since 09:00 (UTC). The sandbox has a problem: no room for a child. "
+        "Ask the operator to check that `dailygrad sandbox serve` is running and to read its log. No answer is lost "
+        "and nobody loses points. You will be told when judging continues.",
+    ),
+    (
+        SandboxRestored(minutes=1),
+        "Code answers are judged again",
+        "A sandbox is back, 1 minute after it was reported missing.",
+    ),
+    (
+        BankLow(left=2),
+        "The bank runs low",
+        "After today's question the schedule has 2 questions left that it has not asked. Then it repeats the one it "
+        "asked longest ago. Import questions with `/quiz-admin bank import`, or widen the schedule's topics, levels or "
+        "kinds with `/quiz-admin schedule edit`.",
+    ),
+    (
+        NothingToAsk(needs_gpu=False),
+        "No question today",
+        "No question fits this schedule. Nothing was posted, and no streak breaks. Import questions with `/quiz-admin "
+        "bank import`, or widen the schedule's topics, levels or kinds with `/quiz-admin schedule edit`.",
+    ),
+    (
+        NothingToAsk(needs_gpu=True),
+        "No question today",
+        "Every question that fits needs a GPU, and no sandbox has one. Nothing was posted, and no streak breaks. "
+        "Import questions with `/quiz-admin bank import`, or widen the schedule's topics, levels or kinds with "
+        "`/quiz-admin schedule edit`.",
+    ),
+    (
+        SlotMissed(day=date(2026, 3, 2), catch_up_minutes=120),
+        "A question was skipped",
+        "The question of Monday 2 March was due while Dailygrad was not running, and it is now too late to post it. "
+        "This schedule catches up for 120 minutes; `/quiz-admin schedule edit` can extend that. No streak breaks.",
+    ),
+    (
+        CORRECTED,
+        "A question was corrected",
+        "The key of `views`, asked on Monday 2 March, changed, and every answer was judged again: 1 member gained 5 "
+        "points and 2 members lost 3 points.",
+    ),
+    (
+        CORRECTED.model_copy(update={"code": True, "lost": ()}),
+        "A question was corrected",
+        "The cases of `views`, asked on Monday 2 March, changed, and every answer was judged again: 1 member gained 5 "
+        "points.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("fact", "title", "text"), NOTICES)
+def test_a_notice_names_the_problem_the_cause_and_the_fix(fact: NoticeFact, title: str, text: str) -> None:
+    assert notice_words(Notice(fact=fact)) == (title, text)
+    card = notice_card(Notice(fact=fact))
+    assert 0 < len(card.title) <= 150
+    assert 0 < len(card.summary) <= 250
+
+
+def test_every_notice_is_in_the_table() -> None:
+    assert {type(fact) for fact, _, _ in NOTICES} == set(get_args(get_args(NoticeFact)[0]))
