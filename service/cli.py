@@ -1,4 +1,4 @@
-"""Commands of the service and its database: `dailygrad serve`, `work`, `migrate`, `ops`, `regrade`, `bank import` …."""
+"""Commands of the service and its database: `dailygrad serve`, `work`, `migrate`, `regrade`, `bank import` …."""
 
 from __future__ import annotations
 
@@ -34,14 +34,12 @@ from service.errors import Refused
 from service.heartbeat import send_heartbeats
 from service.logs import hide_settings, log_to
 from service.metrics import serve_metrics
-from service.ops import operations
-from service.ops.operations_text import whole_text
 from service.process import CommandFailed, errors, listen, now, out, serve_app, stop_signal
 from service.rounds import regrading
 from service.rounds.sandbox_turns import FairSandbox
 from service.sandboxes import serve_relay
 from service.store import migrations
-from service.wire import BankLog, Generated, ImportChange, ImportView, Operations, Twin
+from service.wire import BankLog, Generated, ImportChange, ImportView, Twin
 
 service_command = typer.Typer()
 
@@ -105,23 +103,6 @@ def migrate() -> None:
     out.print(f"The database is at {migrations.newest()}")
 
 
-@service_command.command()
-def ops(
-    format: Annotated[str, typer.Option(help="text or json.")] = "text",
-) -> None:
-    """Show the state of every workspace: slots from due to posted, queues, the sandbox and recent failures."""
-    if format not in ("text", "json"):
-        raise typer.BadParameter("text or json", param_hint="--format")
-    found = asyncio.run(_in_database(_overview))
-    sys.stdout.write((whole_text(found) if format == "text" else found.model_dump_json(indent=2)) + "\n")
-
-
-async def _overview(service: Service) -> Operations:
-    sandbox = await operations.sandbox_view(service.sandbox)
-    async with service.sessions() as session:
-        return await operations.overview(session, None, sandbox, now())
-
-
 def refuse_other_version(database_url: str) -> None:
     """Raises CommandFailed if the database is at another version, and OperationalError if it cannot be reached."""
     at, newest = migrations.current(database_url), migrations.newest()
@@ -140,7 +121,7 @@ def regrade_again(
     """
     if (answer is None) is not bool(question):
         raise typer.BadParameter("name the number of an answer, or --question ID", param_hint="ANSWER")
-    made = asyncio.run(_in_database(partial(_regrade_again, answer=answer, question=question)))
+    made = asyncio.run(in_database(partial(_regrade_again, answer=answer, question=question)))
     same = sum(one.same for one in made)
     out.print(f"  {same} of {len(made)} verdicts are the same")
     raise SystemExit(regrading.exit_status(made))
@@ -182,7 +163,7 @@ def bank_import(
     if path is not None and not path.exists():
         raise CommandFailed(f"there is no {path}: pass a document or a folder")
     how = cast(Generated, generated)
-    views = asyncio.run(_in_database(lambda service: _bank_import(service, path, dry_run, how)))
+    views = asyncio.run(in_database(lambda service: _bank_import(service, path, dry_run, how)))
     if format == "json":
         sys.stdout.write(json.dumps([view.model_dump(mode="json") for view in views], indent=2) + "\n")
     else:
@@ -211,7 +192,7 @@ def bank_approve(
 ) -> None:
     """Approve generated questions of shared banks that were imported with `--generated hold`."""
     work = partial(moderation.approve, question=question)
-    count = asyncio.run(_in_database(lambda service: _in_transaction(service, work)))
+    count = asyncio.run(in_database(lambda service: _in_transaction(service, work)))
     out.print(f"  {count} approved")
 
 
@@ -219,7 +200,7 @@ def bank_approve(
 def bank_log(name: Annotated[str, typer.Argument(help="Name of a shared bank.")]) -> None:
     """Show the imports into a bank."""
     log = asyncio.run(
-        _in_database(lambda service: _in_transaction(service, partial(import_history.import_log, name=name)))
+        in_database(lambda service: _in_transaction(service, partial(import_history.import_log, name=name)))
     )
     out.print(log_text(log), markup=False, soft_wrap=True)
 
@@ -228,7 +209,7 @@ def bank_log(name: Annotated[str, typer.Argument(help="Name of a shared bank.")]
 def bank_undo(name: Annotated[str, typer.Argument(help="Name of a shared bank.")]) -> None:
     """Undo the latest import into a bank. Run it again to redo the import."""
     undo = partial(import_history.undo_import, name=name, now=now())
-    view = asyncio.run(_in_database(lambda service: _in_transaction(service, undo)))
+    view = asyncio.run(in_database(lambda service: _in_transaction(service, undo)))
     out.print(undone_text(view), markup=False, soft_wrap=True)
 
 
@@ -241,7 +222,7 @@ async def _in_transaction(service: Service, do: Callable[..., Coroutine[Any, Any
         raise CommandFailed(refused.message) from None
 
 
-async def _in_database(do: Callable[[Service], Coroutine[Any, Any, T]]) -> T:
+async def in_database(do: Callable[[Service], Coroutine[Any, Any, T]]) -> T:
     """Runs `do` with a service on the database in DATABASE_URL."""
     settings = read_settings(service_token=SecretStr("not needed for banks"))
     await asyncio.to_thread(refuse_other_version, settings.database_url)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +23,13 @@ from bot.core.dispatcher import Answer
 from bot.core.events import Command, Event, Press, Submit
 from bot.core.markup.html import highlighted
 from bot.core.metrics import ACKNOWLEDGED
+from bot.core.text import operations
 from bot.web.chat import CHANNEL, WORKSPACE, WebChat, is_editor
 from bot.web.editor import LinkedEditor
 from bot.web.render import code_colours, message_html, page
 from bot.web.security import Guarded, Passes, RequestProblem, event_id, text_of, values_of
 from bot.web.store import Message, NameTaken, Person
 from service.client import ServiceRefused, ServiceUnavailable
-from service.ops.operations_text import clock_text, duration_text, queue_text, sandbox_text, state_text
 from service.wire import Operations, Where, Who
 
 # The operations page for admins of the web chat. Read-only.
@@ -63,15 +62,13 @@ class OperationsPage:
 
 
 def shown(found: Operations) -> dict[str, Any]:
-    """What the template takes: what the service told, and how it is put in words."""
+    """Returns the template's variables: the service's facts, and the functions that put them into words."""
+    sandbox = found.sandbox
     return {
         "found": found,
-        "state": state_text,
-        "lasting": duration_text,
-        "sandbox": sandbox_text(found.sandbox),
-        "sandbox_well": found.sandbox is not None and found.sandbox.up and not found.sandbox.trouble,
-        "at": clock_text,
-        "waiting": partial(queue_text, now=found.at),
+        "text": operations,
+        "sandbox": operations.sandbox_text(sandbox),
+        "sandbox_well": sandbox is not None and sandbox.problem is None and not sandbox.trouble,
         "open_troubles": [trouble for trouble in found.troubles if trouble.over_at is None],
         "past_troubles": [trouble for trouble in found.troubles if trouble.over_at is not None],
     }

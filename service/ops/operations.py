@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime, timedelta
+from typing import Literal
 
+from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from sandbox.client import SandboxUnreachable
@@ -17,8 +19,19 @@ from service.store import monitoring, troubles
 from service.store import monitoring as rows
 from service.store.monitoring import LEADER_LOCK, Posting
 from service.store.tables import Channel, Chat, Outbox, Trouble
-from service.wire import ErrorView, Operations, QueueView, SandboxView, ScheduleSpec, SlotState, SlotView, TroubleView
+from service.wire import (
+    ErrorView,
+    Operations,
+    QueueView,
+    SandboxView,
+    ScheduleSpec,
+    SkipReason,
+    SlotState,
+    SlotView,
+    TroubleView,
+)
 
+SKIP_REASON: TypeAdapter[SkipReason | None] = TypeAdapter(SkipReason | None)
 PROMPT = timedelta(minutes=1)
 """Delay up to which a post counts as on time."""
 SLOTS_BACK = timedelta(days=7)
@@ -27,13 +40,6 @@ MOST_SLOTS = 60
 MOST_ERRORS = 30
 PATIENCE_S = 3.0
 """Time limit for a sandbox's health check, seconds."""
-
-_TROUBLES = {
-    "late": "a question is late",
-    "refused": "the channel refuses messages",
-    "sandbox": "code answers wait for a sandbox",
-    "revoked": "the app was removed",
-}
 
 
 async def overview(
@@ -62,11 +68,10 @@ async def sandbox_view(sandbox: FairSandbox | None, patience_s: float = PATIENCE
         async with asyncio.timeout(patience_s):
             health = await sandbox.health()
     except SandboxUnreachable as problem:
-        return SandboxView(up=False, trouble=str(problem))
+        return SandboxView(problem="unreachable", trouble=str(problem))
     except TimeoutError:
-        return SandboxView(up=False, trouble="it does not say how it is")
+        return SandboxView(problem="no response")
     return SandboxView(
-        up=True,
         ready=health.ready,
         running=health.running,
         waiting=health.waiting,
@@ -93,7 +98,8 @@ def slot_view(posting: Posting, now: datetime, everywhere: bool) -> SlotView:
         sent_at=row.sent_at if row else None,
         late_s=max(0.0, late.total_seconds()),
         state=state,
-        said=posting.round.skipped or (row.error if row is not None and row.error else ""),
+        skipped=SKIP_REASON.validate_python(posting.round.skipped),
+        error=(row.error if row is not None else None) or "",
     )
 
 
@@ -110,13 +116,18 @@ def _state(posting: Posting, due_at: datetime, now: datetime) -> tuple[SlotState
 
 async def _queues(session: AsyncSession, workspace_id: int | None) -> tuple[QueueView, ...]:
     waiting = [
-        QueueView(name=f"messages for {queue.name}", count=queue.count, oldest_at=queue.oldest)
+        QueueView(
+            kind="messages",
+            platform=PLATFORM.validate_python(queue.name),
+            count=queue.count,
+            oldest_at=queue.oldest,
+        )
         for queue in await rows.count_undelivered(session, workspace_id)
     ]
     answers = await monitoring.count_waiting_answers(session, workspace_id)
-    judging = QueueView(name="code answers", count=answers.count, oldest_at=answers.oldest)
+    judging = QueueView(kind="answers", count=answers.count, oldest_at=answers.oldest)
     jobs = [
-        QueueView(name=f"jobs {job.status}: {job.task}", count=job.count, oldest_at=job.oldest)
+        QueueView(kind="jobs", task=job.task, status=job.status, count=job.count, oldest_at=job.oldest)
         for job in (await monitoring.count_jobs(session) if workspace_id is None else ())
     ]
     return (*waiting, judging, *jobs)
@@ -129,40 +140,38 @@ async def _errors(
     unjudged = await rows.list_unjudged_verdicts(session, workspace_id, since, MOST_ERRORS)
     jobs = await rows.list_failed_jobs(session, workspace_id, since, MOST_ERRORS)
     found = [
-        *[_failed(row, chat, channel, everywhere) for row, chat, channel in failed],
-        *[_unjudged(row, chat, channel, everywhere) for row, chat, channel in unjudged],
         *[
-            ErrorView(at=job.at or since, what=f"job {job.task}", said=f"given up after {job.attempts} attempts")
+            _message_error("message", row, chat, channel, everywhere).model_copy(
+                update={"name": row.kind, "given_up": row.state == "skipped", "error": row.error or ""}
+            )
+            for row, chat, channel in failed
+        ],
+        *[_message_error("verdict", row, chat, channel, everywhere) for row, chat, channel in unjudged],
+        *[
+            ErrorView(at=job.at or since, kind="job", name=job.task, attempts=job.attempts, given_up=True)
             for job in jobs
         ],
     ]
     return tuple(sorted(found, key=lambda error: error.at, reverse=True)[:MOST_ERRORS])
 
 
-def _failed(row: Outbox, chat: Chat, channel: Channel | None, everywhere: bool) -> ErrorView:
-    fate = "given up" if row.state == "skipped" else "tried again"
-    what = f"{row.kind}, {fate} ({row.attempt} {'attempt' if row.attempt == 1 else 'attempts'})"
-    return ErrorView(at=row.due_at, what=what, where=_where(row, chat, channel, everywhere), said=row.error or "")
-
-
-def _unjudged(row: Outbox, chat: Chat, channel: Channel | None, everywhere: bool) -> ErrorView:
-    said = "the sandbox failed, not the member; it cost them nothing"
-    return ErrorView(at=row.due_at, what="system error", where=_where(row, chat, channel, everywhere), said=said)
-
-
-def _where(row: Outbox, chat: Chat, channel: Channel | None, everywhere: bool) -> str:
-    """Returns where a message goes, without the member of a private one."""
-    place = (
-        "a private message" if row.member_id is not None else (channel.name or channel.external_id if channel else "")
+def _message_error(
+    kind: Literal["message", "verdict"], row: Outbox, chat: Chat, channel: Channel | None, everywhere: bool
+) -> ErrorView:
+    """Returns a failure around a message, without the member of a private one."""
+    private = row.member_id is not None
+    return ErrorView(
+        at=row.due_at,
+        kind=kind,
+        attempts=row.attempt,
+        private=private,
+        channel="" if private or channel is None else channel.name or channel.external_id,
+        platform=PLATFORM.validate_python(chat.platform),
+        workspace=chat.external_id if everywhere else "",
     )
-    return ", ".join(part for part in (place, chat.platform, chat.external_id if everywhere else "") if part)
 
 
 def _trouble(row: Trouble) -> TroubleView:
-    return TroubleView(
-        what=_TROUBLES[row.what],
-        where=str(row.detail.get("channel", row.detail.get("platform", ""))),
-        said=str(row.detail.get("error", "")),
-        since=row.since,
-        over_at=row.over_at,
-    )
+    facts = {name: row.detail.get(name) for name in ("channel", "platform", "problem", "error")}
+    known = {name: value for name, value in facts.items() if value is not None}
+    return TroubleView.model_validate({"kind": row.what, "since": row.since, "over_at": row.over_at, **known})

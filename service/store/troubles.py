@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from sqlalchemy import and_, exists, select, text, update
 from sqlalchemy.dialects.postgresql import insert
@@ -17,8 +17,8 @@ from sqlalchemy.orm import aliased
 
 from service.store.schedules import list_channels
 from service.store.tables import UNSENT, Channel, Chat, Identity, InstallationRow, Outbox, Round, Schedule, Trouble
+from service.wire import TroubleKind
 
-TroubleKind = Literal["late", "refused", "sandbox", "revoked"]
 PRIVATE_CHATS = ("discord", "slack")
 """Platforms where admins can be messaged privately. On the others everybody shares one room."""
 

@@ -64,7 +64,16 @@ from service.wire.notices import (
     SandboxRestored,
     SlotMissed,
 )
-from service.wire.operations import ErrorView, Operations, QueueView, SandboxView, SlotState, SlotView, TroubleView
+from service.wire.operations import (
+    ErrorView,
+    Operations,
+    QueueView,
+    SandboxView,
+    SlotState,
+    SlotView,
+    TroubleKind,
+    TroubleView,
+)
 from service.wire.questions import (
     AnswerInput,
     AnswerKey,
@@ -156,6 +165,7 @@ __all__ = [
     "SlotView",
     "TodayView",
     "TopicCount",
+    "TroubleKind",
     "TroubleView",
     "Twin",
     "Verdict",

@@ -5,9 +5,12 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Literal
 
-from service.wire.base import Model, Platform
+from service.wire.base import Model, Platform, SkipReason
+from service.wire.notices import SandboxProblem
 
 SlotState = Literal["posted", "late", "waiting", "overdue", "skipped"]
+TroubleKind = Literal["late", "refused", "sandbox", "revoked"]
+"""`refused`: a channel takes no messages; `sandbox`: none judges code; `revoked`: the app was removed from a chat."""
 
 
 class SlotView(Model):
@@ -25,14 +28,21 @@ class SlotView(Model):
     late_s: float
     """Delay of the post, seconds so far if it has not been posted."""
     state: SlotState
-    """`late`: posted more than a minute late; `overdue`: not posted yet; `skipped`: never posted, `said` is why."""
-    said: str = ""
+    """`late`: posted more than a minute late; `overdue`: not posted yet; `skipped`: never posted."""
+    skipped: SkipReason | None = None
+    error: str = ""
+    """Error of the last attempt to post it, as the bot reported it."""
 
 
 class QueueView(Model):
     """A queue and its oldest entry."""
 
-    name: str
+    kind: Literal["messages", "answers", "jobs"]
+    platform: Platform | None = None
+    """Platform of the messages."""
+    task: str = ""
+    status: str = ""
+    """Status of the jobs in the job queue."""
     count: int
     oldest_at: datetime | None = None
 
@@ -40,7 +50,8 @@ class QueueView(Model):
 class SandboxView(Model):
     """The state of the sandbox, or of several as one."""
 
-    up: bool
+    problem: SandboxProblem | None = None
+    """Why it judges nothing; None if it answers."""
     ready: int = 0
     running: int = 0
     waiting: int = 0
@@ -48,23 +59,38 @@ class SandboxView(Model):
     isolation: Literal["full", "weaker"] = "full"
     devices: tuple[str, ...] = ()
     trouble: str = ""
+    """What the sandbox, or the connection to it, reports as wrong."""
 
 
 class ErrorView(Model):
-    """A recent failure, with its reason if known."""
+    """A recent failure."""
 
     at: datetime
-    what: str
-    where: str = ""
-    said: str = ""
+    kind: Literal["message", "verdict", "job"]
+    """`verdict`: a code answer could not be judged."""
+    name: str = ""
+    """Kind of the message, or task of the job."""
+    attempts: int = 0
+    given_up: bool = False
+    private: bool = False
+    """Whether it concerns a private message. Whose is not told."""
+    channel: str = ""
+    platform: Platform | None = None
+    workspace: str = ""
+    """External id of the chat, if all workspaces are shown."""
+    error: str = ""
+    """Error as the bot reported it."""
 
 
 class TroubleView(Model):
     """A problem that admins were notified about. `over_at` is set once it is over."""
 
-    what: str
-    where: str = ""
-    said: str = ""
+    kind: TroubleKind
+    channel: str = ""
+    platform: Platform | None = None
+    """Platform that the app was removed from."""
+    problem: SandboxProblem | None = None
+    error: str = ""
     since: datetime
     over_at: datetime | None = None
 

@@ -109,15 +109,15 @@ def _missing(fact: SandboxMissing) -> str:
     wait = "A code answer has" if fact.answers == 1 else f"{fact.answers:,} code answers have"
     return (
         f"{wait} waited for a verdict since {time_words(fact.since, fact.zone)}. "
-        f"{sandbox_problem_words(fact.problem, fact.detail)} Ask the operator to check that "
+        f"{sandbox_problem_words(fact.problem, escape(fact.detail))} Ask the operator to check that "
         "`dailygrad sandbox serve` is running and to read its log. No answer is lost and nobody loses points. "
         "You will be told when judging continues."
     )
 
 
 def sandbox_problem_words(problem: SandboxProblem, detail: str) -> str:
-    """Why no sandbox judges code, as a sentence."""
-    because = f": {stopped(escape(detail))}" if detail else "."
+    """Why no sandbox judges code, as a sentence. `detail` is included as it is."""
+    because = f": {stopped(detail)}" if detail else "."
     match problem:
         case "not connected":
             return "No sandbox is connected."

@@ -36,24 +36,27 @@ def slot(state: str, **more: object) -> SlotView:
     return SlotView.model_validate({**facts, **more})
 
 
-QUIET = Operations(at=NINE, led=True, sandbox=SandboxView(up=True, ready=2, devices=("cpu",)))
+QUIET = Operations(at=NINE, led=True, sandbox=SandboxView(ready=2, devices=("cpu",)))
 BUSY = Operations(
     at=NINE + timedelta(hours=1),
     led=False,
     slots=(
-        slot("overdue", late_s=3600.0, said="Discord is away: 503 Service Unavailable"),
+        slot("overdue", late_s=3600.0, error="Discord is away: 503 Service Unavailable"),
         slot("late", late_s=840.0, taken_at=NINE, sent_at=NINE + timedelta(minutes=14)),
         slot("posted", late_s=2.0, taken_at=NINE, sent_at=NINE + timedelta(seconds=2), channel=NASTY),
         slot("waiting", late_s=3.0),
-        slot("skipped", said="The question could not be posted: Missing Access" + "x" * 90),
+        slot("skipped", skipped="not posted", error="Missing Access" + "x" * 90),
     ),
-    queues=(QueueView(name="messages for discord", count=4, oldest_at=NINE), QueueView(name="code answers", count=0)),
+    queues=(
+        QueueView(kind="messages", platform="discord", count=4, oldest_at=NINE),
+        QueueView(kind="answers", count=0),
+    ),
     sandbox=None,
     troubles=(
-        TroubleView(what="a question is late", where="#ml-quiz", said=NASTY, since=NINE),
-        TroubleView(what="the channel refuses messages", where="#b", since=NINE, over_at=NINE + timedelta(minutes=1)),
+        TroubleView(kind="late", channel="#ml-quiz", error=NASTY, since=NINE),
+        TroubleView(kind="refused", channel="#b", since=NINE, over_at=NINE + timedelta(minutes=1)),
     ),
-    errors=(ErrorView(at=NINE, what="question, tried again (3 attempts)", where="#ml-quiz, discord", said=NASTY),),
+    errors=(ErrorView(at=NINE, kind="message", name="question", attempts=3, channel="#ml-quiz", error=NASTY),),
 )
 
 
@@ -93,7 +96,7 @@ async def test_an_admin_finds_it_from_the_channel(chat: WebChat, desk: Desk, ser
     assert answer.headers["cache-control"] == "no-store"
     assert "script-src 'self'" in answer.headers["content-security-policy"]
     assert [(who.platform, who.workspace, who.admin) for who in service.asked] == [("web", "local", True)]
-    for said in ("A worker leads", "No trouble is known", "2 ready, 0 at work", "None in the last seven days"):
+    for said in ("A worker leads", "No trouble is known", "2 ready, 0 running", "None in the last seven days"):
         assert said in answer.text
 
 
@@ -144,15 +147,15 @@ async def test_everything_that_is_wrong_is_said_in_words_and_nothing_is_markup(
     assert page.count("&lt;script&gt;") == 3
     for said in (
         "No worker leads",
-        "None is connected, so code answers wait.",
+        "No sandbox is connected. Code answers wait.",
         "overdue for 60 min",
         "posted 14 min late",
         "posted on time",
         "on its way",
         "not posted",
-        "messages for discord: 4, the oldest for 60 min",
+        "messages for Discord: 4, the oldest for 60 min",
         "code answers: 0",
-        "question, tried again (3 attempts)",
+        "question: 3 attempts, will be retried",
         ">2026-03-02 10:00:00</time>",
         ">10:14:00</time>",
         "over at",

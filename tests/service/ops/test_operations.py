@@ -86,7 +86,7 @@ async def test_one_that_will_not_come_says_why(road: Road, clock: Clock) -> None
     await road.service.tick()
     skipped = await slot(road)
     assert (skipped.state, skipped.late_s) == ("skipped", 0)
-    assert "was not running" in skipped.said
+    assert (skipped.skipped, skipped.error) == ("missed", "")
 
 
 async def test_what_failed_is_told_with_its_reason_and_not_whose_it_was(
@@ -115,17 +115,14 @@ async def test_what_failed_is_told_with_its_reason_and_not_whose_it_was(
             [clock.now],
         )
     found = await shown(road)
-    told = {(error.what, error.where, error.said) for error in found.errors}
-    assert ("question, given up (1 attempt)", "#daily, web", "Missing Access") in told
-    assert ("job judge_answer", "", "given up after 8 attempts") in told
-    assert (
-        "system error",
-        "a private message, web",
-        "the sandbox failed, not the member; it cost them nothing",
-    ) in told
-    assert [(trouble.what, trouble.where, trouble.over_at) for trouble in found.troubles] == [
-        ("the channel refuses messages", "#daily", None),
-        ("code answers wait for a sandbox", "", None),
+    errors = {(error.kind, error.name, error.given_up, error.attempts, error.error) for error in found.errors}
+    assert ("message", "question", True, 1, "Missing Access") in errors
+    assert ("job", "judge_answer", True, 8, "") in errors
+    (verdict,) = [error for error in found.errors if error.kind == "verdict"]
+    assert (verdict.private, verdict.channel, verdict.platform) == (True, "", "web")
+    assert [(trouble.kind, trouble.channel, trouble.problem, trouble.over_at) for trouble in found.troubles] == [
+        ("refused", "#daily", None, None),
+        ("sandbox", "", "not connected", None),
     ]
     assert "canary" not in found.model_dump_json().lower()
 
@@ -135,11 +132,12 @@ async def test_what_waits_is_counted_with_its_age(road: Road, clock: Clock) -> N
     await road.answer(ref, AnswerInput(code="def double(x):\n    return 2 * x\n"))
     clock.now = NINE + timedelta(days=1)
     await road.service.tick()
-    queues = {queue.name: queue for queue in (await shown(road)).queues}
-    assert queues["messages for web"].count >= 1
-    assert (queues["code answers"].count, queues["code answers"].oldest_at) == (1, NINE)
-    assert "jobs todo: judge_answer" not in queues
-    assert {queue.name: queue for queue in (await everything(road)).queues}["jobs todo: judge_answer"].count == 1
+    queues = {queue.kind: queue for queue in (await shown(road)).queues}
+    assert queues["messages"].platform == "web" and queues["messages"].count >= 1
+    assert (queues["answers"].count, queues["answers"].oldest_at) == (1, NINE)
+    assert "jobs" not in queues
+    jobs = {(queue.task, queue.status): queue.count for queue in (await everything(road)).queues}
+    assert jobs["judge_answer", "todo"] == 1
 
 
 async def test_how_the_sandbox_is(road: Road, tmp_path: Path) -> None:
@@ -147,10 +145,10 @@ async def test_how_the_sandbox_is(road: Road, tmp_path: Path) -> None:
     async with supervisor(tmp_path, {**WELL, "waiting": 3}) as client:
         found = await sandbox_view(FairSandbox(client), patience_s=60)
     assert found is not None
-    assert (found.up, found.ready, found.waiting, found.isolation) == (True, 2, 3, "full")
+    assert (found.problem, found.ready, found.waiting, found.isolation) == (None, 2, 3, "full")
     gone = await sandbox_view(FairSandbox(SandboxClient(tmp_path / "nobody.sock")), patience_s=60)
     assert gone is not None
-    assert not gone.up
+    assert gone.problem == "unreachable"
     assert "no sandbox answers" in gone.trouble
 
 
@@ -171,7 +169,7 @@ async def test_admins_see_their_own_workspace_and_the_operator_all(road: Road, c
     for workspace, channel in (("home", "#daily"), ("other", "#theirs")):
         found = await shown(road, workspace)
         assert [each.channel for each in found.slots] == [channel]
-        assert {queue.name for queue in found.queues} == {"messages for web", "code answers"}
+        assert [(queue.kind, queue.platform) for queue in found.queues] == [("messages", "web"), ("answers", None)]
     found = await everything(road)
     assert {(each.workspace, each.channel) for each in found.slots} == {("home", "#daily"), ("other", "#theirs")}
     assert found.at == NINE.astimezone(UTC)
