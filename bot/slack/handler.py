@@ -127,7 +127,9 @@ class SlackHandler:
             waiting = None
             if route.trigger and may_need_view(incoming):
                 ready, _ = await asyncio.wait({replying}, timeout=_OPEN_TIMEOUT_S)
-                waiting = None if ready else await self._replies.open_view(route, waiting_view())
+                if not ready and (waiting := await self._replies.open_view(route, waiting_view())) is None:
+                    # A trigger opens one view, within three seconds: a second attempt would be refused.
+                    incoming = replace(incoming, route=replace(route, trigger=""))
             reply = await replying
         finally:
             replying.cancel()
