@@ -207,11 +207,6 @@ async def find_questions(
     return [(question, version) for question, version in rows]
 
 
-async def find_version(session: AsyncSession, version_id: int) -> QuestionVersion | None:
-    """Returns a question version by its row id."""
-    return await session.get(QuestionVersion, version_id)
-
-
 async def retire(session: AsyncSession, workspace_id: int, question_id: int, now: datetime) -> None:
     """Retires a question in this workspace. Does nothing if it is already retired."""
     row = insert(Retirement).values(workspace_id=workspace_id, question_id=question_id, at=now)

@@ -46,8 +46,7 @@ async def bring(
 
 async def asked_ids(stage: Stage, workspace_id: int) -> set[str]:
     found = await banks.list_candidates(stage.session, workspace_id=workspace_id, schedule_id=None)
-    rows = [await banks.find_version(stage.session, int(one.id)) for one in found]
-    return {str(row.body["id"]) for row in rows if row}
+    return {(await get_version(stage.session, int(one.id))).question.id for one in found}
 
 
 def made_of(ids: set[str]) -> set[str]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from service.errors import NotFound, NotPossible
 from service.rounds import practice
-from service.store import banks, cards
+from service.store import cards, questions
 from service.store.members import Caller
 from tests.service.staging import Stage, question
 
@@ -20,9 +20,7 @@ async def next_id(stage: Stage, caller: Caller, topic: str = "", level: str = ""
     found = await practice.pick_next(stage.session, caller, stage.now, topic, level, kind)
     if found is None:
         return None
-    version = await banks.find_version(stage.session, found[0])
-    assert version is not None
-    return str(version.body["id"])
+    return (await questions.get_version(stage.session, found[0])).question.id
 
 
 async def reviewed(stage: Stage, caller: Caller, key: str, credit: float) -> timedelta:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from service.domain.choosing import Candidate, PastRound
-from service.store import banks
+from service.store import banks, questions
 from tests.service.staging import Stage, question
 
 DAY, LATER = date(2026, 3, 2), date(2026, 3, 3)
@@ -16,9 +16,8 @@ async def candidates(stage: Stage, workspace_id: int, schedule_id: int | None = 
     found = await banks.list_candidates(stage.session, workspace_id=workspace_id, schedule_id=schedule_id)
     names = {}
     for candidate in found:
-        version = await banks.find_version(stage.session, int(candidate.id))
-        assert version is not None
-        names[version.body["id"]] = candidate
+        version = await questions.get_version(stage.session, int(candidate.id))
+        names[version.question.id] = candidate
     return names
 
 
