@@ -1,1 +1,1 @@
-"""The chat side: what people do becomes service calls, what the service says becomes cards."""
+"""The bots: convert what people do in a chat to service calls, and results to cards."""

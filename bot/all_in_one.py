@@ -1,6 +1,6 @@
-"""`dailygrad run`: database, service, scheduler, sandbox and one chat in a single process, on embedded defaults.
+"""`dailygrad run`: runs database, service, scheduler, sandbox and one chat on this machine with default settings.
 
-The composition root of that process, and so one of the few modules that import from every package.
+The composition root of that process, so it may import from every package.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import contextlib
 import os
 import secrets
 import tempfile
-import time as clockwork
 from collections.abc import Coroutine
 from datetime import time
 from enum import StrEnum
 from pathlib import Path
+from time import monotonic
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 class Chat(StrEnum):
-    """Where `dailygrad run` chats."""
+    """The chat that `dailygrad run` starts."""
 
     web = "web"
     console = "console"
@@ -70,17 +70,17 @@ def run_everything(
         links = load_settings(LinkSettings)
         hide_settings(links)
         log_to(data / "dailygrad.log", links.log_level)
-        asyncio.run(everything(data.resolve(), bank, chat, port, links))
+        asyncio.run(run_with_chat(data.resolve(), bank, chat, port, links))
 
 
-async def everything(data: Path, bank: Path | None, chat: Chat, port: int, links: LinkSettings) -> None:
-    """Start, serve until asked to stop, and stop in the reverse order."""
+async def run_with_chat(data: Path, bank: Path | None, chat: Chat, port: int, links: LinkSettings) -> None:
+    """Starts everything, serves until asked to stop, and stops in reverse order."""
     stop = stop_signal()
-    # What its settings lack is said before anything is started.
-    elsewhere = bot_of(chat.value) if chat in (Chat.discord, Chat.slack) else None
-    started = clockwork.monotonic()
+    # Report missing settings before anything starts.
+    run_bot = bot_of(chat.value) if chat in (Chat.discord, Chat.slack) else None
+    started = monotonic()
     async with contextlib.AsyncExitStack() as stack:
-        # The sandbox needs some seconds to import torch; everything else starts meanwhile.
+        # The sandbox takes seconds to import torch, so start it first and do not wait.
         sandbox = sandboxes.start(short_directory(data / "sandbox"))
         stack.callback(sandbox.stop)
         settings = await local_settings(data, sandbox.socket, stack)
@@ -92,26 +92,26 @@ async def everything(data: Path, bank: Path | None, chat: Chat, port: int, links
         await stack.enter_async_context(page)
         await import_bank(service, bank)
         client = await stack.enter_async_context(ServiceClient.inside(service.api, settings.tokens))
-        if elsewhere is None:
+        if run_bot is None:
             await first_schedule(client, chat, shipped=bank is None)
-        tell_about_sandbox = asyncio.create_task(say_isolation(sandbox.client))
-        stack.callback(tell_about_sandbox.cancel)
+        isolation_report = asyncio.create_task(print_isolation(sandbox.client))
+        stack.callback(isolation_report.cancel)
         if chat is Chat.web:
             listener = stack.enter_context(listen("127.0.0.1", port))
             address = await stack.enter_async_context(serve_web_chat(data, client, listener, links))
-        elif elsewhere is not None:
+        elif run_bot is not None:
             address = f"on {chat.value.capitalize()}; /quiz-admin setup in a channel makes the first schedule"
             if links.links is not None:
                 listener = stack.enter_context(listen("127.0.0.1", port, tries=1))
                 await stack.enter_async_context(serve_web_editor(client, listener, links))
         else:
             address = "chat below, /as NAME switches the member, /quit leaves"
-        seconds = clockwork.monotonic() - started
+        seconds = monotonic() - started
         out.print(f"\nDailygrad is ready after {seconds:.1f} s: [bold]{address}[/bold]   (Ctrl-C stops it)\n")
         if chat is Chat.console:
             await run_until(stop, run_terminal_chat(data, client))
-        elif elsewhere is not None:
-            await elsewhere(client, stop, links.links, data)
+        elif run_bot is not None:
+            await run_bot(client, stop, links.links, data)
         else:
             await stop.wait()
         out.print("Stopping…")
@@ -119,18 +119,18 @@ async def everything(data: Path, bank: Path | None, chat: Chat, port: int, links
 
 
 async def local_settings(data: Path, sandbox: Path, stack: contextlib.AsyncExitStack) -> Settings:
-    """Settings of the all-in-one: the server DATABASE_URL names, or a PostgreSQL of our own."""
+    """Returns the settings, with the database in DATABASE_URL or an embedded PostgreSQL."""
     url = os.environ.get("DATABASE_URL")
     if not url:
         postgres = await step("PostgreSQL started", asyncio.to_thread(start_postgres, data / "postgres"))
         stack.push_async_callback(asyncio.to_thread, postgres.stop)
         url = postgres.url
-    # The service is called inside this process, so its token need not outlive it.
+    # The service is called within this process only, so a new token at each start will do.
     return read_settings(database_url=url, service_token=SecretStr(secrets.token_urlsafe(32)), sandbox_socket=sandbox)
 
 
 async def import_bank(service: Service, bank: Path | None) -> None:
-    """Bring in the bank, saying what was found; a document with an error stays out."""
+    """Imports the bank and prints the results. Documents with errors are not imported."""
     views = await step("Bank read", import_path(service.sessions, bank, now(), options=ImportOptions("use")))
     for view in views:
         out.print(import_text(view, dry_run=False), markup=False, soft_wrap=True)
@@ -139,9 +139,9 @@ async def import_bank(service: Service, bank: Path | None) -> None:
 
 
 async def first_schedule(client: ServiceClient, chat: Chat, *, shipped: bool) -> None:
-    """The first start posts a question at once, and from then on one a day at the same local time.
+    """Adds a schedule on the first start and posts its first question; later ones come daily at the same local time.
 
-    Of the shipped bank it asks what takes a minute: its code is practiced on purpose, `/quiz practice kind:code`.
+    From the shipped bank it asks short questions only; its code questions are for `/quiz practice kind:code`.
     """
     operator = Who(platform=chat.value, workspace="local", member="operator", name="Dailygrad", admin=True)
     if await client.schedule_list(operator):
@@ -153,7 +153,7 @@ async def first_schedule(client: ServiceClient, chat: Chat, *, shipped: bool) ->
         zone=zone_name(str(tzlocal.get_localzone())),
         kinds=("choice", "value", "output") if shipped else (),
         open_minutes=8 * 60,
-        catch_up_minutes=24 * 60,  # on a laptop the question comes whenever it is switched on
+        catch_up_minutes=24 * 60,  # a laptop may be off at the scheduled time
     )
     where = Where(channel="daily", name="daily")
     schedule = await client.schedule_add(operator, "local:first-schedule", where, spec)
@@ -161,28 +161,28 @@ async def first_schedule(client: ServiceClient, chat: Chat, *, shipped: bool) ->
 
 
 def zone_name(zone: str) -> str:
-    """A zone of this machine as a schedule names it: UTC bears many names, and other bare ones are no places."""
+    """Returns a time zone as schedules accept it: all names of UTC, and names without a region, become UTC."""
     return zone if "/" in zone and not zone.endswith("/UTC") else "UTC"
 
 
-def short_directory(wished: Path) -> Path:
-    """`wished`, or where a unix socket's name in it would be too long for the system, a folder of our own elsewhere."""
-    if len(str(wished)) < 80:
-        return wished
+def short_directory(directory: Path) -> Path:
+    """Returns the directory, or a temporary one if the path is too long for a Unix socket."""
+    if len(str(directory)) < 80:
+        return directory
     return Path(tempfile.mkdtemp(prefix="dailygrad-"))
 
 
-async def step(said: str, doing: Coroutine[Any, Any, T]) -> T:
-    """Await one step of the start and say how long it took."""
-    started = clockwork.monotonic()
-    with errors.status(f"{said}…") if errors.is_terminal else contextlib.nullcontext():
-        result = await doing
-    out.print(f"  {said} ({clockwork.monotonic() - started:.1f} s)")
+async def step(title: str, task: Coroutine[Any, Any, T]) -> T:
+    """Awaits a step of the start and prints how long it took."""
+    started = monotonic()
+    with errors.status(f"{title}…") if errors.is_terminal else contextlib.nullcontext():
+        result = await task
+    out.print(f"  {title} ({monotonic() - started:.1f} s)")
     return result
 
 
-async def say_isolation(sandbox: SandboxClient) -> None:
-    """Say when code answers can be run, and how well they are confined."""
+async def print_isolation(sandbox: SandboxClient) -> None:
+    """Prints when the sandbox is ready, and its isolation."""
     try:
         health = await sandbox.until_ready()
         out.print(f"  Sandbox ready: torch {health.versions.get('torch', '?')}, {health.isolation} isolation")

@@ -57,7 +57,7 @@ async def serve_web_editor(
     if settings.links is None:
         raise CommandFailed("links are not configured: set DAILYGRAD_LINK_URL and DAILYGRAD_LINK_SECRET")
     linked = web_chat.LinkedEditor(settings.links, client, Quiz(client).handle, now)
-    app = web_chat.build_linked(linked, (*hosts, *hosts_of(settings.link_url)))
+    app = web_chat.build_editor(linked, (*hosts, *hosts_of(settings.link_url)))
     async with serve_app(app, listener, lambda: None):
         yield _address(listener)
 
@@ -349,4 +349,4 @@ async def _chat(chat: str) -> AsyncIterator[CheckResult]:
     except CommandFailed as refused:
         found = [CheckResult(False, str(refused))]
     for one in found:
-        yield CheckResult(one.good, f"{chat}: {one.said}", one.cure)
+        yield CheckResult(one.good, f"{chat}: {one.text}", one.cure)

@@ -115,12 +115,12 @@ def load_settings(kind: type[S]) -> S:
         return kind()
     except ValidationError as wrong:
         first = wrong.errors(include_url=False, include_input=False, include_context=False)[0]
-        said = first["msg"].removeprefix("Value error, ")
+        problem = first["msg"].removeprefix("Value error, ")
         if first["type"] == "value_error":
-            raise CommandFailed(said) from None
+            raise CommandFailed(problem) from None
         prefix = str(kind.model_config.get("env_prefix", ""))
         place = str(first["loc"][0]) if first["loc"] else ""
         name = place if place.isupper() else f"{prefix}{place}".upper()
-        raise CommandFailed(f"{name}: {said[:1].lower()}{said[1:]}") from None
+        raise CommandFailed(f"{name}: {problem[:1].lower()}{problem[1:]}") from None
     except ValueError as unreadable:  # a file that a variable names
         raise CommandFailed(str(unreadable)) from None

@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 TOKEN = "a-token-only-the-tests-know"
 MONDAY = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
-"""When a test begins, unless it says otherwise: a Monday without a change of clocks near."""
+"""Start time of tests: a Monday without a DST change nearby."""
 
 PLAIN = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
 
 MakeWho: TypeAlias = "Callable[..., Who]"
 MakeDatabase = Callable[[], str]
 
-# The default renderer draws every frame of a traceback with its variables, which blocks the doubles for seconds.
+# The default renderer formats the variables of every stack frame, which blocks the doubles for seconds.
 structlog.configure(processors=[*structlog.get_config()["processors"][:-1], PLAIN])
 
 
 LONG_FOLDERS = ("chaos", "flows", "faults", "sandbox", "bot/slack", "bot/discord", "service")
-"""Where two workers begin, so that neither ends with a long file while the other has nothing left to do."""
+"""Folders that run first, so that the workers do not end with one long file."""
 
 _HERE = Path(__file__).parent
 
@@ -57,7 +57,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @dataclass
 class Clock:
-    """A clock that stands still until it is moved."""
+    """A clock that stands still until it is advanced."""
 
     now: datetime = MONDAY
 
@@ -65,14 +65,14 @@ class Clock:
         return self.now
 
     def advance(self, **delta: float) -> datetime:
-        """Move on by so many `days`, `hours`, `minutes`, `seconds`; returns the new instant."""
+        """Advances by `days`, `hours`, `minutes` and `seconds`; returns the new time."""
         self.now += timedelta(**delta)
         return self.now
 
 
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
-    """A server on which databases may be made."""
+    """URL of a server on which databases can be created."""
     from tests.databases import server_running
 
     with server_running() as url:
@@ -91,7 +91,7 @@ def databases(postgres_url: str) -> Iterator[Databases]:
 
 @pytest.fixture
 def new_database(databases: Databases) -> Iterator[MakeDatabase]:
-    """Makes empty databases, not migrated, that are dropped after the test."""
+    """Creates empty databases without a schema, which are dropped after the test."""
     made: list[str] = []
 
     def make() -> str:
@@ -105,7 +105,7 @@ def new_database(databases: Databases) -> Iterator[MakeDatabase]:
 
 @pytest.fixture
 def database_url(databases: Databases) -> Iterator[str]:
-    """A database that is migrated and empty, and that no other test uses meanwhile."""
+    """URL of a migrated, empty database that no other test uses meanwhile."""
     name = databases.lend()
     yield databases.url(name)
     databases.take_back(name)
@@ -142,7 +142,7 @@ async def client(service: Service) -> AsyncIterator[ServiceClient]:
 
 @pytest.fixture
 def who() -> MakeWho:
-    """Makes members: `who("Ada")`, `who("Boss", admin=True)`, `who("Eve", workspace="other")`."""
+    """Creates members: `who("Ada")`, `who("Boss", admin=True)`, `who("Eve", workspace="other")`."""
 
     from service.wire import Who
 
@@ -161,7 +161,7 @@ def where() -> Where:
 
 @pytest.fixture(scope="session")
 def started_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedSandbox]:
-    """One sandbox for all tests: a child serves one run and dies with it, so nothing passes from test to test."""
+    """One sandbox for all tests. Each child serves one run and then ends, so tests do not affect one another."""
     from sandbox import embedded
 
     started = embedded.start(tmp_path_factory.mktemp("sandbox"))

@@ -1,4 +1,4 @@
-"""Databases for the tests: a PostgreSQL for the run, and migrated databases that are wiped and used again."""
+"""Databases for tests: a PostgreSQL for the run, and migrated databases that are wiped and reused."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _CATALOGS = (
     ("pg_trigger", "oid"),
     ("pg_type", "oid"),
 )
-"""Where a change of the schema leaves a new row version, and the column with the object's number."""
+"""Catalogs in which a schema change leaves a new row version, with the column of the object's id."""
 
 _FIRST_OBJECT = 16384
-"""Lower numbers belong to PostgreSQL itself."""
+"""Lower ids belong to PostgreSQL itself."""
 
 _TERMINATE = (
     "select pg_terminate_backend(pid, 5000) from pg_stat_activity "
@@ -48,7 +48,7 @@ _RESTART_SEQUENCES = (
 
 @contextmanager
 def server_running() -> Iterator[str]:
-    """A PostgreSQL for the length of the block, and its URL: the server of DATABASE_URL, or an embedded one."""
+    """Yields the URL of a PostgreSQL: the server in DATABASE_URL, or an embedded one."""
     if url := environ.get("DATABASE_URL"):
         yield libpq_url(url)
         return
@@ -58,7 +58,7 @@ def server_running() -> Iterator[str]:
         try:
             url = libpq_url(server.url)
             with connected(url) as connection:
-                # Nothing outlives the run, so nothing needs to reach the disk.
+                # Nothing outlives the run, so nothing needs to be flushed to disk.
                 for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off"):
                     connection.execute(f"alter system set {setting}".encode())
                 connection.execute("alter system set file_copy_method = clone")
@@ -70,7 +70,7 @@ def server_running() -> Iterator[str]:
 
 @contextmanager
 def connected(url: str) -> Iterator[psycopg.Connection]:
-    """A connection that commits every statement."""
+    """Returns an autocommit connection."""
     with psycopg.connect(url, autocommit=True) as connection:
         yield connection
 
@@ -96,10 +96,10 @@ async def tables_locked(url: str, *tables: str) -> AsyncIterator[None]:
 
 
 class Databases:
-    """Makes databases on one server. `lend` and `take_back` recycle migrated ones.
+    """Creates databases on a server. `lend` and `take_back` recycle migrated ones.
 
-    A recycled database is wiped: connections are ended, rows deleted, sequences restarted. It is dropped instead when
-    its schema changed meanwhile.
+    A recycled database is wiped: its connections are closed, its rows deleted and its sequences restarted. If its
+    schema has changed, it is dropped instead.
     """
 
     def __init__(self, server_url: str) -> None:
@@ -113,17 +113,17 @@ class Databases:
         self._kept: list[bytes] = []
 
     def url(self, name: str) -> str:
-        """The URL of a database."""
+        """Returns the URL of a database."""
         return make_url(self._server_url).set(database=name).render_as_string(hide_password=False)
 
     def make(self, template: str = "template0") -> str:
-        """Makes a database, empty by default, and returns its name."""
+        """Creates a database, empty by default, and returns its name."""
         name = f"dailygrad_test_{getpid()}_{next(self._numbers)}"
         self._create(name, template)
         return name
 
     def drop(self, name: str) -> None:
-        """Drops a database, ending its connections."""
+        """Drops a database and closes its connections."""
         with connected(self._server_url) as connection:
             connection.execute(SQL("drop database if exists {} with (force)").format(Identifier(name)))
 
@@ -134,11 +134,11 @@ class Databases:
         return self._idle.pop() if self._idle else self.make(self._template)
 
     def take_back(self, name: str) -> None:
-        """Wipes a lent database for the next test, or drops it when it cannot be as it was."""
+        """Wipes a lent database for the next test, or drops it if that is not possible."""
         try:
             wiped = self._wiped(name)
         except psycopg.OperationalError:
-            # A test that failed can leave a database that lets nobody in.
+            # A failed test can leave a database that refuses connections.
             wiped = False
         if wiped:
             self._idle.append(name)
@@ -146,13 +146,13 @@ class Databases:
             self.drop(name)
 
     def close(self) -> None:
-        """Drops what is left."""
+        """Drops the remaining databases."""
         for name in [*self._idle, self._template] if self._template_made else ():
             self.drop(name)
 
     def _create(self, name: str, template: str) -> None:
         with connected(self._server_url) as connection:
-            # Copying files costs half of what writing every page to the log does.
+            # Copying files takes half the time of writing every page to the WAL.
             made = SQL("create database {} template {} strategy file_copy")
             connection.execute(made.format(Identifier(name), Identifier(template)))
 
@@ -175,7 +175,7 @@ class Databases:
             self._wipe.clear()
 
     def _state(self, connection: psycopg.Connection) -> str:
-        """The versions of all parts of the schema, and the rows that migrating put there."""
+        """Returns the versions of the schema's objects, and the rows inserted by migrations."""
         versions = " union all ".join(
             f"select concat_ws(' ', '{catalog}', {number}, ctid, xmin) from {catalog} where {number} >= {_FIRST_OBJECT}"
             for catalog, number in _CATALOGS
@@ -195,7 +195,7 @@ class Databases:
             connection.execute(_TERMINATE)
             if self._state(connection) != self._schema:
                 return False
-            # Tables that refuse changes refuse them by triggers, which a replica does not run.
+            # Append-only tables have triggers, which are not fired on a replica.
             connection.execute(b"set session_replication_role = replica;" + b";".join(self._wipe))
             connection.execute(_RESTART_SEQUENCES)
         return True

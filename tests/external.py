@@ -1,9 +1,9 @@
-"""Finds the files that lie beside the repository: the chat platforms' own schemas and five real question documents.
+"""Finds files outside the repository: the chat platforms' own schemas and five real question documents.
 
-This is the only module that names their folder. Nothing depends on it: the doubles carry their own tables of the
-platforms' rules, and the fixtures hold documents of every dialect. Where the files are present they are a second,
-independent check; elsewhere the tests marked `external` are skipped. The environment variable DAILYGRAD_EXTERNAL
-names another folder; set but empty, it hides the files.
+No other module names their folder. Nothing depends on them: the doubles have their own tables of the platforms' rules,
+and the fixtures contain documents of every dialect. Where the files are present they are a second, independent check;
+elsewhere the tests marked `external` are skipped. The environment variable DAILYGRAD_EXTERNAL names another folder; set
+but empty, it hides the files.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Test = TypeVar("Test", bound=Callable[..., object])
 
 
 class Needs:
-    """Decorator for tests that read external files; its `marks` serve for a parameter."""
+    """Marks tests that read external files. `marks` can be used for a parameter."""
 
     def __init__(self, what: str, *paths: Path) -> None:
         self.present = all(path.exists() for path in paths)
@@ -38,7 +38,7 @@ class Needs:
         self.marks = [pytest.mark.external, pytest.mark.skipif(not self.present, reason=self.reason)]
 
     def or_skip_module(self) -> list[pytest.MarkDecorator]:
-        """Returns the marks for a module all of whose tests need the files; without them the module is skipped."""
+        """Returns the marks for a module whose tests all need the files; skips the module without them."""
         if not self.present:
             pytest.skip(self.reason, allow_module_level=True)
         return self.marks

@@ -1,7 +1,7 @@
-"""Starts processes of ours by forking an interpreter that has imported their modules already.
+"""Starts our processes by forking an interpreter that has already imported their modules.
 
-Importing them takes seconds of CPU in every process, a fork takes milliseconds. The rest is as in a process of its own:
-environment, working directory, streams, signals, exit status. Tests of the start itself use `subprocess.Popen`.
+Importing takes each process seconds of CPU, a fork takes milliseconds. Otherwise it is like any process: environment,
+working directory, streams, signals, exit status. Tests of the start itself use `subprocess.Popen`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MODULES = (
     "bot.web.app",
     "uvicorn",
 )
-"""Imported before the first fork, with what they import."""
+"""Modules imported before the first fork."""
 
 _CLONE = 56 if platform.machine() == "x86_64" else 220
 _CLONE_PARENT = 0x8000
@@ -80,7 +80,7 @@ def run(
 
 
 class _Server:
-    """The warm interpreter, seen from the process that asks it to fork."""
+    """The warm interpreter, as seen from the process that asks it to fork."""
 
     def __init__(self) -> None:
         self._asking, served = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -88,7 +88,7 @@ class _Server:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", f"from tests.forked import serve; serve({served.fileno()})"],
                 cwd=ROOT,
-                # Threads do not survive a fork, so NumPy must not have made any.
+                # Threads do not survive a fork, so NumPy must not have started any.
                 env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
                 pass_fds=[served.fileno()],
                 stdin=subprocess.DEVNULL,
@@ -109,7 +109,7 @@ class _Server:
 
 
 _inherited: Any = signal.default_int_handler
-"""The handler of SIGINT that this process started with."""
+"""This process's original SIGINT handler."""
 
 
 @cache
@@ -119,8 +119,8 @@ def _server() -> _Server:
 
 def serve(number: int) -> None:
     """Forks on request until the socket with this file descriptor is closed by the other side."""
-    # Ctrl-C is for the process that asks, which closes the socket when it ends. A fork gets the inherited handler back:
-    # a command started in the background ignores the signal, and so does what it starts.
+    # Ctrl-C is handled by the parent, which closes the socket when it ends. A fork gets the original handler back: a
+    # background command ignores the signal, and so do its children.
     global _inherited
     _inherited = signal.signal(signal.SIGINT, signal.SIG_IGN)
     for module in MODULES:

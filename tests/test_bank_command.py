@@ -1,4 +1,4 @@
-"""`dailygrad bank prove` and `dailygrad bank explain` as they are typed."""
+"""`dailygrad bank prove` and `dailygrad bank explain` as typed."""
 
 from __future__ import annotations
 

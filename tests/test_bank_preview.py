@@ -1,4 +1,4 @@
-"""`dailygrad bank preview` as a process: texts, data and the page, of a question and of a family."""
+"""`dailygrad bank preview` as a process: text, data and page, for a question and for a family."""
 
 from __future__ import annotations
 

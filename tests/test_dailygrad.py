@@ -1,4 +1,4 @@
-"""The command table: `--help` imports no part of the product, and the table names every command there is."""
+"""The command table: `--help` imports no part of the product, and the table has every command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A forked process is what a started one is, so that tests may fork what an operator starts."""
+"""A forked process behaves like a started one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The tests pass in a plain clone, with nothing beside the repository.
+"""The tests pass in a plain clone, without the files that `tests/external.py` finds.
 
-`tests/external.py` alone knows of the files beside it. The tests that read them, and the doubles that could depend on
-them, are run here with the files hidden.
+Tests that read those files, and the doubles that could depend on them, are run here with the files hidden.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ CHECKED_ALWAYS = (
     "tests/doubles/test_discord_double.py::test_a_forbidden_channel_and_a_body_against_the_rules_are_refused",
     "tests/bot/slack/test_parts.py",
 )
-"""Tests of the platforms' rules. They must pass by what the repository holds."""
+"""Tests of the platforms' rules, which must pass with the repository alone."""
 
 
 def modules() -> list[Path]:
@@ -33,7 +32,7 @@ def modules() -> list[Path]:
 
 
 def run(*arguments: str) -> dict[str, int]:
-    """Runs pytest with the files hidden; returns how many tests passed, were skipped and so on."""
+    """Runs pytest with the files hidden; returns the counts of passed, skipped and other tests."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
     done = subprocess.run(
         command, cwd=ROOT, env={**os.environ, VARIABLE: ""}, capture_output=True, text=True, timeout=120, check=False

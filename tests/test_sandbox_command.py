@@ -1,4 +1,4 @@
-"""`dailygrad sandbox run` as it is typed: streams apart, a last line of what it took, the exit status, JSON."""
+"""`dailygrad sandbox run` as typed: separate streams, a last line with resource use, the exit status, and JSON."""
 
 from __future__ import annotations
 

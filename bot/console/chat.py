@@ -1,4 +1,4 @@
-"""The terminal chat: lines typed become events, replies are shown. The quiz itself is in `core`."""
+"""Runs the terminal chat: converts typed lines to events and shows the replies."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from bot.core.quiz import Quiz
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Where, Who
 
-# The console as a platform.
+# The console as a platform
 
-# How many cards back a typed letter or number is looked for.
-_REACH = 8
+# Number of recent cards whose buttons can be chosen by a typed letter or number.
+_CARDS_KEPT = 8
 
 
 class ConsolePlatform:
-    """Shows cards through `write` and knows the choices still on the screen."""
+    """Shows cards through `write`, and remembers the buttons of recent ones."""
 
     def __init__(self, store: ConsoleStore, write: Callable[[str], None], width: int = 80) -> None:
         self._store = store
@@ -44,8 +44,8 @@ class ConsolePlatform:
         return "console"
 
     async def post(self, target: Target, card: Card, key: str) -> str:
-        """Show the card; to a member, marked as theirs alone."""
-        # Kept first: shown twice would be worse than not shown, and nothing can fail between the two but the terminal.
+        """Shows a card; one for a member only is marked as private."""
+        # Record it first: showing it twice would be worse than not at all, and only the terminal can fail in between.
         ref = self._store.keep(key, card.summary)
         self.show(card, target.member, thread=target.reply_to is not None)
         return ref
@@ -54,35 +54,35 @@ class ConsolePlatform:
         return self._store.find(key)
 
     def show(self, card: Card, member: str | None, *, thread: bool = False) -> None:
-        """Write a card and remember its choices."""
+        """Shows a card and remembers its buttons."""
         private = f"only you, {self.names.get(member, member)}" if member else ""
         self.say(private or ("#daily, in the thread" if thread else "#daily"), card_text(card, self._width))
         keys = button_keys(card.buttons)
         self._choices.append((member, {key: button.action for key, button in zip(keys, card.buttons, strict=True)}))
-        del self._choices[:-_REACH]
+        del self._choices[:-_CARDS_KEPT]
 
     def say(self, place: str, text: str) -> None:
-        """Write a text under the name of where it stands."""
+        """Writes a text under a line that names its place."""
         self._write(f"── ({place}) ──\n{text}\n\n")
 
     def choice(self, member: str, typed: str) -> str | None:
-        """The action of what `member` typed, on the newest card they see that offers it."""
+        """Returns the action of a typed button, from the newest card visible to the member that has it."""
         for owner, offered in reversed(self._choices):
             if owner in (None, member) and typed.upper() in offered:
                 return offered[typed.upper()]
         return None
 
 
-# Terminal input and output; works with pipes too.
+# Terminal input and output; pipes work too
 
 
 async def stdin_lines() -> AsyncIterator[str]:
-    """Lines typed, without their ends, until the input ends."""
+    """Yields input lines without line breaks until the input ends."""
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[str | None] = asyncio.Queue()
 
     def give(line: str | None) -> None:
-        # The loop may have closed while the thread waited for a line; then nobody wants it.
+        # The loop may have closed while the thread waited for input.
         if not loop.is_closed():
             loop.call_soon_threadsafe(queue.put_nowait, line)
 
@@ -91,28 +91,28 @@ async def stdin_lines() -> AsyncIterator[str]:
             give(line.rstrip("\r\n"))
         give(None)
 
-    # A daemon, as a blocking read cannot be interrupted and must not keep the process alive.
+    # A daemon thread: a blocking read cannot be interrupted, and must not keep the process alive.
     threading.Thread(target=read, name="stdin", daemon=True).start()
     while (line := await queue.get()) is not None:
         yield line
 
 
 def stdout_write(text: str) -> None:
-    """Write at once, so that a pipe sees it too."""
+    """Writes and flushes, so that pipes see it at once."""
     sys.stdout.write(text)
     sys.stdout.flush()
 
 
-# Forms, filled in line by line.
+# Forms, filled in line by line
 
 
-class NotThat(Exception):
-    """The line does not answer the field; the message says what would."""
+class InvalidInput(Exception):
+    """A line that is invalid for its field. The message says what is accepted."""
 
 
 @dataclass
-class Filling:
-    """One form on its way. `drafts` are values typed into the same form before."""
+class FormSession:
+    """A form being filled in. `drafts` are values typed earlier into the same form."""
 
     form: Form
     drafts: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -121,18 +121,18 @@ class Filling:
 
     @property
     def current(self) -> TextField | PickField | None:
-        """The field that is asked now; None when all are filled."""
+        """The field to fill in next; None if all are filled."""
         return next((self._drafted(one) for one in self.form.fields if one.name not in self.values), None)
 
     @property
     def draft(self) -> dict[str, tuple[str, ...]]:
-        """All that was typed so far, lines without their dot included, over what was typed before."""
+        """All values typed so far: drafts, filled fields, and the lines of the current field."""
         current = self.current
         begun = {current.name: ("\n".join(self._lines),)} if current and any(map(str.strip, self._lines)) else {}
         return {**self.drafts, **self.values, **begun}
 
     def question(self, width: int) -> str:
-        """What to ask next."""
+        """Returns the prompt for the current field, or for submitting."""
         current = self.current
         if current is not None:
             return field_text(current, width)
@@ -140,10 +140,10 @@ class Filling:
         return "   ".join([*offers, "[0] Cancel"])
 
     def take(self, line: str) -> str | None:
-        """Take a typed line; the action to submit once all is there. Raises NotThat."""
+        """Accepts a typed line; returns the action to submit once the form is complete. Raises InvalidInput."""
         current = self.current
         if current is None:
-            return self._chosen(line.strip())
+            return self._chosen_action(line.strip())
         match current:
             case PickField():
                 self.values[current.name] = _picked(current, line)
@@ -162,9 +162,9 @@ class Filling:
 
     def _set(self, current: TextField, text: str) -> None:
         if current.required and not text.strip():
-            raise NotThat("Something has to be typed here; `/cancel` leaves the form.")
+            raise InvalidInput("Something has to be typed here; `/cancel` leaves the form.")
         if len(text) > current.max_length:
-            raise NotThat(f"That is {len(text):,} characters; at most {current.max_length:,} fit.")
+            raise InvalidInput(f"That is {len(text):,} characters; at most {current.max_length:,} fit.")
         self.values[current.name] = (text,)
 
     def _drafted(self, one: TextField | PickField) -> TextField | PickField:
@@ -175,11 +175,11 @@ class Filling:
             return PickField(one.name, one.label, one.options, draft, one.several)
         return TextField(one.name, one.label, draft[0], one.hint, one.lines, one.code, one.max_length, one.required)
 
-    def _chosen(self, line: str) -> str:
+    def _chosen_action(self, line: str) -> str:
         actions = [self.form.action, *(button.action for button in self.form.extras)]
         if line.isdecimal() and 1 <= int(line) <= len(actions):
             return actions[int(line) - 1]
-        raise NotThat(f"Type a number from 1 to {len(actions)}, or 0 to leave the form.")
+        raise InvalidInput(f"Type a number from 1 to {len(actions)}, or 0 to leave the form.")
 
 
 def _picked(current: PickField, line: str) -> tuple[str, ...]:
@@ -188,7 +188,7 @@ def _picked(current: PickField, line: str) -> tuple[str, ...]:
     unknown = [letter for letter in typed if letter not in offered]
     if not typed or unknown or (len(typed) > 1 and not current.several):
         most = "letters" if current.several else "one letter"
-        raise NotThat(f"Type {most} from A to {LETTERS[len(offered) - 1]}.")
+        raise InvalidInput(f"Type {most} from A to {LETTERS[len(offered) - 1]}.")
     return tuple(dict.fromkeys(offered[letter] for letter in typed))
 
 
@@ -213,32 +213,32 @@ async def run_console(
     echo: bool = False,
     live: bool = True,
 ) -> None:
-    """Chat until the lines end or `/quit`.
+    """Runs the chat until the input ends or `/quit`.
 
-    With `echo` the lines are written too, so that a pipe's output is a transcript. With `live` messages appear while
-    nothing is typed; without, only before each line, so that a script always has the same transcript.
+    With `echo`, input is written too, so that the output of a pipe is a transcript. With `live`, messages appear at any
+    time; otherwise only before each line, so that a script always has the same transcript.
     """
     screen = _Screen(write)
     platform = ConsolePlatform(store, screen.show, width)
-    courier = Dispatcher(client, platform)
+    dispatcher = Dispatcher(client, platform)
     chat = _ConsoleSession(Quiz(client), client, platform, clock, store, width)
     async with AsyncExitStack() as stack:
         if live:
-            carrying = asyncio.create_task(courier.run())
-            stack.push_async_callback(_end, carrying)
+            delivering = asyncio.create_task(dispatcher.run())
+            stack.push_async_callback(_end, delivering)
         screen.show(_WELCOME + "\n\n")
         screen.ask(chat.prompt)
         async for line in lines:
-            screen.asked(line if echo else None)
-            await _deliver(courier)
+            screen.echo_line(line if echo else None)
+            await _deliver(dispatcher)
             if not await chat.take(line):
                 break
-            await _deliver(courier)
+            await _deliver(dispatcher)
             screen.ask(chat.prompt)
 
 
 class _Screen:
-    """Writes to the terminal; what comes while a line is awaited is set above a fresh prompt."""
+    """Writes to the terminal. Repeats the prompt after messages that appear while it waits for input."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self._write = write
@@ -251,17 +251,17 @@ class _Screen:
         self._write(prompt)
         self._prompt = prompt
 
-    def asked(self, line: str | None) -> None:
-        """The line came; with `line` it is written, as a pipe shows nothing of what is typed."""
+    def echo_line(self, line: str | None) -> None:
+        """Ends the prompt. With `line`, echoes the input, which a pipe does not show."""
         self._prompt = ""
         if line is not None:
             self._write(f"{line}\n")
 
 
-async def _deliver(courier: Dispatcher) -> None:
-    """Show what waits, so that it stands before what is typed next; a service away says so when something is asked."""
+async def _deliver(dispatcher: Dispatcher) -> None:
+    """Shows pending messages before the next line. An unavailable service is reported when a command needs it."""
     with suppress(ServiceUnavailable, ServiceRefused):
-        while await courier.once():
+        while await dispatcher.once():
             pass
 
 
@@ -273,7 +273,7 @@ async def _end(task: asyncio.Task[None]) -> None:
 
 @dataclass
 class _ConsoleSession:
-    """Who is speaking, and the form they are filling."""
+    """The current member, and the form they are filling in."""
 
     quiz: Quiz
     client: ServiceClient
@@ -282,32 +282,32 @@ class _ConsoleSession:
     store: ConsoleStore
     width: int
     who: Who | None = None
-    filling: Filling | None = None
+    form_session: FormSession | None = None
     drafts: dict[tuple[str, str], dict[str, tuple[str, ...]]] = field(default_factory=dict)
 
     @property
     def prompt(self) -> str:
-        return f"{self.who.name if self.who else 'nobody'}{' …' if self.filling else ''}> "
+        return f"{self.who.name if self.who else 'nobody'}{' …' if self.form_session else ''}> "
 
     async def take(self, line: str) -> bool:
-        """Answer one line; False when it says to leave."""
+        """Handles a line; returns False to quit."""
         typed = line.strip()
-        if self.filling is not None:
+        if self.form_session is not None:
             if not _leaves_form(line):
-                await self._fill(self.filling, line)
+                await self._fill_form(self.form_session, line)
                 return True
-            self._leave(self.filling, typed)
+            self._leave_form(self.form_session, typed)
         if typed == "/quit":
             return False
         if typed.startswith("/as "):
-            await self._become(typed[4:].strip())
+            await self._set_member(typed[4:].strip())
         elif self.who is None:
-            self._aside("Say who you are first: /as NAME.")
+            self._print("Say who you are first: /as NAME.")
         elif typed:
             await self._act(self.who, typed)
         return True
 
-    async def _become(self, name: str) -> None:
+    async def _set_member(self, name: str) -> None:
         name = name[:80]
         admin = self.store.is_first(name)
         self.platform.names[name.lower()] = name
@@ -315,8 +315,8 @@ class _ConsoleSession:
         try:
             await self.client.join(self.who, CHANNEL)
         except (ServiceUnavailable, ServiceRefused) as error:
-            self._aside(f"The quiz could not be joined right now: {error}")
-        self._aside(f"You are {name}{', an admin' if admin else ''}.")
+            self._print(f"The quiz could not be joined right now: {error}")
+        self._print(f"You are {name}{', an admin' if admin else ''}.")
 
     async def _act(self, who: Who, typed: str) -> None:
         if typed.startswith("/"):
@@ -324,61 +324,61 @@ class _ConsoleSession:
             return
         action = self.platform.choice(who.member, typed)
         if action is None:
-            self._aside(f"No button here is called {typed!r}. Commands begin with a slash: /quiz help.")
+            self._print(f"No button here is called {typed!r}. Commands begin with a slash: /quiz help.")
             return
         await self._send(Press(self._id(), self.clock(), who, CHANNEL, action))
 
     async def _command(self, who: Who, typed: str) -> None:
         name, _, text = typed[1:].partition(" ")
         if name not in ("quiz", "quiz-admin"):
-            self._aside("The commands are /quiz, /quiz-admin, /as NAME and /quit.")
+            self._print("The commands are /quiz, /quiz-admin, /as NAME and /quit.")
         elif text.endswith("?"):
-            self._aside("\n".join(f"/{name} {offer}" for offer in complete(name, text[:-1])) or "Nothing goes on so.")
+            self._print("\n".join(f"/{name} {offer}" for offer in complete(name, text[:-1])) or "Nothing goes on so.")
         else:
-            # What was typed on one line may stand for several: `\n` parts the lines of a snippet.
+            # `\n` stands for a line break, so that a snippet can be typed on one line.
             await self._send(Command(self._id(), self.clock(), who, CHANNEL, name, text.replace("\\n", "\n")))
 
-    def _leave(self, filling: Filling, typed: str) -> None:
+    def _leave_form(self, form_session: FormSession, typed: str) -> None:
         assert self.who is not None
-        self.filling = None
-        self.drafts[self.who.member, filling.form.action] = filling.draft
-        # Drafts live as long as the chat, so `/quit` is promised nothing.
-        if filling.draft and typed != "/quit":
-            self._aside("The form is left; what you typed stands in it when you open it again.")
+        self.form_session = None
+        self.drafts[self.who.member, form_session.form.action] = form_session.draft
+        # Drafts are lost when the chat ends, so do not mention them on `/quit`.
+        if form_session.draft and typed != "/quit":
+            self._print("The form is left; what you typed stands in it when you open it again.")
 
-    async def _fill(self, filling: Filling, line: str) -> None:
-        if line.strip() == "/cancel" or (filling.current is None and line.strip() == "0"):
-            self.filling = None
-            self._aside("The form is closed; nothing was sent.")
+    async def _fill_form(self, form_session: FormSession, line: str) -> None:
+        if line.strip() == "/cancel" or (form_session.current is None and line.strip() == "0"):
+            self.form_session = None
+            self._print("The form is closed; nothing was sent.")
             return
-        before = set(filling.values)
+        before = set(form_session.values)
         try:
-            action = filling.take(line)
-        except NotThat as error:
-            self._aside(str(error))
+            action = form_session.take(line)
+        except InvalidInput as error:
+            self._print(str(error))
             return
         if action is not None:
-            await self._submit(filling, action)
-        elif set(filling.values) != before:
-            self._aside(filling.question(self.width))
+            await self._submit(form_session, action)
+        elif set(form_session.values) != before:
+            self._print(form_session.question(self.width))
 
-    async def _submit(self, filling: Filling, action: str) -> None:
+    async def _submit(self, form_session: FormSession, action: str) -> None:
         assert self.who is not None
-        self.filling = None
-        self.drafts[self.who.member, filling.form.action] = dict(filling.values)
-        await self._send(Submit(self._id(), self.clock(), self.who, CHANNEL, action, filling.values))
+        self.form_session = None
+        self.drafts[self.who.member, form_session.form.action] = dict(form_session.values)
+        await self._send(Submit(self._id(), self.clock(), self.who, CHANNEL, action, form_session.values))
 
     async def _send(self, event: Event) -> None:
         reply = await self.quiz.handle(event)
-        if isinstance(reply.said, Form):
-            drafts = self.drafts.get((event.who.member, reply.said.action), {})
-            self.filling = Filling(reply.said, drafts)
-            parts = (form_text(reply.said, self.width), _HOW_TO_LEAVE, self.filling.question(self.width))
+        if isinstance(reply.content, Form):
+            drafts = self.drafts.get((event.who.member, reply.content.action), {})
+            self.form_session = FormSession(reply.content, drafts)
+            parts = (form_text(reply.content, self.width), _HOW_TO_LEAVE, self.form_session.question(self.width))
             self.platform.say(f"only you, {event.who.name}", "\n\n".join(parts))
         else:
-            self.platform.show(reply.said, event.who.member)
+            self.platform.show(reply.content, event.who.member)
 
-    def _aside(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         self.platform.say("console", text)
 
     def _id(self) -> str:
@@ -386,6 +386,6 @@ class _ConsoleSession:
 
 
 def _leaves_form(line: str) -> bool:
-    """Whether a line is a command and no answer; an indented one belongs to a text or a program."""
+    """Returns whether a line is a command rather than input for the form. Indented lines are input."""
     word, _, rest = line.rstrip().partition(" ")
     return word in ("/quiz", "/quiz-admin") or (word == "/as" and bool(rest)) or (word == "/quit" and not rest)

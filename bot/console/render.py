@@ -1,4 +1,4 @@
-"""A card or a form as lines of plain text of a given width. Pure; what is typed is `chat`'s business."""
+"""Renders cards and forms as plain text of a given width. Pure; `chat` handles input."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LABEL_CELLS = 36
 
 
 def card_text(card: Card, width: int = 80) -> str:
-    """Title, blocks and choices of a card."""
+    """Returns the title, the blocks and the buttons of a card."""
     parts = [
         _title(card.title, width),
         *(_block(block, width) for block in card.blocks),
@@ -45,13 +45,13 @@ def card_text(card: Card, width: int = 80) -> str:
 
 
 def form_text(form: Form, width: int = 80) -> str:
-    """Title and blocks of a form; its fields are asked for one by one."""
+    """Returns the title and the blocks of a form. Its fields are shown one at a time."""
     parts = [_title(form.title, width), *(_block(block, width) for block in form.blocks), _links(form.links, width)]
     return "\n\n".join(part for part in parts if part)
 
 
 def field_text(field: TextField | PickField, width: int = 80) -> str:
-    """What a field asks, what stands in it, and how to type it."""
+    """Returns a field's label, its current value, and how to fill it in."""
     if isinstance(field, PickField):
         return "\n".join([_flat(field.label, width), *_pick_lines(field, width), _pick_how(field)])
     label = _flat(field.label, width)
@@ -82,7 +82,7 @@ def _pick_how(field: PickField) -> str:
 
 
 def buttons_text(buttons: Sequence[Button], width: int = 80) -> str:
-    """The buttons in a row, each with what to type for it."""
+    """Returns the buttons in a row, each with the key to type."""
     lines = [""]
     for key, button in zip(button_keys(buttons), buttons, strict=True):
         label = clean(button.label)
@@ -94,7 +94,7 @@ def buttons_text(buttons: Sequence[Button], width: int = 80) -> str:
 
 
 def button_keys(buttons: Sequence[Button]) -> list[str]:
-    """What to type for each button: its letter where the label begins with one, else its number."""
+    """Returns the key of each button: the letter its label starts with, or else its number."""
     letters = [button.label.partition(" ")[0] for button in buttons]
     return [
         letter if len(letter) == 1 and letter in LETTERS else str(place)
@@ -127,7 +127,7 @@ def _flat(markdown: str, width: int) -> str:
 
 
 def _links(links: Sequence[Link], width: int) -> str:
-    """The pages one can open: each address on a line of its own, whole, so that a terminal can follow it."""
+    """Returns each link on an unwrapped line of its own, so that terminals recognize the URL."""
     return "\n".join(
         f"{as_text(wrap([StyledText(clean(link.label))], width))}:\n{link.url}" for link in reachable(links)
     )
@@ -161,7 +161,7 @@ def _table(table: Table, width: int) -> str:
 
 
 def _marked(table: Table) -> list[tuple[str, ...]]:
-    """The rows, the reader's own said so in its first cell of words."""
+    """Returns the rows; the reader's own row is marked in its first text column."""
     rows = list(table.rows)
     if table.mine is not None:
         place = next((at for at in range(len(table.columns)) if at not in table.numeric), 0)

@@ -1,4 +1,4 @@
-"""The console's own small memory: which messages were made under which key, and who came first. Nothing of the quiz."""
+"""SQLite store of the console: message references by key, and the members in the order they joined. No quiz data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ create table if not exists people (
 
 
 class ConsoleStore:
-    """Kept in the file `path`, or without one until it is closed. Raises OSError where the file cannot be used."""
+    """Stores data in the file `path`, or in memory without one. Raises OSError if the file cannot be used."""
 
     def __init__(self, path: Path | None = None) -> None:
         try:
@@ -42,19 +42,19 @@ class ConsoleStore:
         self._connection.close()
 
     def keep(self, key: str, text: str) -> str:
-        """Keep what was shown under `key` and return its reference; the same key gives the same one."""
+        """Records a message and returns its reference; the same key always has the same reference."""
         self._connection.execute("insert or ignore into messages (key, text) values (?, ?)", (key, text))
         ref = self.find(key)
         assert ref is not None
         return ref
 
     def find(self, key: str) -> str | None:
-        """The reference of what was shown under `key`."""
+        """Returns the reference of the message recorded under `key`, or None."""
         row = self._connection.execute("select ref from messages where key = ?", (key,)).fetchone()
         return str(row[0]) if row else None
 
     def is_first(self, name: str) -> bool:
-        """Note a name; whether nobody was noted before it."""
+        """Records a member and returns whether they are the first."""
         self._connection.execute("insert or ignore into people (name) values (?)", (name,))
         place: int = self._connection.execute("select place from people where name = ?", (name,)).fetchone()[0]
         return place == 1

@@ -208,10 +208,10 @@ class AdminCommands:
         if len(found) == 1:
             return found[0]
         numbers = ", ".join(str(one.id) for one in known)
-        said = (
+        problem = (
             f"There are schedules {numbers}. Say which: `{typed.spec.usage}`." if known else "There is no schedule yet."
         )
-        raise CommandError(said)
+        raise CommandError(problem)
 
     # Rounds and seasons
 

@@ -173,7 +173,7 @@ class Form:
 class Reply:
     """The reply to an event, visible only to the member who caused it."""
 
-    said: Card | Form
+    content: Card | Form
     replaces: bool = False
     """Whether it replaces the private card whose button was pressed."""
     droppable: bool = False

@@ -85,10 +85,10 @@ def _find(name: str, text: str) -> tuple[Spec, str]:
 def _no_such(name: str, typed: tuple[str, ...], paths: tuple[tuple[str, ...], ...]) -> str:
     group = [path[1] for path in paths if len(path) == 2 and path[0] == typed[0]]
     if group:
-        said = (
+        problem = (
             f"{shown(typed[1])} is not among them." + hint(typed[1], tuple(group)) if len(typed) > 1 else "Say which."
         )
-        return f"`/{name} {typed[0]}` goes with {', '.join(group)}. {said}"
+        return f"`/{name} {typed[0]}` goes with {', '.join(group)}. {problem}"
     missing = shown(f"/{name} {typed[0]}")
     near = closest(" ".join(typed), tuple(" ".join(path) for path in paths)) or closest(
         typed[0], tuple(path[0] for path in paths)

@@ -142,9 +142,9 @@ class Dispatcher:
         except asyncio.CancelledError:
             await asyncio.wait({claim}, timeout=_LAST_CLAIM_S)
             claim.cancel()
-            said = (await asyncio.gather(claim, return_exceptions=True))[0]
-            if not isinstance(said, BaseException):
-                self._start(said)
+            result = (await asyncio.gather(claim, return_exceptions=True))[0]
+            if not isinstance(result, BaseException):
+                self._start(result)
             raise
 
     def _start(self, claimed: tuple[Delivery, ...]) -> None:

@@ -21,17 +21,17 @@ _KINDS: dict[str, TypeAdapter[Event]] = {
     kind.__name__: TypeAdapter(kind) for kind in (Command, Press, Submit, Sent, Added, Visited)
 }
 _SCHEMA = """
-create table if not exists taken (
+create table if not exists events (
     number integer primary key,
     event text not null unique,
     at text not null,
     kind text not null,
-    said text not null,
+    content text not null,
     route text not null,
     done integer not null default 0
 );
-create index if not exists taken_left on taken (number) where not done;
-create index if not exists taken_at on taken (at) where done;
+create index if not exists events_unanswered on events (number) where not done;
+create index if not exists events_at on events (at) where done;
 """
 
 
@@ -65,25 +65,26 @@ class Journal:
         Raises sqlite3.Error if it cannot be written, such as on a full disk.
         """
         kind = type(event).__name__
-        said = _KINDS[kind].dump_json(event).decode()
+        content = _KINDS[kind].dump_json(event).decode()
         made = self._db.execute(
-            "insert into taken (event, at, kind, said, route) values (?, ?, ?, ?, ?) on conflict (event) do nothing",
-            (event.id, _instant(event.at), kind, said, json.dumps(dict(route))),
+            "insert into events (event, at, kind, content, route) values (?, ?, ?, ?, ?)"
+            " on conflict (event) do nothing",
+            (event.id, _instant(event.at), kind, content, json.dumps(dict(route))),
         )
         return made.rowcount == 1
 
     def mark_answered(self, event_id: str) -> None:
         """Marks an event as answered and deletes everything but its id."""
-        self._db.execute("update taken set done = 1, said = '', route = '' where event = ?", (event_id,))
+        self._db.execute("update events set done = 1, content = '', route = '' where event = ?", (event_id,))
 
     def unanswered(self) -> list[JournalEntry]:
         """Returns the unanswered events, oldest first, to be answered after a crash."""
-        rows = self._db.execute("select kind, said, route from taken where not done order by number").fetchall()
-        return [JournalEntry(_KINDS[kind].validate_json(said), json.loads(route)) for kind, said, route in rows]
+        rows = self._db.execute("select kind, content, route from events where not done order by number").fetchall()
+        return [JournalEntry(_KINDS[kind].validate_json(content), json.loads(route)) for kind, content, route in rows]
 
     def prune(self, before: datetime) -> None:
         """Deletes the ids of answered events before that time; their duplicates would no longer be detected."""
-        self._db.execute("delete from taken where done and at < ?", (_instant(before),))
+        self._db.execute("delete from events where done and at < ?", (_instant(before),))
 
     def close(self) -> None:
         self._db.close()

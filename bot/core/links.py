@@ -72,10 +72,10 @@ class Links:
     def verify(self, token: str, now: datetime) -> EditorAccess:
         """Verifies a link's token and returns what it permits. Raises ExpiredLink or InvalidLink."""
         try:
-            said = self._links.loads(token)
-            if _text(self._links.dumps(said)) != token:
+            content = self._links.loads(token)
+            if _text(self._links.dumps(content)) != token:
                 raise ValueError("another spelling: the last bits of base64 say nothing")
-            place, workspace, member, name, channel, ref, until = said
+            place, workspace, member, name, channel, ref, until = content
             who = Who(platform=_PLATFORMS[place], workspace=workspace, member=member, name=name)
             access = EditorAccess(who, Where(channel=channel), ref)
             ends = datetime.fromtimestamp(until, UTC)
@@ -89,18 +89,18 @@ class Links:
         """Returns the CSRF token of a link's page."""
         return _text(self._posts.dumps(hashlib.sha256(token.encode()).hexdigest()))
 
-    def with_editor_link(self, said: Card | Form, event: Event) -> Card | Form:
+    def with_editor_link(self, content: Card | Form, event: Event) -> Card | Form:
         """Adds a link to the editor to the form of a code question, or to the result of a submission."""
-        ref = _code_ref(said, event)
+        ref = _code_ref(content, event)
         if ref is None or event.who.platform in PLATFORMS_WITH_EDITOR:
-            return said
-        return replace(said, links=(*said.links, self.editor(event.who, event.where, ref, event.at)))
+            return content
+        return replace(content, links=(*content.links, self.editor(event.who, event.where, ref, event.at)))
 
 
-def _code_ref(said: Card | Form, event: Event) -> str | None:
+def _code_ref(content: Card | Form, event: Event) -> str | None:
     """Returns the ref of the code question that a form or a result is about."""
-    if isinstance(said, Form):
-        about = said.action if any(isinstance(field, TextField) and field.code for field in said.fields) else ""
+    if isinstance(content, Form):
+        about = content.action if any(isinstance(field, TextField) and field.code for field in content.fields) else ""
     else:
         about = event.action if isinstance(event, Submit) and "code" in event.values else ""
     try:

@@ -263,10 +263,10 @@ class Quiz:
         if isinstance(event, Added):
             hello, first = await self._hello.added(event)
             return Reply(hello, droppable=not first)
-        said = await self._said(event)
+        content = await self._said(event)
         if self._links is not None:
-            said = self._links.with_editor_link(said, event)
-        return Reply(said, replaces=_is_answer(event) and isinstance(said, Card))
+            content = self._links.with_editor_link(content, event)
+        return Reply(content, replaces=_is_answer(event) and isinstance(content, Card))
 
     async def _said(self, event: Command | Press | Submit | Sent | Visited) -> Card | Form:
         match event:
@@ -316,8 +316,8 @@ def _about(event: Event) -> dict[str, Any]:
     """Returns the log fields of an event: nothing that a person wrote or chose."""
     who = event.who
     member = tracing.pseudonym(who.platform, who.workspace, who.member)
-    said = {"kind": type(event).__name__, "platform": who.platform, "workspace": who.workspace, "member": member}
-    return {**said, "ref": _ref_of(event)}
+    content = {"kind": type(event).__name__, "platform": who.platform, "workspace": who.workspace, "member": member}
+    return {**content, "ref": _ref_of(event)}
 
 
 def _ref_of(event: Event) -> str:

@@ -20,17 +20,17 @@ def short(markdown: str, limit: int) -> str:
     """Renders Markdown as one plain line of at most `limit` UTF-16 units, never empty."""
     document = parse(markdown)
     room = limit
-    said = to_summary(document, room)
-    while units(said) > limit:
-        room -= units(said) - limit
-        said = to_summary(document, room)
-    return said if visible(said) else EMPTY
+    line = to_summary(document, room)
+    while units(line) > limit:
+        room -= units(line) - limit
+        line = to_summary(document, room)
+    return line if visible(line) else EMPTY
 
 
 def shortened(markdown: str, limit: int) -> bool:
     """Returns whether `short` would leave something out."""
-    said = to_summary(parse(markdown), 4 * limit)
-    return units(said) > limit or "[code]" in said or "[table]" in said
+    line = to_summary(parse(markdown), 4 * limit)
+    return units(line) > limit or "[code]" in line or "[table]" in line
 
 
 def line_of(plain: str, limit: int) -> str:

@@ -79,11 +79,11 @@ def _branches(specs: Sequence[Spec]) -> Iterator[Body]:
         if len(within) == 1 and within[0].path == (head,):
             yield _subcommand(within[0])
         else:
-            said = _GROUP_HELP.get(head, f"{head.capitalize()}.")
+            description = _GROUP_HELP.get(head, f"{head.capitalize()}.")
             yield {
                 "type": _GROUP,
                 "name": head,
-                "description": said,
+                "description": description,
                 "options": [_subcommand(spec) for spec in within if len(spec.path) == 2],
             }
 
@@ -167,9 +167,9 @@ class Autocompleter:
         known = [(word, word) for word in _known_values(spec, argument)] or await self._of_workspace(
             who, spec, argument
         )
-        wanted = typed.strip().lower()
-        begin = [one for one in known if one[0].lower().startswith(wanted)]
-        hold = [one for one in known if wanted in one[0].lower() and one not in begin]
+        prefix = typed.strip().lower()
+        begin = [one for one in known if one[0].lower().startswith(prefix)]
+        hold = [one for one in known if prefix in one[0].lower() and one not in begin]
         return [(shown[:_MAX_LENGTH], value) for shown, value in (*begin, *hold) if 0 < len(value) <= _MAX_LENGTH][
             :_MAX_SUGGESTIONS
         ]

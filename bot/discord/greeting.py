@@ -65,7 +65,7 @@ class Greeter:
         if reply.droppable:
             self._journal.mark_answered(event.id)
             return
-        card = as_card(reply.said)
+        card = as_card(reply.content)
         alone = Target(who.workspace, event.where.channel, member=who.member)
         try:
             await self._platform.post(alone, card, event.id)

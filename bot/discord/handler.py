@@ -269,26 +269,26 @@ class InteractionHandler:
 
     async def _respond(self, case: PendingReply, reply: Reply) -> bool:
         """Sends the reply as the first response; False if Discord rejects its modal."""
-        said = reply.said
-        if isinstance(said, Card):
-            await self.replies.respond(case.interaction, said, replaces=case.edits and reply.replaces, **case.place)
+        content = reply.content
+        if isinstance(content, Card):
+            await self.replies.respond(case.interaction, content, replaces=case.edits and reply.replaces, **case.place)
             return True
-        if not (case.opens or fits_modal(said)):
-            await self.replies.respond(case.interaction, as_card(said), replaces=False, **case.place)
+        if not (case.opens or fits_modal(content)):
+            await self.replies.respond(case.interaction, as_card(content), replaces=False, **case.place)
             return True
         try:
-            await self.replies.first_response(case.interaction, MODAL, body_in_server(modal(said), **case.place))
+            await self.replies.first_response(case.interaction, MODAL, body_in_server(modal(content), **case.place))
         except discord.HTTPException as error:
             if error.status != 400:
                 raise
-            _LOG.error("Discord rejects the modal %r: %s", said.title, error)
+            _LOG.error("Discord rejects the modal %r: %s", content.title, error)
             return False
         return True
 
     async def _deliver(self, case: PendingReply, reply: Reply) -> None:
         """Sends the reply after the first response."""
-        card = as_card(reply.said)
-        edits = not case.edits or (reply.replaces and isinstance(reply.said, Card))
+        card = as_card(reply.content)
+        edits = not case.edits or (reply.replaces and isinstance(reply.content, Card))
         try:
             await self.replies.send(case.interaction, card, edits=edits, **case.place)
         except (TokenExpired, *UNCERTAIN_ERRORS) as error:
@@ -303,7 +303,7 @@ class InteractionHandler:
         event = case.event
         where = Target(event.who.workspace, event.where.channel, event.who.member)
         try:
-            await self.platform.post(where, as_card(reply.said), event.id)
+            await self.platform.post(where, as_card(reply.content), event.id)
         except (DeliveryRefused, DeliveryDelayed) as error:
             _LOG.info("%s accepts no direct messages: %s", event.who.member, error)
             channel = Target(event.who.workspace, event.where.channel)
@@ -337,9 +337,9 @@ def _record_delay(delay: float, begun: float) -> None:
     ACKNOWLEDGED.labels("discord").observe(delay + asyncio.get_running_loop().time() - begun)
 
 
-def as_card(said: Card | Form) -> Card:
+def as_card(content: Card | Form) -> Card:
     """Returns a card, or a form as a card with a button that opens it."""
-    return said if isinstance(said, Card) else form_card(said, opening_id(said.action))
+    return content if isinstance(content, Card) else form_card(content, opening_id(content.action))
 
 
 def _reply_timeout(event: Event) -> float:

@@ -98,9 +98,9 @@ def _upload(form: Form) -> Body | None:
     """Returns an upload field for a program, or for a text longer than a modal accepts."""
     for field in form.fields:
         if isinstance(field, TextField) and (field.code or field.max_length > _MAX_TYPED):
-            said = "A .py file in the place of what is typed above." if field.code else "In the place of what is above."
+            hint = "A .py file in the place of what is typed above." if field.code else "In the place of what is above."
             upload = {"type": UPLOAD, "custom_id": f"{field.name}{FILE}", "required": False, "max_values": 1}
-            return _labelled("Or a file", said, upload)
+            return _labelled("Or a file", hint, upload)
     return None
 
 
@@ -120,7 +120,7 @@ def _pick_field(field: PickField) -> Iterator[Body]:
     for place, chunk in enumerate(numbered, start=1):
         name = field.name if place == 1 else f"{field.name}:{place}"
         label = field.label if len(numbered) == 1 else f"{place} of {len(numbered)}: {field.label}"
-        options = [_pick(value, said, value in field.picked) for value, said in chunk]
+        options = [_pick(value, text, value in field.picked) for value, text in chunk]
         yield _labelled(label, "", _choice(field, name, options, len(numbered) > 1))
 
 

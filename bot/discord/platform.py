@@ -294,9 +294,9 @@ def classify_error(error: Exception) -> Exception:
         # The token is being replaced, or a proxy answered instead of Discord.
         return DeliveryDelayed(_BUSY_S * 6)
     if error.status in (400, 403, 404):
-        said = error.text.splitlines()[0][:200] if error.text else error.response.reason
+        reason = error.text.splitlines()[0][:200] if error.text else error.response.reason
         cure = _FIXES.get(error.code, "see `/quiz-admin doctor`")
-        return DeliveryRefused(f"Discord says “{said}” ({error.code or error.status}): {cure}")
+        return DeliveryRefused(f"Discord says “{reason}” ({error.code or error.status}): {cure}")
     return error
 
 
@@ -314,11 +314,11 @@ def retry_after(error: discord.HTTPException) -> float:
 
 def attached(card: Card, body: Body) -> list[discord.File]:
     """Returns the files of the pictures in a body."""
-    wanted = body.get("attachments") or ()
-    shown: Sequence[bytes] = pictures(card) if wanted else ()
+    attachments = body.get("attachments") or ()
+    shown: Sequence[bytes] = pictures(card) if attachments else ()
     return [
         discord.File(BytesIO(shown[int(one["id"])]), filename=one["filename"], description=one["description"])
-        for one in wanted
+        for one in attachments
     ]
 
 

@@ -70,8 +70,8 @@ def read_discord_settings() -> DiscordSettings:
     """Reads the settings from the environment. Raises CommandFailed; its message never contains the token."""
     try:
         return DiscordSettings()
-    except ValidationError as problem:
-        first = problem.errors(include_url=False, include_input=False, include_context=False)[0]
-        said = first["msg"].removeprefix("Value error, ")
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        detail = first["msg"].removeprefix("Value error, ")
         name = f"{first['loc'][0]}: " if first["loc"] and first["type"] != "value_error" else ""
-        raise CommandFailed(f"{name}{said}") from None
+        raise CommandFailed(f"{name}{detail}") from None

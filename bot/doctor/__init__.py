@@ -1,1 +1,1 @@
-"""Checks of a chat's setup, each with its fix: what the chat itself says, and what the service says."""
+"""Checks of a chat's setup, against the chat's API and the service. Each failed check comes with its fix."""

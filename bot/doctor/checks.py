@@ -22,7 +22,7 @@ class CheckResult:
     """One line of the report. `cure` is the fix for a failed check, or a note on a passed one."""
 
     good: bool
-    said: str
+    text: str
     cure: str = ""
 
 
@@ -30,7 +30,7 @@ class ChatUnreachable(Exception):
     """The chat gave no usable answer; the finding says why."""
 
     def __init__(self, finding: CheckResult) -> None:
-        super().__init__(finding.said)
+        super().__init__(finding.text)
         self.finding = finding
 
 
@@ -46,8 +46,8 @@ def clock_finding(date: str | None, now: datetime, whose: str = "the chat") -> C
     if abs(skew) <= MOST_SKEW_S:
         return CheckResult(True, f"clock: within {MOST_SKEW_S:.0f} s of {whose}'s clock")
     side = "ahead of" if skew > 0 else "behind"
-    said = f"clock: this machine is {abs(skew):,.0f} s {side} {whose}"
-    return CheckResult(False, said, "synchronize it by NTP, for example: timedatectl set-ntp true")
+    problem = f"clock: this machine is {abs(skew):,.0f} s {side} {whose}"
+    return CheckResult(False, problem, "synchronize it by NTP, for example: timedatectl set-ntp true")
 
 
 async def places_of(service: ServiceClient | None, platform: str) -> tuple[tuple[PostingChannel, ...], CheckResult]:
@@ -75,18 +75,18 @@ def place_name(place: PostingChannel) -> str:
 
 # Checks that every bot needs: the service and its token, and links.
 
-PATIENCE_S = 5.0
+TIMEOUT_S = 5.0
 
 
 async def examine_service(settings: BotSettings, client: ServiceClient, now: datetime) -> AsyncIterator[CheckResult]:
     """Checks that the service answers, is ready, and accepts the token."""
     url = settings.service_url
     try:
-        async with httpx.AsyncClient(timeout=PATIENCE_S) as http:
+        async with httpx.AsyncClient(timeout=TIMEOUT_S) as http:
             answer = await http.get(f"{url.rstrip('/')}/readyz")
-    except httpx.HTTPError as problem:
-        said = f"service: no answer at {url} ({problem or type(problem).__name__})"
-        yield CheckResult(False, said, "start it with `dailygrad serve`, and check DAILYGRAD_SERVICE_URL")
+    except httpx.HTTPError as error:
+        problem = f"service: no answer at {url} ({error or type(error).__name__})"
+        yield CheckResult(False, problem, "start it with `dailygrad serve`, and check DAILYGRAD_SERVICE_URL")
         return
     except httpx.InvalidURL:
         yield CheckResult(
@@ -121,7 +121,7 @@ async def examine_links(settings: LinkSettings) -> CheckResult:
         return CheckResult(True, "links: none", note)
     url = settings.link_url.rstrip("/")
     try:
-        async with httpx.AsyncClient(timeout=PATIENCE_S) as http:
+        async with httpx.AsyncClient(timeout=TIMEOUT_S) as http:
             answer = await http.get(f"{url}/healthz")
     except httpx.HTTPError as problem:
         # A public address is often unreachable from inside, so this alone is not a failure.
@@ -135,7 +135,7 @@ async def examine_links(settings: LinkSettings) -> CheckResult:
 
 def _status(answer: httpx.Response) -> str:
     try:
-        said = answer.json()["status"]
+        status = answer.json()["status"]
     except (ValueError, KeyError, TypeError):
         return "this may not be the service: check DAILYGRAD_SERVICE_URL"
-    return str(said)
+    return str(status)

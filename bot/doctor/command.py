@@ -1,4 +1,4 @@
-"""`dailygrad doctor`: checks everything this environment names, from the database to the chats."""
+"""`dailygrad doctor`: checks everything this environment configures, from the database to the chats."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from service.wire import Check
 doctor_command = typer.Typer()
 
 
-class Patient(StrEnum):
-    """What the doctor can examine beside this machine."""
+class CheckedChat(StrEnum):
+    """Chats whose setup can be checked."""
 
     discord = "discord"
     slack = "slack"
@@ -40,33 +40,33 @@ class Patient(StrEnum):
 @doctor_command.command()
 def doctor(
     chat: Annotated[
-        Patient | None, typer.Argument(help="A chat's setup alone: discord or slack, with the settings of its bot.")
+        CheckedChat | None, typer.Argument(help="Check one chat only: discord or slack, with the settings of its bot.")
     ] = None,
     data: Annotated[Path, typer.Option(envvar="DAILYGRAD_DATA", help="Where everything is kept.")] = DATA,
     backups: Annotated[
-        Path | None, typer.Option(envvar="DAILYGRAD_BACKUPS", help="A folder that should hold a backup of today.")
+        Path | None, typer.Option(envvar="DAILYGRAD_BACKUPS", help="Check that this folder has a backup from today.")
     ] = None,
 ) -> None:
-    """Say what works of all that this environment names, and how to mend the rest. Exit status 1 if something does not.
+    """Check everything this environment configures and say how to fix what is broken. Exit status 1 if something is.
 
-    Where DATABASE_URL is set: the service's settings, the database, its worker, the sandbox. Where
-    DAILYGRAD_SERVICE_URL is: the service, its token, links. Where a chat's tokens are: that chat. Else this machine.
+    With DATABASE_URL: the service's settings, the database, its worker and the sandbox. With DAILYGRAD_SERVICE_URL: the
+    service, its token and links. With a chat's tokens: that chat. Otherwise: this machine.
     """
     hiding = Redaction()
     hiding.add(*secrets_in(os.environ))
     good = True
-    for found in asyncio.run(examined(chat, data.resolve(), backups)):
+    for found in asyncio.run(run_checks(chat, data.resolve(), backups)):
         good = good and found.good
         out.print("ok     " if found.good else "[bold]broken[/bold] ", end="")
-        out.print(hiding.text(found.said), markup=False, soft_wrap=True)
+        out.print(hiding.text(found.text), markup=False, soft_wrap=True)
         if found.cure:
             out.print(f"       {'note' if found.good else 'cure'}: ", end="")
             out.print(hiding.text(found.cure), markup=False, soft_wrap=True)
     raise SystemExit(0 if good else 1)
 
 
-async def examined(chat: Patient | None, data: Path, backups: Path | None) -> list[CheckResult]:
-    """What the doctor found, in the order in which one part stands on another."""
+async def run_checks(chat: CheckedChat | None, data: Path, backups: Path | None) -> list[CheckResult]:
+    """Runs the checks and returns their results, dependencies first."""
     if chat is not None:
         return await chat_findings(chat.value)
     found: list[CheckResult] = []
@@ -92,5 +92,5 @@ async def examined(chat: Patient | None, data: Path, backups: Path | None) -> li
 
 
 def findings(checks: Iterable[Check]) -> list[CheckResult]:
-    """The service's checks as the bot's doctors tell theirs."""
+    """Converts the service's checks to results."""
     return [CheckResult(check.ok, f"{check.name}: {check.said}", check.cure) for check in checks]

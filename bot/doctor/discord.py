@@ -38,8 +38,8 @@ _ROLE, _MEMBER = 0, 1
 
 def install_link(application: str) -> str:
     """Returns the link that adds the bot to a server, with exactly the permissions it needs."""
-    asked = {"client_id": application, "scope": "bot applications.commands", "permissions": str(PERMISSIONS)}
-    return f"https://discord.com/oauth2/authorize?{urlencode(asked)}"
+    query = {"client_id": application, "scope": "bot applications.commands", "permissions": str(PERMISSIONS)}
+    return f"https://discord.com/oauth2/authorize?{urlencode(query)}"
 
 
 async def examine_discord(
@@ -48,7 +48,7 @@ async def examine_discord(
     clock: Callable[[], datetime],
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> AsyncIterator[CheckResult]:
-    """Runs every check, until Discord cannot be asked any more. `transport` is for tests and custom proxies."""
+    """Runs every check, until Discord stops answering. `transport` is for tests and custom proxies."""
     headers = {"Authorization": f"Bot {settings.bot_token}"}
     async with httpx.AsyncClient(
         base_url=settings.api_url, headers=headers, timeout=15, transport=transport, trust_env=True
@@ -62,7 +62,7 @@ async def examine_discord(
 
 
 class _Discord:
-    """Reads of Discord's API. Raises Untold when Discord gives no usable answer."""
+    """A client of Discord's API. Raises ChatUnreachable if Discord gives no usable answer."""
 
     def __init__(self, http: httpx.AsyncClient) -> None:
         self._http = http
@@ -73,9 +73,9 @@ class _Discord:
         try:
             answer = await self._http.get(path, params=query)
         except httpx.HTTPError as error:
-            said = f"connection: {self._http.base_url} does not answer ({str(error) or type(error).__name__})"
+            problem = f"connection: {self._http.base_url} does not answer ({str(error) or type(error).__name__})"
             cure = "check the network, the proxy (HTTPS_PROXY) and DISCORD_API_URL"
-            raise ChatUnreachable(CheckResult(False, said, cure)) from None
+            raise ChatUnreachable(CheckResult(False, problem, cure)) from None
         self.date = answer.headers.get("date", self.date)
         if answer.status_code == 401:
             cure = "reset it in the developer portal, under Bot, and set DISCORD_TOKEN to it without the word Bot"
@@ -123,14 +123,14 @@ async def _examined(
         yield await _place_finding(discord, place, str(me.get("id")), link)
 
 
-def application_findings(application: Body, wished: int | None) -> Iterable[CheckResult]:
+def application_findings(application: Body, configured: int | None) -> Iterable[CheckResult]:
     """Reports settings of the developer portal that keep the bot from working."""
     id = str(application.get("id"))
     page = f"https://discord.com/developers/applications/{id}"
-    if wished is not None and str(wished) != id:
+    if configured is not None and str(configured) != id:
         yield CheckResult(
             False,
-            f"application: DISCORD_APPLICATION_ID is {wished}, but the token belongs to {id}",
+            f"application: DISCORD_APPLICATION_ID is {configured}, but the token belongs to {id}",
             "unset it; the bot reads the id from the token",
         )
     if application.get("bot_require_code_grant"):
@@ -154,15 +154,15 @@ def gateway_finding(gateway: Body) -> CheckResult:
     """Reports how many more times the bot may connect today."""
     limit = gateway.get("session_start_limit") or {}
     left, shards = limit.get("remaining", 1), gateway.get("shards", 1)
-    said = f"gateway: {left} of {limit.get('total', '?')} connections left today, {shards} shard{'s' * (shards != 1)}"
+    text = f"gateway: {left} of {limit.get('total', '?')} connections left today, {shards} shard{'s' * (shards != 1)}"
     if left < _FEW_STARTS:
         hours = limit.get("reset_after", 0) / 3_600_000
         return CheckResult(
             False,
-            said,
+            text,
             f"find out why the bot restarts: at 0 Discord resets the token; more in {hours:.0f} hours",
         )
-    return CheckResult(True, said)
+    return CheckResult(True, text)
 
 
 def commands_finding(known: list[Body]) -> CheckResult:

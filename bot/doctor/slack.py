@@ -49,7 +49,7 @@ async def examine_slack(
 
 
 class _Slack:
-    """Calls of Slack's Web API. Raises Untold when Slack gives no usable answer."""
+    """A client of Slack's Web API. Raises ChatUnreachable if Slack gives no usable answer."""
 
     def __init__(self, http: httpx.AsyncClient) -> None:
         self._http = http
@@ -62,16 +62,16 @@ class _Slack:
         try:
             answer = await self._http.post(method, data=arguments, headers=headers)
         except httpx.HTTPError as error:
-            said = f"connection: {self._http.base_url} does not answer ({str(error) or type(error).__name__})"
+            problem = f"connection: {self._http.base_url} does not answer ({str(error) or type(error).__name__})"
             cure = "check the network, the proxy (HTTPS_PROXY) and SLACK_API_URL"
-            raise ChatUnreachable(CheckResult(False, said, cure)) from None
+            raise ChatUnreachable(CheckResult(False, problem, cure)) from None
         self.date = answer.headers.get("date", self.date)
         if answer.status_code == 429:
             cure = f"try again in {answer.headers.get('retry-after', 'a few')} s"
             raise ChatUnreachable(CheckResult(False, f"rate limit: Slack asks to wait before {method}", cure))
         if not answer.is_success:
-            said = f"connection: Slack answered {answer.status_code} to {method}"
-            raise ChatUnreachable(CheckResult(False, said, "try again later; see https://slack-status.com"))
+            problem = f"connection: Slack answered {answer.status_code} to {method}"
+            raise ChatUnreachable(CheckResult(False, problem, "try again later; see https://slack-status.com"))
         if scopes := answer.headers.get("x-oauth-scopes"):
             self.scopes = frozenset(scope.strip() for scope in scopes.split(","))
         said_body = answer.json()
@@ -91,15 +91,15 @@ async def _examined(
         yield finding
     good: dict[str, str] = {}
     for workspace, token in tokens.items():
-        said = await slack.call("auth.test", token)
-        yield token_finding(workspace, said)
-        if said.get("ok"):
-            good[str(said.get("team_id", workspace))] = token
-            for finding in scope_findings(slack.scopes, str(said.get("team", workspace))):
+        response = await slack.call("auth.test", token)
+        yield token_finding(workspace, response)
+        if response.get("ok"):
+            good[str(response.get("team_id", workspace))] = token
+            for finding in scope_findings(slack.scopes, str(response.get("team", workspace))):
                 yield finding
     if (skewed := clock_finding(slack.date, clock())) is not None:
         yield skewed
-    yield await _road_finding(slack, settings)
+    yield await _delivery_finding(slack, settings)
     for finding in await _manifest_findings(slack, settings, config_token):
         yield finding
     yield known
@@ -138,11 +138,11 @@ async def _tokens(
     return found, troubles or [CheckResult(True, f"installations: {len(found)} checked, by OAuth")]
 
 
-def token_finding(workspace: str, said: Body) -> CheckResult:
+def token_finding(workspace: str, response: Body) -> CheckResult:
     """Checks that Slack accepts the bot's token."""
-    if said.get("ok"):
-        return CheckResult(True, f"token: valid, for {said.get('user')} in {said.get('team')}")
-    error = str(said.get("error", "an unreadable response"))
+    if response.get("ok"):
+        return CheckResult(True, f"token: valid, for {response.get('user')} in {response.get('team')}")
+    error = str(response.get("error", "an unreadable response"))
     where = f" of workspace {workspace}" if workspace else ""
     return CheckResult(False, f"token{where}: rejected by Slack with {error}", _TOKEN_WRONG.get(error, f"see {_PAGE}"))
 
@@ -159,7 +159,7 @@ def scope_findings(held: frozenset[str], team: str) -> Iterator[CheckResult]:
         yield CheckResult(True, f"scopes: all {len(BOT_SCOPES)} granted in {team}", note)
 
 
-async def _road_finding(slack: _Slack, settings: SlackSettings) -> CheckResult:
+async def _delivery_finding(slack: _Slack, settings: SlackSettings) -> CheckResult:
     """Checks that Slack's events can reach the bot."""
     if settings.mode is Mode.http or settings.app_token is None:
         cure = f"the app's Request URLs must point to /slack/events on this bot's port {settings.http_port}"
@@ -167,10 +167,10 @@ async def _road_finding(slack: _Slack, settings: SlackSettings) -> CheckResult:
             True, "events: signed HTTP; whether Slack can reach this bot cannot be checked from here", cure
         )
     # Requesting a WebSocket URL does not open a connection.
-    said = await slack.call("apps.connections.open", settings.app_token.get_secret_value())
-    if said.get("ok"):
+    response = await slack.call("apps.connections.open", settings.app_token.get_secret_value())
+    if response.get("ok"):
         return CheckResult(True, "events: Socket Mode; the app-level token is accepted")
-    error = str(said.get("error", "an unreadable response"))
+    error = str(response.get("error", "an unreadable response"))
     cures = {
         "missing_scope": f"{_PAGE}, Basic Information, App-Level Tokens: add the scope connections:write",
         "forbidden": f"{_PAGE}, Socket Mode: turn it on",
@@ -188,11 +188,11 @@ async def _manifest_findings(slack: _Slack, settings: SlackSettings, config_toke
             "SLACK_CONFIG_TOKEN (Your App Configuration Tokens on that page) and SLACK_APP_TOKEN to have it compared"
         )
         return [CheckResult(True, "manifest: not compared", cure)]
-    said = await slack.call("apps.manifest.export", config_token, app_id=app)
-    if not said.get("ok"):
+    response = await slack.call("apps.manifest.export", config_token, app_id=app)
+    if not response.get("ok"):
         cure = f"create a new one: {_PAGE}, Your App Configuration Tokens"
-        return [CheckResult(False, f"manifest: Slack rejects SLACK_CONFIG_TOKEN with {said.get('error')}", cure)]
-    differences = list(manifest_differences(dict(said.get("manifest") or {}), socket=settings.mode is Mode.socket))
+        return [CheckResult(False, f"manifest: Slack rejects SLACK_CONFIG_TOKEN with {response.get('error')}", cure)]
+    differences = list(manifest_differences(dict(response.get("manifest") or {}), socket=settings.mode is Mode.socket))
     cure = f"paste the output of `dailygrad bot slack-manifest` into {_PAGE}/{app}, App Manifest; {_REINSTALL}"
     return [CheckResult(False, f"manifest: {one}", cure) for one in differences] or [
         CheckResult(True, "manifest: up to date")
@@ -235,16 +235,16 @@ def manifest_differences(theirs: Body, *, socket: bool) -> Iterator[str]:
 async def _place_finding(slack: _Slack, place: PostingChannel, token: str) -> CheckResult:
     """Checks that the bot is a member of a scheduled channel."""
     name = place_name(place)
-    said = await slack.call("conversations.info", token, channel=place.channel)
-    if not said.get("ok"):
-        error = str(said.get("error", "an unreadable response"))
+    response = await slack.call("conversations.info", token, channel=place.channel)
+    if not response.get("ok"):
+        error = str(response.get("error", "an unreadable response"))
         if error == "channel_not_found":
             cure = "type /invite @Dailygrad there; if the channel was deleted, remove its schedule"
             return CheckResult(False, f"{name}: it is private and the bot is not a member, or it was deleted", cure)
         return CheckResult(
             False, f"{name}: Slack says {error}", "add the missing scope, or check the channel's settings"
         )
-    channel = said.get("channel") or {}
+    channel = response.get("channel") or {}
     if channel.get("is_archived"):
         return CheckResult(False, f"{name}: archived", "unarchive it, or remove its schedule")
     if not channel.get("is_member"):

@@ -230,10 +230,10 @@ def draw_distribution(drawing: DistributionDrawing) -> bytes:
     for row, choice in enumerate(drawing.choices):
         y = 12 + row * _CHOICE
         numbers = f"{choice.count:,} · {round(100 * choice.share)} %"
-        said = f"{choice.mark.capitalize()}:" if choice.mark else ""
-        begin = MARGIN + (width_of(f"{said} ", 15, True) + 5 if said else 0)
+        mark = f"{choice.mark.capitalize()}:" if choice.mark else ""
+        begin = MARGIN + (width_of(f"{mark} ", 15, True) + 5 if mark else 0)
         room = WIDTH - MARGIN - begin - width_of(numbers, 15, True) - 12
-        canvas.text(MARGIN, y + 15, said, 15, bold=True)
+        canvas.text(MARGIN, y + 15, mark, 15, bold=True)
         canvas.text(begin, y + 15, fitted(choice.label, room), 15)
         canvas.text(WIDTH - MARGIN, y + 15, numbers, 15, bold=True, at="right")
         canvas.bar(MARGIN, y + 23, _INSIDE, 12, share=choice.share, hatched=choice.mark == "wrong")

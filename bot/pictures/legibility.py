@@ -32,13 +32,13 @@ _FLAT_FRACTION = re.compile(r"\)/\(")
 
 def reads_badly(math: Math) -> bool:
     """Returns whether a formula is hard to read as Unicode. Display math gets a picture sooner."""
-    source, said = math.source, to_unicode(math.source)
-    if _GRID.search(source) or len(_FLAT_SCRIPT.findall(said)) > 1:
+    source, text = math.source, to_unicode(math.source)
+    if _GRID.search(source) or len(_FLAT_SCRIPT.findall(text)) > 1:
         return True
     limits = _LIMITS.search(source) or _UNDER.search(source)
     if math.display:
-        return bool(limits or _FLAT_SCRIPT.search(said) or _FLAT_FRACTION.search(said) or _nested(source))
-    return bool((limits and _FLAT_SCRIPT.search(said)) or _nested(source))
+        return bool(limits or _FLAT_SCRIPT.search(text) or _FLAT_FRACTION.search(text) or _nested(source))
+    return bool((limits and _FLAT_SCRIPT.search(text)) or _nested(source))
 
 
 def _nested(source: str) -> bool:

@@ -214,7 +214,7 @@ def _board(table: Table, title: str) -> _Part:
         for at, (rank, name, points, _, right, streak) in enumerate(table.rows[:MOST_PLACES])
     )
     rest = f" … and {len(table.rows) - MOST_PLACES} more" if len(table.rows) > MOST_PLACES else ""
-    said = [
+    rows = [
         f"rank {place.rank}, {place.name}{_LTR}{' (you)' if place.mine else ''}: {place.points:,} points, "
         f"{place.right} right, streak {place.streak}"
         for place in places
@@ -224,7 +224,7 @@ def _board(table: Table, title: str) -> _Part:
     return _Part(
         (table,),
         BoardDrawing(places),
-        f"{heading}. {'; '.join(said)}.",
+        f"{heading}. {'; '.join(rows)}.",
         below=(Small(f"Points: {line}{rest}"),),
     )
 
@@ -232,8 +232,8 @@ def _board(table: Table, title: str) -> _Part:
 def _distribution(bars: Bars) -> _Part:
     choices = tuple(ChoiceBar(short(row.label, _LABEL), row.count, row.share, row.mark) for row in bars.rows)
     line = " · ".join(map(_bar_line, bars.rows))
-    said = [f"{_numbers(row)} {short(row.label, _LABEL)}{_LTR}" for row in bars.rows]
-    return _Part((bars,), DistributionDrawing(choices), f"Answers: {'; '.join(said)}", below=(Small(line),))
+    answers = [f"{_numbers(row)} {short(row.label, _LABEL)}{_LTR}" for row in bars.rows]
+    return _Part((bars,), DistributionDrawing(choices), f"Answers: {'; '.join(answers)}", below=(Small(line),))
 
 
 def _numbers(row: Bar) -> str:
@@ -247,13 +247,13 @@ def _bar_line(row: Bar) -> str:
 
 def _progress(table: Table) -> _Part:
     weeks = tuple(_week(*row) for row in table.rows)
-    said = [
+    weeks_text = [
         f"{week.label}: {week.points:,} points, {week.answers} answers" + (f", {share} right" if week.answers else "")
         for week, (*_, share) in zip(weeks, table.rows, strict=True)
     ]
     line = " · ".join(f"{escape(week.label)} {week.points:,}" for week in weeks)
     return _Part(
-        (table,), ProgressDrawing(weeks), f"Points by week. {'; '.join(said)}.", below=(Small(f"Points: {line}"),)
+        (table,), ProgressDrawing(weeks), f"Points by week. {'; '.join(weeks_text)}.", below=(Small(f"Points: {line}"),)
     )
 
 
@@ -296,8 +296,8 @@ def _drawing_of(found: list[Math]) -> FormulaDrawing:
 
 
 def _formula_alt(found: list[Math]) -> str:
-    said = [f"{'; '.join(to_unicode(math.source).split(chr(10)))} (in LaTeX: {math.source.strip()})" for math in found]
-    return f"Formula{'s' if len(said) > 1 else ''}: {'; '.join(said)}"
+    texts = [f"{'; '.join(to_unicode(math.source).split(chr(10)))} (in LaTeX: {math.source.strip()})" for math in found]
+    return f"Formula{'s' if len(texts) > 1 else ''}: {'; '.join(texts)}"
 
 
 _LOG = logging.getLogger(__name__)
@@ -352,11 +352,11 @@ class Pictures:
         draw is returned unchanged.
         """
         try:
-            wanted = drawings_of(card) if self._possible else ()
-            if not wanted:
+            drawings = drawings_of(card) if self._possible else ()
+            if not drawings:
                 return card
             drawn: dict[Drawing, bytes] = {}
-            await self._draw(wanted, drawn)
+            await self._draw(drawings, drawn)
             return with_pictures(card, drawn) if drawn else card
         except Exception:  # the card must be sent in any case
             _LOG.warning("sending a card without its pictures", exc_info=True)
@@ -367,7 +367,11 @@ class Pictures:
 
         async def illustrated(event: Event) -> Reply:
             reply = await answer(event)
-            return replace(reply, said=await self.illustrated(reply.said)) if isinstance(reply.said, Card) else reply
+            return (
+                replace(reply, content=await self.illustrated(reply.content))
+                if isinstance(reply.content, Card)
+                else reply
+            )
 
         return illustrated
 
@@ -375,10 +379,10 @@ class Pictures:
         """Returns the platform with pictures added to the cards it posts."""
         return _IllustratedPlatform(platform, self)
 
-    async def _draw(self, wanted: tuple[Drawing, ...], drawn: dict[Drawing, bytes]) -> None:
+    async def _draw(self, drawings: tuple[Drawing, ...], drawn: dict[Drawing, bytes]) -> None:
         try:
             async with asyncio.timeout(self._wait_s):
-                for drawing in wanted:
+                for drawing in drawings:
                     # Skip a drawing if the queue is full.
                     known, png = self._cached(drawing)
                     if not known and self._waiting >= _MOST_WAITING:
@@ -388,7 +392,7 @@ class Pictures:
                         drawn[drawing] = png
         except TimeoutError:
             _LOG.warning(
-                "%d of %d pictures were not ready in time; shown as text", len(wanted) - len(drawn), len(wanted)
+                "%d of %d pictures were not ready in time; shown as text", len(drawings) - len(drawn), len(drawings)
             )
 
     async def _draw_in_thread(self, drawing: Drawing) -> bytes | None:

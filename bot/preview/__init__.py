@@ -1,1 +1,1 @@
-"""Previews of a question: every card of its life, as each chat would show it."""
+"""Previews of a question: its post, its private form and its reveal, as each chat would show them."""

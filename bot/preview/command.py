@@ -24,11 +24,11 @@ from service.process import CommandFailed, out
 @bank_command.command("preview")
 def bank_preview(
     id: Annotated[str, typer.Argument(metavar="ID", help="The id of a question.")],
-    paths: Annotated[list[Path] | None, typer.Argument(help="Documents, or folders of them; none: ours.")] = None,
+    paths: Annotated[list[Path] | None, typer.Argument(help="Documents or folders; default: the shipped bank.")] = None,
     platform: Annotated[str, typer.Option(help=f"One of {', '.join(PLATFORMS)}, or all.")] = "all",
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder the page is written to.")] = Path(),
-    count: Annotated[int, typer.Option(min=1, max=5, help="Drawings of a family to show.")] = 1,
-    raw: Annotated[bool, typer.Option("--json", help="The bodies that Discord and Slack would be sent.")] = False,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the page.")] = Path(),
+    count: Annotated[int, typer.Option(min=1, max=5, help="Variants of a family to show.")] = 1,
+    raw: Annotated[bool, typer.Option("--json", help="Print the request bodies for Discord or Slack.")] = False,
 ) -> None:
     """Show a question as it would be posted, answered and revealed, without a database.
 

@@ -1,4 +1,4 @@
-"""Discord's bodies as HTML that resembles them, drawn from the bodies alone: what is wrong in them is seen here."""
+"""Renders the request bodies for Discord and Slack as HTML that resembles the chats, to make errors in them visible."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _SMALL = "-# "
 
 
 def discord_message_html(body: dict[str, Any], pngs: Sequence[bytes] = ()) -> Markup:
-    """One message; `pngs` are all the pictures of its card."""
+    """Returns one message. `pngs` are all pictures of its card."""
     shown = {one["filename"]: pngs[int(one["id"])] for one in body.get("attachments", ())}
     return _join(_component(component, pngs=shown) for component in body["components"])
 
 
 def modal_html(body: dict[str, Any], name: str) -> Markup:
-    """A modal; `name` keeps its inputs apart from another's."""
+    """Returns a modal. `name` distinguishes its inputs from those of other forms."""
     inner = _join(_component(component, name) for component in body["components"])
     submit = Markup('<p class="dc-row"><button type="button" class="primary">Submit</button></p>')
     return Markup('<div class="dc-modal"><p class="dc-modal-title">{}</p>{}{}</div>').format(
@@ -60,7 +60,7 @@ def _picture(item: dict[str, Any], pngs: Mapping[str, bytes]) -> Markup:
 
 
 def picture_html(png: bytes, alt: str) -> Markup:
-    """A picture that comes with the page."""
+    """Returns an embedded picture."""
     source = f"data:image/png;base64,{b64encode(png).decode()}"
     return Markup('<img class="picture" src="{}" alt="{}">').format(source, alt)
 
@@ -96,7 +96,7 @@ def _option(option: dict[str, Any], several: bool, name: str) -> Markup:
 
 
 def _text(content: str) -> Markup:
-    """Discord's Markdown as HTML; small lines are its own."""
+    """Converts Discord's Markdown to HTML. Small print becomes an element of its own."""
     parts = []
     for small, lines in groupby(content.split("\n"), key=lambda line: line.startswith(_SMALL)):
         if small:
@@ -120,14 +120,14 @@ def _fence(source: str, language: str, _: str) -> str:
     )
 
 
-# Slack's blocks as HTML that resembles Slack.
+# Slack
 
 _TAGS = {"bold": "b", "italic": "i", "strike": "s", "code": "code"}
 _TYPES = {"radio_buttons": "radio", "checkboxes": "checkbox", "static_select": "radio"}
 
 
 def slack_message_html(body: dict[str, Any], pngs: Sequence[bytes] = ()) -> Markup:
-    """One message; `pngs` are all the pictures of its card."""
+    """Returns one message. `pngs` are all pictures of its card."""
     shown = iter([pngs[number] for number in picture_numbers(body)])
     return _join_slack(
         picture_html(next(shown), block["alt_text"]) if block["type"] == "image" else _block(block)
@@ -136,7 +136,7 @@ def slack_message_html(body: dict[str, Any], pngs: Sequence[bytes] = ()) -> Mark
 
 
 def view_html(body: dict[str, Any], name: str) -> Markup:
-    """A view; `name` keeps its inputs apart from another's."""
+    """Returns a view. `name` distinguishes its inputs from those of other forms."""
     inner = _join_slack(_block(block, name) for block in body["blocks"])
     submit = Markup(
         '<p class="sl-row"><button type="button">{}</button><button type="button" class="primary">{}</button></p>'

@@ -1,4 +1,4 @@
-"""The moments of a question's life as cards, worded by what words them for members; the people in them are invented."""
+"""Builds the cards of a question's life from invented data, with the code that words them for members."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from markupsafe import Markup
 
 from bot import discord, slack
-from bot.console.chat import Filling
+from bot.console.chat import FormSession
 from bot.console.render import card_text, form_text
 from bot.core.cards import Card, Form
 from bot.core.markup import highlight_css
@@ -36,15 +36,15 @@ _ANSWERS, _RIGHT = 5, 3
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One moment: its name, and what is said then."""
+    """A named moment and the card or form shown then."""
 
     name: str
-    said: Card | Form
+    content: Card | Form
     private: bool = False
 
 
 def make_scenes(view: QuestionView, key: AnswerKey) -> tuple[Scene, ...]:
-    """The daily post, the private card or form, and the reveal with invented answers."""
+    """Returns the daily post, the private card or form, and the reveal with invented answers."""
     post = QuestionPost(ref=REF, question=view, day=_OPENS.date(), closes_at=_CLOSES, zone="UTC")
     ask = AskForm(ref=REF, question=view, closes_at=_CLOSES, zone="UTC")
     return (
@@ -71,37 +71,37 @@ def _reveal(key: AnswerKey) -> RevealPost:
 
 
 def _chosen(options: tuple[OptionKey, ...]) -> tuple[OptionKey, ...]:
-    """Three chose what is right, one each the first two that are wrong."""
+    """Distributes answers: three right ones, and one for each of the first two wrong options."""
     wrong = [option.id for option in options if not option.right][: _ANSWERS - _RIGHT]
     counts = {option.id: _RIGHT if option.right else int(option.id in wrong) for option in options}
     return tuple(option.model_copy(update={"chosen_by": counts[option.id]}) for option in options)
 
 
-# Scenes as text, or as the data sent to a chat.
+# Scenes as text, or as the data sent to a chat
 
 PLATFORMS = ("web", "console", "discord", "slack")
 
 
 def scene_text(scene: Scene, platform: str, width: int = 80) -> str:
-    """What the chat shows, as text. The web chat's words are the console's: its looks are on the page."""
+    """Returns a scene as text. For the web chat, it is the console's text; the page shows how it looks."""
     if platform == "discord":
         return _discord_text(scene)
     if platform == "slack":
         return _slack_text(scene)
-    said = scene.said
-    if isinstance(said, Card):
-        return card_text(said, width)
-    return f"{form_text(said, width)}\n\n{Filling(said).question(width)}"
+    content = scene.content
+    if isinstance(content, Card):
+        return card_text(content, width)
+    return f"{form_text(content, width)}\n\n{FormSession(content).question(width)}"
 
 
 def scene_data(scene: Scene, platform: str) -> list[dict[str, Any]]:
-    """What Discord or Slack would be sent: messages, or the one modal or view. Raises KeyError for another chat."""
-    said = scene.said
-    if isinstance(said, Form):
-        return [{"discord": discord.modal, "slack": slack.view}[platform](said)]
+    """Returns the messages, modal or view for Discord or Slack. Raises KeyError for other chats."""
+    content = scene.content
+    if isinstance(content, Form):
+        return [{"discord": discord.modal, "slack": slack.view}[platform](content)]
     if platform == "discord":
-        return discord.bodies(said, private=scene.private)
-    return {"slack": slack.bodies}[platform](said)
+        return discord.bodies(content, private=scene.private)
+    return {"slack": slack.bodies}[platform](content)
 
 
 def _discord_text(scene: Scene) -> str:
@@ -147,14 +147,14 @@ def _input(element: dict[str, Any]) -> list[str]:
     return [str(element.get("initial_value", "")) or "________"]
 
 
-# The preview page: one file without scripts.
+# The preview page: one file without scripts
 
 HERE = Path(__file__).parent
 CHAT_CSS = HERE.parent / "web" / "static" / "chat.css"
 
 
 def write_page(title: str, rehearsals: list[tuple[str, tuple[Scene, ...]]], folder: Path) -> Path:
-    """Write the page into the folder, which is made where it is missing; where it stands."""
+    """Writes the page into a folder, which is created if needed; returns its path."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{re.sub(r'[^A-Za-z0-9._-]', '-', title)}.preview.html"
     file.write_text(page_html(title, rehearsals), encoding="utf-8")
@@ -162,7 +162,7 @@ def write_page(title: str, rehearsals: list[tuple[str, tuple[Scene, ...]]], fold
 
 
 def page_html(title: str, rehearsals: list[tuple[str, tuple[Scene, ...]]]) -> str:
-    """The whole page. Each rehearsal is a question's name and its scenes; a family has one for every drawing."""
+    """Returns the page. Each preview is a question's name with its scenes; a family has one per variant."""
     own = (HERE / "preview.css").read_text(encoding="utf-8")
     code = (highlight_css("dark", ".discord .code"), highlight_css("light", ".slack .code"))
     styles = (CHAT_CSS.read_text(encoding="utf-8"), code_colours(), *code, own)
@@ -193,31 +193,28 @@ def _environment() -> Environment:
 
 
 def _columns(scene: Scene, name: str) -> list[tuple[str, str, list[Markup]]]:
-    said = scene.said
+    content = scene.content
     found = {platform: scene_data(scene, platform) for platform in ("discord", "slack")}
-    if isinstance(said, Form):
+    if isinstance(content, Form):
         discord = [html.modal_html(body, f"{name}d") for body in found["discord"]]
         slack = [html.view_html(body, f"{name}s") for body in found["slack"]]
     else:
-        pngs = pictures(said)
+        pngs = pictures(content)
         discord = [html.discord_message_html(body, pngs) for body in found["discord"]]
         slack = [html.slack_message_html(body, pngs) for body in found["slack"]]
-    return [("web", "Web", [_web(said, name)]), ("discord", "Discord", discord), ("slack", "Slack", slack)]
+    return [("web", "Web", [_web(content, name)]), ("discord", "Discord", discord), ("slack", "Slack", slack)]
 
 
-def _web(said: Card | Form, name: str) -> Markup:
-    """The web chat's own look, of its own templates, with buttons that do nothing."""
+def _web(content: Card | Form, name: str) -> Markup:
+    """Renders with the web chat's own templates; the buttons do nothing."""
     blocks = web_environment().get_template("blocks.html").module
-    parts = [Markup("<h4>{}</h4>").format(said.title), *(Markup(blocks.block(part)) for part in said.blocks)]  # type: ignore[attr-defined]  # noqa: S704 - a template's macro escapes
+    parts = [Markup("<h4>{}</h4>").format(content.title), *(Markup(blocks.block(part)) for part in content.blocks)]  # type: ignore[attr-defined]  # noqa: S704 - a template's macro escapes
     message = SimpleNamespace(id=name)
-    if isinstance(said, Form):
-        parts += [Markup(blocks.field(field, message, "")) for field in said.fields]  # type: ignore[attr-defined]  # noqa: S704 - as above
-        labels = [(said.submit, "primary"), *((button.label, button.style) for button in said.extras)]
+    if isinstance(content, Form):
+        parts += [Markup(blocks.field(field, message, "")) for field in content.fields]  # type: ignore[attr-defined]  # noqa: S704 - as above
+        labels = [(content.submit, "primary"), *((button.label, button.style) for button in content.extras)]
     else:
-        labels = [(button.label, button.style) for button in said.buttons]
-        labels += [(f"{link.label} ↗", "plain") for link in said.links]
+        labels = [(button.label, button.style) for button in content.buttons]
+        labels += [(f"{link.label} ↗", "plain") for link in content.links]
     buttons = [Markup('<button type="button" class="{}">{}</button>').format(style, label) for label, style in labels]
     return Markup("\n").join([*parts, Markup('<div class="buttons">{}</div>').format(Markup("\n").join(buttons))])
-
-
-# A question before it is asked: its post, its private form and its reveal as each chat would show them.

@@ -96,16 +96,16 @@ class SlackApp:
     async def health(self) -> tuple[bool, dict[str, Any]]:
         """Returns whether Slack can reach the bot, as far as it can tell, and details for `/healthz`."""
         last_event_at = self.receiver.last_event_at
-        said: dict[str, Any] = {
+        details: dict[str, Any] = {
             "mode": self.settings.mode.value,
             "last_event": last_event_at.isoformat() if last_event_at else None,
             "answering": self.handler.busy,
         }
         if self.socket is None:
-            return True, said
+            return True, details
         connected = await self.socket.connected()
         more = {"quiet_s": round(self.socket.quiet_for, 1), "renewals": self.socket.renewals}
-        return connected, said | {"connected": connected} | more
+        return connected, details | {"connected": connected} | more
 
     async def greet_installer(self, new: Installation) -> None:
         """Greets the person who installed the app."""
@@ -295,8 +295,8 @@ class SlackReceiver:
             self._handler.start(incoming)
 
     async def _submitted(self, ack: Ack, context: AsyncBoltContext, view: Body) -> None:
-        async def acknowledge(**said: Any) -> BoltResponse:
-            answer = await ack(**said)
+        async def acknowledge(**fields: Any) -> BoltResponse:
+            answer = await ack(**fields)
             _record_delay(context)
             return answer
 
@@ -326,8 +326,8 @@ def http_routes(app: AsyncApp | None, flow: AsyncOAuthFlow | None, health: Healt
     pages = web.Application(client_max_size=MAX_BODY_BYTES)
 
     async def healthz(request: web.Request) -> web.Response:
-        well, said = await health()
-        return web.json_response({"ok": well, **said}, status=200 if well else 503)
+        well, details = await health()
+        return web.json_response({"ok": well, **details}, status=200 if well else 503)
 
     pages.router.add_get("/healthz", healthz)
     if app is not None:
@@ -353,10 +353,10 @@ async def serve_http(pages: web.Application, host: str, port: int) -> AsyncItera
 def _events(app: AsyncApp) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
     async def events(request: web.Request) -> web.StreamResponse:
         try:
-            asked = await to_bolt_request(request)
+            bolt_request = await to_bolt_request(request)
         except MALFORMED_BODY_ERRORS:
             raise web.HTTPBadRequest(text="malformed body") from None
-        return await to_aiohttp_response(await app.async_dispatch(asked))
+        return await to_aiohttp_response(await app.async_dispatch(bolt_request))
 
     return events
 

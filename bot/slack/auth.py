@@ -139,7 +139,7 @@ class CachedAuthorization(AsyncAuthorize):
 async def single_installation(web: SlackWeb, token: SecretStr) -> Installation:
     """Looks up the installation of the configured token. Raises TokenRejected, or what a Slack call raises."""
     try:
-        said = await web.client(token.get_secret_value()).auth_test()
+        info = await web.client(token.get_secret_value()).auth_test()
     except SlackApiError as error:
         if error_code(error) in DEAD_TOKEN_CODES:
             raise TokenRejected(
@@ -149,12 +149,12 @@ async def single_installation(web: SlackWeb, token: SecretStr) -> Installation:
         raise
     return Installation(
         platform="slack",
-        team=said.get("team_id") or "",
-        enterprise=said.get("enterprise_id") or "",
+        team=info.get("team_id") or "",
+        enterprise=info.get("enterprise_id") or "",
         token=token,
-        bot_id=said.get("bot_id") or "",
-        bot_user=said.get("user_id") or "",
-        name=said.get("team") or "",
+        bot_id=info.get("bot_id") or "",
+        bot_user=info.get("user_id") or "",
+        name=info.get("team") or "",
     )
 
 
@@ -268,16 +268,16 @@ async def _succeeded(args: AsyncSuccessArgs) -> BoltResponse:
 
 async def _failed(args: AsyncFailureArgs) -> BoltResponse:
     _LOG.warning("an installation failed: %s %s", args.reason, args.error or "")
-    said = _REASONS.get(args.reason, f"Slack says: {args.reason}. Start again at /slack/install.")
+    text = _REASONS.get(args.reason, f"Slack says: {args.reason}. Start again at /slack/install.")
     if args.reason == "storage_error":
-        said = f"The installation could not be saved: {args.error}"
-    return _page(args.suggested_status_code, "Dailygrad was not installed", said)
+        text = f"The installation could not be saved: {args.error}"
+    return _page(args.suggested_status_code, "Dailygrad was not installed", text)
 
 
-def _page(status: int, title: str, said: str) -> BoltResponse:
+def _page(status: int, title: str, text: str) -> BoltResponse:
     body = (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
-        f"<h1>{escape(title)}</h1><p>{escape(said)}</p></html>"
+        f"<h1>{escape(title)}</h1><p>{escape(text)}</p></html>"
     )
     return BoltResponse(status=status, body=body, headers={"Content-Type": "text/html; charset=utf-8"})
 
@@ -325,7 +325,7 @@ class TokenRotation:
             return False
         assert self._settings.client_secret is not None, "many workspaces are installed by OAuth"
         try:
-            said = await self._web.client().oauth_v2_access(
+            response = await self._web.client().oauth_v2_access(
                 client_id=self._settings.client_id,
                 client_secret=self._settings.client_secret.get_secret_value(),
                 grant_type="refresh_token",
@@ -341,7 +341,7 @@ class TokenRotation:
         except (ClientError, TimeoutError) as error:
             _LOG.warning("cannot refresh the token of %s now: %s", key.team, error or type(error).__name__)
             return False
-        await self._save(refreshed(cached, said, self._clock()))
+        await self._save(refreshed(cached, response, self._clock()))
         self._tokens.invalidate(key.team, key.enterprise)
         return True
 
@@ -356,13 +356,13 @@ class TokenRotation:
         await self._client.installation_keep(installation)
 
 
-def refreshed(cached: Installation, said: Any, now: datetime) -> Installation:
+def refreshed(cached: Installation, response: Any, now: datetime) -> Installation:
     """Returns the installation with its new tokens."""
-    expires = said.get("expires_in")
+    expires = response.get("expires_in")
     return cached.model_copy(
         update={
-            "token": SecretStr(str(said["access_token"])),
-            "refresh": SecretStr(str(said["refresh_token"])) if said.get("refresh_token") else None,
+            "token": SecretStr(str(response["access_token"])),
+            "refresh": SecretStr(str(response["refresh_token"])) if response.get("refresh_token") else None,
             "expires_at": now + timedelta(seconds=int(expires)) if expires else None,
         }
     )

@@ -137,22 +137,22 @@ class SlackHandler:
             await self._deliver(incoming, reply, waiting)
 
     async def _deliver(self, incoming: IncomingEvent, reply: Reply, waiting: str | None) -> None:
-        route, said = incoming.route, reply.said
+        route, content = incoming.route, reply.content
         if isinstance(incoming.event, Visited):
-            await self._replies.publish_home(route, _as_card(said))
+            await self._replies.publish_home(route, _as_card(content))
         elif waiting is not None:
-            if not await self._replies.update_view(route, waiting, reply_view(said, route)):
-                await self._send_card(route, _as_card(said), reply)
-        elif route.window == "card" and await self._replies.update_view(route, route.view, reply_view(said, route)):
+            if not await self._replies.update_view(route, waiting, reply_view(content, route)):
+                await self._send_card(route, _as_card(content), reply)
+        elif route.window == "card" and await self._replies.update_view(route, route.view, reply_view(content, route)):
             return
-        elif isinstance(said, Form):
-            if await self._replies.open_view(route, form_view(said, route)) is None:
-                await self._send_card(route, reopen_card(said), reply)
-        elif not (route.window and await self._replies.open_view(route, card_view(said, route))):
-            await self._send_card(route, said, reply)
+        elif isinstance(content, Form):
+            if await self._replies.open_view(route, form_view(content, route)) is None:
+                await self._send_card(route, reopen_card(content), reply)
+        elif not (route.window and await self._replies.open_view(route, card_view(content, route))):
+            await self._send_card(route, content, reply)
 
     async def _send_card(self, route: Route, card: Card, reply: Reply) -> None:
-        await self._replies.send_card(route, card, replaces=reply.replaces and isinstance(reply.said, Card))
+        await self._replies.send_card(route, card, replaces=reply.replaces and isinstance(reply.content, Card))
 
     async def _answer_submission(self, incoming: IncomingEvent, view: Body, ack: Ack) -> None:
         route = incoming.route
@@ -168,20 +168,20 @@ class SlackHandler:
             await self._acknowledge(route, view, reply, ack)
             return
         refused = refusal(reply)
-        body = reply_view(reply.said, route) if refused is None else refilled_view(view, refused)
+        body = reply_view(reply.content, route) if refused is None else refilled_view(view, refused)
         if not await self._replies.update_view(route, route.view, body):
-            await self._send_card(route, _as_card(reply.said), reply)
+            await self._send_card(route, _as_card(reply.content), reply)
 
     async def _acknowledge(self, route: Route, view: Body, reply: Reply, ack: Ack) -> None:
-        said, refused = reply.said, refusal(reply)
+        content, refused = reply.content, refusal(reply)
         errors = None if refused is None else field_errors(view, refused)
         if errors is not None:
             await ack(**errors)
-        elif isinstance(said, Form) or not route.channel:
-            await ack(response_action="update", view=reply_view(said, route))
+        elif isinstance(content, Form) or not route.channel:
+            await ack(response_action="update", view=reply_view(content, route))
         else:
             await ack(response_action="clear")
-            await self._send_card(route, said, reply)
+            await self._send_card(route, content, reply)
 
 
 def may_need_view(incoming: IncomingEvent) -> bool:
@@ -211,7 +211,7 @@ def is_for_admins(event: Event) -> bool:
 
 def refusal(reply: Reply) -> Card | None:
     """Returns why a submission was refused, so that its form stays open; None if it was accepted."""
-    return reply.said if isinstance(reply.said, Card) and not reply.replaces else None
+    return reply.content if isinstance(reply.content, Card) and not reply.replaces else None
 
 
 def _action(event: Press | Submit) -> actions.Action | None:
@@ -221,5 +221,5 @@ def _action(event: Press | Submit) -> actions.Action | None:
         return None
 
 
-def _as_card(said: Card | Form) -> Card:
-    return reopen_card(said) if isinstance(said, Form) else said
+def _as_card(content: Card | Form) -> Card:
+    return reopen_card(content) if isinstance(content, Form) else content

@@ -145,14 +145,14 @@ class FileFetcher:
 
 def is_slack_url(url: str, api_url: str) -> bool:
     """Returns whether a URL may receive the token: Slack's API host and its subdomains, never over a weaker scheme."""
-    asked, api = urlsplit(url), urlsplit(api_url)
-    host, home = asked.hostname or "", api.hostname or ""
-    if asked.scheme != "https" and asked.scheme != api.scheme:
+    target, api = urlsplit(url), urlsplit(api_url)
+    host, home = target.hostname or "", api.hostname or ""
+    if target.scheme != "https" and target.scheme != api.scheme:
         return False
-    if asked.netloc == api.netloc:
+    if target.netloc == api.netloc:
         return True
     # A proxy only replaces the API; files still come from Slack.
-    return asked.scheme == "https" and any(
+    return target.scheme == "https" and any(
         host == one or host.endswith(f".{one}") for one in (home, "slack.com", "slack-gov.com") if one
     )
 

@@ -107,8 +107,8 @@ class SlackPlatform:
         if wait:
             await asyncio.sleep(wait)
         call = {"channel": channel, **body, **({"thread_ts": thread} if thread else {})}
-        said = await send_with_pictures(lambda shown_body: self._paced(client, team, shown_body), call)
-        return str(said["ts"])
+        response = await send_with_pictures(lambda shown_body: self._paced(client, team, shown_body), call)
+        return str(response["ts"])
 
     async def _paced(self, client: AsyncWebClient, team: str, call: dict[str, Any]) -> Any:
         """Posts a message whose turn has come, as soon as Slack has room for it."""
@@ -131,14 +131,14 @@ class SlackPlatform:
         oldest = str((self._clock() - _LOOK_BACK).timestamp())
         cursor = ""
         for _ in range(_PAGES):
-            asked: dict[str, Any] = {"channel": channel, "limit": _PAGE, "include_all_metadata": True}
+            parameters: dict[str, Any] = {"channel": channel, "limit": _PAGE, "include_all_metadata": True}
             if thread:
-                said = await client.conversations_replies(ts=thread, cursor=cursor or None, **asked)
+                response = await client.conversations_replies(ts=thread, cursor=cursor or None, **parameters)
             else:
-                said = await client.conversations_history(oldest=oldest, cursor=cursor or None, **asked)
-            for message in said.get("messages") or ():
+                response = await client.conversations_history(oldest=oldest, cursor=cursor or None, **parameters)
+            for message in response.get("messages") or ():
                 yield message
-            cursor = str((said.get("response_metadata") or {}).get("next_cursor") or "")
+            cursor = str((response.get("response_metadata") or {}).get("next_cursor") or "")
             if not cursor:
                 return
 

@@ -87,9 +87,9 @@ def _with_image_blocks(blocks: Iterable[Block]) -> Iterator[Block | Body]:
 
 
 def _body(blocks: list[Body], summary: str) -> Body:
-    said = fallback_text(blocks)
+    fallback = fallback_text(blocks)
     return {
-        "text": _fallback(f"{summary}\n\n{said}" if visible(summary) else said),
+        "text": _fallback(f"{summary}\n\n{fallback}" if visible(summary) else fallback),
         "blocks": blocks,
         "mrkdwn": False,
         "unfurl_links": False,
@@ -97,11 +97,11 @@ def _body(blocks: list[Body], summary: str) -> Body:
     }
 
 
-def _fallback(said: str) -> str:
-    text = escaped(said)
+def _fallback(content: str) -> str:
+    text = escaped(content)
     if units(text) <= _MAX_TEXT:
         return text
-    first = code_parts(clean(said), lambda part: units(escaped(part)), _MAX_TEXT - len(_ELSEWHERE))[0]
+    first = code_parts(clean(content), lambda part: units(escaped(part)), _MAX_TEXT - len(_ELSEWHERE))[0]
     return escaped(first) + _ELSEWHERE
 
 
@@ -189,8 +189,8 @@ def _small_print(markdown: str) -> list[Part]:
     elements = to_slack(parse(markdown))
     if any(isinstance(element, Grid) or '"link"' in json.dumps(element) for element in elements):
         return _mixed(elements)
-    said = to_plain(parse(markdown), 10_000)
-    return [context(part) for part in code_parts(said, units, _CONTEXT) if visible(part)]
+    text = to_plain(parse(markdown), 10_000)
+    return [context(part) for part in code_parts(text, units, _CONTEXT) if visible(part)]
 
 
 def _option(letter: str, markdown: str) -> list[Part]:
@@ -269,10 +269,10 @@ def _link(place: int, link: Link) -> Body:
 
 def fallback_text(blocks: list[BlockBody]) -> str:
     """Returns the text of blocks, at least one line each; buttons are in brackets."""
-    return "\n".join(said for block in blocks if (said := _said(block).strip()))
+    return "\n".join(line for block in blocks if (line := _block_text(block).strip()))
 
 
-def _said(block: BlockBody) -> str:
+def _block_text(block: BlockBody) -> str:
     match block["type"]:
         case "header":
             return str(block["text"]["text"])

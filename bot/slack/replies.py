@@ -59,12 +59,12 @@ class Replies:
             # A trigger expires before a rate limit does, so there is no point in retrying.
             client = await self._client(route, retries=False)
             call = client.views_push if route.view and route.window != "home" else client.views_open
-            said = await call(trigger_id=route.trigger, view=body)
+            response = await call(trigger_id=route.trigger, view=body)
         except REPLY_ERRORS as error:
             # Too late, used before, too many views, or Slack is down: the reply takes another way.
             _LOG.info("cannot open a view: %s", _cause(error))
             return None
-        return str(said["view"]["id"])
+        return str(response["view"]["id"])
 
     async def update_view(self, route: Route, view_id: str, body: Body) -> bool:
         """Updates a view; returns False if that fails, for example because it was closed."""
@@ -126,14 +126,14 @@ def _cause(error: Exception) -> str:
 # Views around cards and forms. Pure
 
 
-def waiting_view(said: str = "One moment…") -> Body:
+def waiting_view(text: str = "One moment…") -> Body:
     """Returns the view that is shown while a reply is being prepared."""
     return {
         "type": "modal",
         "callback_id": "wait",
         "title": _plain("Dailygrad"),
         "close": _plain("Close"),
-        "blocks": [context(said)],
+        "blocks": [context(text)],
     }
 
 
@@ -154,9 +154,9 @@ def card_view(card: Card, route: Route) -> Body:
     }
 
 
-def reply_view(said: Card | Form, route: Route) -> Body:
+def reply_view(content: Card | Form, route: Route) -> Body:
     """Renders a card or a form as a view."""
-    return form_view(said, route) if isinstance(said, Form) else card_view(said, route)
+    return form_view(content, route) if isinstance(content, Form) else card_view(content, route)
 
 
 def home_view(card: Card) -> Body:

@@ -115,13 +115,13 @@ class WatchedSocket:
 
     async def _connect(self) -> None:
         # A WebSocket URL works once, so each attempt needs a new one; the library would reuse it.
-        said = await self._web.client().apps_connections_open(app_token=self._app_token)
+        response = await self._web.client().apps_connections_open(app_token=self._app_token)
         handler = AsyncSocketModeHandler(
             self._app, self._app_token, web_client=self._web.client(), ping_interval=self._ping_s
         )
         self._handler = handler
         client = handler.client
-        client.wss_uri = str(said["url"])
+        client.wss_uri = str(response["url"])
         # Only `_renew` reconnects: two reconnecting at once would use up Slack's limit.
         client.default_auto_reconnect_enabled = client.auto_reconnect_enabled = False
         client.message_listeners.append(self._on_message)

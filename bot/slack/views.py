@@ -108,7 +108,7 @@ def _pick_fields(field: PickField) -> list[Body]:
     for place, chunk in enumerate(chunks, start=1):
         name = field.name if place == 1 else f"{field.name}:{place}"
         label = field.label if len(chunks) == 1 else f"{place} of {len(chunks)}: {field.label}"
-        element = _choice(field, [(value, _option_of(value, said)) for value, said in chunk])
+        element = _choice(field, [(value, _option_of(value, text)) for value, text in chunk])
         found.append(_input(name, label, element, field.several or len(chunks) > 1))
     return found
 

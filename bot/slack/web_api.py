@@ -98,12 +98,12 @@ class SlackWeb:
         """Replies through a payload's `response_url`. Raises RespondFailed."""
         try:
             async with self.session.post(url, json=body, timeout=ClientTimeout(_CALL_S)) as answer:
-                said = await answer.text()
+                text = await answer.text()
         except (ClientError, TimeoutError) as error:
             raise RespondFailed(str(error) or type(error).__name__) from error
         # Some failures have status 200 and an error in the body.
-        if answer.status >= 400 or '"ok":false' in said.replace(" ", ""):
-            raise RespondFailed(f"{answer.status} {said[:200]}")
+        if answer.status >= 400 or '"ok":false' in text.replace(" ", ""):
+            raise RespondFailed(f"{answer.status} {text[:200]}")
 
     async def upload(self, url: str, content: bytes) -> None:
         """Uploads a file to the URL Slack gave for it. Raises ClientError."""
@@ -161,9 +161,9 @@ class RateLimitRetry(AsyncRateLimitErrorRetryHandler):
 def _retry_after(response: HttpResponse | None) -> float:
     """Returns how many seconds Slack asks to wait; 1 if it gives no number."""
     headers = response.headers if response is not None else {}
-    said = next((values[0] for name, values in headers.items() if name.lower() == "retry-after" and values), "")
+    value = next((values[0] for name, values in headers.items() if name.lower() == "retry-after" and values), "")
     try:
-        seconds = float(said)
+        seconds = float(value)
     except ValueError:
         return 1.0
     return max(0.0, seconds) if math.isfinite(seconds) else 1.0

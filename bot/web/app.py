@@ -1,4 +1,4 @@
-"""The web chat's HTTP side: pages, presses and the stream of news. What an event means is decided in `core.quiz`."""
+"""Routes of the web chat: pages, actions and the event stream. `core.quiz` decides what an event means."""
 
 from __future__ import annotations
 
@@ -27,41 +27,43 @@ from bot.core.text import operations
 from bot.web.chat import CHANNEL, WORKSPACE, WebChat, is_editor
 from bot.web.editor import LinkedEditor
 from bot.web.render import code_colours, message_html, page
-from bot.web.security import Guarded, Passes, RequestProblem, event_id, text_of, values_of
+from bot.web.security import MemberCookies, RequestProblem, SecurityMiddleware, event_id, text_of, values_of
 from bot.web.store import Message, NameTaken, Person
 from service.client import ServiceRefused, ServiceUnavailable
 from service.wire import Operations, Where, Who
 
-# The operations page for admins of the web chat. Read-only.
+# The operations page for admins of the web chat; read-only
 
-Look = Callable[[Who], Awaitable[Operations]]
-"""Asks the service; raises as its client does."""
+FetchOperations = Callable[[Who], Awaitable[Operations]]
+"""Fetches the operations data from the service; raises as its client does."""
 
 
 class OperationsPage:
-    """The route. `who_is` says whom the service knows a member of the chat as."""
+    """The page that shows admins the state of the service. `who_is` converts a person to the service's member."""
 
-    def __init__(self, passes: Passes, look: Look, who_is: Callable[[Person], Who]) -> None:
-        self._passes = passes
-        self._look = look
+    def __init__(
+        self, cookies: MemberCookies, fetch_operations: FetchOperations, who_is: Callable[[Person], Who]
+    ) -> None:
+        self._cookies = cookies
+        self._fetch_operations = fetch_operations
         self._who_is = who_is
 
     async def show(self, request: Request) -> Response:
-        """The page, as of now."""
-        person = self._passes.person(request)
+        """Renders the current state."""
+        person = self._cookies.person(request)
         if not person.admin:
             raise RequestProblem(403, "For admins", "How the quiz runs is shown to its admins.")
         try:
-            found = await self._look(self._who_is(person))
+            found = await self._fetch_operations(self._who_is(person))
         except ServiceRefused as refused:
             raise RequestProblem(403, "Not for you", refused.failure.message) from None
         except ServiceUnavailable:
-            said = "The service does not answer, so nothing is known of the rest. Its log says why; see that it runs."
-            raise RequestProblem(503, "The quiz does not answer", said) from None
-        return HTMLResponse(page("operations.html", base=f"/m/{person.id}", person=person, **shown(found)))
+            text = "The service does not answer, so nothing is known of the rest. Its log says why; see that it runs."
+            raise RequestProblem(503, "The quiz does not answer", text) from None
+        return HTMLResponse(page("operations.html", base=f"/m/{person.id}", person=person, **template_variables(found)))
 
 
-def shown(found: Operations) -> dict[str, Any]:
+def template_variables(found: Operations) -> dict[str, Any]:
     """Returns the template's variables: the service's facts, and the functions that put them into words."""
     sandbox = found.sandbox
     return {
@@ -80,27 +82,31 @@ SHORTCUTS = ("/quiz today", "/quiz practice", "/quiz board", "/quiz help")
 WHERE = Where(channel=CHANNEL, name=CHANNEL)
 PING_S = 15
 
-Complete = Callable[[str, bool], list[str]]
-"""The commands a text may become, for a member who is an admin or not."""
+CompleteCommand = Callable[[str, bool], list[str]]
+"""Completes a command for an admin or another member."""
 
 
 class WebApp:
-    """The routes. One for each thing a browser can do here."""
+    """The routes' handlers."""
 
-    def __init__(self, chat: WebChat, answer: Answer, complete: Complete, look: Look | None = None) -> None:
+    def __init__(
+        self, chat: WebChat, answer: Answer, complete: CompleteCommand, fetch_operations: FetchOperations | None = None
+    ) -> None:
         self._chat = chat
         self._answer = answer
         self._complete = complete
-        self._passes = Passes(chat.store)
-        self.operations = OperationsPage(self._passes, look, _who) if look is not None else None
+        self._cookies = MemberCookies(chat.store)
+        self.operations = (
+            OperationsPage(self._cookies, fetch_operations, _who) if fetch_operations is not None else None
+        )
 
-    # Coming in
+    # Joining
 
     async def entry(self, request: Request) -> Response:
         return self._entry(request)
 
     async def join(self, request: Request) -> Response:
-        fields = await self._passes.fields(request, "entry")
+        fields = await self._cookies.fields(request, "entry")
         name = unicodedata.normalize("NFKC", " ".join(text_of(fields, "name").split()))
         if not 1 <= len(name) <= 40 or not name.isprintable():
             return self._entry(request, "A name has 1 to 40 letters or digits. Try another.", name)
@@ -109,22 +115,22 @@ class WebApp:
         except NameTaken:
             return self._entry(request, f"Somebody here is already called {name}. Pick another name.", name)
         response = RedirectResponse(f"/m/{person.id}/", 303)
-        self._passes.grant(request, response, person)
+        self._cookies.grant(request, response, person)
         return response
 
     def _entry(self, request: Request, error: str = "", name: str = "") -> Response:
-        known = self._passes.known(request)
+        known = self._cookies.known(request)
         people = [person for member in known if (person := self._chat.store.person(member))]
-        token = self._passes.token("entry")
+        token = self._cookies.token("entry")
         html = page("entry.html", channel=CHANNEL, people=people, error=error, name=name, token=token)
         return HTMLResponse(html, 422 if error else 200)
 
-    # Reading
+    # Pages
 
     async def channel(self, request: Request) -> Response:
-        person = self._passes.person(request)
+        person = self._cookies.person(request)
         store = self._chat.store
-        # Read before the messages: what comes between is streamed again rather than lost.
+        # Read before the messages: changes made in between are then streamed, not lost.
         version = store.version()
         return HTMLResponse(
             page(
@@ -132,7 +138,7 @@ class WebApp:
                 channel=CHANNEL,
                 person=person,
                 base=_base(person),
-                token=self._passes.token(person.id),
+                token=self._cookies.token(person.id),
                 version=version,
                 messages=store.seen_by(person.id, CHANNEL),
                 commands=self._complete("/", person.admin),
@@ -143,12 +149,12 @@ class WebApp:
         )
 
     async def editor(self, request: Request) -> Response:
-        """A form on a page of its own, with what came of it beneath."""
-        person = self._passes.person(request)
+        """Shows a code form on its own page, with results below."""
+        person = self._cookies.person(request)
         store = self._chat.store
         version = store.version()
         form = store.message(_number(request.path_params["message"]), person.id)
-        if form is None or form.member != person.id or not isinstance(form.said, Form):
+        if form is None or form.member != person.id or not isinstance(form.content, Form):
             raise RequestProblem(
                 404, "This editor is gone", "Press Answer under the question again, or type /quiz today."
             )
@@ -158,7 +164,7 @@ class WebApp:
                 channel=CHANNEL,
                 person=person,
                 base=_base(person),
-                token=self._passes.token(person.id),
+                token=self._cookies.token(person.id),
                 version=version,
                 message=form,
                 messages=store.results(form.id, person.id),
@@ -167,37 +173,37 @@ class WebApp:
         )
 
     async def events(self, request: Request) -> Response:
-        person = self._passes.person(request)
+        person = self._cookies.person(request)
         query = request.query_params
         after = _number(request.headers.get("last-event-id") or query.get("after", ""))
         return EventSourceResponse(self._news(person, after, _number(query.get("editor", ""))), ping=PING_S)
 
     async def _news(self, person: Person, after: int, editor: int) -> AsyncIterator[ServerSentEvent]:
-        token = self._passes.token(person.id)
+        token = self._cookies.token(person.id)
         async for message in self._chat.follow(person.id, after):
             if not editor or _belongs(message, editor):
                 html = message_html(message, _base(person), token, editor)
                 yield ServerSentEvent(data=html, id=str(message.version))
 
     async def completions(self, request: Request) -> Response:
-        person = self._passes.person(request)
+        person = self._cookies.person(request)
         text = request.query_params.get("text", "")[:200]
         return JSONResponse(self._complete(text, person.admin)[:25])
 
     async def highlight(self, request: Request) -> Response:
-        person = self._passes.person(request)
-        fields = await self._passes.fields(request, person.id)
+        person = self._cookies.person(request)
+        fields = await self._cookies.fields(request, person.id)
         return HTMLResponse(await run_in_threadpool(highlighted, text_of(fields, "code"), "python"))
 
-    # Doing
+    # Actions
 
     async def say(self, request: Request) -> Response:
-        person = self._passes.person(request)
-        fields = await self._passes.fields(request, person.id)
+        person = self._cookies.person(request)
+        fields = await self._cookies.fields(request, person.id)
         text = text_of(fields, "text").strip()
         if len(text) > LONGEST_TEXT:
-            said = f"That has {len(text):,} characters, and a message takes {LONGEST_TEXT:,}. Nothing was sent."
-            raise RequestProblem(422, "Too long", said)
+            problem = f"That has {len(text):,} characters, and a message takes {LONGEST_TEXT:,}. Nothing was sent."
+            raise RequestProblem(422, "Too long", problem)
         if not text:
             raise RequestProblem(422, "Nothing to send", "Type a message or a command such as /quiz help.")
         event = event_id(request, person.id, fields)
@@ -209,18 +215,18 @@ class WebApp:
         return await self._handle(request, person, fields, command)
 
     async def press(self, request: Request) -> Response:
-        person = self._passes.person(request)
-        fields = await self._passes.fields(request, person.id)
+        person = self._cookies.person(request)
+        fields = await self._cookies.fields(request, person.id)
         event = event_id(request, person.id, fields)
         press = Press(event, self._chat.clock(), _who(person), WHERE, text_of(fields, "action"))
         return await self._handle(request, person, fields, press)
 
     async def submit(self, request: Request) -> Response:
-        person = self._passes.person(request)
-        fields = await self._passes.fields(request, person.id)
+        person = self._cookies.person(request)
+        fields = await self._cookies.fields(request, person.id)
         event = event_id(request, person.id, fields)
         values = values_of(fields)
-        self._chat.keep(person.id, _number(text_of(fields, "message")), values)
+        self._chat.save_input(person.id, _number(text_of(fields, "message")), values)
         submit = Submit(event, self._chat.clock(), _who(person), WHERE, text_of(fields, "action"), values)
         return await self._handle(request, person, fields, submit)
 
@@ -228,18 +234,18 @@ class WebApp:
         with ACKNOWLEDGED.labels("web").time():
             reply = await self._answer(event)
         cause, editor = _number(text_of(fields, "message")), _number(text_of(fields, "editor"))
-        message = self._chat.whisper(person.id, reply, event.id, cause, editor)
+        message = self._chat.post_reply(person.id, reply, event.id, cause, editor)
         return self._done(request, person, fields, message)
 
     def _done(self, request: Request, person: Person, fields: FormData, number: int) -> Response:
-        """Where to look now: for a script the message itself, otherwise the page that shows it."""
+        """Returns the resulting message to scripts; other clients are redirected to the page that shows it."""
         message = self._chat.store.message(number, person.id)
-        assert message is not None, "what was just said to a member is there for them"
+        assert message is not None, "a reply is visible to its member"
         here = _number(text_of(fields, "editor"))
         base = _base(person)
-        editor = f"{base}/form/{message.id}" if is_editor(message.said) else ""
+        editor = f"{base}/form/{message.id}" if is_editor(message.content) else ""
         if "application/json" in request.headers.get("accept", ""):
-            html = message_html(message, base, self._passes.token(person.id), here)
+            html = message_html(message, base, self._cookies.token(person.id), here)
             return JSONResponse({"message": message.id, "html": html, "editor": editor})
         page_of = f"{base}/form/{here}" if here and _belongs(message, here) else f"{base}/"
         return RedirectResponse(editor or f"{page_of}#m{message.id}", 303)
@@ -248,16 +254,16 @@ class WebApp:
 def build(
     chat: WebChat,
     answer: Answer,
-    complete: Complete,
+    complete: CompleteCommand,
     hosts: Collection[str] = (),
     linked: LinkedEditor | None = None,
-    look: Look | None = None,
+    fetch_operations: FetchOperations | None = None,
 ) -> ASGIApp:
-    """The web chat as an ASGI app, and with it the editor that links from other chats open.
+    """Returns the web chat as an ASGI app, with the web editor if `linked` is given.
 
-    `hosts`: the public names it is reached by, see `guard.Guarded`. With `look` admins see how the quiz runs.
+    `hosts` are its public names, see `SecurityMiddleware`. `fetch_operations` enables the admins' operations page.
     """
-    web = WebApp(chat, answer, complete, look)
+    web = WebApp(chat, answer, complete, fetch_operations)
     routes = [
         Route("/", web.entry),
         Route("/join", web.join, methods=["POST"]),
@@ -275,30 +281,30 @@ def build(
     return site(routes, hosts)
 
 
-def build_linked(linked: LinkedEditor, hosts: Collection[str] = ()) -> ASGIApp:
-    """The editor of links alone, for a team that chats elsewhere."""
-    return site([Route("/", _say_nothing_here), *linked.routes], hosts)
+def build_editor(linked: LinkedEditor, hosts: Collection[str] = ()) -> ASGIApp:
+    """Returns an app with the web editor only, for teams on other chats."""
+    return site([Route("/", _editor_root), *linked.routes], hosts)
 
 
 def site(routes: Sequence[BaseRoute], hosts: Collection[str]) -> ASGIApp:
-    """An ASGI app of these routes and of what every page of ours needs, guarded."""
+    """Returns an app with the routes, shared assets and security middleware."""
     common = [
         Route("/healthz", lambda _: PlainTextResponse("ok")),
         Route("/highlight.css", lambda _: Response(code_colours(), media_type="text/css")),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
     app = Starlette(
-        routes=[*routes, *common], exception_handlers={HTTPException: _tell_problem, Exception: _tell_fault}
+        routes=[*routes, *common], exception_handlers={HTTPException: _problem_page, Exception: _fault_page}
     )
-    return Guarded(app, hosts)
+    return SecurityMiddleware(app, hosts)
 
 
-async def _say_nothing_here(request: Request) -> Response:
-    said = "This address serves the editor of code answers. A question in your chat has the link to it."
-    return HTMLResponse(page("problem.html", title="Dailygrad", text=said))
+async def _editor_root(request: Request) -> Response:
+    text = "This address serves the editor of code answers. A question in your chat has the link to it."
+    return HTMLResponse(page("problem.html", title="Dailygrad", text=text))
 
 
-async def _tell_problem(request: Request, problem: Exception) -> Response:
+async def _problem_page(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
     title, text = getattr(problem, "title", "Not possible"), problem.detail
     if problem.status_code == 404 and not isinstance(problem, RequestProblem):
@@ -306,18 +312,18 @@ async def _tell_problem(request: Request, problem: Exception) -> Response:
     return HTMLResponse(page("problem.html", title=title, text=text), problem.status_code, problem.headers)
 
 
-async def _tell_fault(request: Request, fault: Exception) -> Response:
+async def _fault_page(request: Request, fault: Exception) -> Response:
     text = "This is our fault and was written to the log. Load the page again and see whether it was done."
     return HTMLResponse(page("problem.html", title="Something broke", text=text), 500)
 
 
 def _belongs(message: Message, editor: int) -> bool:
-    """Whether an editor's page shows it: its own result, and what the courier brings its member."""
+    """Returns whether an editor's page shows the message: its result, or a newer private delivery."""
     return message.answers == editor or (message.delivered and message.member is not None and message.id > editor)
 
 
 def _base(person: Person) -> str:
-    """The address under which a member's pages lie."""
+    """Returns the base path of a member's pages."""
     return f"/m/{person.id}"
 
 

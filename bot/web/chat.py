@@ -1,4 +1,4 @@
-"""The web chat as a Platform: the courier posts here, and open pages are told that something is new."""
+"""The web chat as a platform: stores messages and notifies open pages of new ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Values = Mapping[str, tuple[str, ...]]
 
 
 class WebChat:
-    """Fills `core.platform.Platform` with the messages of a ChatStore. For one event loop."""
+    """Implements `core.dispatcher.Platform` with a ChatStore. Belongs to one event loop."""
 
     name: PlatformName = "web"
 
@@ -30,10 +30,10 @@ class WebChat:
         self._news = asyncio.Event()
         self._closed = False
 
-    # For the courier
+    # For the dispatcher
 
     async def post(self, target: Target, card: Card, key: str) -> str:
-        """Make a message once per `key`. Raises Refused for a place or a member that is not here."""
+        """Posts a message once per `key`. Raises DeliveryRefused if the channel or the member does not exist."""
         if target.workspace != WORKSPACE or target.channel not in (CHANNEL, ""):
             raise DeliveryRefused(
                 f"the web chat has one channel, {WORKSPACE}/{CHANNEL}, and no {target.workspace}/{target.channel}"
@@ -42,7 +42,7 @@ class WebChat:
             raise DeliveryRefused(f"nobody here has the id {target.member!r}; they have to join first")
         reply_to = int(target.reply_to) if target.reply_to and target.reply_to.isdecimal() else None
         message = self.store.post(CHANNEL, card, self.clock(), key=key, member=target.member, reply_to=reply_to)
-        self.tell()
+        self.notify()
         return str(message)
 
     async def find(self, target: Target, key: str) -> str | None:
@@ -51,64 +51,64 @@ class WebChat:
 
     # For the pages
 
-    def whisper(self, member: str, reply: Reply, event: str, cause: int = 0, editor: int = 0) -> int:
-        """Tell one member alone what became of an event, once; returns the message to look at.
+    def post_reply(self, member: str, reply: Reply, event: str, cause: int = 0, editor: int = 0) -> int:
+        """Shows a reply to one member, once per event; returns the number of the message to show.
 
-        `cause` is the message whose button or form it was, `editor` the one beneath which that was shown. An editor
-        stays, with its latest result beneath, and whoever asks for the same question from there stays in it.
+        `cause` is the message whose button or form caused the event, and `editor` the editor on whose page it was
+        shown. An editor stays open with its latest result below it; asking for the same question there keeps it open.
         """
         message: int | None = None
-        if isinstance(reply.said, Form):
-            open_now = self._own(member, editor)
-            message = editor if open_now is not None and _same(open_now.said, reply.said) else None
-        elif (own := self._own(member, cause)) is not None:
-            message = self._placed(member, own, reply.said, event, reply.replaces)
+        if isinstance(reply.content, Form):
+            open_now = self._private_message(member, editor)
+            message = editor if open_now is not None and _is_same_form(open_now.content, reply.content) else None
+        elif (own := self._private_message(member, cause)) is not None:
+            message = self._replace_in_place(member, own, reply.content, event, reply.replaces)
         if message is None:
-            message = self.store.post(CHANNEL, reply.said, self.clock(), event=event, member=member)
-        self.tell()
+            message = self.store.post(CHANNEL, reply.content, self.clock(), event=event, member=member)
+        self.notify()
         return message
 
-    def _own(self, member: str, message: int) -> Message | None:
+    def _private_message(self, member: str, message: int) -> Message | None:
         found = self.store.message(message, member)
         return found if found is not None and found.member == member else None
 
-    def _placed(self, member: str, own: Message, said: Card, event: str, replaces: bool) -> int | None:
-        """The message that takes a card in answer to a private one; None when it needs one of its own."""
-        if not is_editor(own.said):
-            return own.id if replaces and self.store.replace(own.id, member, said) else None
+    def _replace_in_place(self, member: str, own: Message, content: Card, event: str, replaces: bool) -> int | None:
+        """Puts a card into the place of the private message it answers; returns None if it needs a new message."""
+        if not is_editor(own.content):
+            return own.id if replaces and self.store.replace(own.id, member, content) else None
         result = self.store.result(own.id, member)
-        if result is not None and self.store.replace(result, member, said):
+        if result is not None and self.store.replace(result, member, content):
             return result
-        return self.store.post(CHANNEL, said, self.clock(), event=event, member=member, answers=own.id)
+        return self.store.post(CHANNEL, content, self.clock(), event=event, member=member, answers=own.id)
 
-    def keep(self, member: str, message: int, values: Values) -> None:
-        """Keep what was typed in an editor, so that a page without scripts shows it again."""
-        editor = self._own(member, message)
-        if editor is not None and isinstance(editor.said, Form) and is_editor(editor.said):
-            fields = tuple(filled(field, values) for field in editor.said.fields)
-            if fields != editor.said.fields:
-                self.store.replace(message, member, dataclasses.replace(editor.said, fields=fields))
+    def save_input(self, member: str, message: int, values: Values) -> None:
+        """Saves the input of an editor, so that a page without scripts shows it again."""
+        editor = self._private_message(member, message)
+        if editor is not None and isinstance(editor.content, Form) and is_editor(editor.content):
+            fields = tuple(with_values(field, values) for field in editor.content.fields)
+            if fields != editor.content.fields:
+                self.store.replace(message, member, dataclasses.replace(editor.content, fields=fields))
 
     def say(self, member: str, name: str, text: str, event: str) -> int:
-        """A member's own words, for all to read, once per event."""
+        """Posts a member's message to the channel, once per event."""
         message = self.store.post(CHANNEL, text, self.clock(), event=event, author=name)
-        self.tell()
+        self.notify()
         return message
 
-    # For the streams
+    # For the event streams
 
-    def tell(self) -> None:
-        """Wake every page that follows."""
+    def notify(self) -> None:
+        """Notifies every open page."""
         self._news.set()
         self._news = asyncio.Event()
 
     def close(self) -> None:
-        """End every page's stream, so that the server can stop."""
+        """Ends the stream of every page, so that the server can stop."""
         self._closed = True
-        self.tell()
+        self.notify()
 
     async def follow(self, member: str, after: int) -> AsyncIterator[Message]:
-        """Every message this member may see that is new or changed since a version, as it comes."""
+        """Yields each message visible to the member that is new or changed since a version, as it arrives."""
         while not self._closed:
             news = self._news
             for message in sorted(self.store.seen_by(member, CHANNEL, after), key=lambda message: message.version):
@@ -117,17 +117,17 @@ class WebChat:
             await news.wait()
 
 
-def is_editor(said: Card | Form | str) -> bool:
-    """Whether it is filled in on a page of its own: code needs room."""
-    return isinstance(said, Form) and any(isinstance(field, TextField) and field.code for field in said.fields)
+def is_editor(content: Card | Form | str) -> bool:
+    """Returns whether it is a form with a code field, which gets a page of its own."""
+    return isinstance(content, Form) and any(isinstance(field, TextField) and field.code for field in content.fields)
 
 
-def _same(one: Card | Form | str, other: Form) -> bool:
+def _is_same_form(one: Card | Form | str, other: Form) -> bool:
     return isinstance(one, Form) and is_editor(one) and one.action == other.action
 
 
-def filled(field: TextField | PickField, values: Values) -> TextField | PickField:
-    """The field with what was typed or picked, where a browser that keeps to the field's own limits could send it."""
+def with_values(field: TextField | PickField, values: Values) -> TextField | PickField:
+    """Returns the field with the submitted values, ignoring values that the field does not allow."""
     given = values.get(field.name, ())
     if isinstance(field, PickField):
         known = {value for value, _ in field.options}

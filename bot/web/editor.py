@@ -1,4 +1,4 @@
-"""The editor that a signed link opens: one member, one code question. What is sent becomes events like any other."""
+"""The web editor opened by a signed link, for one member and one code question."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from bot.core.events import Submit
 from bot.core.links import EditorAccess, ExpiredLink, InvalidLink, Links
 from bot.core.markup.html import highlighted
 from bot.core.text import questions
-from bot.web.chat import Clock, Values, filled, is_editor
+from bot.web.chat import Clock, Values, is_editor, with_values
 from bot.web.render import message_html, page
 from bot.web.security import RequestProblem, event_id, posted, text_of, values_of
 from bot.web.store import Message
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 
 FORM, RESULT = 1, 2
-"""Numbers of the page's two messages; each new result takes the place of the one before."""
+"""Numbers of the page's two messages. Each new result replaces the previous one."""
 
 
 class LinkedEditor:
-    """The routes beneath `/e/TOKEN`. It keeps nothing: the token says who may answer what."""
+    """The routes under `/e/TOKEN`. Stateless: the token says who may answer what."""
 
     def __init__(self, links: Links, client: ServiceClient, answer: Answer, clock: Clock) -> None:
         self._links = links
@@ -43,28 +43,28 @@ class LinkedEditor:
         )
 
     async def show(self, request: Request) -> Response:
-        """The page. Looking at it changes nothing, for chats fetch the pages behind links by themselves."""
+        """Shows the editor. Changes nothing, because chats fetch linked pages for previews."""
         access = self._access(request)
         return self._page(request, access, await self._form(access))
 
     async def submit(self, request: Request) -> Response:
-        """Submit, or run the examples; the reply stands beneath, and a script gets it alone."""
+        """Submits the code or runs the examples. Returns the page with the result; scripts get only the result."""
         access = self._access(request)
-        fields = await self._posted(request)
-        action = _allowed(text_of(fields, "action"), access)
+        fields = await self._fields(request)
+        action = _checked_action(text_of(fields, "action"), access)
         values = values_of(fields)
-        # Before the reply is asked for: with a form that cannot be shown again nothing is handed in.
+        # Fetch the form before answering, so that nothing is submitted if the page cannot be shown again.
         form = await self._form(access)
         event = event_id(request, f"{access.who.platform}:{access.who.workspace}:{access.who.member}", fields)
         reply = await self._answer(Submit(event, self._clock(), access.who, access.where, action, values))
-        result = self._message(RESULT, _bare(reply.said))
+        result = self._message(RESULT, _without_buttons(reply.content))
         if "application/json" in request.headers.get("accept", ""):
             return JSONResponse({"message": RESULT, "html": message_html(result, "", ""), "editor": ""})
         return self._page(request, access, form, values, result)
 
     async def highlight(self, request: Request) -> Response:
         self._access(request)
-        fields = await self._posted(request)
+        fields = await self._fields(request)
         return HTMLResponse(await run_in_threadpool(highlighted, text_of(fields, "code"), "python"))
 
     def _access(self, request: Request) -> EditorAccess:
@@ -75,11 +75,11 @@ class LinkedEditor:
         except InvalidLink as wrong:
             raise RequestProblem(404, "This link opens nothing", str(wrong)) from None
 
-    async def _posted(self, request: Request) -> FormData:
+    async def _fields(self, request: Request) -> FormData:
         return await posted(request, self._links.post_token(request.path_params["token"]))
 
     async def _form(self, access: EditorAccess) -> Form:
-        """The question with the member's own code. Raises Problem where it is no longer asked."""
+        """Returns the form with the member's code. Raises RequestProblem if the question is closed or gone."""
         try:
             ask = await self._client.ask(access.who, access.where, access.ref)
         except ServiceRefused as refused:
@@ -90,8 +90,8 @@ class LinkedEditor:
             ) from None
         now = self._clock()
         if ask.closes_at is not None and now >= ask.closes_at:
-            said = "Its answer is revealed where it was posted; there you can go on with practice."
-            raise RequestProblem(410, "This round has closed", said)
+            problem = "Its answer is revealed where it was posted; there you can go on with practice."
+            raise RequestProblem(410, "This round has closed", problem)
         form = questions.ask_said(ask, now)
         if not isinstance(form, Form) or not is_editor(form):
             raise RequestProblem(
@@ -108,7 +108,7 @@ class LinkedEditor:
         result: Message | None = None,
     ) -> Response:
         if values is not None:
-            form = replace(form, fields=tuple(filled(field, values) for field in form.fields))
+            form = replace(form, fields=tuple(with_values(field, values) for field in form.fields))
         token = request.path_params["token"]
         html = page(
             "linked.html",
@@ -120,18 +120,18 @@ class LinkedEditor:
         )
         return HTMLResponse(html)
 
-    def _message(self, number: int, said: Card | Form) -> Message:
-        """What is said, as the templates want it: newer than all that stands on the page."""
+    def _message(self, number: int, content: Card | Form) -> Message:
+        """Wraps a card as a message for the templates, newer than those on the page."""
         now = self._clock()
-        return Message(number, _milliseconds(now), "", None, None, None, None, False, said, now)
+        return Message(number, _milliseconds(now), "", None, None, None, None, False, content, now)
 
 
 def _milliseconds(instant: datetime) -> int:
     return int(instant.timestamp() * 1000)
 
 
-def _allowed(action: str, access: EditorAccess) -> str:
-    """The action, if it answers the link's own question or tries to. Raises Problem."""
+def _checked_action(action: str, access: EditorAccess) -> str:
+    """Returns the action if it answers the link's question. Raises RequestProblem."""
     try:
         meant = actions.decode(action)
     except actions.BadAction:
@@ -141,6 +141,6 @@ def _allowed(action: str, access: EditorAccess) -> str:
     raise RequestProblem(403, "Not with this link", "It answers one question and no other. Nothing was done.")
 
 
-def _bare(said: Card | Form) -> Card:
-    """What is said, without the buttons: they lead on in the chat."""
-    return Card(said.title, said.summary if isinstance(said, Card) else said.title, said.blocks)
+def _without_buttons(content: Card | Form) -> Card:
+    """Returns the card without its buttons, which only work in the chat."""
+    return Card(content.title, content.summary if isinstance(content, Card) else content.title, content.blocks)

@@ -1,4 +1,4 @@
-"""A card as HTML. Pure: the same card gives the same page. Looks are in static/chat.css, words in the card."""
+"""Renders cards as HTML. Pure: the same card always gives the same page. Styles are in static/chat.css."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 
 @cache
 def environment() -> Environment:
-    """The templates, with everything escaped that is not Markup."""
+    """Returns the template environment, which escapes everything except Markup."""
     found = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=select_autoescape(default=True),
@@ -32,7 +32,12 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters.update(
-        markdown=_markdown, kind=_kind, highlighted=highlighted, inline=_inline, in_short=in_short, is_editor=is_editor
+        markdown=_markdown,
+        kind=_kind,
+        highlighted=highlighted,
+        inline=_inline,
+        announcement=announcement,
+        is_editor=is_editor,
     )
     found.filters.update(reachable=reachable, png_url=_png_url, png_size=_png_size)
     found.globals.update(event_id=_event_id)
@@ -40,27 +45,33 @@ def environment() -> Environment:
 
 
 def page(template: str, **values: Any) -> str:
-    """A whole page or a fragment."""
+    """Renders a page or a fragment."""
     return environment().get_template(template).render(**values)
 
 
 def message_html(message: Message, base: str, token: str, editor: int = 0) -> str:
-    """One message as its reader sees it, posting to the address `base`. `token` is the reader's CSRF token, `editor`
-    the one it is shown beneath."""
+    """Renders a message whose forms post to URLs under `base`.
+
+    `token` is the reader's CSRF token, `editor` the editor's page it is shown on.
+    """
     return page("message.html", message=message, base=base, token=token, editor=editor)
 
 
-def in_short(message: Message) -> str:
-    """The plain sentence that announces a message to those who do not see it come."""
-    said = message.said
-    if isinstance(said, str):
-        return f"{message.author}: {said}"
-    return f"{BOT_NAME}: {said.summary or said.title}" if isinstance(said, Card) else f"{BOT_NAME}: {said.title}"
+def announcement(message: Message) -> str:
+    """Returns a plain sentence that announces the message to screen readers."""
+    content = message.content
+    if isinstance(content, str):
+        return f"{message.author}: {content}"
+    return (
+        f"{BOT_NAME}: {content.summary or content.title}"
+        if isinstance(content, Card)
+        else f"{BOT_NAME}: {content.title}"
+    )
 
 
 @cache
 def code_colours() -> str:
-    """The stylesheet of highlighted code, for light and for dark."""
+    """Returns the stylesheet of highlighted code for light and dark themes."""
     dark = highlight_css("dark")
     return f"{highlight_css('light')}@media (prefers-color-scheme: dark) {{\n{dark}}}\n"
 
@@ -70,7 +81,7 @@ def _markdown(text: str) -> Markup:
 
 
 def _inline(text: str) -> Markup:
-    """Markdown for a place that takes no paragraph, such as a label."""
+    """Renders Markdown inline, for example for a label."""
     return to_html_inline(parse(text))
 
 
@@ -79,12 +90,12 @@ def _kind(part: object) -> str:
 
 
 def _png_url(png: bytes) -> str:
-    """The picture as an address: it comes with its page, for there is no other place that keeps it."""
+    """Returns a picture as a data URL: pictures are not stored elsewhere."""
     return f"data:image/png;base64,{b64encode(png).decode()}"
 
 
 def _png_size(png: bytes) -> tuple[int, int]:
-    """Width and height on the page. Our pictures have two pixels for one of the page's."""
+    """Returns a picture's size on the page; pictures have two pixels per CSS pixel."""
     width, height = (int.from_bytes(png[at : at + 4]) for at in (16, 20))
     return -(-width // 2), -(-height // 2)
 

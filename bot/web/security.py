@@ -1,4 +1,4 @@
-"""Who a browser may act as in the web chat, and whether a post came from our own page. It knows no routes."""
+"""Security of the web chat: host names, headers, body limits, signed cookies and CSRF tokens. Knows no routes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.web.store import ChatStore, Person
 
-# Middleware: security headers, body limit, allowed host names.
+# Middleware: security headers, body limit, allowed host names
 
 MAX_BODY = 4 * 1024 * 1024
-"""Bytes of a request. A pasted bank is the largest thing anybody sends."""
+"""Largest request body, bytes. A pasted bank is the largest input."""
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -36,11 +36,11 @@ HEADERS = {
 TOO_LARGE = "This is more than the chat takes: 4 MiB at most. Nothing was done."
 
 
-class Guarded:
-    """The outermost layer, so that what fails further in is guarded as well.
+class SecurityMiddleware:
+    """Middleware for host names, body limits and security headers. Outermost, so that it also covers error pages.
 
-    `hosts` are the public names it may be asked by. Addresses, names without a dot and `.local` names need not be
-    listed; any other name may be a stranger's that was pointed here (DNS rebinding) and is refused.
+    `hosts` are the public names. IP addresses, names without a dot and `.local` names are always allowed. Any other
+    name is refused, because a stranger may have pointed it here (DNS rebinding).
     """
 
     def __init__(self, app: ASGIApp, hosts: Collection[str] = ()) -> None:
@@ -53,15 +53,15 @@ class Guarded:
             return
         send = _with_headers(send, scope["path"])
         headers = Headers(scope=scope)
-        if not self._answers_to(headers.get("host", "")):
-            said = f"This chat does not go by the name {headers.get('host')!r}. Open it by its address."
-            await PlainTextResponse(said, 421)(scope, receive, send)
+        if not self._is_allowed_host(headers.get("host", "")):
+            problem = f"This chat does not go by the name {headers.get('host')!r}. Open it by its address."
+            await PlainTextResponse(problem, 421)(scope, receive, send)
         elif _number(headers.get("content-length", "0")) > MAX_BODY:
             await PlainTextResponse(TOO_LARGE, 413)(scope, receive, send)
         else:
             await self._app(scope, _limited(receive), send)
 
-    def _answers_to(self, host: str) -> bool:
+    def _is_allowed_host(self, host: str) -> bool:
         name = host_name(host)
         if "." not in name or name in self._hosts or name.endswith((".local", ".localhost")):
             return True
@@ -73,28 +73,28 @@ class Guarded:
 
 
 def host_name(host: str) -> str:
-    """The name in a Host header, without its port; an IPv6 address without its brackets."""
+    """Returns the name in a Host header, without port and without the brackets of an IPv6 address."""
     if host.startswith("["):
         return host[1:].partition("]")[0].lower()
     return host.rpartition(":")[0].lower() if ":" in host else host.lower()
 
 
 def _with_headers(send: Send, path: str) -> Send:
-    # Pages hold private messages and one-time ids; the browser asks again whether our own files are still the same.
+    # Pages contain private messages and one-time ids, so they are not stored. Assets are revalidated.
     caching = "no-cache" if path.startswith("/static/") or path.endswith(".css") else "no-store"
 
-    async def guarded(message: Message) -> None:
+    async def with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in {**HEADERS, "Cache-Control": caching}.items():
                 headers[name] = value
         await send(message)
 
-    return guarded
+    return with_headers
 
 
 def _limited(receive: Receive) -> Receive:
-    """Counts what comes: a chunked body does not say its length."""
+    """Limits a chunked body, which does not announce its length."""
     left = MAX_BODY
 
     async def counted() -> Message:
@@ -109,37 +109,40 @@ def _limited(receive: Receive) -> Receive:
 
 
 def _number(text: str) -> int:
-    # More digits than any body has are too many, not none.
+    # Truncating a huge number keeps it above every limit.
     return int(text[:18]) if text.isascii() and text.isdecimal() else 0
 
 
-MOST_PEOPLE = 30
-"""Members one browser may act as; a cookie holds no more than 4 KB."""
+MAX_MEMBERS = 30
+"""Members one browser may act as: a cookie holds at most 4 KB."""
 YEAR = 365 * 86400
 NONCE = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
 class RequestProblem(HTTPException):
-    """A request we do not serve, with what to tell whoever made it."""
+    """A request that is refused, with the title and text of the error page."""
 
     def __init__(self, status: int, title: str, text: str) -> None:
         super().__init__(status, text)
         self.title = title
 
 
-class Passes:
-    """Signed with the store's secret, so that they outlive a restart. A browser may hold several members at once."""
+class MemberCookies:
+    """Signed cookies that name the members a browser may act as.
+
+    The store's secret signs them, so they survive a restart.
+    """
 
     def __init__(self, store: ChatStore) -> None:
         self._store = store
         secret = store.secret("session")
-        # Cookies know no ports: two chats on one machine would take each other's if they shared a name.
+        # Cookies ignore ports, so two chats on one machine need different names.
         self.cookie = f"dailygrad_{hashlib.sha256(secret.encode()).hexdigest()[:8]}"
         self._people = URLSafeSerializer(secret, salt="people")
         self._tokens = URLSafeSerializer(secret, salt="csrf")
 
     def known(self, request: Request) -> list[str]:
-        """The ids of the members this browser joined as."""
+        """Returns the ids of the members this browser joined as."""
         try:
             known = self._people.loads(request.cookies.get(self.cookie, ""))
         except BadData:
@@ -147,8 +150,8 @@ class Passes:
         return [member for member in known if isinstance(member, str)] if isinstance(known, list) else []
 
     def grant(self, request: Request, response: Response, person: Person) -> None:
-        """Let this browser act as `person` from now on, beside those it knows."""
-        known = [*self.known(request), person.id][-MOST_PEOPLE:]
+        """Adds a member to those this browser may act as."""
+        known = [*self.known(request), person.id][-MAX_MEMBERS:]
         response.set_cookie(
             self.cookie,
             str(self._people.dumps(known)),
@@ -159,7 +162,7 @@ class Passes:
         )
 
     def person(self, request: Request) -> Person:
-        """The member whose page this is. Raises Problem when this browser is not theirs."""
+        """Returns the member of this page. Raises RequestProblem if this browser did not join as them."""
         member = request.path_params["member"]
         person = self._store.person(member) if member in self.known(request) else None
         if person is None:
@@ -169,17 +172,17 @@ class Passes:
         return person
 
     def token(self, whose: str) -> str:
-        """What our pages carry and another site cannot know."""
+        """Returns a CSRF token."""
         return str(self._tokens.dumps(whose))
 
     async def fields(self, request: Request, whose: str) -> FormData:
-        """The posted fields, once it is sure that our own page sent them. Raises Problem."""
+        """Returns the form fields of a request from one of our pages. Raises RequestProblem."""
         return await posted(request, self.token(whose))
 
 
 async def posted(request: Request, token: str) -> FormData:
-    """The posted fields, once it is sure that our own page, which carries the token, sent them. Raises Problem."""
-    if not _ours(request):
+    """Returns the form fields of a request that has the right CSRF token. Raises RequestProblem."""
+    if not _is_same_origin(request):
         raise RequestProblem(403, "Not from here", "Another site sent this. Nothing was done.")
     fields = await request.form(max_files=0, max_part_size=MAX_BODY)
     if not secrets.compare_digest(text_of(fields, "token").encode(), token.encode()):
@@ -190,7 +193,7 @@ async def posted(request: Request, token: str) -> FormData:
 
 
 def text_of(fields: FormData, name: str) -> str:
-    """A field as people typed it: one kind of line end, and no NUL, which no database keeps."""
+    """Returns a text field with normalized line breaks and without NUL, which PostgreSQL cannot store."""
     value = fields.get(name, "")
     return cleaned(value) if isinstance(value, str) else ""
 
@@ -200,28 +203,28 @@ def cleaned(text: str) -> str:
 
 
 def values_of(fields: FormData) -> dict[str, tuple[str, ...]]:
-    """What was filled in, by the names of the form's fields."""
+    """Returns the values of the form, by field name."""
     names = {name for name in fields if name.startswith("v:")}
     return {name[2:]: tuple(cleaned(str(value)) for value in fields.getlist(name)) for name in names}
 
 
 def event_id(request: Request, whose: str, fields: FormData) -> str:
-    """The same for the same post sent twice, and for nothing else.
+    """Returns an event id: the same for a repeated request, and different for any other.
 
-    The page gives every form a number used once. A browser that goes back shows the old number again, so what was
-    chosen belongs to the id too, or a change of mind would be taken for a repetition.
+    Pages contain a new one-time number for each form. Going back in the browser shows an old number again, so the id
+    includes the values: otherwise a changed answer would count as a repetition.
     """
     nonce = text_of(fields, "event")
     if not NONCE.fullmatch(nonce):
         raise RequestProblem(
             400, "This page is out of date", "Load it again and repeat what you did. Nothing was done."
         )
-    said = sorted((name, str(value)) for name, value in fields.multi_items() if name != "token")
-    return hashlib.sha256(repr((whose, request.url.path, said)).encode()).hexdigest()
+    values = sorted((name, str(value)) for name, value in fields.multi_items() if name != "token")
+    return hashlib.sha256(repr((whose, request.url.path, values)).encode()).hexdigest()
 
 
-def _ours(request: Request) -> bool:
-    """Whether the browser says that this comes from our own origin; a client that says nothing needs the token."""
+def _is_same_origin(request: Request) -> bool:
+    """Returns whether the request comes from our origin, if the client says so; others need the token anyway."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         return site in ("same-origin", "none")

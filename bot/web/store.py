@@ -1,6 +1,6 @@
-"""What the web chat itself must remember: its people and its messages, in one SQLite file. Not the quiz's data.
+"""SQLite store of the web chat: people and messages, without the quiz's data.
 
-A message made under a key, or in answer to an event, is made once: posting it again finds the first.
+A message with a key, or in answer to an event, is stored once: posting it again returns the first.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from pathlib import Path
 
 from bot.core.cards import Card, Form, as_data, from_data
 
-# ruff: noqa: S608 - only our own lists of columns are put into statements, never a value
+# ruff: noqa: S608 - only constant column names are formatted into statements, never values
 
 
 PRIVATE_KEPT = 40
-"""Private answers kept per member; older ones go when new ones come. What the courier brought stays."""
+"""Replies kept per member; older ones are deleted. Delivered messages are kept."""
 BOT_NAME = "Dailygrad"
 
 SCHEMA = """
@@ -36,25 +36,25 @@ create table if not exists message (
     author text,
     reply_to integer,
     answers integer,
-    said text not null,
+    content text not null,
     at text not null
 ) strict;
 create index if not exists message_of_member on message (member, answers);
 create table if not exists secret (name text primary key, value text not null) strict;
 """
 
-COLUMNS = "id, version, channel, member, author, reply_to, answers, key is not null, said, at"
+COLUMNS = "id, version, channel, member, author, reply_to, answers, key is not null, content, at"
 SEEN = f"select {COLUMNS} from message where channel = ? and (member is null or member = ?) and version > ?"
 NEXT_VERSION = "(select coalesce(max(version), 0) + 1 from message)"
 
 
 class NameTaken(Exception):
-    """Somebody else goes by this name here; pick another."""
+    """Another person already uses this name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who chats here. The first to come is the admin."""
+    """A person in the chat. The first one to join is the admin."""
 
     id: str
     name: str
@@ -63,7 +63,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message. `version` grows with every change to any message, so a reader can ask for what is new."""
+    """A message. Every change to any message gives it the next `version`, so that readers can ask for changes."""
 
     id: int
     version: int
@@ -77,12 +77,12 @@ class Message:
     """The editor whose result this is."""
     delivered: bool
     """Whether the courier brought it."""
-    said: Card | Form | str
+    content: Card | Form | str
     at: datetime
 
 
 class ChatStore:
-    """Every call is one short statement or two; SQLite's own lock orders them, across processes too."""
+    """The store. Each call is one or two short statements; SQLite's lock serializes them across processes."""
 
     def __init__(self, path: Path | str) -> None:
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -94,7 +94,7 @@ class ChatStore:
         self._db.close()
 
     def secret(self, name: str) -> str:
-        """A random secret, made at first use and kept."""
+        """Returns a secret, created randomly on first use."""
         kept = self._db.execute("select value from secret where name = ?", (name,)).fetchone()
         if kept is None:
             self._db.execute("insert or ignore into secret values (?, ?)", (name, secrets.token_urlsafe(32)))
@@ -102,7 +102,7 @@ class ChatStore:
         return str(kept[0])
 
     def join(self, name: str) -> Person:
-        """A new person. Raises NameTaken, also for a name that only looks like another or like ours."""
+        """Adds a person. Raises NameTaken, also for names that look like another or like the bot's."""
         folded = _folded(name)
         if folded == _folded(BOT_NAME):
             raise NameTaken
@@ -122,7 +122,7 @@ class ChatStore:
     def post(
         self,
         channel: str,
-        said: Card | Form | str,
+        content: Card | Form | str,
         at: datetime,
         *,
         key: str | None = None,
@@ -132,12 +132,12 @@ class ChatStore:
         reply_to: int | None = None,
         answers: int | None = None,
     ) -> int:
-        """Make a message and return its id; under a key or for an event that was used before, that message's id."""
+        """Stores a message and returns its id; returns the existing id if the key or event is known."""
         made = self._db.execute(
-            "insert into message (version, key, event, channel, member, author, reply_to, answers, said, at)"
+            "insert into message (version, key, event, channel, member, author, reply_to, answers, content, at)"
             f" values ({NEXT_VERSION}, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (key) do nothing"
             " on conflict (event) do nothing returning id",
-            (key, event, channel, member, author, reply_to, answers, _dumped(said), at.isoformat()),
+            (key, event, channel, member, author, reply_to, answers, _dumped(content), at.isoformat()),
         ).fetchall()
         if not made:
             return self._made_before(key, event)
@@ -149,35 +149,35 @@ class ChatStore:
         row = self._db.execute("select id from message where key = ? or event = ?", (key, event)).fetchone()
         return int(row[0])
 
-    def replace(self, message: int, member: str, said: Card | Form) -> bool:
-        """Put something else in the place of a member's private message; False when it is not theirs or gone."""
+    def replace(self, message: int, member: str, content: Card | Form) -> bool:
+        """Replaces the content of a member's private message. Returns False if it is not theirs or no longer exists."""
         changed = self._db.execute(
-            f"update message set said = ?, version = {NEXT_VERSION} where id = ? and member = ?",
-            (_dumped(said), message, member),
+            f"update message set content = ?, version = {NEXT_VERSION} where id = ? and member = ?",
+            (_dumped(content), message, member),
         )
         return changed.rowcount == 1
 
     def find(self, key: str) -> int | None:
-        """The message made under `key`."""
+        """Returns the id of the message stored under `key`, or None."""
         row = self._db.execute("select id from message where key = ?", (key,)).fetchone()
         return None if row is None else int(row[0])
 
     def message(self, message: int, member: str) -> Message | None:
-        """A message, if this member may see it."""
+        """Returns a message if the member may see it."""
         row = self._db.execute(
             f"select {COLUMNS} from message where id = ? and (member is null or member = ?)", (message, member)
         ).fetchone()
         return None if row is None else _message(row)
 
     def result(self, editor: int, member: str) -> int | None:
-        """The message that holds what came of an editor."""
+        """Returns the id of an editor's result message, or None."""
         row = self._db.execute(
             "select id from message where answers = ? and member = ? order by id desc limit 1", (editor, member)
         ).fetchone()
         return None if row is None else int(row[0])
 
     def results(self, editor: int, member: str, limit: int = 5) -> list[Message]:
-        """What came of an editor and what the courier has brought its member since, newest change first."""
+        """Returns an editor's result and later private deliveries, the latest change first."""
         rows = self._db.execute(
             f"select {COLUMNS} from message where member = ? and (answers = ? or (key is not null and id > ?))"
             " order by version desc limit ?",
@@ -186,12 +186,13 @@ class ChatStore:
         return [_message(row) for row in rows]
 
     def seen_by(self, member: str, channel: str, after: int = 0, limit: int = 200) -> list[Message]:
-        """The newest of what this member may see in a channel and what changed after a version, oldest first."""
+        """Returns the newest messages the member may see in the channel, or those changed since a version, oldest
+        first."""
         rows = self._db.execute(f"{SEEN} order by id desc limit ?", (channel, member, after, limit)).fetchall()
         return [_message(row) for row in reversed(rows)]
 
     def version(self) -> int:
-        """The version of the newest change."""
+        """Returns the version of the latest change."""
         return int(self._db.execute("select coalesce(max(version), 0) from message").fetchone()[0])
 
     def _forget_old(self, channel: str, member: str) -> None:
@@ -210,15 +211,15 @@ def _person(row: tuple[str, str, int]) -> Person:
     return Person(row[0], row[1], bool(row[2]))
 
 
-def _dumped(said: Card | Form | str) -> str:
-    return json.dumps(as_data(said), ensure_ascii=False)
+def _dumped(content: Card | Form | str) -> str:
+    return json.dumps(as_data(content), ensure_ascii=False)
 
 
 Row = tuple[int, int, str, str | None, str | None, int | None, int | None, int, str, str]
 
 
 def _message(row: Row) -> Message:
-    number, version, channel, member, author, reply_to, answers, delivered, said, at = row
+    number, version, channel, member, author, reply_to, answers, delivered, content, at = row
     return Message(
         number,
         version,
@@ -228,6 +229,6 @@ def _message(row: Row) -> Message:
         reply_to,
         answers,
         bool(delivered),
-        from_data(json.loads(said)),
+        from_data(json.loads(content)),
         datetime.fromisoformat(at).astimezone(UTC),
     )

@@ -1,7 +1,8 @@
-"""Many rounds due in the same minute on a Discord that keeps its limits: posted once, how fast, and who waits.
+"""Benchmark: many rounds due in the same minute on a Discord that enforces its rate limits.
 
-`python -m tests.bench.bench_discord --rounds 10000 [--kill]`. The first round is made by the service; the others are
-copies of its rows, for what is measured is the way from the outbox to the chat.
+`python -m tests.bench.bench_discord --rounds 10000 [--kill]`. Measures whether each is posted once, how fast, and the
+delay of clicks. The service creates the first round; the others are copies of its rows, because the path from the
+outbox to the chat is measured.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ LOGIN = "GET /users/@me"
 
 @dataclass
 class OnDiscord:
-    """Reads the double's log alone, and only what is new in it."""
+    """The Discord scene. Reads only new entries of the double's log."""
 
     team: Team
     serving: int = field(default_factory=os.getpid)
@@ -50,8 +51,8 @@ class OnDiscord:
             starting = asyncio.create_task(self.team.starts())
             before = self._logins()
             await self.until(lambda: self._logins() > before, 60)
-            # Where the service's clock is ours the dead bot's lease is over at once, also that of what it had asked
-            # for last; else it runs out meanwhile.
+            # If this process runs the service, advance its clock so that the dead bot's leases end at once; otherwise
+            # they expire meanwhile.
             self.backend.clock.advance(seconds=LEASE_S)
             return await starting
         return await self.team.starts()
@@ -79,7 +80,7 @@ class OnDiscord:
                 self.newest = entry
 
     async def click(self) -> None:
-        """A click at a bot that was killed is lost, and made again, as people do."""
+        """Clicks. A click lost with a killed bot is repeated, as people do."""
         double = self.team.double
         assert self.newest is not None, "something was posted"
         channel, number = map(int, self.newest["ref"].split("/"))
@@ -97,7 +98,7 @@ class OnDiscord:
 
 
 async def prepare(team: Team, plan: Plan) -> None:
-    """Leave the rounds in the outbox, all due at the same instant."""
+    """Prepares the rounds in the outbox, all due at the same instant."""
     guilds = [team.double.world.guild(f"Team {number}") for number in range(plan.chats)]
     await team.leaves(team.daily)
     async with await psycopg.AsyncConnection.connect(libpq_url(team.backend.database_url)) as rows:
@@ -111,7 +112,7 @@ async def prepare(team: Team, plan: Plan) -> None:
 
 
 async def measure(scene: OnDiscord, plan: Plan) -> Report:
-    """Play what is prepared."""
+    """Runs the benchmark."""
     played = await many.play(scene, plan)
     limits = scene.team.double.limits
     return Report(
@@ -128,7 +129,7 @@ async def measure(scene: OnDiscord, plan: Plan) -> Report:
 
 
 async def run(url: str, plan: Plan) -> Report:
-    """All of it with the service as a process of its own, as an operator runs it."""
+    """Runs the benchmark with the service as a separate process."""
     with tempfile.TemporaryDirectory(prefix="dailygrad-bench-") as folder:
         async with backend_running(url) as near:
             bots = Bots(near, Path(folder))
@@ -141,7 +142,7 @@ async def run(url: str, plan: Plan) -> Report:
 
 
 def main() -> None:
-    """Print what came of it."""
+    """Runs the command."""
     about = "Many rounds due in the same minute on a Discord that keeps its limits."
     many.main(about, "guilds", Plan(), lambda url, plan: asyncio.run(run(url, plan)))
 

@@ -1,6 +1,6 @@
-"""10,000 runs in a row, attacks among them: is anything left behind, and are the last as fast as the first?
+"""Benchmark: 10,000 runs in a row, including attacks. Is anything left behind, and are the last as fast as the first?
 
-`RUNS=N` makes it another number.
+`RUNS=N` sets another number.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ ATTACKS = (
     "import torch\ntorch.Tensor.__repr__ = None\nimport sys\nsys.stdout.close()",
 )
 EVERY = 20
-"""One run in so many is an attack."""
+"""One run in this many is an attack."""
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What the sandbox and the machine hold at one moment."""
+    """Resources that the sandbox and the machine hold at one moment."""
 
     processes: int
     descriptors: int
@@ -53,7 +53,7 @@ class Left:
 
     @classmethod
     def of(cls, pid: int) -> Left:
-        """Of the supervisor with this id, and of the machine where that could tell."""
+        """Measures the supervisor with this process id, and the machine."""
         supervisor = psutil.Process(pid)
         below = supervisor.children(recursive=True)
         return cls(
@@ -67,14 +67,14 @@ class Left:
 
 
 async def settled(client: SandboxClient, parked: int) -> None:
-    """Wait until as many children are parked as in the beginning, and nothing runs."""
+    """Waits until as many children are parked as at the start and nothing runs."""
     async with asyncio.timeout(120):
         while (health := await client.health()).ready != parked or health.running:  # noqa: ASYNC110 - of another process
             await asyncio.sleep(0.05)
 
 
 async def endured(client: SandboxClient, pid: int) -> tuple[Left, Left, list[float], Counter[str]]:
-    """What was held before and after, each answer's milliseconds in order, and how the runs ended."""
+    """Returns resources before and after, the milliseconds of each answer in order, and the statuses."""
     await client.until_ready()
     for _ in range(10):
         await asyncio.gather(*(client.run(Run("warm", ANSWER)) for _ in range(8)))

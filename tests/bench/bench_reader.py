@@ -1,4 +1,4 @@
-"""How long reading a bank takes, beside bare markdown-it-py on the same text in the same run."""
+"""Benchmark: time to read a bank, compared with plain markdown-it-py on the same text in the same run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ROUNDS = 9
 
 
 def seconds(*works: Callable[[], object]) -> list[float]:
-    """The least processor time each takes, in rounds of all of them, since a machine may be busy with others."""
+    """Returns the least processor time of each function, in interleaved rounds, because the machine may be busy."""
     found: list[list[float]] = [[] for _ in works]
     for _ in range(ROUNDS):
         for times, work in zip(found, works, strict=True):
@@ -42,7 +42,7 @@ def seconds(*works: Callable[[], object]) -> list[float]:
 
 
 def measure(name: str, text: str) -> None:
-    """Print what reading a text takes, beside parsing it."""
+    """Prints the time to read a text and to parse it."""
     parser = MarkdownIt("commonmark").enable("table")
     more = text + text.replace(" · ", "x · ")
     once, bare, twice = seconds(

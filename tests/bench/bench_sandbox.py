@@ -1,7 +1,7 @@
-"""The sandbox measured: a warm answer as root, as an ordinary user and in the container, beside what peers do.
+"""Benchmark of the sandbox: latency of answers as root, as an ordinary user and in the container, and of alternatives.
 
-In one run, medians of interleaved rounds. Where the sandbox's image and an engine are there, the container takes part
-(`tests/container/with_engine.sh -- make bench` brings both).
+All in one run, as medians of interleaved rounds. The container takes part if its image and an engine are available
+(`tests/container/with_engine.sh -- make bench` provides both).
 """
 
 from __future__ import annotations
@@ -69,16 +69,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One sandbox that is measured, and who speaks to it."""
+    """A sandbox to measure, and its client."""
 
     name: str
     socket: Path
     user: int | None = None
     supervisor: int = 0
-    """Its process, where it is one of ours to look at."""
+    """Its process, if it runs on this machine."""
 
     def ask(self, work: Callable[[SandboxClient], Awaitable[T]]) -> T:
-        """`work` done by the user that the supervisor listens to."""
+        """Runs `work` as the user that the supervisor accepts."""
 
         def asked() -> T:
             if self.user is not None:
@@ -96,7 +96,7 @@ async def _ready(client: SandboxClient, work: Callable[[SandboxClient], Awaitabl
 
 @contextlib.contextmanager
 def places() -> Iterator[list[Place]]:
-    """Every sandbox this machine can have."""
+    """Yields every sandbox this machine can run."""
     with contextlib.ExitStack() as stack:
         found = []
         root = os.getuid() == 0
@@ -120,7 +120,7 @@ async def _one(client: SandboxClient, code: str) -> float:
 
 
 def paced(code: str, runs: int) -> Callable[[SandboxClient], Awaitable[list[float]]]:
-    """One run every 50 ms, as a chat sends them at its busiest: each one's milliseconds."""
+    """Returns the milliseconds of runs sent every 50 ms, as a busy chat sends them."""
 
     async def work(client: SandboxClient) -> list[float]:
         found = []
@@ -133,7 +133,7 @@ def paced(code: str, runs: int) -> Callable[[SandboxClient], Awaitable[list[floa
 
 
 def closed(code: str, at_once: int, runs: int) -> Callable[[SandboxClient], Awaitable[tuple[list[float], float]]]:
-    """So many at once, each followed by the next: each one's milliseconds, and runs per second."""
+    """Returns the milliseconds of `at_once` concurrent clients that never pause, and the runs per second."""
 
     async def work(client: SandboxClient) -> tuple[list[float], float]:
         found: list[float] = []
@@ -150,13 +150,13 @@ def closed(code: str, at_once: int, runs: int) -> Callable[[SandboxClient], Awai
 
 
 def shown(times: list[float]) -> str:
-    """p50, p95 and p99."""
+    """Returns p50, p95 and p99."""
     cuts = quantiles(times, n=100)
     return f"p50 {median(times):6.1f}  p95 {cuts[94]:6.1f}  p99 {cuts[98]:6.1f} ms"
 
 
 def cpu_seconds(pid: int) -> float:
-    """Of a process and of all that came of it."""
+    """Returns the CPU time of a process and its descendants."""
     total = 0.0
     for process in [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]:
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -165,14 +165,14 @@ def cpu_seconds(pid: int) -> float:
 
 
 def private_mb(pid: int) -> float:
-    """Memory that goes when the sandbox goes, its children's shared pages counted once."""
+    """Returns the private memory of the processes; shared pages of the children count once."""
     with contextlib.suppress(psutil.AccessDenied):
         return sum(float(one.memory_full_info().pss) for one in psutil.Process(pid).children(recursive=True)) / 2**20
     return float("nan")
 
 
 def latencies(found: list[Place]) -> None:
-    """The table of one run every 50 ms and of 1, 2 and 8 at once."""
+    """Prints the table of one run every 50 ms and of 1, 2 and 8 concurrent clients."""
     pacing: dict[str, list[float]] = {place.name: [] for place in found}
     times: dict[tuple[str, int], list[float]] = {}
     speeds: dict[tuple[str, int], list[float]] = {}
@@ -197,14 +197,14 @@ def latencies(found: list[Place]) -> None:
 
 
 def longer(found: list[Place]) -> None:
-    """A small training, and a challenge of ten cases judged against its reference."""
+    """Prints a short training, and a challenge of ten cases."""
     for place in found:
         print(f"sandbox, {place.name:<17} 50-step MLP  {shown(place.ask(paced(MLP, 20)))}")
         print(f"sandbox, {place.name:<17} challenge    {shown(place.ask(judged))}")
 
 
 async def judged(client: SandboxClient) -> list[float]:
-    """A challenge of ten cases: generator, reference and answer in a child each, compared here."""
+    """Runs a challenge of ten cases: generator, reference and answer in one child each, compared here."""
     found = []
     challenge = Challenge(
         entry="solve", cases_program=CASES, reference=SOLUTION, limits=Limits(), tolerance=NumberTolerance()
@@ -219,7 +219,7 @@ async def judged(client: SandboxClient) -> list[float]:
 
 
 def peers() -> None:
-    """What a new process for every answer costs, with as many walls."""
+    """Prints the cost of a new process per answer with the same isolation."""
     jailed = jail.find_bubblewrap()
     commands = {"python -c": [sys.executable, "-c", ANSWER]}
     if jailed:
@@ -239,7 +239,7 @@ def peers() -> None:
 
 
 def starting() -> None:
-    """From nothing to the first parked child, and what an idle sandbox holds."""
+    """Prints the time until the first child is parked, and what an idle sandbox uses."""
     with tempfile.TemporaryDirectory() as folder:
         start = perf_counter()
         one = embedded.start(Path(folder))
@@ -253,7 +253,7 @@ def starting() -> None:
 
 @contextlib.asynccontextmanager
 async def free_runs(sandbox: SandboxClient, members: int) -> AsyncIterator[list[float]]:
-    """WAITING free runs of 50 ms, each sent again when it is done or refused, meanwhile; the milliseconds they took."""
+    """Keeps WAITING free runs of 50 ms queued during the block; yields their milliseconds."""
     found: list[float] = []
 
     async def again_and_again(number: int) -> None:
@@ -261,7 +261,7 @@ async def free_runs(sandbox: SandboxClient, members: int) -> AsyncIterator[list[
             start = perf_counter()
             outcome = await sandbox.run(Run("free", FREE_RUN, owner=f"member {number % members}", priority="free"))
             if outcome.refused:
-                await asyncio.sleep(0.5)  # sooner than any person
+                await asyncio.sleep(0.5)  # sooner than a person would
             else:
                 found.append((perf_counter() - start) * 1000)
 
@@ -276,7 +276,7 @@ async def free_runs(sandbox: SandboxClient, members: int) -> AsyncIterator[list[
 
 
 async def first_answers(sandbox: SandboxClient) -> float:
-    """The median of a first answer's milliseconds, among whatever else is sent meanwhile."""
+    """Returns the median milliseconds of first answers under the current load."""
     found = []
     for _ in range(FIRST_ANSWERS):
         start = perf_counter()
@@ -288,7 +288,7 @@ async def first_answers(sandbox: SandboxClient) -> float:
 
 
 async def under_load() -> dict[str, float]:
-    """Medians: of a first answer, alone and among other members' free runs, and of those."""
+    """Prints medians of first answers, alone and among other members' free runs, and of those runs."""
     with tempfile.TemporaryDirectory() as folder:
         async with embedded.embedded_sandbox(Path(folder)) as sandbox:
             found = {"alone": await first_answers(sandbox)}

@@ -1,8 +1,9 @@
-"""Many rounds due in the same minute on a Slack that keeps its limits: posted once, how fast, and who waits.
+"""Benchmark: many rounds due in the same minute on a Slack that enforces its rate limits.
 
-`python -m tests.bench.bench_slack --rounds 10000 [--kill]`. The first round is made by the service; the others are
-copies of its rows, for what is measured is the way from the outbox to the chat. Slack publishes a limit for a channel
-and hints at one for a workspace; here that is five messages a second.
+`python -m tests.bench.bench_slack --rounds 10000 [--kill]`. Measures whether each is posted once, how fast, and the
+delay of clicks. The service creates the first round; the others are copies of its rows, because the path from the
+outbox to the chat is measured. Slack publishes a limit per channel and only hints at one per workspace, which here is
+five messages a second.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from tests.bench.rounds import copied, more_channels, shared
 from tests.doubles.slack import oracle
 from tests.doubles.slack.double import SlackDouble, slack_double
 from tests.doubles.slack.log import Entry
-from tests.doubles.slack.shown import Ephemeral
+from tests.doubles.slack.surfaces import Ephemeral
 from tests.doubles.slack.world import Channel, Team, User
 from tests.faults.backend import LEASE_S, TOKEN, TOKEN_KEY, Backend, Bot, Bots, backend_running, boss_of
 from tests.faults.slack_faults import free_port
@@ -36,7 +37,8 @@ from tests.faults.slack_faults import free_port
 
 @dataclass
 class OnSlack:
-    """A hosted bot and the workspaces that installed it. It reads the double's log alone, on and never twice."""
+    """The Slack scene: a hosted bot and the workspaces that installed it. Reads only new entries of the double's
+    log."""
 
     slack: SlackDouble
     backend: Backend
@@ -51,7 +53,8 @@ class OnSlack:
 
     async def start(self, again: bool) -> Bot:
         if again:
-            # Where the service's clock is ours, the dead bot's lease is over at once; else it runs out meanwhile.
+            # If this process runs the service, advance its clock so that the dead bot's leases end at once; otherwise
+            # they expire meanwhile.
             self.backend.clock.advance(seconds=LEASE_S)
         settings = self.slack.environment() | {"DAILYGRAD_SLACK_PORT": str(self.port)}
         bot = await self.bots.start("bot", "slack", **settings)
@@ -82,12 +85,12 @@ class OnSlack:
                 await self.slack.click(user, card, "A")
 
     def _card(self, user: User) -> Ephemeral | None:
-        """The private card somebody was just shown."""
+        """Returns the private card that a user was just shown."""
         return next((one for one in reversed(self.slack.world.ephemerals[-200:]) if one.user == user.id), None)
 
 
 async def prepare(scene: OnSlack, plan: Plan, client: ServiceClient) -> None:
-    """Install the app everywhere and leave the rounds in the outbox, all due at the same instant."""
+    """Installs the app everywhere and prepares the rounds in the outbox, all due at the same instant."""
     teams = [scene.slack.team(f"team-{number}") for number in range(plan.chats)]
     url = libpq_url(scene.backend.database_url)
     for team in teams:
@@ -112,7 +115,7 @@ def _installation(slack: SlackDouble, team: Team) -> Installation:
 
 
 async def measure(scene: OnSlack, plan: Plan) -> Report:
-    """Play what is prepared."""
+    """Runs the benchmark."""
     played = await many.play(scene, plan)
     log, limits = scene.slack.log, scene.slack.limits
     return Report(
@@ -124,13 +127,13 @@ async def measure(scene: OnSlack, plan: Plan) -> Report:
         refused=log.count("limited", method="chat.postMessage"),
         delays=tuple(sorted(oracle.ack_times(log, "interactive"))),
         unanswered=len(oracle.unanswered(log)),
-        # A trigger expires where the machine is too slow; the clicks' own numbers tell of that.
+        # On a slow machine a trigger may expire; the clicks' own figures show it.
         broken=sum(entry["error"] != "expired_trigger_id" for entry in oracle.violations(log)),
     )
 
 
 async def run(url: str, plan: Plan, *, apart: bool = True) -> Report:
-    """All of it, with the service as a process of its own, as an operator runs it, or with all but the bot in here."""
+    """Runs the benchmark with the service as a separate process, or with only the bot separate."""
     with tempfile.TemporaryDirectory(prefix="dailygrad-bench-") as folder:
         async with (
             backend_running(url) as near,
@@ -151,14 +154,14 @@ async def run(url: str, plan: Plan, *, apart: bool = True) -> Report:
 
 
 async def _service(bots: Bots, url: str) -> str:
-    """The address of a service that is started for this."""
+    """Starts a service and yields its URL."""
     settings = {"DATABASE_URL": url, "DAILYGRAD_PORT": "0", "DAILYGRAD_TOKEN_KEY": TOKEN_KEY}
     served = await bots.start("serve", DAILYGRAD_SERVICE_TOKEN=TOKEN, **settings)
     return f"http://{(await served.says(r'listens on ([0-9.:]+)'))[1]}"
 
 
 def main() -> None:
-    """Print what came of it."""
+    """Runs the command."""
     about = "Many rounds due in the same minute on a Slack that keeps its limits."
     many.main(about, "teams", Plan(chats=8, channels=250), lambda url, plan: asyncio.run(run(url, plan)))
 

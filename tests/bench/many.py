@@ -1,4 +1,4 @@
-"""What both benches of many rounds share: the plan, the run of it while people press, and what came of it as a line."""
+"""The benchmark of many rounds for any chat: the plan, the run with members who click meanwhile, and the report."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Plan:
-    """What is measured. After every so many posts a member opens the newest question and chooses."""
+    """Parameters of a benchmark. After every `each` posts, a member opens the newest question and answers."""
 
     rounds: int = 10_000
     chats: int = 20
-    """Servers, or workspaces."""
+    """Number of servers or workspaces."""
     channels: int = 100
-    """Of each of them."""
+    """Channels per server or workspace."""
     faster: float = 1.0
-    """So many times faster runs the clock of the chat's limits; the bot paces itself by its own."""
+    """Speed of the clock of the chat's limits; the bot uses its own clock."""
     kill: bool = False
-    """Whether the bot is killed when half is posted."""
+    """Whether to kill the bot when half of the rounds are posted."""
     click_every: int = 10
     seconds: float = 1800.0
 
     @property
     def each(self) -> int:
-        """Rounds in every channel."""
+        """Rounds per channel."""
         each, more = divmod(self.rounds, self.chats * self.channels)
         assert each and not more, "as many rounds in every channel"
         return each
@@ -49,80 +49,80 @@ class Plan:
 
 @dataclass
 class Tally:
-    """What a chat's own log says was posted."""
+    """Counts posts from the chat's log."""
 
     made: Counter[str] = field(default_factory=Counter)
     times: list[float] = field(default_factory=list)
     by_channel: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, key: str, channel: str, number: int, at: float) -> None:
-        """A round's question stands in a channel."""
+        """Records a question posted in a channel."""
         self.made[key] += 1
         self.times.append(at)
         self.by_channel[channel].append(number)
 
 
 class Scene(Protocol):
-    """A chat, prepared, with the service and a bot that may be started and killed."""
+    """A prepared chat with the service and a bot that can be started and killed."""
 
     name: str
     tally: Tally
     serving: int
-    """The process the service is in."""
+    """The service's process."""
 
     @property
     def backend(self) -> Backend: ...
 
     async def start(self, again: bool) -> Bot:
-        """Start a bot; `again` after one was killed."""
+        """Starts a bot; `again` after a kill."""
         ...
 
     async def until(self, reached: Callable[[], bool], seconds: float) -> None:
-        """Wait; fails with AssertionError."""
+        """Waits. Fails with AssertionError."""
         ...
 
     def look(self) -> int:
-        """Read the chat's log on, and never twice; how many rounds were posted by now."""
+        """Reads new entries of the chat's log; returns how many rounds have been posted."""
         ...
 
     async def click(self) -> None:
-        """Somebody new opens the newest question and chooses."""
+        """Opens the newest question as a new member and answers it."""
         ...
 
 
 @dataclass(frozen=True)
 class Played:
-    """What a run tells, whatever the chat."""
+    """Measurements of a run, for any chat."""
 
     seconds: float
     away: float
-    """The longest gap between two posts: that of the restart, where the bot was killed."""
+    """Longest gap between two posts: with a kill, that of the restart."""
     cpu: tuple[float, float]
-    """Seconds of CPU that the bot (the last one where one was killed, its start too) and the service took."""
+    """CPU seconds of the bot (the last one, including its start) and of the service."""
     memory: tuple[float, ...]
-    """MiB that were the last bot's alone, at every tenth of the rounds it posted."""
+    """Private memory of the last bot at every tenth of its rounds, MiB."""
     load: tuple[float, float]
     """The machine's load average before and after."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What came of it."""
+    """Results of a run."""
 
     chat: str
     plan: Plan
     tally: Tally
     played: Played
     ideal: float
-    """Seconds in which the chat would have taken them all."""
+    """Seconds the chat's limits would allow for all posts."""
     refused: int
-    """Answers of 429."""
+    """Responses with status 429."""
     delays: tuple[float, ...]
     """Seconds from each click to its first response, sorted."""
     unanswered: int
-    """Clicks not acknowledged in time."""
+    """Clicks that were not acknowledged in time."""
     broken: int
-    """Rules of the chat's that were broken."""
+    """Violations of the chat's rules."""
 
     @property
     def posted(self) -> int:
@@ -138,21 +138,21 @@ class Report:
 
     @property
     def unordered(self) -> int:
-        """Channels whose rounds came in another order than they were due."""
+        """Channels whose rounds were posted out of order."""
         return sum(sorted(numbers) != numbers for numbers in self.tally.by_channel.values())
 
     @property
     def share(self) -> float:
-        """Of the rate allowed, while a bot was there."""
+        """Share of the allowed rate that was used while a bot ran."""
         return self.ideal / max(1e-9, self.played.seconds - self.played.away)
 
     def delay(self, part: float) -> float:
-        """The delay that this part of the clicks did not exceed."""
+        """Returns this quantile of the clicks' delays."""
         return self.delays[min(len(self.delays) - 1, int(part * len(self.delays)))] if self.delays else 0.0
 
     @property
     def row(self) -> str:
-        """A line of the table with COLUMNS."""
+        """Formats the report as a row with COLUMNS."""
         half, most = (f"{self.delay(part) * 1000:.0f} ms" for part in (0.5, 0.99))
         once = self.posted - self.doubled
         cells = (
@@ -184,7 +184,7 @@ def _line(cells: Sequence[object]) -> str:
 
 
 async def play(scene: Scene, plan: Plan) -> Played:
-    """Start a bot on what is prepared, and watch until everything stands there or time is up."""
+    """Starts a bot and waits until all rounds are posted or time is up."""
     before, memory = (os.getloadavg()[0], _cpu_s(scene.serving)), list[float]()
     bot = await scene.start(again=False)
     async with _crowd(scene, plan):
@@ -214,7 +214,7 @@ def _cpu_s(pid: int) -> float:
 
 @contextlib.asynccontextmanager
 async def _crowd(scene: Scene, plan: Plan) -> AsyncIterator[None]:
-    """People who press as questions come, until the block ends."""
+    """Clicks as questions appear, until the block exits."""
     clicking: set[asyncio.Task[None]] = set()
 
     async def watch() -> None:
@@ -232,7 +232,7 @@ async def _crowd(scene: Scene, plan: Plan) -> AsyncIterator[None]:
 
 @contextlib.asynccontextmanager
 async def _weighed(scene: Scene, plan: Plan, bot: Bot, memory: list[float]) -> AsyncIterator[None]:
-    """The bot's memory at every tenth of the rounds, until the block ends."""
+    """Measures the bot's memory at every tenth of the rounds, until the block exits."""
 
     async def weigh() -> None:
         for tenth in range(1, 10):
@@ -248,7 +248,7 @@ async def _weighed(scene: Scene, plan: Plan, bot: Bot, memory: list[float]) -> A
 
 
 def main(about: str, chats: str, plan: Plan, run: Callable[[str, Plan], Report]) -> None:
-    """Run what is asked for and print what came of it; the exit says whether every round was posted once."""
+    """Runs the command and prints the report. Exit status 1 if a round was not posted exactly once."""
     asked = argparse.ArgumentParser(description=about)
     asked.add_argument("--rounds", type=int, default=plan.rounds)
     asked.add_argument(f"--{chats}", type=int, default=plan.chats, dest="chats")

@@ -1,4 +1,4 @@
-"""Thousands of rounds due at once, as rows: the first is the service's own, the others are copies of it."""
+"""Prepares thousands of rounds that are due at once: the service creates the first, and the others copy its rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from service.store import migrations
 from service.store.session import libpq_url, start_postgres
 
 NAME = "bench"
-"""The name of every channel that gets rounds."""
+"""Name of the channels with rounds."""
 _COPY = """
     with base as (
         select o.body, o.round_id, o.due_at, r.day, r.version_id, r.opens_at, r.closes_at, s.spec, s.since
@@ -44,24 +44,24 @@ _CHANNELS = """
 
 
 async def shared(rows: psycopg.AsyncConnection, channel: str) -> None:
-    """Let a channel that is known get rounds, and the bank be everybody's, for the copies are everywhere."""
+    """Lets a known channel have rounds, and shares the bank, because the copies are in every workspace."""
     await rows.execute("update bank set workspace_id = null")
     await rows.execute("update channel set name = %s where external_id = %s", (NAME, channel))
 
 
 async def more_channels(rows: psycopg.AsyncConnection, team: str, channels: Sequence[str]) -> None:
-    """Make channels of a workspace known."""
+    """Adds channels to a workspace."""
     await rows.execute(_CHANNELS.encode(), {"channels": list(channels), "name": NAME, "team": team})
 
 
 async def copied(rows: psycopg.AsyncConnection, each: int) -> None:
-    """So many copies of the first round in every channel; of the first itself nothing is to be posted."""
+    """Copies the first round several times into every channel; the first round itself is not posted."""
     await rows.execute(_COPY.encode(), {"each": each, "name": NAME})
     await rows.execute("delete from outbox where kind = 'notice' or id = (select min(id) from outbox)")
 
 
 async def reported(url: str, patience_s: int = 60) -> None:
-    """Wait until the service knows of every question that it was posted, or time is up."""
+    """Waits until every question is reported as posted, or time is up."""
     look = f"""do $$ begin
         for i in 1..{patience_s * 20} loop
             exit when not exists (select from outbox where kind = 'question' and state <> 'sent');
@@ -74,7 +74,7 @@ async def reported(url: str, patience_s: int = 60) -> None:
 
 @contextlib.contextmanager
 def database() -> Iterator[str]:
-    """A migrated database, of the server DATABASE_URL names or of one started for this."""
+    """Yields the URL of a migrated database, on the server in DATABASE_URL or on an embedded one."""
     if url := os.environ.get("DATABASE_URL"):
         migrations.upgrade(url)
         yield url

@@ -44,7 +44,7 @@ class Wall:
         return [target.channel for target, card in self.posts if card.title.startswith("Question for ")]
 
     def last(self, title: str) -> Card:
-        """The newest card with a title that begins so."""
+        """Returns the newest card whose title starts like this."""
         return next(card for _, card in reversed(self.posts) if card.title.startswith(title))
 
 
@@ -59,19 +59,19 @@ class Room(Dialog):
     wall: Wall = field(default_factory=Wall)
 
     async def only(self, question: str) -> None:
-        """Retire every other question."""
+        """Retires every other question."""
         for other in QUESTIONS:
             await self.client.bank_retire(self.boss, self.event_id(), other, other != question)
 
     async def opens(self, question: str) -> Card:
-        """Post that question at ten in Berlin, open until five; returns the post."""
+        """Posts the question at 10:00 in Berlin, open until 17:00; returns the post."""
         await self.only(question)
         await self.schedules(self.where)
         await self.carries()
         return self.wall.last("Question for ")
 
     async def schedules(self, *channels: Where) -> None:
-        """Leave a question for each of the channels in the outbox."""
+        """Puts a question for each channel into the outbox."""
         spec = ScheduleSpec(at=time(10), zone="Europe/Berlin", open_minutes=7 * 60)
         for where in channels:
             await self.client.schedule_add(self.boss, self.event_id(), where, spec)
@@ -79,14 +79,14 @@ class Room(Dialog):
         await self.service.tick()
 
     async def closes(self) -> Card:
-        """Let the round close; returns its reveal."""
+        """Closes the round; returns its reveal."""
         self.moving.advance(hours=7)
         await self.service.tick()
         await self.carries()
         return self.wall.last("The answer")
 
     async def carries(self, platform: Platform | None = None) -> None:
-        """Do the jobs, then carry all that waits to the chat."""
+        """Runs the jobs, then delivers the outbox."""
         await self.service.jobs.run_pending()
         courier = Dispatcher(self.client, platform or self.wall)
         while await courier.once():

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
 
-from bot.console.chat import Filling
+from bot.console.chat import FormSession
 from bot.console.render import card_text, form_text
 from bot.core.cards import Button, Card, Form, Options, PickField, Reply
 from bot.core.events import Command, Event, Press, Submit
@@ -27,7 +27,7 @@ class Dialog:
     told: dict[str, Card | Form] = field(default_factory=dict)
 
     async def types(self, who: Who, line: str) -> str:
-        """Type a line such as `/quiz today`; returns what is told, as text."""
+        """Types a line such as `/quiz today`; returns the reply as text."""
         name, _, text = line.removeprefix("/").partition(" ")
         return await self.does(Command(self.event_id(), self.clock(), who, self.where, name, text))
 
@@ -44,7 +44,7 @@ class Dialog:
         return await self.presses(who, label)
 
     async def picks(self, who: Who, *texts: str) -> str:
-        """Submit the form one was given with the options of those texts."""
+        """Submits the current form with the options of these texts."""
         form = self.told[who.member]
         assert isinstance(form, Form)
         field = next(one for one in form.fields if isinstance(one, PickField))
@@ -52,7 +52,7 @@ class Dialog:
         return await self.fills(who, options=picked)
 
     async def fills(self, who: Who, *, extra: str = "", **values: str | tuple[str, ...]) -> str:
-        """Submit the form one was given, or with `extra` under its further button of that label."""
+        """Submits the current form; with `extra`, by its further button of that label."""
         form = self.told[who.member]
         assert isinstance(form, Form), f"{who.name} was given no form but {form.title!r}"
         action = next(b.action for b in form.extras if b.label == extra) if extra else form.action
@@ -60,33 +60,33 @@ class Dialog:
         return await self.does(Submit(self.event_id(), self.clock(), who, self.where, action, given))
 
     async def does(self, event: Event) -> str:
-        """Submit any event; returns what is told, as text."""
+        """Handles any event; returns the reply as text."""
         reply = await self.quiz.handle(event)
-        self.told[event.who.member] = reply.said
+        self.told[event.who.member] = reply.content
         return text_of(reply)
 
     def sees(self, who: Who, card: Card) -> None:
-        """Show a card of the channel, whose buttons can then be pressed."""
+        """Shows a channel card, whose buttons can then be pressed."""
         self.told[who.member] = card
 
     def button(self, who: Who, label: str) -> Button:
-        """The button of that label on what one was told last."""
+        """Returns the button with that label on the latest card."""
         found = [button for button in self.buttons(who) if button.label == label]
         assert found, f"no button {label!r} among {[one.label for one in self.buttons(who)]}"
         return found[0]
 
     def buttons(self, who: Who) -> tuple[Button, ...]:
-        """All of what one was told last."""
+        """Returns the labels of the latest card's buttons."""
         said = self.told[who.member]
         return said.buttons if isinstance(said, Card) else said.extras
 
     def event_id(self) -> str:
-        """A fresh one."""
+        """Returns a new event id."""
         return f"event-{next(_events)}"
 
 
 def text_of(reply: Reply) -> str:
-    """A reply as the console would show it."""
-    if isinstance(reply.said, Card):
-        return card_text(reply.said)
-    return f"{form_text(reply.said)}\n\n{Filling(reply.said).question(80)}"
+    """Returns a reply as text, as in the console."""
+    if isinstance(reply.content, Card):
+        return card_text(reply.content)
+    return f"{form_text(reply.content)}\n\n{FormSession(reply.content).question(80)}"

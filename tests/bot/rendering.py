@@ -36,14 +36,14 @@ FORMS = {name: said for name, said in GALLERY.items() if isinstance(said, Form)}
 
 @cache
 def discord_schema(name: str) -> Draft202012Validator:
-    """Discord's own OpenAPI."""
+    """Returns Discord's own OpenAPI specification."""
     components = json.loads(DISCORD_API.read_text(encoding="utf-8"))["components"]
     return Draft202012Validator({"$ref": f"#/components/schemas/{name}", "components": components})
 
 
 @cache
 def slack_schema(name: str) -> Draft7Validator:
-    """The schema of Slack's own types."""
+    """Returns the schema of Slack's own types."""
     definitions = json.loads(SLACK_TYPES.read_text(encoding="utf-8"))["definitions"]
     # Documented on Slack's page of the element, and not yet in its types.
     definitions["RichTextPreformatted"]["properties"]["language"] = {"type": "string"}
@@ -63,7 +63,7 @@ def shows(text: str) -> bool:
 
 
 def beyond(limits: Mapping[str, tuple[int, str]], what: str, size: int, seen: object = "") -> Iterator[str]:
-    """The complaint where something is larger than its limit, with the source of the limit."""
+    """Describes a value that exceeds its limit, with the source of the limit."""
     most, source = limits[what]
     if size > most:
         yield f"{what}: {size} > {most} ({source}): {seen!r}"

@@ -275,7 +275,7 @@ LENGTHY = CHOICE_KEY.model_copy(
 
 
 def drawn(said: Card) -> Card:
-    """The card with a picture wherever there is one to draw."""
+    """Returns the card with a picture for everything that can be drawn."""
     found = drawings_of(said)
     assert found
     return with_pictures(said, dict.fromkeys(found, PNG))

@@ -29,7 +29,7 @@ def test_utc_is_called_utc_and_what_is_no_place_is_utc(zone: str, name: str) -> 
 
 
 async def started(client: ServiceClient, service: Service, *, shipped: bool) -> ScheduleView:
-    """The schedule of a first start, and of a second."""
+    """Returns the schedules after a first and after a second start."""
     await import_path(service.sessions, BANK, service.clock())
     for _ in range(2):
         await first_schedule(client, Chat.web, shipped=shipped)

@@ -19,7 +19,7 @@ LIBRARIES = {"discord": ("discord",), "slack": ("slack_bolt", "slack_sdk", "aioh
 def typed(
     *words: str, without: Sequence[str] = (), settings: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """The command on a machine that lacks some packages."""
+    """Runs the command on a machine without some packages."""
     ours = ("DAILYGRAD_", "DISCORD_", "SLACK_", "DATABASE_URL")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     program = f"import sys; sys.modules.update(dict.fromkeys({tuple(without)!r})); from dailygrad import main; main()"

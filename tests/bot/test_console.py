@@ -1,4 +1,4 @@
-"""The whole road on the console, as a conversation: scripted lines in, a transcript out, the real service between."""
+"""The console chat end to end: scripted input, a transcript, and the real service."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Line = str | Callable[[], Awaitable[object]]
 
 
 async def talk(client: ServiceClient, service: Service, store: ConsoleStore, *script: Line) -> str:
-    """The transcript of typed lines, and of things that happen between them."""
+    """Returns the transcript of typed lines, with actions between them."""
     said: list[str] = []
 
     async def lines() -> AsyncIterator[str]:
@@ -35,12 +35,12 @@ async def talk(client: ServiceClient, service: Service, store: ConsoleStore, *sc
 
 
 def imported() -> tuple[str, ...]:
-    """The lines that paste the bank into its form."""
+    """Returns the lines that paste the bank into its form."""
     return ("/quiz-admin bank import", "room.md", *BANK.read_text(encoding="utf-8").splitlines(), ".", "1")
 
 
 def assert_told(transcript: str, *parts: str) -> None:
-    """Each part stands in the transcript, after the one before it."""
+    """Checks that the parts appear in the transcript in order."""
     position = 0
     for part in parts:
         found = transcript.find(part, position)
@@ -138,7 +138,7 @@ async def test_from_practice_to_a_judged_program(settings: Settings, clock: Cloc
 
 
 def practicing(service: Service) -> tuple[Line, ...]:
-    """A code question practiced: the examples run, then handed in; at last a free snippet."""
+    """Practices a code question: runs the examples, submits, and then runs a snippet."""
     others = tuple(f"/quiz-admin bank retire {name}" for name in ("one-right",))
     wrong = ("def add_one(x):", "    return x + 2", ".", "2")
     right = ("def add_one(x):", "    return x + 1", ".", "1")

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from bot.console.chat import Filling
+from bot.console.chat import FormSession
 from bot.console.render import card_text, form_text
 from bot.core import actions
 from bot.core.cards import Bars, Card, Form, Table, Text
@@ -163,7 +163,7 @@ Rank │ Name │ Points │ Answers │ Right │ Streak
 ─────┼──────┼────────┼─────────┼───────┼───────
    1 │ Ann  │   1240 │      12 │ 100 % │      7
 
-Proof (run it to see what is true):
+Proof (this program fails if the answer is wrong):
 
     import torch
     torch.ones(2, 3).t().view(-1)
@@ -226,6 +226,6 @@ def test_what_fails_on_our_side_never_blames_the_member() -> None:
 
 def test_an_empty_form_asks_for_its_first_field() -> None:
     form = FORMS["ask value"]
-    assert Filling(form).question(80) == (
+    assert FormSession(form).question(80) == (
         "Your answer\nA Python literal, such as 3, (2, 3), True, 'float32' or [1, 2].\nType one line."
     )

@@ -64,7 +64,7 @@ events: st.SearchStrategy[Event] = st.one_of(
 async def test_every_event_is_answered_whatever_it_holds(alone: Quiz, event: Event) -> None:
     reply = await alone.handle(event)
     assert text_of(reply)
-    assert "Something went wrong" not in reply.said.title
+    assert "Something went wrong" not in reply.content.title
 
 
 async def test_a_service_that_is_away_is_our_fault(alone: Quiz) -> None:

@@ -18,7 +18,7 @@ from tests.bot.discord import limits as discord_limits
 from tests.bot.rendering import CARDS, FORMS, any_cards, any_forms, card_of, discord_schema, slack_schema
 from tests.bot.samples import PNG
 from tests.bot.slack import limits as slack_limits
-from tests.doubles.discord import checking
+from tests.doubles.discord import checks
 from tests.doubles.discord.samples import MESSAGE, RESPONSE
 from tests.doubles.slack import rules
 from tests.external import needs_schemas
@@ -101,8 +101,8 @@ def test_the_doubles_take_every_card() -> None:
     for name, card in CARDS.items():
         for body in discord.bodies(card):
             files = {one["filename"]: b"" for one in body.get("attachments", ())}
-            refused[name] += checking.wrong_in_body(MESSAGE, body, second=False)
-            refused[name] += checking.wrong_in_message(body, files=files)
+            refused[name] += checks.wrong_in_body(MESSAGE, body, second=False)
+            refused[name] += checks.wrong_in_message(body, files=files)
         for body in slack.bodies(card):
             refused[name] += rules.wrong_in_blocks(body["blocks"])
     assert {name: wrong for name, wrong in refused.items() if wrong} == {}
@@ -111,7 +111,7 @@ def test_the_doubles_take_every_card() -> None:
 def test_the_doubles_take_every_form() -> None:
     for form in FORMS.values():
         opened = {"type": 9, "data": modal(form)}
-        assert checking.wrong_in_body(RESPONSE, opened, second=False) == checking.wrong_in_modal(modal(form)) == []
+        assert checks.wrong_in_body(RESPONSE, opened, second=False) == checks.wrong_in_modal(modal(form)) == []
         assert rules.wrong_in_view(view(form)) == ("", [])
 
 

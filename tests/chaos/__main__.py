@@ -1,4 +1,5 @@
-"""`python -m tests.chaos`: days of faults, each from a seed. Prints the seed first, and a table last."""
+"""`python -m tests.chaos`: runs days with injected faults, each from a seed. Prints the seeds, and a table at the
+end."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from tests.chaos.program import faults_of
 
 
 def main() -> int:
-    """Exit status 1 where any promise was broken."""
+    """Runs the command. Exit status 1 if a promise was broken."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description="Break everything, and lose nothing.")
     parser.add_argument("--seed", type=int, default=None, help="the first day's; one by chance, if none is given")
     parser.add_argument("--rounds", type=int, default=1, help="how many days, of one seed after the other")
@@ -37,7 +38,7 @@ def main() -> int:
             say(f"seed {seed}", *map(str, faults_of(seed, size.spread, size.more)))
         return 0
     adopt_orphans()
-    # The admin's service is in this process, and fails with its database again and again.
+    # The admin's service runs in this process and fails whenever its database does.
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     logging.getLogger().addHandler(logging.NullHandler())
     days = [one(seed, size, told.keep / str(seed) if told.keep else None, told.short) for seed in seeds]
@@ -46,7 +47,7 @@ def main() -> int:
 
 
 def one(seed: int, size: Size, keep: Path | None, short: bool) -> Day:
-    """A day, told as it begins and ends."""
+    """Runs one day and prints its start and end."""
     again = f"make chaos SEED={seed} ROUNDS=1" + (" CHAOS=--short" if short else "")
     say(f"seed {seed}; the same again: {again}")
     if keep is not None:
@@ -60,7 +61,7 @@ def one(seed: int, size: Size, keep: Path | None, short: bool) -> Day:
 
 
 async def _until_stopped(living: Coroutine[Any, Any, Day]) -> Day:
-    """A day, ended well when this process is told to stop: nothing may be left behind then either."""
+    """Runs a day, and cleans up if this process is told to stop."""
     day = asyncio.ensure_future(living)
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, day.cancel)
@@ -68,7 +69,7 @@ async def _until_stopped(living: Coroutine[Any, Any, Day]) -> Day:
 
 
 def table(days: list[Day]) -> list[str]:
-    """What was done and what came of it, a line for each seed."""
+    """Prints what was done and the result, one line per seed."""
     names = list(dict.fromkeys(name for day in days for name in day.kills))
     head = ["seed", *(f"† {name}" for name in names), "PostgreSQL", "chat faults"]
     head += ["slots", "answers", "verdicts", "unknown", "violations"]

@@ -1,4 +1,4 @@
-"""The questions of a day of faults: each has a topic of its own, so that a schedule asks it and no other does."""
+"""The questions of a chaos day: each has its own topic, so that only one schedule asks it."""
 
 from __future__ import annotations
 
@@ -87,19 +87,19 @@ _TEXTS: Final[dict[Kind, str]] = {"choice": _CHOICE, "value": _VALUE, "code": _C
 
 
 def document(slots: list[Slot]) -> str:
-    """The bank that all of them are asked from."""
+    """Returns the bank with all questions."""
     return _HEAD + "".join(
         _TEXTS[slot.kind].format(mark=slot.mark, level=slot.level, n=_n(slot.mark)) for slot in slots
     )
 
 
 def topic(slot: Slot) -> str:
-    """The topic that is the slot's alone."""
+    """Returns the topic of a slot."""
     return f"topic-{slot.mark}"
 
 
 def planned(seed: int, channels: list[tuple[str, str]], count: int, at_once: int) -> list[Slot]:
-    """So many slots, in turn for the channels (chat and id), of every kind, and in waves of so many at once."""
+    """Returns slots for the channels (chat and id) in turn, of every kind, in waves of `at_once`."""
     chance = random.Random(f"slots {seed}")
     kinds: tuple[Kind, ...] = ("choice", "code", "value")
     return [
@@ -113,7 +113,7 @@ def _in(channels: list[tuple[str, str]], number: int) -> tuple[str, str]:
 
 
 def given(slot: Slot, *, right: bool, chance: random.Random) -> str:
-    """What somebody answers: the words of an option, a value, or a program that may take a moment."""
+    """Returns a member's answer: the text of an option, a value, or a program that may take a moment."""
     if slot.kind == "choice":
         return f"right {slot.mark}" if right else f"wrong {slot.mark} {chance.choice('ab')}"
     if slot.kind == "value":

@@ -1,4 +1,4 @@
-"""A PostgreSQL of the test's own that is stopped and started again, and what the oracle reads of it by SQL alone."""
+"""The chaos test's own PostgreSQL, which is stopped and started, and the facts that the oracle reads from it by SQL."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ READ_S = 120.0
 
 @dataclass
 class Database:
-    """The server. Its clients are the product's processes; here it is only looked at."""
+    """The server, observed from outside; its clients are the product's processes."""
 
     server: EmbeddedPostgres
 
@@ -72,7 +72,7 @@ class Database:
         return self.server.url
 
     async def restart(self, mode: str) -> float:
-        """Stop it as `pg_ctl` means by `mode` and start it again; how many seconds it was away."""
+        """Stops it in a mode of `pg_ctl` and starts it again; returns how many seconds it was down."""
         began = monotonic()
         await asyncio.to_thread(self._restart, mode)
         return monotonic() - began
@@ -86,11 +86,11 @@ class Database:
 
     @property
     def pid(self) -> int:
-        """Of the process whose children serve the connections."""
+        """Process id of the server's main process."""
         return int((self.server.directory / "postmaster.pid").read_text().split()[0])
 
     async def rows(self, query: LiteralString, *values: object) -> list[Any]:
-        """What a query gives; asked again while the server is away."""
+        """Returns the rows of a query, retrying while the server is down."""
         async with asyncio.timeout(READ_S):
             while True:
                 with contextlib.suppress(psycopg.OperationalError, psycopg.InterfaceError):
@@ -101,24 +101,24 @@ class Database:
                 await asyncio.sleep(0.05)
 
     async def leader(self) -> tuple[int, str]:
-        """The connection that holds the lead and the name of the process behind it; 0 where there is none."""
+        """Returns the leader's connection and the name of its process; 0 if there is none."""
         found = await self.rows(_LEADER, LEADER_LOCK)
         return tuple(found[0]) if found else (0, "")
 
     async def is_made(self, mark: str) -> bool:
-        """Whether the slot has its round."""
+        """Returns whether the slot has a round."""
         return bool(await self.rows(_MADE, mark))
 
     async def time_is_up(self, *marks: str) -> None:
-        """Let the time of these slots' rounds be over now: the next tick closes them."""
+        """Moves the end of these slots' rounds to now, so that the next tick closes them."""
         await self.rows(f"{_TIME_IS_UP} returning r.id", list(marks))
 
     async def waiting(self, slots: int) -> list[str]:
-        """What is still to be done until the day is over."""
+        """Describes the work that remains before the day is over."""
         return [str(row[0]) for row in await self.rows(_WAITING, slots, slots)]
 
     async def read(self, facts: Facts) -> None:
-        """Fill in what the database holds."""
+        """Reads the facts from the database."""
         facts.answers = [
             AnswerRow(row[0], row[1], row[2], row[3], row[4], row[5], _given(row[6]))
             for row in await self.rows(_ANSWERS)
@@ -132,14 +132,14 @@ class Database:
 
 
 def _given(given: Any) -> str:
-    """What was given, as one text, whatever kind of answer it is."""
+    """Returns any kind of answer as text."""
     held = json.loads(given) if isinstance(given, str) else given
     return str(held.get("code") or held.get("text") or " ".join(held.get("options") or ()))
 
 
 @contextlib.asynccontextmanager
 async def database_running(folder: Path) -> AsyncIterator[Database]:
-    """A migrated database, until the block ends. Nobody unplugs the machine, so nothing need reach the disk."""
+    """Yields a migrated database. Nothing is written through to the disk, because no power failure is tested."""
     server = await asyncio.to_thread(start_postgres, folder / "postgres")
     try:
         await asyncio.to_thread(migrations.upgrade, server.url)

@@ -1,4 +1,5 @@
-"""One day of faults from its seed: start everything, let people answer while things break, wait for quiet, judge."""
+"""Runs one chaos day from a seed: starts everything, lets members answer during faults, waits, and judges the
+result."""
 
 from __future__ import annotations
 
@@ -20,31 +21,31 @@ from tests.chaos.program import faults_of
 from tests.chaos.scene import Scene, scene_ready
 
 QUIET_S: Final = 300.0
-"""How long what was begun may take until it is done: a lease and a stalled job are taken up after half a minute."""
+"""Longest time until work is completed, seconds: leases and stalled jobs are taken over after half a minute."""
 
 
 GONE_S: Final = 60.0
-"""How long what was made by somebody who was killed may take to end."""
+"""Longest time until the work of a killed process ends, seconds."""
 PROBES: Final = 3
-"""Slots that are kept for the moment after a leader's death."""
+"""Slots reserved for the time after a leader's death."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """How long a day is."""
+    """Size of a day."""
 
     slots: int
     members: int
     channels: int
-    """On Discord; one is on Slack."""
+    """Members on Discord; there is one on Slack."""
     at_once: int
-    """Slots that are due together."""
+    """Slots that are due at the same time."""
     more: int
-    """Faults beside the essential ones."""
+    """Faults in addition to the essential ones."""
 
     @property
     def spread(self) -> int:
-        """How much is seen to happen while the faults come, about."""
+        """Estimated number of observed actions while faults are injected."""
         return max(10, self.slots * self.members)
 
 
@@ -54,7 +55,7 @@ LONG: Final = Size(slots=24, members=5, channels=3, at_once=8, more=24)
 
 @dataclass
 class Day:
-    """What came of it."""
+    """Results of a day."""
 
     seed: int
     broken: list[str] = field(default_factory=list)
@@ -69,7 +70,7 @@ class Day:
 
 
 async def lived(seed: int, size: Size, keep: Path | None = None) -> Day:
-    """A day of that seed. With `keep`, what the processes logged is left in that folder."""
+    """Runs the day of a seed. With `keep`, copies the processes' logs to that folder."""
     with tempfile.TemporaryDirectory(prefix="dailygrad-chaos-", ignore_cleanup_errors=True) as made:
         folder = keep or Path(made)
         for place in (folder, Path(made)):
@@ -94,7 +95,7 @@ async def _live(scene: Scene, day: Day, size: Size, began: float) -> None:
     probes = [scene.slots.pop() for _ in range(PROBES)]
     harm = Harm(scene, probes)
     faults = faults_of(scene.seed, size.spread, size.more)
-    # Whoever fails ends the day at once.
+    # Any failure ends the day at once.
     async with asyncio.TaskGroup() as group:
         members = [group.create_task(member.day()) for member in scene.members(size.members)]
         group.create_task(_ask(scene, size))
@@ -108,7 +109,7 @@ async def _live(scene: Scene, day: Day, size: Size, began: float) -> None:
 
 
 async def _ask(scene: Scene, size: Size) -> None:
-    """Let the slots of a wave be due at once, close their rounds once most of them were answered, and go on."""
+    """Makes a wave of slots due, closes their rounds once most are answered, and continues."""
     waves = [[*slots] for _, slots in groupby(scene.slots, lambda slot: slot.wave)]
     for slots in waves:
         seen = scene.diary.progress
@@ -124,7 +125,7 @@ def _has_seen(scene: Scene, count: int) -> bool:
 
 
 async def _quiet(scene: Scene) -> list[str]:
-    """Wait until all that was begun is done; what is not."""
+    """Waits until all work is done; returns what is not."""
     end = monotonic() + QUIET_S
     while monotonic() < end:
         left = [*await scene.database.waiting(len(scene.diary.slots)), *scene.untold()]
@@ -151,12 +152,12 @@ async def _judge(scene: Scene, day: Day, harm: Harm) -> None:
 
 
 def _worked() -> float:
-    """Seconds of processor time that this process and all that have ended beneath it took."""
+    """Returns the CPU time of this process and its finished descendants, seconds."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 async def _left(*but: int) -> list[str]:
-    """What runs beneath this process and should not, once it had its time to end: all but these and what is theirs."""
+    """Returns the descendants that still run after a grace period, except for known ones."""
     await until(lambda: not running(descendants(*but)), GONE_S)
     return running(descendants(*but))

@@ -1,4 +1,5 @@
-"""What people did and what they saw come of it, and what was promised to them: the driver writes, the oracle reads."""
+"""The diary: what members did, what they saw, and what they were promised. Members write it, and the oracle reads
+it."""
 
 from __future__ import annotations
 
@@ -7,55 +8,56 @@ from typing import Literal
 
 Kind = Literal["choice", "value", "code"]
 Outcome = Literal["acknowledged", "late", "refused", "unknown"]
-"""`unknown`: they saw nothing, or a friendly "try again". Such an answer may be in the log once, or not at all."""
+"""Outcome of an answer. `unknown`: the member saw no reply or only "try again", so it may be logged once or not at
+all."""
 
 BASE = {"mid": 10, "senior": 15, "principal": 20}
-"""What `/quiz rules` says a question of a level is worth where nobody answered it before."""
+"""Points per level for an answered question, according to `/quiz rules`."""
 
 
 @dataclass(frozen=True)
 class Slot:
-    """One question promised to one channel. Its question is asked nowhere else, so its mark tells the slot."""
+    """A question promised to a channel. No other slot asks it, so its mark identifies the slot."""
 
     mark: str
-    """Stands in the question's prompt and is its id."""
+    """The question's id, which is also in its prompt."""
     kind: Kind
     level: str
     chat: str
     channel: str
     wave: int = 0
-    """Slots of one wave are due at once."""
+    """Slots of a wave are due at the same time."""
 
 
 @dataclass
 class Act:
-    """An answer that somebody gave, as the chat knows it."""
+    """A member's answer, as the chat knows it."""
 
     chat: str
     member: str
     mark: str
     event: str
-    """The id under which the chat told of it."""
+    """The event id under which the chat delivered it."""
     given: str
-    """What was chosen, typed or written."""
+    """The answer: chosen, typed or written."""
     right: bool
     made: float
-    """When, by the chat's clock."""
+    """When it was given, by the chat's clock."""
     outcome: Outcome = "unknown"
 
 
 @dataclass
 class Diary:
-    """All of it. `progress` counts what was seen to happen; faults go by it, and never by a clock."""
+    """The diary. `progress` counts observed actions; faults are timed by it, not by a clock."""
 
     slots: list[Slot] = field(default_factory=list)
     acts: list[Act] = field(default_factory=list)
     shown: list[tuple[str, str]] = field(default_factory=list)
-    """Every text a member was shown, and by whom it was seen."""
+    """Every text shown to a member, with the member."""
     unanswerable: list[str] = field(default_factory=list)
-    """Who could not get any answer through, and to what."""
+    """Members who could not submit an answer, and to which question."""
     progress: int = 0
 
     def slot(self, mark: str) -> Slot:
-        """The slot whose question bears the mark."""
+        """Returns the slot of a question's mark."""
         return next(slot for slot in self.slots if slot.mark == mark)

@@ -1,4 +1,4 @@
-"""A member on the double of Discord. What comes of a press is known exactly: it is tied to its interaction."""
+"""A member in the Discord double. Each reply belongs to an interaction, so its outcome is known exactly."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.doubles.discord.world import Channel, Interaction, Message
 from tests.doubles.discord.world import Member as Person
 
 _OLDER_S = 0.4
-"""Of two presses in one moment the older is brought last."""
+"""Of two simultaneous clicks, the older one is delivered last."""
 
 
 @dataclass
 class DiscordMember(Member):
-    """Presses Answer, then an option or a form; sometimes twice in the wrong order, and Discord may tell it twice."""
+    """Clicks Answer, then an option or a form; sometimes twice out of order, and Discord may deliver a click twice."""
 
     double: Discord | None = None
     person: Person | None = None
@@ -55,7 +55,7 @@ class DiscordMember(Member):
                 return await self._choose(slot, opened, given, right, chance)
             return await self._fill(slot, opened, given, right, chance)
         except Impossible:
-            return "unknown"  # it was taken away while they looked
+            return "unknown"  # it was deleted meanwhile
 
     async def _choose(self, slot: Slot, opened: Interaction, given: str, right: bool, chance: random.Random) -> Outcome:
         card = opened.original
@@ -74,7 +74,7 @@ class DiscordMember(Member):
     async def _choose_twice(
         self, slot: Slot, card: Message, wanted: tuple[str, str], given: str, right: bool
     ) -> Outcome:
-        """The press that was made last is brought first."""
+        """Delivers the later of two clicks first."""
         of_right = letter_of(card.text, f"right {slot.mark}")
         rights = [id_ for label, id_ in card.buttons.items() if label.split(" ")[0] == of_right]
         newer, pressed = await self._press(slot, card, wanted[0], right, 0.0)
@@ -111,9 +111,9 @@ class DiscordMember(Member):
 
     def _told(self, act: Act, pressed: Interaction) -> str | None:
         double, person, _ = self._all
-        said = [*reversed(pressed.said)]
+        said = [*reversed(pressed.messages)]
         if pressed.settled and pressed.original is not None:
             said.append(pressed.original)
-        # Past its time a press is answered by a direct message, under the key of the event.
+        # A late click is answered by direct message, under the key of the event.
         said += [one for one in double.world.direct(person).messages.values() if one.nonce == nonce_of(act.event)]
         return next((one.text for one in said if read(one.text)), None)

@@ -1,5 +1,8 @@
-"""Does the harm that a program of faults names, to a scene that is at work. Each fault waits for its own moment: a call
-under way, a post just made, a run in the sandbox; where none comes in time it strikes all the same."""
+"""Injects the faults of a program into a running scene.
+
+Each fault waits for a moment in which it hurts: a running call, a post just made, a run in the sandbox. If none comes
+in time, it strikes anyway.
+"""
 
 from __future__ import annotations
 
@@ -19,32 +22,32 @@ from tests.chaos.scene import Scene
 from tests.doubles.discord.faults import Cut, Hold, Status
 
 MOMENT_S: Final = 8.0
-"""How long a fault waits for its moment."""
+"""How long a fault waits for its moment, seconds."""
 DAY_S: Final = 1800.0
-"""Longer than any day."""
+"""Longer than any day, seconds."""
 POST = "POST /channels/{channel_id}/messages"
 REPLY = "PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original"
 
 
 @dataclass
 class Harm:
-    """What was done, counted, and how long the parts needed to recover."""
+    """What was done, counted, and the recovery times."""
 
     scene: Scene
     probes: list[Slot]
-    """Slots that are due just after a leader was killed: whoever leads next makes their rounds."""
+    """Slots that are due right after a leader was killed, so that its successor creates their rounds."""
     done: Counter[str] = field(default_factory=Counter)
     kills: Counter[str] = field(default_factory=Counter)
     takeovers: list[float] = field(default_factory=list)
-    """Seconds from a leader's death until another process holds the lead."""
+    """Seconds from a leader's death until another process leads."""
     ticks: list[float] = field(default_factory=list)
-    """Seconds from a leader's death until a slot that was due after it has its round."""
+    """Seconds from a leader's death until a slot due after it has its round."""
     away: list[float] = field(default_factory=list)
-    """Seconds for which the database was away."""
+    """Seconds the database was down."""
     _watching: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def run(self, faults: tuple[Fault, ...], over: Callable[[], bool]) -> None:
-        """Do each of them when it is its turn; what is left once the members are done is done at once."""
+        """Injects each fault when it is due; the remaining ones at the end."""
         for fault in faults:
             await self._turn(fault, over)
             await self._do(fault)
@@ -87,7 +90,7 @@ class Harm:
                 await self._strike(name, self._now)
 
     async def _strike(self, name: str, moment: Callable[[], Coroutine[Any, Any, None]]) -> float:
-        """`kill -9` once it serves and its moment has come."""
+        """Kills a process with SIGKILL once it is ready and its moment has come."""
         part = self.scene.parts[name]
         async with asyncio.timeout(READY_S):
             await part.up.wait()
@@ -96,7 +99,7 @@ class Harm:
         return part.kill()
 
     async def _now(self) -> None:
-        """No moment is waited for."""
+        """Does not wait for a moment."""
 
     def _in_a_call(self, number: int) -> Callable[[], Coroutine[Any, Any, None]]:
         async def moment() -> None:
@@ -133,7 +136,7 @@ class Harm:
     # Leaders
 
     async def _leader(self, but: int = 0) -> tuple[int, str]:
-        """Connection and name of the worker that leads, once one other than that does."""
+        """Returns the leader's connection and name, once it is another one than `but`."""
 
         async def looked() -> tuple[int, str] | None:
             leader = await self.scene.database.leader()
@@ -153,7 +156,7 @@ class Harm:
             await self.scene.asks(probe)
 
     async def _followed(self, connection: int, killed: float, probe: Slot | None) -> None:
-        """Note when somebody else leads, and when what became due after the death has been seen to."""
+        """Records when another process leads, and when the slot due after the death has its round."""
         await self._leader(but=connection)
         self.takeovers.append(monotonic() - killed)
         if probe is not None and await until_awaited(lambda: self.scene.database.is_made(probe.mark), READY_S):

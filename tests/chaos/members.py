@@ -1,4 +1,4 @@
-"""What a member does all day on whatever chat: waits for questions, answers, changes the answer, tries again."""
+"""A member on any chat: waits for questions, answers, changes the answer, and tries again."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tests.chaos import bank
 from tests.chaos.diary import Act, Diary, Outcome, Slot
 
 PATIENCE_S: Final = 300.0
-"""How long somebody waits for a question, and goes on trying to answer it."""
+"""How long a member waits for a question and retries an answer, seconds."""
 SEEN_S: Final = 6.0
-"""How long they look at what they pressed before they press again."""
+"""How long a member looks at a reply before clicking again, seconds."""
 UNREADABLE: Final = "(1, 2"
 _READ: Final[tuple[tuple[str, Outcome], ...]] = (
     ("Too late for this round", "late"),
@@ -33,23 +33,23 @@ _READ: Final[tuple[tuple[str, Outcome], ...]] = (
 
 
 def read(text: str) -> Outcome | None:
-    """What a text tells the one who answered; None where it is about something else."""
+    """Returns the outcome that a text reports; None if it is about something else."""
     return next((outcome for words, outcome in _READ if words in text), None)
 
 
 def letter_of(text: str, option: str) -> str | None:
-    """The letter under which an option is offered."""
+    """Returns the letter of an option."""
     found = re.search(rf"\b([A-Z])\b[^A-Za-z0-9]{{1,12}}{re.escape(option)}", text)
     return found[1] if found else None
 
 
 class Gone(Exception):
-    """The question takes no answers any more: there is no button to press."""
+    """The question no longer accepts answers: it has no button."""
 
 
 @dataclass
 class Member(ABC):
-    """One person. `_attempt` is what their chat makes of answering once."""
+    """A member. Subclasses implement `_attempt` for their chat."""
 
     chat: str
     id: str
@@ -59,14 +59,14 @@ class Member(ABC):
 
     @abstractmethod
     async def _asked(self, slot: Slot) -> bool:
-        """Whether the question stands in its channel."""
+        """Returns whether the question is in its channel."""
 
     @abstractmethod
     async def _attempt(self, slot: Slot, given: str, right: bool, chance: random.Random) -> Outcome:
-        """Answer once, and write it down. Raises Gone."""
+        """Answers once and records it. Raises Gone."""
 
     async def day(self) -> None:
-        """Answer every question that comes, in an order of one's own."""
+        """Answers every question that appears, in random order."""
         chance = random.Random(f"order {self.seed} {self.id}")
         for slot in sorted(self.slots, key=lambda slot: (slot.wave, chance.random())):
             await self._answer(slot)
@@ -108,7 +108,7 @@ class Member(ABC):
         return act
 
     def _settle(self, act: Act, text: str, outcome: Outcome | None = None) -> Outcome:
-        """Note what came of it, and what was read."""
+        """Records the outcome and the text that was read."""
         act.outcome = outcome or read(text) or "unknown"
         if text:
             self.diary.shown.append((self.id, text))

@@ -1,5 +1,7 @@
-"""Says what promise was broken, from the diary and from the facts alone. It shares no code with the product: the rules
-are written down here a second time, as a member would check them by hand."""
+"""Finds broken promises from the diary and the facts.
+
+Shares no code with the product: the rules are implemented a second time, as a member would check them by hand.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,12 @@ from tests.chaos.diary import BASE, Act, Diary, Slot
 JARGON = re.compile(
     r"Traceback|Internal Server Error|\b50[0-4]\b|psycopg|sqlalchemy|httpx|asyncio|went wrong on our side"
 )
-"""What no member is to read: of a fault of ours they are told to try again, and no more."""
+"""Words that no member may read: after an internal error they are only asked to try again."""
 
 
 @dataclass(frozen=True)
 class AnswerRow:
-    """A row of the log."""
+    """A row of the answers log."""
 
     id: int
     chat: str
@@ -31,7 +33,7 @@ class AnswerRow:
 
 @dataclass(frozen=True)
 class RoundRow:
-    """A slot that was dealt with."""
+    """The round of a slot."""
 
     id: int
     mark: str
@@ -40,7 +42,7 @@ class RoundRow:
 
 @dataclass(frozen=True)
 class VerdictRow:
-    """How an answer was judged."""
+    """The verdict of an answer."""
 
     answer: int
     credit: float
@@ -48,7 +50,7 @@ class VerdictRow:
 
 @dataclass(frozen=True)
 class LedgerRow:
-    """Points that were booked."""
+    """Points in the ledger."""
 
     round: int | None
     chat: str
@@ -58,7 +60,7 @@ class LedgerRow:
 
 @dataclass(frozen=True)
 class OutboxRow:
-    """A message that was to be made, and where the service believes that it stands."""
+    """A message of the outbox, and where the service believes it was posted."""
 
     key: str
     kind: str
@@ -68,7 +70,7 @@ class OutboxRow:
 
 @dataclass(frozen=True)
 class Message:
-    """A message of the bot's that stands in a chat. `key` is what it was posted under, if anything."""
+    """A bot's message in a chat, with the key it was posted under, if any."""
 
     chat: str
     channel: str
@@ -76,39 +78,39 @@ class Message:
     key: str
     text: str
     asks: bool = False
-    """Whether it puts a question to a channel."""
+    """Whether it is a question in a channel."""
 
 
 @dataclass
 class Facts:
-    """What the database, the chats and the machine hold in the end."""
+    """The final state of the database, the chats and the machine."""
 
     answers: list[AnswerRow] = field(default_factory=list)
     rounds: list[RoundRow] = field(default_factory=list)
     standing: dict[tuple[int, str, str], int] = field(default_factory=dict)
-    """Round, chat and member to the answer that counts."""
+    """The answer that counts, by round, chat and member."""
     verdicts: list[VerdictRow] = field(default_factory=list)
     ledger: list[LedgerRow] = field(default_factory=list)
     boards: dict[tuple[str, str], int] = field(default_factory=dict)
-    """Chat and member to the points the board shows."""
+    """Points on the board, by chat and member."""
     outbox: list[OutboxRow] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     untold: list[str] = field(default_factory=list)
-    """Events that a bot took and never answered."""
+    """Events that a bot received and never answered."""
     left: list[str] = field(default_factory=list)
-    """Processes, mounts, sockets and control groups that outlive those who made them."""
+    """Processes, mounts, sockets and control groups that outlived their creators."""
     complaints: list[str] = field(default_factory=list)
-    """What the chats say a bot did wrong."""
+    """Violations of the chats' rules by a bot."""
 
 
 def violations(diary: Diary, facts: Facts) -> list[str]:
-    """Every broken promise, in words; none where all was kept."""
+    """Describes every broken promise."""
     checks = (_slots, _posts, _log, _counted, _judged, _booked, _boards, _shown, _nothing_left)
     return [broken for check in checks for broken in check(diary, facts)]
 
 
 def _slots(diary: Diary, facts: Facts) -> Iterator[str]:
-    """Every slot was posted once, in its channel and nowhere else."""
+    """Checks that every slot was posted once, in its channel only."""
     rounds = Counter(row.mark for row in facts.rounds)
     for slot in diary.slots:
         if rounds[slot.mark] != 1:
@@ -128,7 +130,7 @@ def _slots(diary: Diary, facts: Facts) -> Iterator[str]:
 
 
 def _posts(diary: Diary, facts: Facts) -> Iterator[str]:
-    """Every message that was to be made stands where the service believes, and none stands twice."""
+    """Checks that every message is where the service believes, and only once."""
     standing = {one.ref for one in facts.messages}
     for row in facts.outbox:
         if row.state != "sent":
@@ -143,7 +145,7 @@ def _posts(diary: Diary, facts: Facts) -> Iterator[str]:
 
 
 def _log(diary: Diary, facts: Facts) -> Iterator[str]:
-    """What was acknowledged is in the log once, what was refused is not, and nobody else's is."""
+    """Checks that acknowledged answers are logged once, refused ones are not, and there are no others."""
     rows: dict[str, list[AnswerRow]] = {}
     for row in facts.answers:
         rows.setdefault(row.event, []).append(row)
@@ -173,7 +175,7 @@ def _as_given(act: Act, row: AnswerRow) -> Iterator[str]:
 
 
 def _counted(diary: Diary, facts: Facts) -> Iterator[str]:
-    """Of a member's answers to a round the one given last counts."""
+    """Checks that a member's last answer to a round counts."""
     given = {act.event: act for act in diary.acts}
     for (round_, chat, member), last in _last(given, facts).items():
         counts = facts.standing.get((round_, chat, member))
@@ -197,8 +199,8 @@ def _last(given: dict[str, Act], facts: Facts) -> dict[tuple[int, str, str], Ans
 
 
 def _judged(diary: Diary, facts: Facts) -> Iterator[str]:
-    """Every code answer has one verdict, every other that counts too, and each is right; each author of code was told
-    of it."""
+    """Checks that every code answer, and every counted answer, has one correct verdict, and that authors of code
+    were told it."""
     given = {act.event: act for act in diary.acts}
     told = {row.key for row in facts.outbox if row.kind == "verdict"}
     counting = set(facts.standing.values())
@@ -218,7 +220,7 @@ def _judged(diary: Diary, facts: Facts) -> Iterator[str]:
 
 
 def _booked(diary: Diary, facts: Facts) -> Iterator[str]:
-    """For each answer that counts the ledger has the points that the rules give, once, and nothing else."""
+    """Checks that the ledger has exactly the points that the rules give for each counted answer."""
     given = {act.event: act for act in diary.acts}
     marks = {row.id: row.mark for row in facts.rounds}
     wanted: Counter[tuple[int, str, str, int]] = Counter()
@@ -237,7 +239,7 @@ def _worth(slot: Slot, act: Act) -> int:
 
 
 def _boards(diary: Diary, facts: Facts) -> Iterator[str]:
-    """Every board shows the ledger's sums."""
+    """Checks that every board shows the sums of the ledger."""
     sums: Counter[tuple[str, str]] = Counter()
     for row in facts.ledger:
         sums[row.chat, row.member] += row.points
@@ -247,7 +249,7 @@ def _boards(diary: Diary, facts: Facts) -> Iterator[str]:
 
 
 def _shown(diary: Diary, facts: Facts) -> Iterator[str]:
-    """No member read of our troubles more than a friendly sentence, and everybody got an answer through."""
+    """Checks that members read only friendly messages about problems, and that everyone could submit an answer."""
     for member, text in diary.shown:
         if found := JARGON.search(text):
             yield f"{member} was shown {found[0]!r}: {text[:200]!r}"
@@ -256,6 +258,6 @@ def _shown(diary: Diary, facts: Facts) -> Iterator[str]:
 
 
 def _nothing_left(diary: Diary, facts: Facts) -> Iterator[str]:
-    """Whatever was killed left nothing behind."""
+    """Checks that killed processes left nothing behind."""
     for what in facts.left:
         yield f"left behind: {what}"

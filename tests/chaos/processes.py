@@ -1,4 +1,4 @@
-"""Processes that are killed and come back, as compose would have it, and what they leave behind when they are gone."""
+"""Processes that are killed and restarted, as compose does, and the search for what they leave behind."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _SHELLS = {
     "bot": "from bot.cli import bot_command; bot_command()",
     "sandbox": "from sandbox.cli import sandbox_command; sandbox_command()",
 }
-"""Started without the front door, which imports everything."""
+"""Started without the command table, which would import everything."""
 
 T = TypeVar("T")
 
 
 async def until(found: Callable[[], T | None], patience_s: float) -> T | None:
-    """Look again and again until there is something; None where the patience ends first."""
+    """Polls until `found` returns something; None after a timeout."""
 
     async def looked() -> T | None:
         return found()
@@ -44,7 +44,7 @@ async def until(found: Callable[[], T | None], patience_s: float) -> T | None:
 
 
 async def until_awaited(found: Callable[[], Awaitable[T | None]], patience_s: float) -> T | None:
-    """The same, where looking takes a moment itself."""
+    """Like `until`, for a check that is asynchronous."""
     end = monotonic() + patience_s
     while True:
         if (value := await found()) or monotonic() > end:
@@ -53,7 +53,7 @@ async def until_awaited(found: Callable[[], Awaitable[T | None]], patience_s: fl
 
 
 def adopt_orphans() -> None:
-    """From now on whoever loses its parent beneath this process becomes its child, and is seen."""
+    """Makes this process the parent of orphaned descendants, so that they are seen."""
     if _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "this process cannot adopt orphans")
 
@@ -63,7 +63,7 @@ def _die_with_parent() -> None:
 
 
 def descendants(*but: int) -> list[psutil.Process]:
-    """Everything beneath this process that runs, but for these and what is beneath them."""
+    """Returns the running descendants of this process, except for some and theirs."""
     spared: set[int] = set(but)
     for pid in but:
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -72,7 +72,7 @@ def descendants(*but: int) -> list[psutil.Process]:
 
 
 def running(processes: list[psutil.Process]) -> list[str]:
-    """Those of them that are not dead, in words; the dead that nobody waits for are let go."""
+    """Describes those that are still running, and reaps the others."""
     found = []
     for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -86,7 +86,7 @@ def running(processes: list[psutil.Process]) -> list[str]:
 
 @dataclass
 class Part:
-    """A process that is started again whenever it ends. `ready` says of what it printed whether it serves."""
+    """A process that is restarted whenever it ends. `ready` checks its output for readiness."""
 
     name: str
     words: tuple[str, ...]
@@ -98,7 +98,7 @@ class Part:
     recovered: list[float] = field(default_factory=list)
     """Seconds from each end to the next readiness."""
     untimely: list[int] = field(default_factory=list)
-    """How it ended when nobody had killed it."""
+    """Exit statuses of ends that were not kills."""
     killed: set[int] = field(default_factory=set)
     _process: subprocess.Popen[bytes] | None = None
     _keeper: asyncio.Task[None] | None = None
@@ -108,7 +108,7 @@ class Part:
         return self.pids[-1]
 
     def begin(self) -> None:
-        """Start it, and again whenever it ends."""
+        """Starts it, and restarts it whenever it ends."""
         self._keeper = asyncio.create_task(self._keep(), name=self.name)
 
     async def _keep(self) -> None:
@@ -124,7 +124,7 @@ class Part:
                 await asyncio.sleep(LOOK_S)
             ended = monotonic()
             if process.pid not in self.killed:
-                # One that finds no database as it starts says so and ends; one that served must go on.
+                # A process that finds no database at its start reports it and ends; one that is running must go on.
                 self.untimely += [process.returncode] if self.up.is_set() else []
                 await asyncio.sleep(0.5)
             self.up.clear()
@@ -139,7 +139,7 @@ class Part:
                 stdout=out,
                 stderr=out,
                 start_new_session=True,
-                # A test that is killed itself leaves nothing running; of a part that is killed this says nothing.
+                # If the test itself is killed, its processes end too.
                 preexec_fn=_die_with_parent,
             )
         self.pids.append(process.pid)
@@ -151,7 +151,7 @@ class Part:
             return log.read().decode(errors="replace")
 
     def kill(self) -> float:
-        """`kill -9`, this very moment; returns when."""
+        """Kills it with SIGKILL at once; returns the time."""
         assert self._process is not None
         self.killed.add(self._process.pid)
         self.up.clear()
@@ -160,7 +160,7 @@ class Part:
         return monotonic()
 
     async def stop(self) -> str:
-        """SIGTERM, for good; what is to be said against how it ended."""
+        """Stops it for good with SIGTERM; returns what was wrong with how it ended."""
         assert self._keeper is not None
         assert self._process is not None
         self._keeper.cancel()
@@ -174,7 +174,7 @@ class Part:
         return "" if process.returncode == 0 else f"{self.name} ended with {process.returncode} at SIGTERM"
 
     def discard(self) -> None:
-        """Kill it for good, whatever it does."""
+        """Kills it for good."""
         if self._keeper is not None:
             self._keeper.cancel()
         if self._process is not None:
@@ -189,18 +189,18 @@ def _command(words: tuple[str, ...]) -> list[str]:
 
 
 def says(pattern: str) -> Callable[[str], object]:
-    """Ready once it prints something matching."""
+    """Returns a check that is true once matching output appears."""
     return lambda said: re.search(pattern, said)
 
 
 def surroundings(**settings: str) -> dict[str, str]:
-    """This machine's environment without any setting of ours, and then these."""
+    """Returns the environment without our settings, with these added."""
     ours = ("DAILYGRAD_", "DATABASE_", "DISCORD_", "SLACK_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return kept | {"PYTHONUNBUFFERED": "1"} | settings
 
 
 def mounts(folder: Path) -> Counter[str]:
-    """Where something is mounted in or from the folder, as this process sees it: others mount what they like."""
+    """Returns the mounts in or from the folder, as this process sees them."""
     lines = Path("/proc/self/mountinfo").read_text().splitlines()
     return Counter(line.split()[4] for line in lines if str(folder) in line)

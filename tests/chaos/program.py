@@ -1,4 +1,4 @@
-"""A program of faults from a seed: what goes wrong, in which order and after how much was seen to happen. Pure."""
+"""Generates the faults of a seed: which, in which order, and after how many observed actions. Pure."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ ESSENTIAL: Final = (
     ("restart", "fast"),
     ("chat", "the network between bots and service is cut"),
 )
-"""What every program has at least: each process is killed, and the database restarted both ways."""
+"""Faults of every program: each process is killed, and the database restarted in both modes."""
 
 
 @dataclass(frozen=True, order=True)
 class Fault:
-    """One thing that goes wrong once `at` things were seen to happen."""
+    """A fault that happens once `at` actions were observed."""
 
     at: int
     kind: str
@@ -66,7 +66,8 @@ class Fault:
 
 
 def faults_of(seed: int, spread: int, more: int) -> tuple[Fault, ...]:
-    """The faults of a seed, in order: the essential ones and `more`, spread over the first `spread` things."""
+    """Returns a seed's faults in order: the essential ones and `more` others, spread over the first `spread`
+    actions."""
     chance = random.Random(f"faults {seed}")
     wanted = [*ESSENTIAL, *(_any(chance) for _ in range(more))]
     return tuple(sorted(Fault(chance.randrange(spread), kind, what) for kind, what in wanted))

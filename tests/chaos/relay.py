@@ -1,5 +1,7 @@
-"""One address before several services, as a name that resolves to all of them. It goes past those that are down, can be
-cut, and can say that a call is under way."""
+"""A TCP relay in front of several services, like a name that resolves to all of them.
+
+It skips services that are down, can cut connections, and can report that a call is in progress.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Relay:
-    """Bytes between callers and services."""
+    """Relays bytes between callers and services."""
 
     ports: tuple[int, ...]
     port: int = 0
@@ -27,25 +29,26 @@ class Relay:
         return f"http://127.0.0.1:{self.port}"
 
     def cut(self) -> None:
-        """Every connection there is breaks off without a word."""
+        """Cuts every connection."""
         self.cuts += 1
         for writer in self._open:
             writer.transport.abort()
 
     async def quiet(self) -> None:
-        """Wait until no connection is left: one that outlives its loop is complained of in whatever test comes next."""
+        """Waits until no connection is left: one that outlives its event loop would cause a warning in a later test."""
         while self._open:
             self._left.clear()
             await self._left.wait()
 
     def ambush(self, number: int, words: bytes) -> asyncio.Event:
-        """Set as soon as a request with this in it was handed on to that service and is not answered yet."""
+        """Returns an event that is set when a request with these words has reached a service and is not yet
+        answered."""
         under_way = asyncio.Event()
         self._awaited.append((self.ports[number], words, under_way))
         return under_way
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One caller, until either side leaves."""
+        """Serves a caller until either side closes the connection."""
         found = await self._reached()
         if found is None:
             writer.transport.abort()
@@ -73,7 +76,7 @@ class Relay:
                 await writer.drain()
                 if port is not None:
                     self._sprung(port, data)
-        # Either side's end is the other's.
+        # When either side closes, close the other.
         writer.transport.abort() if port is None else writer.close()
 
     def _sprung(self, port: int, data: bytes) -> None:
@@ -84,7 +87,7 @@ class Relay:
 
 @contextlib.asynccontextmanager
 async def relaying(*ports: int) -> AsyncIterator[Relay]:
-    """A relay to these ports, until the block ends."""
+    """Yields a relay to these ports."""
     relay = Relay(ports)
     server = await asyncio.start_server(relay.serve, "127.0.0.1", 0)
     relay.port = server.sockets[0].getsockname()[1]

@@ -1,4 +1,4 @@
-"""A team on two chats, with every process of a deployment: services, workers, sandbox, bots and their database."""
+"""A team on two chats with every process of a deployment: services, workers, sandbox, bots and database."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ from tests.faults.backend import TOKEN, TOKEN_KEY, RunningClock, boss_of
 EVERY_DAY: Final = tuple(range(7))
 NAMES: Final = ("Ann", "Bob", "Cem", "Dia", "Eva", "Fay", "Gil", "Hua")
 _SLACK_PACE: Final = 10.0
-"""Slack's limits pass so many times faster: a test has no minute for one more socket."""
-# Of time alone: a trigger or an acknowledgement that came late on a busy machine is no broken rule.
+"""Speed of Slack's limits: a test cannot wait a minute for another socket."""
+# Violations caused by delays alone, on a busy machine.
 _OF_TIME: Final = frozenset({"expired_trigger_id", "unknown_envelope"})
 
 
 @dataclass
 class Chats:
-    """Both doubles, a channel or two on each, and who is in them."""
+    """Both doubles with their channels and members."""
 
     discord: Discord
     slack: SlackDouble
@@ -59,16 +59,16 @@ class Chats:
 
     @property
     def channels(self) -> list[tuple[str, str]]:
-        """Chat and id of every channel."""
+        """The chat and id of every channel."""
         return [("discord", id_) for id_ in self.on_discord] + [("slack", id_) for id_ in self.on_slack]
 
     def where(self, chat: str, channel: str) -> Where:
-        """A channel as the service knows it."""
+        """Returns a channel as the service knows it."""
         found = self.on_discord[channel] if chat == "discord" else self.on_slack[channel]
         return Where(channel=channel, name=found.name)
 
     def messages(self) -> list[Message]:
-        """All that the bots have made and that stays, but for what only one member sees for a moment."""
+        """Returns all lasting messages of the bots; ephemeral ones are not among them."""
         guild = self.guild.channels.values()
         rooms = [*guild, *self.discord.world.channels.values()]
         found = [
@@ -84,14 +84,14 @@ class Chats:
         ]
 
     def complaints(self) -> list[str]:
-        """What the chats say was done against their rules."""
+        """Returns violations of the chats' rules."""
         wrong = [entry for entry in slack_oracle.violations(self.slack.log) if entry["error"] not in _OF_TIME]
         return [f"Discord: {what}" for what in self.discord.violations] + [
             f"Slack: {entry['what']}: {entry['error']} {entry['reasons']}" for entry in wrong
         ]
 
     def private(self) -> list[tuple[str, str]]:
-        """What only one member sees, as it stands in the end."""
+        """Returns the private messages at the end."""
         rooms = [*self.guild.channels.values(), *self.discord.world.channels.values()]
         shown = [(str(one.viewer), one.text) for room in rooms for one in room.messages.values() if one.viewer]
         return shown + [(one.user, one.words) for one in self.slack.world.ephemerals]
@@ -99,16 +99,16 @@ class Chats:
 
 @dataclass
 class Admin:
-    """Sets the day up, through a service of its own in this process that nobody kills."""
+    """Sets up the day through a service in this process, which is never killed."""
 
     client: ServiceClient
     caller: ServiceClient
-    """The same over the network that faults cut, to the services that are killed."""
+    """A client over the network that is cut, to the services that are killed."""
     clock: RunningClock
     chats: Chats
 
     async def set_up(self, slots: list[Slot]) -> None:
-        """Make the channels known and import the bank on both chats."""
+        """Adds the channels and imports the bank on both chats."""
         for chat, channel in self.chats.channels:
             await self.client.join(self.chats.bosses[chat], self.chats.where(chat, channel))
         for boss in self.chats.bosses.values():
@@ -116,21 +116,21 @@ class Admin:
             assert view.applied, view.findings
 
     async def add(self, slot: Slot) -> None:
-        """A schedule whose slot is due now."""
-        # As one who set it up a moment before it was due.
+        """Adds a schedule whose slot is due now."""
+        # Created by an admin just before it was due.
         self.clock.ahead = -timedelta(seconds=2)
         where, boss = self.chats.where(slot.chat, slot.channel), self.chats.bosses[slot.chat]
-        # Due when it is taken: one that waited for its database would come too late for the slot it named at first.
+        # The slot is computed on each attempt: after waiting for the database, the first one would be too late.
         await _patiently(lambda: self.client.schedule_add(boss, f"add:{slot.mark}", where, _due_now(slot)))
 
     async def close_one(self, slot: Slot) -> None:
-        """An admin closes a round of the slot's channel, by the road that bots take; once, however often it is said."""
+        """Closes a round as an admin through the network; repeating it has no effect."""
         where, boss = self.chats.where(slot.chat, slot.channel), self.chats.bosses[slot.chat]
-        with contextlib.suppress(ServiceRefused):  # the last one was closed by the clock meanwhile
+        with contextlib.suppress(ServiceRefused):  # the round has been closed by the clock meanwhile
             await _patiently(lambda: self.caller.close_now(boss, f"close:{slot.mark}", where))
 
     async def boards(self) -> dict[tuple[str, str], int]:
-        """What the boards show, by chat and name."""
+        """Returns the boards by chat and name."""
         found: dict[tuple[str, str], int] = {}
         for chat, boss in self.chats.bosses.items():
             board = await self.client.board(boss, None, "all", limit=50)
@@ -139,7 +139,7 @@ class Admin:
 
 
 def _due_now(slot: Slot) -> ScheduleSpec:
-    """At noon, so that the day does not change meanwhile."""
+    """Returns a due slot. Its zone has noon, so that the date does not change during the test."""
     due = datetime.now(UTC)
     hours = 12 - due.hour
     return ScheduleSpec(
@@ -151,7 +151,7 @@ def _due_now(slot: Slot) -> ScheduleSpec:
 
 
 async def _patiently(call: Callable[[], Awaitable[object]]) -> None:
-    """Call until there is an answer: what changes something says which event it is of."""
+    """Retries a call until it succeeds. Calls that change something carry an event id."""
     async with asyncio.timeout(READY_S):
         while True:
             with contextlib.suppress(ServiceUnavailable):
@@ -162,7 +162,7 @@ async def _patiently(call: Callable[[], Awaitable[object]]) -> None:
 
 @dataclass
 class Scene:
-    """All of it, and the day's diary."""
+    """The complete scene with its diary."""
 
     folder: Path
     seed: int
@@ -179,28 +179,28 @@ class Scene:
         return SandboxClient(self.folder / "sandbox.sock")
 
     async def asks(self, slot: Slot) -> None:
-        """Let a slot be due now."""
+        """Makes a slot due now."""
         self.diary.slots.append(slot)
         await self.admin.add(slot)
 
     async def closes(self, slots: list[Slot]) -> None:
-        """Let these rounds end, the one by the clock and the other by an admin."""
+        """Ends these rounds, half by the clock and half by an admin."""
         await self.database.time_is_up(*(slot.mark for slot in slots[::2]))
         for slot in slots[1::2]:
             await self.admin.close_one(slot)
 
     def is_posted(self, slots: list[Slot]) -> bool:
-        """Whether all these questions stand in their channels."""
+        """Returns whether these questions are posted in their channels."""
         asked = "\n".join(one.text for one in self.chats.messages() if one.asks)
         return all(slot.mark in asked for slot in slots)
 
     async def all_up(self) -> list[str]:
-        """Wait until every part serves; which of them do not."""
+        """Waits until every process is ready; returns those that are not."""
         await until(lambda: all(part.up.is_set() for part in self.parts.values()), READY_S)
         return [name for name, part in self.parts.items() if not part.up.is_set()]
 
     def members(self, count: int) -> list[Member]:
-        """So many people on each chat."""
+        """Creates this many members on each chat."""
         chats, made = self.chats, []
         for name in NAMES[:count]:
             person = chats.guild.member(f"{name} D")
@@ -221,7 +221,7 @@ class Scene:
         return SlackMember("slack", user.id, self.diary, self.seed, mine, chats.slack, user, chats.on_slack)
 
     async def facts(self) -> Facts:
-        """What everything holds in the end, but for what outlives its processes."""
+        """Returns the final facts, except for leftovers of the processes."""
         facts = Facts(messages=self.chats.messages(), untold=self.untold(), complaints=self.chats.complaints())
         await self.database.read(facts)
         ids = {("discord", person.name): str(id_) for id_, person in self.chats.guild.members.items()}
@@ -233,17 +233,17 @@ class Scene:
         return facts
 
     def untold(self) -> list[str]:
-        """Events that a bot has taken and not answered."""
+        """Returns the events that a bot has received and not answered."""
         found = []
         for path in [*self.folder.glob("discord/*.sqlite"), *self.folder.glob("slack/*.sqlite")]:
             with contextlib.closing(sqlite3.connect(path, timeout=5)) as journal:
-                found += [row[0] for row in journal.execute("select event from taken where not done")]
+                found += [row[0] for row in journal.execute("select event from events where not done")]
         return found
 
 
 @contextlib.asynccontextmanager
 async def scene_ready(folder: Path, seed: int, slots: int, channels: int, at_once: int) -> AsyncIterator[Scene]:
-    """Everything started and set up; whatever still runs is killed in the end."""
+    """Yields a scene with everything started; kills what still runs at the end."""
     async with contextlib.AsyncExitStack() as stack:
         data = await stack.enter_async_context(database_running(folder))
         chats = await stack.enter_async_context(_chats(channels))
@@ -345,7 +345,7 @@ def _numbered(ports: tuple[int, int]) -> list[tuple[int, int]]:
 
 
 async def _watch_sandbox(part: Part, client: SandboxClient) -> None:
-    """It serves once a child is parked, which only its client can tell."""
+    """It is ready once a child is parked, which its client can tell."""
     while True:
         pid = part.pids[-1] if part.pids else 0
         if not part.up.is_set():

@@ -1,5 +1,8 @@
-"""A member on the double of Slack. A press on a private card is answered in its place; what a form comes to is told
-beside it, so it is taken for an acknowledgement only where no other press of theirs can be meant."""
+"""A member in the Slack double.
+
+A reply to a click replaces the private card. The result of a form appears next to it, so it counts as acknowledged only
+if no other action of the member can explain it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from tests.chaos.members import SEEN_S, Gone, Member, letter_of, read
 from tests.chaos.processes import until
 from tests.doubles.slack.delivery import Delivery
 from tests.doubles.slack.double import SlackDouble
-from tests.doubles.slack.shown import Ephemeral, Message, View
+from tests.doubles.slack.surfaces import Ephemeral, Message, View
 from tests.doubles.slack.world import Channel, User
 
 
@@ -25,7 +28,7 @@ class SlackMember(Member):
     user: User | None = None
     channels: dict[str, Channel] | None = None
     in_doubt: set[str] = field(default_factory=set)
-    """Slots to which a form was sent off of which nothing was heard."""
+    """Slots with a submitted form that was never answered."""
 
     @property
     def _all(self) -> tuple[SlackDouble, User, dict[str, Channel]]:
@@ -71,11 +74,11 @@ class SlackMember(Member):
         text = await until(
             lambda: next((one for one in (card.words, *self._beside(before)) if read(one)), None), SEEN_S
         )
-        # In the card's own place it is surely about this press.
+        # A reply in the card's place belongs to this click.
         return self._settle(act, text) if text and read(card.words) else self._heard(slot, act, text or "")
 
     def _card(self, slot: Slot, before: int) -> Ephemeral | None:
-        """The private card that was asked for."""
+        """Returns the private card of the question."""
         slack, user, _ = self._all
         new = [one for one in slack.world.ephemerals[before:] if one.user == user.id]
         return next((one for one in new if letter_of(one.words, f"right {slot.mark}") and not read(one.words)), None)
@@ -101,7 +104,7 @@ class SlackMember(Member):
         return self._heard(slot, act, text or "")
 
     def _heard(self, slot: Slot, act: Act, text: str) -> Outcome:
-        """What was read may be of an earlier form of which nothing was heard: then it settles neither."""
+        """Records a text, which settles nothing if it may be about an earlier, unanswered form."""
         if not text:
             self.in_doubt.add(slot.mark)
         outcome = self._settle(act, text, "unknown" if slot.mark in self.in_doubt else None)
@@ -113,13 +116,13 @@ class SlackMember(Member):
         return stack[-1] if stack and stack[-1].fields else None
 
     def _beside(self, before: int) -> list[str]:
-        """What they were told since, and nobody else."""
+        """Returns the private messages since then."""
         slack, user, _ = self._all
         new = [one.words for one in slack.world.ephemerals[before:] if one.user == user.id]
         return [words for words in new if read(words)]
 
     async def _again(self, sent: Delivery) -> None:
-        """Slack tells the same thing once more."""
+        """Delivers the same event again."""
         slack, _, _ = self._all
         await slack.post.deliver(Delivery(secrets.token_hex(6), sent.kind, sent.payload, sent.user))
 

@@ -1,5 +1,5 @@
-"""A short day of faults, the same one every time: two services, two workers, the sandbox, two bots and the database are
-killed while people answer, and nothing that was promised is broken. `make chaos` lives longer days of other seeds."""
+"""A short chaos day with a fixed seed: services, workers, the sandbox, bots and the database are killed while
+members answer, and no promise is broken. `make chaos` runs longer days with other seeds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.chaos.processes import ROOT
 
 SEED = 3
-# It ends when all is quiet, which takes about a minute; this is for a machine that is very slow.
+# It normally takes about a minute; this is for very slow machines.
 MOST_S = 600
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(MOST_S + 60)]
@@ -23,7 +23,7 @@ def test_nothing_is_lost_or_doubled_whatever_is_killed() -> None:
         try:
             said, _ = day.communicate(timeout=MOST_S)
         except subprocess.TimeoutExpired:
-            day.terminate()  # it stops all that it started
+            day.terminate()  # stops everything it started
             said, _ = day.communicate(timeout=60)
             raise AssertionError(f"the day did not end within {MOST_S} s:\n{said}") from None
     assert day.returncode == 0, said

@@ -1,4 +1,4 @@
-"""The oracle of the chaos test can fail: of every kind of broken promise it is shown one, and names it."""
+"""The oracle of the chaos test detects every kind of broken promise."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def act(event: str, given: str, right: bool, made: float, outcome: Outcome = "ac
 
 
 def kept() -> tuple[Diary, Facts]:
-    """A small day on which all went well: a choice that was changed, a code answer, and a form that was refused."""
+    """Returns a small day without violations: a changed choice, a code answer, and a refused form."""
     slots = [Slot("q1", "choice", "mid", "slack", "C1"), Slot("q2", "code", "senior", "slack", "C1")]
     acts = [act("e1", "b", False, 1.0), act("e2", "a", True, 2.0), act("e3", "pass", True, 3.0)]
     refused = act("e4", "(", False, 4.0, "refused")

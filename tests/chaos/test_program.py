@@ -1,4 +1,4 @@
-"""A seed stands for one program of faults, and every program does each process and the database some harm."""
+"""A seed determines the faults of a day, which include every process and the database."""
 
 from __future__ import annotations
 

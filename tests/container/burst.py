@@ -1,7 +1,8 @@
-"""Answers and free runs without end, told to the containers from within one of them, until /tmp/enough is there:
-`docker compose exec -T web python - < burst.py`. Prints one line of JSON, how many of each were told to have been done.
+"""Sends answers and free runs from within a container until /tmp/enough exists: `docker compose exec -T web python - <
+burst.py`.
 
-Where a call fails it is made again with the same event, as bots do. Needs nothing that the bots' image does not hold.
+Prints a line of JSON with how many of each were acknowledged. Retries failed calls with the same event, as bots do.
+Uses only what the bots' image contains.
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ T = TypeVar("T")
 
 
 def member(name: str, *, admin: bool = False) -> Who:
-    # On a chat that nobody serves here: what is posted there stays in the outbox.
+    # A chat without a bot here: its posts stay in the outbox.
     return Who(platform="console", workspace="burst", member=name, name=name, admin=admin)
 
 
 async def until_done(call: Callable[[], Awaitable[T]], seen: Counter[str]) -> T:
-    """Call until the service says something."""
+    """Retries until the call succeeds."""
     while True:
         try:
             return await call()
         except ServiceUnavailable:
             seen["called again"] += 1
         except ServiceRefused as refusal:
-            # While an answer of theirs waits its turn, a member is asked to wait with the next thing.
+            # While a member's answer is queued, the member's next request is asked to wait.
             if refusal.failure.code != "busy":
                 raise
             seen["asked to wait"] += 1
@@ -49,7 +50,7 @@ async def until_done(call: Callable[[], Awaitable[T]], seen: Counter[str]) -> T:
 
 
 async def answering(client: ServiceClient, ref: str, numbers: count[int], seen: Counter[str]) -> None:
-    """One member after another answers, and runs something."""
+    """Answers and runs a snippet as one member after another."""
     while not await asyncio.to_thread(ENOUGH.exists):
         try:
             await one_member(client, ref, next(numbers), seen)

@@ -1,4 +1,4 @@
-"""The container of docker-compose.yml on a real engine; skipped, with the reason, where there is none."""
+"""The container of docker-compose.yml on a real engine. Skipped, with the reason, where there is none."""
 
 from __future__ import annotations
 
@@ -22,39 +22,39 @@ USER = 10002
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """One that compose started."""
+    """A container that compose started."""
 
     words: tuple[str, ...]
     folder: Path
     environment: dict[str, str]
 
     def compose(self, *words: str) -> str:
-        """What a command of compose says. Raises AssertionError when it fails."""
+        """Returns the output of a compose command. Raises AssertionError if it fails."""
         done = said(*self.words, *words, environment=self.environment)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
     @property
     def name(self) -> str:
-        """What docker calls it."""
+        """Docker's name of the container."""
         return self.compose("ps", "--all", "--quiet", "sandbox")
 
     @property
     def client(self) -> SandboxClient:
-        """A client at the shared socket."""
+        """A client for the shared socket."""
         return SandboxClient(next(self.folder.glob("*.sock")))
 
     def shell(self, script: str) -> str:
-        """What a script says inside, as the container's user and with its walls."""
+        """Returns the output of a script inside, as the container's user and with its confinement."""
         return said("docker", "exec", self.name, "sh", "-c", script).stdout.strip()
 
     def shown(self, template: str) -> str:
-        """A field of `docker inspect`."""
+        """Returns a field of `docker inspect`."""
         return said("docker", "inspect", "--format", template, self.name).stdout.strip()
 
 
 def missing() -> str:
-    """Why no container can be started here, if so."""
+    """Returns why no container can be started here; empty if one can."""
     if shutil.which("docker") is None or said("docker", "version").returncode != 0:
         return "no docker engine answers here"
     if said("docker", "image", "inspect", IMAGE).returncode != 0:
@@ -72,21 +72,21 @@ def image() -> str:
 
 @pytest.fixture
 def started(image: str) -> Iterator[Container]:
-    """A container of this test's own, healthy."""
+    """A healthy container for this test only."""
     with running() as one:
         yield one
 
 
 @pytest.fixture(scope="module")
 def container(image: str) -> Iterator[Container]:
-    """A container for all tests of a file, healthy."""
+    """A healthy container for all tests of a file."""
     with running() as one:
         yield one
 
 
 @pytest.fixture(scope="session")
 def whole() -> Iterator[Whole]:
-    """All of compose, healthy, with what the tests before this one left in it."""
+    """All services of compose, healthy, with the data of earlier tests."""
     with everything() as one:
         yield one
 
@@ -96,12 +96,12 @@ _MEASURED = pytest.StashKey[Report]()
 
 @pytest.fixture(scope="session")
 def measured(pytestconfig: pytest.Config) -> Report:
-    """What is put here is shown at the end of the run."""
+    """Measurements that are shown at the end of the run."""
     return pytestconfig.stash.setdefault(_MEASURED, {})
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """The table of what was measured."""
+    """Prints the table of measurements."""
     found = config.stash.get(_MEASURED, {})
     if not found:
         return
@@ -113,7 +113,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @contextlib.contextmanager
 def running() -> Iterator[Container]:
-    """A container, healthy, for the length of the block."""
+    """Yields a healthy container."""
     words = compose() or ()
     with tempfile.TemporaryDirectory(prefix="dailygrad-container-") as made:
         folder = Path(made)

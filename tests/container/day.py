@@ -1,6 +1,6 @@
-"""One day of a team, told to the containers from within one of them: `docker compose exec -T web python - < day.py`.
+"""Plays one day of a team from within a container: `docker compose exec -T web python - < day.py`.
 
-Prints one line of JSON for each thing that was seen. Needs nothing that the bots' image does not hold.
+Prints a line of JSON for each observation. Uses only what the bots' image contains.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def tell(what: str, **more: object) -> None:
 
 
 async def joined(http: httpx.AsyncClient) -> Who:
-    """Ann, who is the first to join and so the admin."""
+    """Joins as Ann, who is the first member and so the admin."""
     token = re.search(r'name="token" value="([^"]+)"', (await http.get("/")).raise_for_status().text)
     assert token
     answer = await http.post("/join", data={"token": token[1], "name": "Ann"})
@@ -42,7 +42,7 @@ async def joined(http: httpx.AsyncClient) -> Who:
 
 
 async def reads(http: httpx.AsyncClient, who: Who, text: str) -> None:
-    """Follow the news until the text comes."""
+    """Reads the event stream until the text appears."""
     async with asyncio.timeout(PATIENCE_S), http.stream("GET", f"/m/{who.member}/events?after=0") as news:
         async for line in news.aiter_lines():
             if text in line:

@@ -1,4 +1,4 @@
-"""How tests ask the engine and compose."""
+"""Runs commands of the container engine and of compose."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def said(*words: str, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """A command run to its end."""
+    """Runs a command to its end."""
     env = {**os.environ, **(environment or {})}
     return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, env=env, cwd=ROOT)
 
 
 def compose() -> tuple[str, ...] | None:
-    """How compose is called here."""
+    """Returns the compose command of this machine."""
     if shutil.which("docker-compose"):
         return ("docker-compose",)
     return ("docker", "compose") if said("docker", "compose", "version").returncode == 0 else None

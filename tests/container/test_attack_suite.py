@@ -1,4 +1,4 @@
-"""Every attack and cheat of the sandbox's own tests, against the container as compose starts it."""
+"""Runs every attack and cheat of the sandbox tests against the container as compose starts it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All of docker-compose.yml on a real engine: up, a day of a team inside the containers, and several of each."""
+"""All of docker-compose.yml on a real engine: start, a day inside the containers, and scaling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the containers of compose do when one is killed, when they are replaced, and when a setting is wrong."""
+"""Compose under faults: killed containers, replaced containers, and wrong settings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MEGABYTES = {"B": 1e-6, "KiB": 1024 / 1e6, "MiB": 1024**2 / 1e6, "GiB": 1024**3 
 
 
 def memory(whole: Whole) -> dict[str, float]:
-    """Megabytes that the containers of each service use at this moment, the most of any."""
+    """Returns the most memory that a container of each service uses now, megabytes."""
     words = ("docker", "stats", "--no-stream", "--format", "{{.Name}} {{.MemUsage}}", *whole.containers(*LASTING))
     found: dict[str, float] = {}
     for line in said(*words).stdout.splitlines():
@@ -40,7 +40,7 @@ def memory(whole: Whole) -> dict[str, float]:
 
 
 def eventually(what: Callable[[], bool], seconds: float = 120) -> float:
-    """Wait until it is so; how long that took."""
+    """Waits until a condition holds; returns how long that took."""
     began = time.monotonic()
     while not what():
         assert time.monotonic() - began < seconds, "it did not come"
@@ -54,7 +54,7 @@ def healthy(container: str) -> bool:
 
 @contextmanager
 def burst(whole: Whole) -> Iterator[list[str]]:
-    """Answers and runs while the block lasts; what they came to is in the list after it."""
+    """Sends answers and runs during the block; the list has the counts afterwards."""
     told: list[str] = []
     with whole.began("web", "python", "-c", script("burst.py")) as process:
         try:
@@ -75,7 +75,7 @@ def test_replacing_one_after_the_other_in_a_burst_of_answers_loses_none(whole: W
         eventually(lambda: int(whole.sql("select count(*) from answer where event_id like 'answer:%'")) >= 3)
         for one in (*whole.containers("service"), *whole.containers("worker")):
             began = time.monotonic()
-            # As a new version is rolled out: asked to stop, and the next one only when this one is well again.
+            # Like a rolling update: stop one, and replace the next only when it is healthy again.
             assert said("docker", "restart", "--time", "30", one).returncode == 0
             eventually(partial(healthy, one))
             took.append(time.monotonic() - began)
@@ -101,7 +101,7 @@ def test_replacing_one_after_the_other_in_a_burst_of_answers_loses_none(whole: W
 
 
 def leading(whole: Whole) -> list[tuple[str, str]]:
-    """Address and container of the worker that leads; none where it is none of those there are."""
+    """Returns the address and container of the leader; None if no running container leads."""
     leader = whole.sql(LEADING)
     return [
         (leader, one["Id"])
@@ -112,7 +112,7 @@ def leading(whole: Whole) -> list[tuple[str, str]]:
 
 def test_when_the_leading_worker_is_killed_the_other_leads_within_seconds(whole: Whole, measured: Report) -> None:
     whole.up(*TWO)
-    # For a moment after one was taken away the database may still see it lead.
+    # After a kill, the database may report the old leader for a moment.
     found: list[tuple[str, str]] = []
 
     def led() -> bool:
@@ -126,7 +126,7 @@ def test_when_the_leading_worker_is_killed_the_other_leads_within_seconds(whole:
     eventually(lambda: whole.sql(LEADING) not in ("", leader))
     took = time.monotonic() - began
     measured["the leading worker killed"] = f"another leads after {took:.1f} s, with the time to find out"
-    # Its own tick is once a second; the rest is how long the engine and this machine take.
+    # Its own tick takes a second; the rest is the engine and this machine.
     assert took < 30
     assert said("docker", "start", killed).returncode == 0
     eventually(partial(healthy, killed))
@@ -169,7 +169,7 @@ def test_what_env_says_of_a_chat_comes_to_its_container(
 
 
 def stops(done: subprocess.CompletedProcess[bytes], sentence: str) -> None:
-    """It ended by itself, with that one sentence of ours."""
+    """Checks that it ended by itself with this one sentence."""
     lines = done.stderr.decode().strip().splitlines()
     assert done.returncode == 2, lines
     assert sentence in lines[-1]

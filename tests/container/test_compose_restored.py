@@ -1,4 +1,4 @@
-"""The end of an installation: processes drain, and a backup is the same on an empty engine."""
+"""The end of an installation: processes drain, and a backup restored on an empty engine is identical."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STOPPED = ("web", "worker", "service", "sandbox")
 
 
 def contents(whole: Whole) -> dict[str, str]:
-    """How many rows each table has, and what is in them, whatever their order."""
+    """Returns each table's number of rows and a checksum independent of their order."""
     tables = whole.sql(TABLES).split()
     each = (
         f"select '{table}', count(*), md5(coalesce(string_agg(t::text, '|' order by t::text), '')) from \"{table}\" t"

@@ -1,4 +1,4 @@
-"""The container as it is started: what it has not got, what attacks come to in it, how it stops and when it refuses."""
+"""The container as it is started: its privileges, attacks from inside, stopping, and refusing to start unprotected."""
 
 from __future__ import annotations
 

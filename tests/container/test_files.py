@@ -1,4 +1,4 @@
-"""docker-compose.yml and .env.example, read without an engine: who may do what, and that every setting is known."""
+"""Checks docker-compose.yml and .env.example without an engine: access between services, and known settings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def given(service: str) -> dict[str, str]:
 
 
 def names_of(settings: Any) -> set[str]:
-    """The variables that a class of settings reads."""
+    """Returns the variables that a settings class reads."""
     found = set()
     for name, field in settings.model_fields.items():
         alias = field.validation_alias

@@ -1,4 +1,4 @@
-"""What the profile `monitoring` watches, read without an engine."""
+"""Checks the files of the profile `monitoring` without an engine."""
 
 from __future__ import annotations
 

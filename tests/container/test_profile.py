@@ -1,4 +1,4 @@
-"""The seccomp profile, read without an engine."""
+"""Checks the seccomp profile without an engine."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ FORBIDDEN = {
 
 
 def allowed(*, always: bool = True) -> set[str]:
-    """The calls that are allowed, whatever their arguments or only with some."""
+    """Returns the allowed system calls, with any arguments or only with some."""
     rules = [rule for rule in PROFILE["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW"]
     return {name for rule in rules if ("args" not in rule) is always for name in rule["names"]}
 
@@ -83,7 +83,7 @@ def test_the_sandbox_with_a_gpu_is_as_hard_as_the_other() -> None:
     assert usual["cap_drop"] == ["ALL"] and usual["network_mode"] == "none" and usual["read_only"] is True
     (device,) = gpu["deploy"]["resources"]["reservations"]["devices"]
     assert (device["driver"], device["capabilities"]) == ("nvidia", ["gpu"])
-    # Graphics and display are no answer's business.
+    # An answer needs no graphics and no display.
     assert gpu["environment"] == {"NVIDIA_DRIVER_CAPABILITIES": "compute,utility"}
 
 

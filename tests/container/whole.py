@@ -1,4 +1,4 @@
-"""All of docker-compose.yml as tests have it: started once for all of them, asked and told by compose and docker."""
+"""All of docker-compose.yml, started once for all tests and controlled with compose and docker."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ import pytest
 from tests.container.engine import ROOT, compose, said
 
 IMAGES = {"dailygrad-service": 500, "dailygrad-bot": 700, "dailygrad-sandbox": 1200}
-"""And the most megabytes of each."""
+"""Most memory of each service, megabytes."""
 LASTING = ("postgres", "service", "worker", "sandbox", "web")
 Report = dict[str, str]
-"""What was measured, to be shown at the end."""
+"""Measurements, shown at the end of the run."""
 
 
 def free_port() -> int:
@@ -32,7 +32,7 @@ def free_port() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A project of its own, with everything in it."""
+    """A compose project with all services."""
 
     words: tuple[str, ...]
     environment: dict[str, str]
@@ -43,7 +43,7 @@ class Whole:
         return f"http://{self.environment['WEB_ADDRESS']}"
 
     def tried(self, *words: str, stdin: str | bytes = "") -> subprocess.CompletedProcess[bytes]:
-        """A command of compose, run to its end."""
+        """Runs a compose command to its end."""
         return subprocess.run(
             [*self.words, *words],
             input=stdin.encode() if isinstance(stdin, str) else stdin,
@@ -55,17 +55,17 @@ class Whole:
         )
 
     def compose(self, *words: str, stdin: str = "") -> str:
-        """What a command of compose says. Raises AssertionError when it fails."""
+        """Returns the output of a compose command. Raises AssertionError if it fails."""
         done = self.tried(*words, stdin=stdin)
         assert done.returncode == 0, (done.stderr[-3000:] + done.stdout[-3000:]).decode(errors="replace")
         return done.stdout.decode()
 
     def up(self, *words: str) -> None:
-        """Have everything run, and healthy."""
+        """Starts everything and waits until it is healthy."""
         self.compose("up", "--detach", "--wait", "--wait-timeout", "240", "--no-build", *words, *LASTING)
 
     def began(self, service: str, *words: str) -> subprocess.Popen[str]:
-        """A command in a container, going on."""
+        """Starts a command in a container without waiting."""
         return subprocess.Popen(
             [*self.words, "exec", "-T", service, *words],
             stdin=subprocess.PIPE,
@@ -77,17 +77,17 @@ class Whole:
         )
 
     def containers(self, *services: str) -> list[str]:
-        """Their ids."""
+        """Returns the container ids."""
         return self.compose("ps", "--quiet", *services).split()
 
     def inspected(self, service: str) -> list[dict[str, Any]]:
-        """What docker knows of each container of a service."""
+        """Returns docker's data about each container of a service."""
         names = self.compose("ps", "--all", "--quiet", service).split()
         found: list[dict[str, Any]] = json.loads(said("docker", "inspect", *names).stdout)
         return found
 
     def sql(self, query: str) -> str:
-        """What the database answers, bare."""
+        """Returns the unformatted result of a query."""
         words = ("psql", "-U", "dailygrad", "-d", "dailygrad", "-tA", "-v", "ON_ERROR_STOP=1", "-c", query)
         return self.compose("exec", "-T", "postgres", *words).strip()
 
@@ -96,7 +96,7 @@ class Whole:
 
 
 def missing() -> str:
-    """Why compose cannot be started here, if so."""
+    """Returns why compose cannot be started here; empty if it can."""
     for image in (*IMAGES, "postgres:16"):
         if said("docker", "image", "inspect", image).returncode != 0:
             return f"there is no image {image} here"
@@ -105,7 +105,7 @@ def missing() -> str:
 
 @contextmanager
 def project(name: str) -> Iterator[Whole]:
-    """A project, with nothing started, that is gone afterwards."""
+    """Yields a project with nothing started, and removes it afterwards."""
     if why := missing():
         pytest.skip(why)
     empty = ("DISCORD_TOKEN", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_CLIENT_SECRET")
@@ -122,7 +122,7 @@ def project(name: str) -> Iterator[Whole]:
 
 @contextmanager
 def everything() -> Iterator[Whole]:
-    """One in which everything runs."""
+    """Yields a project in which everything runs."""
     began = time.monotonic()
     with project("test") as one:
         one.up()
@@ -130,5 +130,5 @@ def everything() -> Iterator[Whole]:
 
 
 def script(name: str) -> str:
-    """A program to be told to a container: see `day.py`."""
+    """Returns the source of a script for a container, such as `day.py`."""
     return (Path(__file__).parent / name).read_text()

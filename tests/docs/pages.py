@@ -22,7 +22,7 @@ _FENCE = re.compile(
 
 
 def name_of(page: Path) -> str:
-    """The path of a page in the repository."""
+    """Returns the path of a page in the repository."""
     return page.relative_to(ROOT).as_posix()
 
 
@@ -31,17 +31,17 @@ def text_of(page: Path) -> str:
 
 
 def blocks_of(page: Path, language: str) -> list[str]:
-    """The contents of the fenced blocks in a language."""
+    """Returns the contents of the fenced blocks in a language."""
     return [found["body"] for found in _FENCE.finditer(text_of(page)) if found["info"].strip() == language]
 
 
 def prose_of(page: Path) -> str:
-    """The text outside fenced blocks."""
+    """Returns the text outside fenced blocks."""
     return _FENCE.sub("", text_of(page))
 
 
 def section_of(page: Path, heading: str) -> str:
-    """The text below a heading, up to the next heading of the same or a higher level."""
+    """Returns the text below a heading, up to the next heading of the same or a higher level."""
     text = text_of(page)
     found = re.search(rf"^(#+) {re.escape(heading)}$", text, re.M)
     assert found, f"{name_of(page)} has no heading {heading!r}"
@@ -51,7 +51,7 @@ def section_of(page: Path, heading: str) -> str:
 
 
 def rows_of(section: str) -> list[list[str]]:
-    """The rows of the tables in a section, without headers."""
+    """Returns the rows of the tables in a section, without headers."""
     rows = []
     for table in re.findall(r"(?:^\|.*\n?)+", section, re.M):
         lines = table.strip().splitlines()[2:]
@@ -60,7 +60,7 @@ def rows_of(section: str) -> list[list[str]]:
 
 
 def commands_of(page: Path) -> Iterator[str]:
-    """Every `dailygrad …` command that a page shows, in shell blocks and in code spans."""
+    """Returns every `dailygrad …` command that a page shows, in shell blocks and in code spans."""
     shown = [line for block in blocks_of(page, "sh") for line in block.splitlines()]
     shown += re.findall(r"`([^`\n]+)`", prose_of(page))
     for line in shown:

@@ -30,7 +30,7 @@ SECONDS = {"question": 2.5, "answer": 2.5, "reveal": 4.0, "board": 3.0}
 
 @contextlib.contextmanager
 def running(folder: Path) -> Iterator[str]:
-    """The address of a web chat with everything behind it."""
+    """Yields the URL of a web chat with the complete service."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("DAILYGRAD_", "DATABASE_"))}
     process = subprocess.Popen(
         [sys.executable, "-m", "dailygrad", "run", "--bank", str(BANK), "--data", str(folder), "--port", "8899"],
@@ -57,7 +57,7 @@ def join(browser: Browser, address: str, name: str) -> Page:
 
 
 def answer(page: Page, option: str) -> None:
-    """Open the form and press the button of an option."""
+    """Opens the form and presses the button of an option."""
     page.get_by_role("button", name="Answer", exact=True).first.click()
     row = page.locator(".message.private .options li", has_text=option).last
     letter = row.locator(".letter").inner_text().strip()
@@ -70,7 +70,7 @@ def say(page: Page, text: str) -> None:
 
 
 def take(page: Page, message: Locator) -> Image.Image:
-    """The window, scrolled so that the message is seen from its start."""
+    """Returns a screenshot that shows a message from its start."""
     message.evaluate("element => element.scrollIntoView({block: 'start'})")
     page.evaluate("() => document.activeElement?.blur()")
     page.wait_for_timeout(1000)
@@ -78,7 +78,7 @@ def take(page: Page, message: Locator) -> Image.Image:
 
 
 def play(browser: Browser, address: str) -> dict[str, Image.Image]:
-    """One round: the question, an answer, the reveal and the board."""
+    """Plays a round: the question, an answer, the reveal and the board."""
     ada = join(browser, address, "Ada")
     others = {name: join(browser, address, name) for name in ANSWERS}
     messages = ada.locator(".message")

@@ -36,7 +36,7 @@ STATUSES = {"bank diff": (0, 1), "doctor": (0, 1)}
 
 
 def leaves(found: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
-    """Every command that does something, with its path."""
+    """Yields every command that is not a group, with its path."""
     if hasattr(found, "commands"):
         for name, one in found.commands.items():
             yield from leaves(one, (*path, name))
@@ -49,7 +49,7 @@ SHOWN = sorted({(name_of(page), words) for page in PAGES for words in commands_o
 
 
 def split(words: str) -> tuple[str, list[str]]:
-    """The path of a command and the arguments that follow it."""
+    """Splits a command into its path and its arguments."""
     parts = [STANDS_FOR.get(part, part) for part in shlex.split(words)]
     found = [path for path in LEAVES if parts[: len(path.split())] == path.split()]
     assert found, f"`dailygrad {words}` is not a command"
@@ -76,7 +76,7 @@ def test_commands_are_found_in_many_documents() -> None:
 
 
 def runnable() -> list[str]:
-    """The commands of shell blocks that need nothing but this machine."""
+    """Returns the commands of shell blocks that need only this machine."""
     lines = {words for page in PAGES for block in blocks_of(page, "sh") for words in shown_in(block)}
     return sorted(line for line in lines if not f"{line} ".startswith(tuple(f"{path} " for path in NOT_RUN)))
 
@@ -108,7 +108,7 @@ for words in json.load(sys.stdin):
 
 @pytest.fixture(scope="module")
 def statuses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
-    """The exit statuses of all commands in shell blocks, run in one process, for most of the time is its start."""
+    """The exit statuses of all commands in shell blocks, which run in one process to save its start-up time."""
     folder = tmp_path_factory.mktemp("commands")
     for name in ("my-questions.md", "new-edition.md", "questions.md"):
         (folder / name).write_text(EXAMPLES[0], encoding="utf-8")

@@ -21,7 +21,7 @@ BRITISH = (
 
 
 def words_of(page: Path) -> str:
-    """The prose of a page without code, addresses and quotations."""
+    """Returns the prose of a page without code, URLs and quotations."""
     return " ".join(re.sub(r"`[^`]*`|\]\([^)]*\)|\"[^\"]*\"", "", prose_of(page)).lower().split())
 
 

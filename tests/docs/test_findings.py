@@ -35,7 +35,7 @@ FRAGMENTS = {"P122", "P123"}
 
 
 def example_of(code: str) -> tuple[str, str]:
-    """The language and the content of the example."""
+    """Returns the language and the content of a finding's example."""
     found = FENCE.search(explanations()[code])
     assert found
     return found["language"], found["body"]

@@ -13,7 +13,7 @@ _LINK = re.compile(r"(?<!\!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 
 
 def anchors_of(page: Path) -> set[str]:
-    """The anchors of a page's headings, as GitHub and MyST make them."""
+    """Returns the anchors of a page's headings, as GitHub and MyST generate them."""
     found = set()
     for heading in re.findall(r"^#{1,4} (.+)$", prose_of(page), re.M):
         bare = re.sub(r"`|\[|\]\([^)]*\)", "", heading).strip().lower()

@@ -21,7 +21,7 @@ BOTS = ("Every bot", "Web editor", "Web chat")
 
 
 def fields_of(settings: Any) -> dict[str, Any]:
-    """Each field's first variable and its default; None where there is none."""
+    """Returns the first variable of each field with its default, if any."""
     found = {}
     for name, field in settings.model_fields.items():
         alias = field.validation_alias
@@ -31,7 +31,7 @@ def fields_of(settings: Any) -> dict[str, Any]:
 
 
 def documented(*headings: str) -> dict[str, str]:
-    """Each variable in the tables of these sections, and its default as written."""
+    """Returns each variable in the tables of these sections with its documented default."""
     rows = [row for heading in headings for row in rows_of(section_of(PAGE, heading))]
     assert len({row[0] for row in rows}) == len(rows)
     return {row[0].strip("`"): row[1].strip("`") for row in rows}

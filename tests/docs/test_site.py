@@ -14,7 +14,7 @@ from tests.docs.pages import DOCS, ROOT
 
 
 def build(source: Path, output: Path) -> subprocess.CompletedProcess[str]:
-    """What `make docs` runs."""
+    """Runs the build of `make docs`."""
     words = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--nitpicky", "--quiet"]
     return subprocess.run(
         [*words, str(source), str(output)], cwd=ROOT, capture_output=True, text=True, check=False, timeout=170

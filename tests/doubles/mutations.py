@@ -1,4 +1,4 @@
-"""Small changes to a JSON body, most of which a platform refuses: what two checks of bodies are compared by."""
+"""Generates small changes to a JSON body, most of them invalid, to compare two checks of bodies."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ COUNTS = (6, 11, 26, 41, 101)
 
 
 def mutations_of(body: Any, deep: int = 4) -> Iterator[tuple[str, Any]]:
-    """Yields copies of a body with one change each, and what was changed: names, types, lengths and counts.
+    """Yields copies of a body with one change each, and a description of it: names, types, lengths and counts.
 
-    At most `deep` names lead to a change; of a list the first item is changed."""
+    Changes fields at most `deep` levels down, and only the first item of a list.
+    """
     for path in _paths(body, deep):
         value = _at(body, path)
         for what, other in _others(value):

@@ -1,7 +1,7 @@
-"""Checks of JSON bodies, small enough to write a platform's documented rules down as tables.
+"""Building blocks for checks of JSON bodies, so that a platform's documented rules can be written as tables.
 
-A check takes a value and its path and yields what is wrong with it. Tables of types name each field once, with its
-limit; anything a table does not name is refused.
+A check takes a value and its path and yields what is wrong with it. Tables name each field once, with its limit; any
+other field is rejected.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def nullable(check: Check) -> Check:
 
 
 def array(item: Check, least: int = 0, most: int | None = None, *, distinct: bool = False) -> Check:
-    """Checks a list of `least` to `most` items, all of them different where they must be `distinct`."""
+    """Checks a list of `least` to `most` items; with `distinct`, they must differ."""
 
     def check(value: Any, path: str) -> Iterator[str]:
         if not isinstance(value, list):
@@ -93,9 +93,9 @@ def array(item: Check, least: int = 0, most: int | None = None, *, distinct: boo
 
 
 def shape(required: Fields | None = None, optional: Fields | None = None, *rules: Rule) -> Check:
-    """Checks an object that has all `required` fields and no others than those and the `optional` ones.
+    """Checks an object with all `required` fields, any `optional` ones and no others.
 
-    `rules` check what depends on several fields. They run only on an object whose fields are well by themselves.
+    `rules` check fields that depend on one another. They run only if all fields are valid on their own.
     """
     needed = dict(required or {})
     known = {**(optional or {}), **needed}
@@ -119,7 +119,7 @@ def shape(required: Fields | None = None, optional: Fields | None = None, *rules
 
 
 def typed(table: Mapping[Any, Check], *types: object) -> Check:
-    """Checks an object whose `type` is one of `types` by its row of the table, which is looked up when it is used."""
+    """Checks an object by the table row of its `type`. The table is looked up when the check runs."""
 
     def check(value: Any, path: str) -> Iterator[str]:
         kind = value.get("type") if isinstance(value, dict) else None
@@ -143,7 +143,7 @@ def either(*names: str) -> Rule:
 
 
 def exactly_one(*names: str) -> Rule:
-    """Checks that one of the fields is present and the others are not."""
+    """Checks that exactly one of the fields is present."""
 
     def rule(value: dict[str, Any], path: str) -> Iterator[str]:
         if sum(name in value for name in names) != 1:
@@ -153,7 +153,7 @@ def exactly_one(*names: str) -> Rule:
 
 
 def ordered(least: str, most: str) -> Rule:
-    """Checks that one number is not larger than another, where both are present."""
+    """Checks that one number is at most another if both are present."""
 
     def rule(value: dict[str, Any], path: str) -> Iterator[str]:
         if least in value and most in value and value[least] > value[most]:

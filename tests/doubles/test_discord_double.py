@@ -1,4 +1,4 @@
-"""The double held against an unmodified discord.py: what it promises of Discord does happen on the wire."""
+"""The double behaves like Discord for an unmodified discord.py client."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ BUTTON: Json = {"type": 1, "components": [ANSWER]}
 
 @dataclass
 class Bot:
-    """A plain client of discord.py, its interactions as they come."""
+    """A plain discord.py client that keeps its interactions."""
 
     client: discord.Client
     came: asyncio.Queue[discord.Interaction] = field(default_factory=asyncio.Queue)
@@ -69,7 +69,7 @@ class Scene:
 async def at_work(
     monkeypatch: pytest.MonkeyPatch, client: discord.Client, *, shards: int = 1, beat_s: float = 20
 ) -> AsyncIterator[Scene]:
-    """The client connected to a double with one channel."""
+    """Yields a client connected to a double with one channel."""
     async with Discord(shards=shards, beat_s=beat_s) as double:
         guild = double.world.guild("Team")
         daily, ann = guild.channel("daily"), guild.member("Ann", admin=True)
@@ -135,13 +135,13 @@ async def test_limits_are_told_and_enforced(scene: Scene) -> None:
         for _ in range(6):
             async with session.post(url, json={"content": "x"}) as answer:
                 seen.append((answer.status, answer.headers["X-RateLimit-Remaining"]))
-                said = await answer.json()
+                body = await answer.json()
         assert seen == [(200, "4"), (200, "3"), (200, "2"), (200, "1"), (200, "0"), (429, "0")]
-        assert 4 < said["retry_after"] <= 5
+        assert 4 < body["retry_after"] <= 5
         for _ in range(60):
             async with session.get(f"{scene.double.url}/gateway/bot") as answer:
-                said = await answer.json()
-        assert (answer.status, said["global"]) == (429, True)
+                body = await answer.json()
+        assert (answer.status, body["global"]) == (429, True)
     assert scene.double.limits.invalid
 
 
@@ -185,7 +185,7 @@ async def test_the_first_response_counts_within_three_seconds(scene: Scene) -> N
     with pytest.raises(discord.HTTPException, match="40060"):
         await discord.InteractionResponse(came).defer()
     await came.followup.send("for Ann")
-    assert (await scene.double.settled(pressed)).original is pressed.said[0]
+    assert (await scene.double.settled(pressed)).original is pressed.messages[0]
     assert [m.text for m in scene.daily.seen(scene.ann)][1:] == ["for Ann"]
     assert len(scene.daily.seen()) == 1
     scene.double.age_tokens(901)
@@ -209,7 +209,7 @@ async def test_a_command_is_completed_used_and_answered_by_a_form(scene: Scene) 
     assert came.data is not None
     assert came.data["components"][0]["component"]["value"] == "typed"  # type: ignore[typeddict-item]
     await came.response.send_message("thanks", ephemeral=True)
-    assert (await scene.double.settled(sent)).said[0].text == "thanks"
+    assert (await scene.double.settled(sent)).messages[0].text == "thanks"
     with pytest.raises(Impossible):
         await scene.double.slash(scene.ann, scene.daily, "quiz", "nothing")
 

@@ -13,7 +13,7 @@ from bot.slack.manifest import app_manifest
 from service.wire import Where, Who
 from tests.databases import tables_locked
 from tests.doubles.slack.double import SlackDouble, slack_double
-from tests.doubles.slack.shown import Message, Shown
+from tests.doubles.slack.surfaces import Message, Shown
 from tests.doubles.slack.world import Channel, Team, User
 from tests.faults.backend import Backend, Bot, Bots, boss_of
 

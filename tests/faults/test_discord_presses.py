@@ -97,7 +97,7 @@ async def test_two_instances_answer_each_click_once(team: Team, second: str) -> 
         chosen = await team.double.settled(await team.double.press(member, *option(opened)))
         assert chosen.answer is not None
     clicks = team.double.world.interactions.values()
-    assert {len(interaction.said) for interaction in clicks} <= {0, 1}
+    assert {len(interaction.messages) for interaction in clicks} <= {0, 1}
     assert len(receipts(team, team.ann)) == len(receipts(team, team.bob)) == 1
     assert len(team.double.log.of("response")) == len(clicks)
     assert (await team.backend.client.today(team.who(team.ann), team.where(team.daily))).forms[0].given

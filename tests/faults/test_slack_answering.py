@@ -9,7 +9,7 @@ import pytest
 
 from service.store.session import libpq_url
 from tests.doubles.slack import oracle
-from tests.doubles.slack.shown import Message
+from tests.doubles.slack.surfaces import Message
 from tests.doubles.slack.world import User
 from tests.faults.backend import Backend, Bots
 from tests.faults.slack_faults import SlackScene, scene, slack_scene

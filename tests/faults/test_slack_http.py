@@ -6,7 +6,7 @@ import json
 import time
 
 from bot.slack.app import MAX_BODY_BYTES
-from tests.doubles.slack.posting import signature
+from tests.doubles.slack.signed_http import signature
 from tests.faults.slack_faults import SlackScene, scene
 
 __all__ = ["scene"]
@@ -17,7 +17,7 @@ async def test_only_fresh_requests_signed_by_slack_are_accepted(scene: SlackScen
     await scene.start_http()
     assert (await scene.slack.slash(scene.bob, scene.daily, "/quiz", "help")).acked
     await scene.slack.until(lambda: scene.slack.private(scene.bob))
-    body, headers = scene.slack.posting.sent[0]
+    body, headers = scene.slack.signed_http.sent[0]
     now = int(time.time())
     wrong = [
         headers | {"X-Slack-Signature": "v0=" + "0" * 64},
@@ -25,8 +25,8 @@ async def test_only_fresh_requests_signed_by_slack_are_accepted(scene: SlackScen
         headers | signature(scene.slack.app.signing_secret, now - 360, body),
         {"Content-Type": headers["Content-Type"]},
     ]
-    assert [(await scene.slack.posting.send(body, one))[0] for one in wrong] == [401] * 4
-    assert (await scene.slack.posting.send(body + "&text=board", headers))[0] == 401
+    assert [(await scene.slack.signed_http.send(body, one))[0] for one in wrong] == [401] * 4
+    assert (await scene.slack.signed_http.send(body + "&text=board", headers))[0] == 401
     assert len(scene.slack.private(scene.bob)) == 1
 
 
@@ -35,9 +35,9 @@ async def test_a_replayed_request_is_answered_once(scene: SlackScene) -> None:
     await scene.start_http()
     assert (await scene.slack.slash(scene.bob, scene.daily, "/quiz", "help")).acked
     await scene.slack.until(lambda: scene.slack.private(scene.bob))
-    body, headers = scene.slack.posting.sent[0]
+    body, headers = scene.slack.signed_http.sent[0]
     for _ in range(3):
-        await scene.slack.posting.send(body, headers)
+        await scene.slack.signed_http.send(body, headers)
     assert (await scene.slack.slash(scene.ann, scene.daily, "/quiz", "help")).acked
     await scene.slack.until(lambda: scene.slack.private(scene.ann))
     assert len(scene.slack.private(scene.bob)) == 1
@@ -48,7 +48,7 @@ async def test_slacks_url_verification_is_answered(scene: SlackScene) -> None:
     await scene.start_http()
     body = json.dumps({"type": "url_verification", "challenge": "c-1", "token": "t"})
     headers = {"Content-Type": "application/json"} | signature(scene.slack.app.signing_secret, int(time.time()), body)
-    status, said, _, _ = await scene.slack.posting.send(body, headers)
+    status, said, _, _ = await scene.slack.signed_http.send(body, headers)
     assert status == 200 and "c-1" in said
 
 
@@ -60,7 +60,7 @@ async def test_an_oversized_request_is_rejected(scene: SlackScene) -> None:
         headers = {"Content-Type": "application/json"} | signature(
             scene.slack.app.signing_secret, int(time.time()), body
         )
-        assert (await scene.slack.posting.send(body, headers))[0] == status
+        assert (await scene.slack.signed_http.send(body, headers))[0] == status
 
 
 async def test_malformed_bodies_are_rejected(scene: SlackScene) -> None:
@@ -81,5 +81,5 @@ async def test_malformed_bodies_are_rejected(scene: SlackScene) -> None:
         (form, "payload=" + "[" * 100_000),
         (form, 'payload={"team":7,"user":"x","channel":[]}'),
     ]
-    statuses = [(await scene.slack.posting.send(body, {"Content-Type": kind}))[0] for kind, body in bodies]
+    statuses = [(await scene.slack.signed_http.send(body, {"Content-Type": kind}))[0] for kind, body in bodies]
     assert set(statuses) <= {400, 401}, statuses

@@ -6,8 +6,8 @@ import psycopg
 
 from service.store.session import libpq_url
 from tests.doubles.slack import oracle
-from tests.doubles.slack.scripted import How
-from tests.doubles.slack.shown import Body
+from tests.doubles.slack.faults import How
+from tests.doubles.slack.surfaces import Body
 from tests.faults.backend import LEASE_S
 from tests.faults.slack_faults import SlackScene, scene
 

@@ -1,4 +1,4 @@
-"""The operator's imports as processes: look, import, look at the record, undo; refused in a sentence."""
+"""Imports by the operator, as processes: dry run, import, log and undo, and errors in one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The editor of a signed link in a real browser, with the real service and the real sandbox behind it."""
+"""The linked editor in a real browser, with the real service and the real sandbox."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from playwright.async_api import expect
 
 from bot.core.links import Links
 from bot.core.quiz import Quiz
-from bot.web import LinkedEditor, build_linked
+from bot.web import LinkedEditor, build_editor
 from sandbox.client import SandboxClient
 from service.app import Service, build
 from service.client import ServiceClient
@@ -34,7 +34,7 @@ WRONG, RIGHT = (f"def add_one(x: int) -> int:\n    return x + {number}\n" for nu
 
 
 class Desk:
-    """A code question that is open on Slack, and the editor its links open."""
+    """An open code question on Slack, and the editor that its links open."""
 
     def __init__(self, service: Service, client: ServiceClient, clock: Clock, windows: Windows) -> None:
         self.service = service
@@ -44,7 +44,7 @@ class Desk:
         self.links = Links(windows.address, SECRET)
 
     async def follows(self, who: Who = ANN, **how: object) -> Window:
-        """Open this member's link in a window of its own."""
+        """Opens a member's link in a new window."""
         window = await self.windows.open(**how)  # type: ignore[arg-type]
         await window.page.goto(self.links.editor(who, HERE, "r1", self.clock()).url)
         await window.page.get_by_role("heading", level=1).wait_for()
@@ -68,9 +68,10 @@ async def a_desk(settings: Settings, clock: Clock, sandbox: SandboxPort | None =
             await client.bank_retire(BOSS, f"retire-{question}", question, True)
         schedule = await client.schedule_add(BOSS, "add", HERE, ScheduleSpec(open_minutes=480))
         await client.post_now(BOSS, "post", schedule.id)
-        # The address is known once it is served, and signs nothing: any Links with the secret open what it made.
+        # The URL is known only once the server runs. It is not signed, so any Links with the same secret verifies
+        # tokens.
         editor = LinkedEditor(Links("http://editor", SECRET), client, Quiz(client).handle, clock)
-        async with served(build_linked(editor), lambda: None) as address:
+        async with served(build_editor(editor), lambda: None) as address:
             windows = Windows(browser, address)
             yield Desk(service, client, clock, windows)
             assert windows.complaints() == []
@@ -165,8 +166,8 @@ async def test_a_link_whose_round_closed_says_so_and_takes_nothing(settings: Set
         clock.now += timedelta(hours=8)
         await ann.page.get_by_role("textbox", name="Your code").fill(RIGHT)
         await ann.page.get_by_role("button", name="Submit").click()
-        await expect(ann.page.locator("#live")).to_contain_text("did not get through")
-        ann.complaints.clear()  # the browser itself notes the refused post
+        await expect(ann.page.locator("#live")).to_contain_text("Not sent")
+        ann.complaints.clear()  # the browser logs the refused request
         await ann.page.reload()
         await expect(ann.page.get_by_role("heading", name="This round has closed")).to_be_visible()
         ann.complaints.clear()

@@ -1,5 +1,7 @@
-"""What real processes print at debug while all goes well and while all goes wrong: the road of each event by its id,
-and no secret and nothing of what a member wrote."""
+"""Logs of real processes at debug level, in normal operation and with failures.
+
+They show the path of each event by its id, and contain no secrets and nothing that members wrote.
+"""
 
 from __future__ import annotations
 
@@ -45,23 +47,23 @@ __all__ = ["parts"]
 pytestmark = pytest.mark.timeout(600)
 
 PATIENCE_S = 200.0
-"""Starting everything at once takes a small machine long."""
+"""Time to start everything on a small machine, seconds."""
 SHORTEST = 8
 
 
 def canary(what: str) -> str:
-    """A word that stands nowhere else."""
+    """Returns a unique word."""
     return f"canary-{what}-{secrets.token_hex(8)}"
 
 
 def program(word: str) -> str:
-    """A wrong answer to the room's question of code, which holds the word in all the ways a program can."""
+    """Returns a wrong program for the code question that contains the word in every possible way."""
     return f"def add_one(x: int) -> int:\n    # {word}\n    print('{word}')\n    return '{word}'\n"
 
 
 @dataclass
 class Team:
-    """One team on Slack, one on Discord, every part a process, and the words that none of them may print."""
+    """One team on Slack and one on Discord, with all parts as processes, and the words that must not be logged."""
 
     parts: Parts
     slack: SlackDouble
@@ -93,18 +95,18 @@ class Team:
         return self.parts.folder / "sandbox.sock"
 
     def word(self, what: str) -> str:
-        """A word that somebody writes or sends."""
+        """Returns a word that somebody will write or send."""
         self.words.append(canary(what))
         return self.words[-1]
 
     def start(self, name: str, *words: str, **settings: str) -> Part:
-        """Start one of them at debug."""
+        """Starts a process at debug level."""
         ours = {"DAILYGRAD_LOG_LEVEL": "debug", "DAILYGRAD_SERVICE_TOKEN": self.token}
         part = self.running[name] = self.parts.start(*words, **ours, **settings)
         return part
 
     def start_bots(self) -> None:
-        """Both bots; of the service they know only where it will be."""
+        """Starts both bots, before the service."""
         link = {"DAILYGRAD_LINK_URL": "https://quiz.example.org", "DAILYGRAD_LINK_SECRET": self.link_secret}
         ours = {"DAILYGRAD_SERVICE_URL": self.url, **link}
         on_slack = {**self.slack.environment(), "DAILYGRAD_SLACK_PORT": str(self.slack_port)}
@@ -113,7 +115,7 @@ class Team:
         self.start("discord", "bot", "discord", DAILYGRAD_DATA=str(self.parts.folder / "discord"), **ours, **on_discord)
 
     def start_service(self) -> None:
-        """Sandbox, service and worker."""
+        """Starts sandbox, service and worker."""
         sandbox = str(self.sandbox)
         url = make_url(self.database_url).set(password=self.password).render_as_string(hide_password=False)
         ours = {"DATABASE_URL": url, "DAILYGRAD_TOKEN_KEY": self.token_key, "DAILYGRAD_SANDBOX_SOCKET": sandbox}
@@ -122,7 +124,7 @@ class Team:
         self.start("worker", "work", **ours)
 
     async def says(self, name: str, pattern: str) -> None:
-        """Wait until a process prints something matching; the doubles live on meanwhile."""
+        """Waits until a process prints a match, while the doubles keep running."""
         part, end = self.running[name], monotonic() + PATIENCE_S
         while re.search(pattern, part.said) is None:
             assert part.process.poll() is None, f"it ended before {pattern}: {part.said}"
@@ -131,7 +133,7 @@ class Team:
             part.news.clear()
 
     async def stop(self) -> None:
-        """SIGTERM to all, and what they say to the last."""
+        """Stops all with SIGTERM and reads their remaining output."""
         serving = {name: part for name, part in self.running.items() if part.process.poll() is None}
         for part in serving.values():
             part.process.send_signal(signal.SIGTERM)
@@ -142,12 +144,12 @@ class Team:
 
     @property
     def printed(self) -> dict[str, str]:
-        """All that each process printed, and every log it kept."""
+        """Returns the output and the log files of each process."""
         logs = {str(path): path.read_text("utf-8") for path in self.parts.folder.rglob("*.log")}
         return logs | {name: part.said for name, part in self.running.items()}
 
     def secrets(self) -> set[str]:
-        """Every secret they were given, made or met."""
+        """Returns every secret that was configured, created or received."""
         slack, app = self.slack.world, self.slack.app
         given = {self.token, self.link_secret, self.password, self.token_key, self.discord.world.token}
         met = {*slack.tokens, *slack.refresh, *slack.codes, *self.discord.world.interactions}
@@ -157,7 +159,7 @@ class Team:
 
 
 def leaks(printed: dict[str, str], words: Iterable[str]) -> set[tuple[str, str]]:
-    """Where which of these words stands, also as addresses and JSON spell them."""
+    """Returns where the words appear, also URL-encoded or escaped as JSON."""
     found = set()
     for word in words:
         assert len(word) >= SHORTEST, f"{word!r} could stand anywhere"
@@ -166,8 +168,8 @@ def leaks(printed: dict[str, str], words: Iterable[str]) -> set[tuple[str, str]]
     return found
 
 
-def road(printed: dict[str, str], event_id: str) -> list[tuple[str, str]]:
-    """Which process told of the event, and what: every line with its id, process by process."""
+def path_of(printed: dict[str, str], event_id: str) -> list[tuple[str, str]]:
+    """Returns the processes that logged the event, with their messages, in order."""
     found = []
     for name, said in printed.items():
         lines = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
@@ -200,7 +202,7 @@ class OnSlack:
 
     @classmethod
     async def installed(cls, team: Team) -> OnSlack:
-        """The app, installed by OAuth; somebody else tried with a state of their own."""
+        """Installs the app by OAuth; another attempt uses a forged state."""
         slack = team.slack
         here = slack.team("here", install=False)
         ann, bob = slack.user(here, "Ann", admin=True), slack.user(here, "Bob")
@@ -227,18 +229,18 @@ class OnDiscord:
 
 
 async def ask(client: ServiceClient, boss: Who, where: Where) -> None:
-    """Have the question of code asked in a channel."""
+    """Posts the code question in a channel."""
     view = await client.bank_import(boss, "import", BANK.name, BANK.read_text(encoding="utf-8"), True)
     assert view.applied, view.findings
     schedule = await client.schedule_add(boss, "add", where, ScheduleSpec(kinds=("code",), weekdays=EVERY_DAY))
     await client.post_now(boss, "post", schedule.id)
 
 
-async def test_logs_tell_the_road_of_each_event_and_no_secret_and_nothing_a_member_wrote(
+async def test_logs_show_each_events_path_and_no_secret_or_member_text(
     team: Team, postgres_url: str
 ) -> None:
     team.start_bots()
-    # The service is away at first, and both bots meet it so.
+    # The bots start while the service is down.
     await team.says("slack", "the outbox cannot be read")
     await team.says("discord", "the outbox cannot be read")
     team.start_service()
@@ -252,7 +254,7 @@ async def test_logs_tell_the_road_of_each_event_and_no_secret_and_nothing_a_memb
         await ask(client, boss, Where(channel=str(on_discord.daily.id), name="daily"))
 
     events = [await answered_on_slack(team, on_slack), await answered_on_discord(team, on_discord)]
-    for event_id in events:  # that the verdict stands there is told of last
+    for event_id in events:  # that the verdict is posted is logged last
         await team.says("service", rf'(?m)^(?=.*{re.escape(event_id)}).*"outbox/sent"')
     before = team.printed
     await strangers_call(team)
@@ -266,11 +268,11 @@ async def test_logs_tell_the_road_of_each_event_and_no_secret_and_nothing_a_memb
     assert leaks(printed, team.secrets()) == set()
     assert leaks(printed, team.words) == set()
     for event_id, bot in zip(events, ("slack", "discord"), strict=True):
-        told = road(before, event_id)
+        told = path_of(before, event_id)
         called = {("service", "call answered answer"), ("service", "call answered outbox/sent")}
         assert set(told) >= {(bot, "event answered"), *called, ("worker", "program run"), (bot, "message delivered")}
         assert [told.count(once) for once in ((bot, "event answered"), ("worker", "answer judged"))] == [1, 1]
-        # On a machine that has much else to do a program may have to run again.
+        # On a busy machine a program may have to run again.
         elsewhere = [one for one in told if one[0] != "worker"]
         assert len(elsewhere) <= 10, f"one line for each station is enough: {elsewhere}"
     polls = [line for line in before["service"].splitlines() if '"outbox/claim"' in line and '"http": 200' in line]
@@ -278,7 +280,7 @@ async def test_logs_tell_the_road_of_each_event_and_no_secret_and_nothing_a_memb
 
 
 async def answered_on_slack(team: Team, on: OnSlack) -> str:
-    """Bob sends a program to the bot and hears the verdict; the id of his message."""
+    """Sends a program to the bot as Bob and waits for the verdict; returns the message's event id."""
     await team.slack.sees(on.bob, "Question for ", 60)
     written = team.slack.dm(on.bob, f"```\n{program(team.word('answer'))}```")
     await team.says("slack", r'"message delivered".*"verdict:\d+".*"sent"')
@@ -287,7 +289,7 @@ async def answered_on_slack(team: Team, on: OnSlack) -> str:
 
 
 async def answered_on_discord(team: Team, on: OnDiscord) -> str:
-    """Ann fills the form and hears the verdict; the id of her submission."""
+    """Submits the form as Ann and waits for the verdict; returns the submission's event id."""
     double = team.discord
     question = (await double.until(lambda: [one for one in on.daily.seen() if "Answer" in one.buttons], "it", 60))[-1]
     opened = await double.settled(await double.press(on.ann, question, question.buttons["Answer"]))
@@ -297,7 +299,7 @@ async def answered_on_discord(team: Team, on: OnDiscord) -> str:
 
 
 async def strangers_call(team: Team) -> None:
-    """Requests that are malformed, unknown or not allowed, to the service and to the bot that Slack calls."""
+    """Sends malformed, unknown and unauthorized requests to the service and to the Slack bot."""
     who = {"platform": "slack", "workspace": "T", "member": "U", "name": team.word("name")}
     bodies = [b'{"who": "' + team.word("half").encode(), json.dumps({"who": who, team.word("key"): 1}).encode()]
     good, wrong = f"Bearer {team.token}", f"Bearer {team.word('token')}"
@@ -318,12 +320,12 @@ async def strangers_call(team: Team) -> None:
 
 
 async def chats_fail(team: Team, slack: OnSlack, on: OnDiscord) -> None:
-    """Slack and Discord answer 500, and 401, to what is told to whoever wrote."""
+    """Makes Slack and Discord answer 500 and 401 to replies."""
     team.slack.fail("response_url", "500")
     team.slack.fail("chat.postEphemeral", "error", code="invalid_auth")
     await team.slack.slash(slack.bob, slack.daily, "/quiz", f"nonsense {team.word('typed')}")
     await team.says("slack", r"the reply was not delivered: .*invalid_auth")
-    # Discord's library tries again after a 500, and the connection is cut then.
+    # Discord's library retries after a 500; then cut the connection.
     team.discord.faults.next(EDIT_ORIGINAL, Status(500))
     team.discord.faults.next(EDIT_ORIGINAL, Cut())
     good, team.discord.world.token = team.discord.world.token, canary("another-token")
@@ -333,14 +335,14 @@ async def chats_fail(team: Team, slack: OnSlack, on: OnDiscord) -> None:
 
 
 async def the_sandbox_is_gone(team: Team, on: OnSlack) -> None:
-    """An answer waits for a sandbox that was killed."""
+    """Answers while the sandbox is killed."""
     team.running["sandbox"].process.kill()
     team.slack.dm(on.bob, f"```\n{program(team.word('answer'))}```")
     await team.says("worker", '"answer not judged yet"')
 
 
 async def the_database_is_gone(team: Team, on: OnSlack, postgres_url: str) -> None:
-    """Nobody is let into the database while somebody answers."""
+    """Answers while the database refuses connections."""
     name = make_url(team.database_url).database
     assert name
     switch = sql.SQL("alter database {} allow_connections {}")
@@ -354,7 +356,7 @@ async def the_database_is_gone(team: Team, on: OnSlack, postgres_url: str) -> No
 
 
 async def tokens_are_wrong(team: Team) -> None:
-    """Bots whose chat does not know their token, and a service that finds no database: each says so and ends."""
+    """Starts bots with invalid tokens and a service without a database: each reports it and ends."""
     data = {"DAILYGRAD_DATA": str(team.parts.folder / "other")}
     slack = {"SLACK_APP_TOKEN": f"xapp-1-{team.word('app')}", "SLACK_BOT_TOKEN": f"xoxb-{team.word('bot')}"}
     team.start("wrong slack", "bot", "slack", SLACK_API_URL=team.slack.api_url, **slack, **data)
@@ -367,7 +369,7 @@ async def tokens_are_wrong(team: Team) -> None:
 
 
 def test_the_search_finds_what_a_process_does_print(parts: Parts) -> None:
-    """The control: were one of the words printed or logged, in any spelling, the test above would fail."""
+    """The control: the search would find a word that a process printed or logged, in any encoding."""
     words = [canary("one"), canary("two"), 'canary "three" äöü', canary("four")]
     spelt = [words[0], json.dumps({"said": f"{words[1]}, {words[2]}"}), quote(words[2], safe="")]
     command = [sys.executable, "-c", "import sys; print(*sys.argv[1:], sep='\\n')", *spelt]

@@ -1,4 +1,4 @@
-"""Every kind of process, running and asked for its metrics: together they tell all that our dashboard and rules ask."""
+"""Metrics of running processes of every kind: they include everything that the dashboard and the alerts use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.service.test_monitoring import expressions
 pytestmark = pytest.mark.timeout(240)
 
 Series = dict[tuple[str, ...], float]
-"""The numbers of a page, by name and the values of the labels in the order of their names."""
+"""The samples of a page, by name and label values."""
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ async def bots(backend: Backend, tmp_path_factory: pytest.TempPathFactory) -> As
 
 
 async def page(bot: Bot) -> str:
-    """What the process tells."""
+    """Returns a process's metrics page."""
     address = (await bot.says(r"Metrics are served at (\S+)"))[1]
     async with httpx.AsyncClient(timeout=60) as http:
         return (await http.get(address)).raise_for_status().text
@@ -52,7 +52,7 @@ def series(text: str) -> Series:
 
 
 def names(text: str) -> set[str]:
-    """The series a page has or would have, as its headings announce them."""
+    """Returns the names of all series of a page, including those without samples."""
     found = set()
     for name, kind in re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE):
         found |= {f"{name}{part}" for part in ("_bucket", "_sum", "_count")} if kind == "histogram" else {name}

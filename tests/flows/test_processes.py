@@ -1,4 +1,4 @@
-"""The parts as processes of their own, as an operator without containers starts them; in the day, for real."""
+"""The parts as separate processes, started as an operator without containers would, over a day in real time."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ ENDED_S = 8
 
 
 def environment(**settings: str) -> dict[str, str]:
-    """This machine's environment without any setting of ours, and then these."""
+    """Returns the environment without our settings, with these added."""
     ours = ("DAILYGRAD_", "DATABASE_URL")
     return {name: value for name, value in os.environ.items() if not name.startswith(ours)} | settings
 
 
 def once(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """A command that ends by itself."""
+    """Runs a command that ends by itself."""
     return forked.run(
         [sys.executable, "-m", "dailygrad", *words],
         cwd=ROOT,
@@ -64,7 +64,7 @@ def once(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
 
 
 def done(*words: str, **settings: str) -> str:
-    """What a command prints that goes well."""
+    """Returns the output of a command that must succeed."""
     ended = once(*words, **settings)
     assert ended.returncode == 0, ended.stderr
     assert "Traceback" not in ended.stderr
@@ -73,7 +73,7 @@ def done(*words: str, **settings: str) -> str:
 
 @dataclass
 class Part:
-    """A process that serves until it is asked to stop, and what it has printed and logged so far."""
+    """A serving process with its output and log so far."""
 
     process: subprocess.Popen[str]
     printed: list[str] = field(default_factory=list)
@@ -84,7 +84,7 @@ class Part:
         self.reader.start()
 
     def close(self) -> None:
-        """Let go of the pipe of a process that has ended."""
+        """Closes the pipe of a process that has ended."""
         self.reader.join(10)
         assert self.process.stdout is not None
         self.process.stdout.close()
@@ -101,7 +101,7 @@ class Part:
         return "".join(self.printed)
 
     def wait_for(self, pattern: str) -> re.Match[str]:
-        """Wait until something matching is printed."""
+        """Waits until a match is printed."""
         end = monotonic() + PATIENCE
         while (found := re.search(pattern, self.said)) is None:
             assert self.process.poll() is None, f"it ended before {pattern}: {self.said}"
@@ -113,14 +113,14 @@ class Part:
 
 @dataclass
 class Parts:
-    """The processes of one team, and the files they share."""
+    """The processes of a team and their shared files."""
 
     folder: Path
     started: list[Part] = field(default_factory=list)
     forking: bool = True
 
     def start(self, *words: str, **settings: str) -> Part:
-        # The sandbox is itself about what a process inherits, so it is always started for real.
+        # The sandbox checks what a process inherits, so it is not forked but started normally.
         start = Forked if self.forking and words[0] != "sandbox" else subprocess.Popen
         process = start(
             [sys.executable, "-m", "dailygrad", *words],
@@ -136,7 +136,7 @@ class Parts:
         return part
 
     def family(self) -> list[psutil.Process]:
-        """All of them and their descendants."""
+        """Returns all processes and their descendants."""
         found: list[psutil.Process] = []
         for part in self.started:
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -145,7 +145,7 @@ class Parts:
         return found
 
     def stop(self) -> None:
-        """SIGTERM to every part at once: each ends well and in time, and nothing is left."""
+        """Sends SIGTERM to all at once; each ends cleanly and in time, and leaves nothing behind."""
         family = self.family()
         for part in self.started:
             part.process.send_signal(signal.SIGTERM)
@@ -156,14 +156,14 @@ class Parts:
         assert [process for process in psutil.wait_procs(family, timeout=5)[1] if process.is_running()] == []
 
     def kill(self, part: Part) -> None:
-        """`kill -9` to one part, and forget it."""
+        """Kills a process with SIGKILL and forgets it."""
         part.process.kill()
         part.process.wait()
         part.close()
         self.started.remove(part)
 
     def clear(self) -> None:
-        """Kill whatever still runs, which is nothing after `stop`."""
+        """Kills what still runs; nothing does after `stop`."""
         for process in self.family():
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
@@ -184,13 +184,13 @@ def parts() -> Iterator[Parts]:
 
 @dataclass
 class Browser:
-    """What a browser does in the web chat, without one: joins, follows the stream of news, reads the page."""
+    """A web chat client without a browser: joins, follows the event stream and reads the page."""
 
     http: httpx.AsyncClient
     ann: Who
 
     async def reads(self, text: str) -> str:
-        """Follow the news, from the beginning, until the text comes; returns all that came."""
+        """Reads the event stream from the start until the text appears; returns everything read."""
         read = ""
         async with asyncio.timeout(PATIENCE), self.http.stream("GET", f"/m/{self.ann.member}/events?after=0") as news:
             async for line in news.aiter_lines():
@@ -205,7 +205,7 @@ class Browser:
 
 @contextlib.asynccontextmanager
 async def joined(address: str) -> AsyncIterator[Browser]:
-    """Ann, who is the first to join and so the admin."""
+    """Joins as Ann, who is the first member and so the admin."""
     async with httpx.AsyncClient(base_url=address, timeout=PATIENCE) as http:
         token = re.search(r'name="token" value="([^"]+)"', (await http.get("/")).raise_for_status().text)
         assert token
@@ -215,7 +215,7 @@ async def joined(address: str) -> AsyncIterator[Browser]:
 
 
 def messages(folder: Path) -> int:
-    """How many messages are in the web chat's file."""
+    """Counts the messages in the web chat's file."""
     with contextlib.closing(sqlite3.connect(folder / "webchat.sqlite")) as chat:
         return int(chat.execute("select count(*) from message").fetchone()[0])
 
@@ -283,7 +283,7 @@ async def test_a_worker_that_is_killed_is_followed_by_the_other(
     parts.kill(first)
     assert leader(database_url, after=leading) != leading
 
-    # A schedule of ten minutes ago owes the slot of five minutes ago, and nothing but a tick posts it.
+    # A schedule created ten minutes ago has a slot due five minutes ago, which only a tick posts.
     clock.now = datetime.now(UTC) - timedelta(minutes=10)
     at = (clock.now + timedelta(minutes=5)).time().replace(second=0, microsecond=0)
     await import_path(service.sessions, BANK, clock.now)
@@ -295,7 +295,7 @@ async def test_a_worker_that_is_killed_is_followed_by_the_other(
 
 
 def row(database_url: str, query: str) -> int:
-    """The number a query gives, waited for: PostgreSQL itself looks again and again until there is one."""
+    """Waits for the number that a query returns; PostgreSQL itself polls."""
     again = f"""
         do $$ begin
             for i in 1..{PATIENCE * 20:.0f} loop
@@ -311,7 +311,7 @@ def row(database_url: str, query: str) -> int:
 
 
 def leader(database_url: str, after: int = 0) -> int:
-    """The server's process that serves whoever leads, once somebody other than `after` does."""
+    """Returns the server process of the leader's connection, once it is not `after`."""
     lock = f"locktype = 'advisory' and classid = {LEADER_LOCK >> 32} and objid = {LEADER_LOCK & 0xFFFFFFFF} and granted"
     here = "database = (select oid from pg_database where datname = current_database())"
     return row(database_url, f"select pid from pg_locks where {lock} and {here} and pid <> {after}")

@@ -1,4 +1,4 @@
-"""Every part is restarted in a burst of answers, one after the other: no answer is lost or refused or kept twice."""
+"""A rolling restart of every part during continuous answers: none is lost, refused or recorded twice."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ __all__ = ["parts"]
 HERE = Where(channel="daily", name="daily")
 MEMBERS = 6
 GRACE_S = 30.0
-"""What docker compose gives each of them to end in."""
+"""Grace period before SIGKILL, seconds, as in docker compose."""
 
 
 @dataclass
 class Address:
-    """One address before several services, as an engine's name for them is: who does not listen is passed over."""
+    """One address for several services, like an engine's DNS name; skips those that do not listen."""
 
     ports: list[int]
     turns: Iterator[int] = field(default_factory=count)
@@ -44,13 +44,13 @@ class Address:
         self.talks.append(asyncio.ensure_future(self.lead(reader, writer)))
 
     async def close(self) -> None:
-        """Hang up on everybody: an end that outlives its loop is complained of in whatever test comes next."""
+        """Closes all connections: one that outlives its event loop would cause a warning in a later test."""
         for end in self.ends:
             end.close()
         await asyncio.gather(*self.talks)
 
     async def lead(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Join a caller to whichever service is there."""
+        """Connects a caller to a running service."""
         for _ in self.ports:
             port = self.ports[next(self.turns) % len(self.ports)]
             with contextlib.suppress(OSError):
@@ -62,7 +62,7 @@ class Address:
 
 
 async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """What one side says to the other, to its end."""
+    """Copies one direction of a connection until it ends."""
     with contextlib.suppress(OSError):
         while said := await reader.read(65536):
             writer.write(said)
@@ -81,13 +81,13 @@ async def address(ports: list[int]) -> AsyncIterator[str]:
 
 
 def served(parts: Parts, settings: dict[str, str]) -> tuple[Part, int]:
-    """A service of its own, and its port."""
+    """Starts a service and returns its port."""
     part = parts.start("serve", DAILYGRAD_PORT="0", **settings)
     return part, int(part.wait_for(r"listens on [0-9.]+:(\d+)")[1])
 
 
 def ended(parts: Parts, part: Part) -> None:
-    """SIGTERM: it ends well, within its grace, and with nothing to complain of."""
+    """Stops a part with SIGTERM; it ends cleanly within the grace period."""
     part.process.send_signal(signal.SIGTERM)
     assert part.process.wait(GRACE_S) == 0, part.said
     assert "Traceback" not in part.said
@@ -96,7 +96,7 @@ def ended(parts: Parts, part: Part) -> None:
 
 
 async def asked(url: str, database_url: str) -> str:
-    """The ref of a round that is open."""
+    """Posts a question and returns the ref of its round."""
     engine = make_engine(database_url)
     await import_path(make_sessions(engine), BANK, now())
     await engine.dispose()
@@ -108,7 +108,7 @@ async def asked(url: str, database_url: str) -> str:
 
 
 async def burst(url: str, ref: str, member: int, done: asyncio.Event) -> list[str]:
-    """One member who answers again and again until it is done; the events that were acknowledged."""
+    """Answers repeatedly as one member until done; returns the acknowledged events."""
     who = Who(platform="web", workspace="local", member=f"m{member}", name=f"Member {member}")
     acknowledged = []
     async with ServiceClient.over_http(url, TOKEN) as client:
@@ -150,13 +150,13 @@ async def test_no_answer_is_lost_while_every_part_is_restarted(parts: Parts, dat
 
 
 def logged(url: str) -> list[str]:
-    """The events of the answers in the log."""
+    """Returns the events of the logged answers."""
     with psycopg.connect(libpq_url(url)) as connection:
         return [event for (event,) in connection.execute("select event_id from answer").fetchall()]
 
 
 def counting(url: str) -> dict[str, str]:
-    """By member the event of the answer that counts."""
+    """Returns the event of the answer that counts, by member."""
     with psycopg.connect(libpq_url(url)) as connection:
         query = (
             "select external_id, event_id from standing join answer on answer.id = answer_id "

@@ -1,4 +1,4 @@
-"""The service token is changed, twice over, while processes call one another: no call fails, and the old one is out."""
+"""Token rotation while processes call one another: no call fails, and the old token stops working."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ pytestmark = pytest.mark.timeout(240)
 
 CALLERS = 3
 STEPS = (("--rotate", True), ("--retire", False), ("--rotate", False), ("--rotate", False), ("--retire", False))
-"""What an operator does, and whether the very first token is good afterwards."""
+"""The operator's steps, and whether the first token is still valid after each."""
 
 
 @dataclass
 class Calls:
-    """Callers that never rest. A call that fails ends them all, and the test with them."""
+    """Callers that never pause. A failed call ends all of them and the test."""
 
     client: ServiceClient
     who: Who
@@ -43,14 +43,14 @@ class Calls:
                 self.news.notify_all()
 
     async def more(self, number: int) -> None:
-        """Wait until so many calls more have gone well."""
+        """Waits for this many more successful calls."""
         enough = self.made + number
         async with asyncio.timeout(PATIENCE), self.news:
             await self.news.wait_for(lambda: self.made >= enough)
 
 
 async def change(folders: tuple[Path, Path], *step: str) -> str:
-    """What an operator types; what it says."""
+    """Runs the operator's command; returns its output."""
     words = [sys.executable, "-m", "service.keys", *map(str, folders), *step]
     ended = await asyncio.to_thread(subprocess.run, words, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     assert ended.returncode == 0, ended.stderr
@@ -58,7 +58,7 @@ async def change(folders: tuple[Path, Path], *step: str) -> str:
 
 
 async def asks_for_the_rules(browser: Browser, event: int) -> None:
-    """Through the bot's process, which calls the service."""
+    """Sends a command through the bot's process, which calls the service."""
     token = re.search(r'name="token" value="([^"]+)"', await browser.page())
     assert token
     said = {"token": token[1], "event": f"rules-{event}", "text": "/quiz rules"}
@@ -104,7 +104,7 @@ async def test_a_token_is_changed_under_calls_and_none_fails(
 
 
 async def opens(url: str, token: str) -> bool:
-    """Whether the service takes this token."""
+    """Returns whether the service accepts a token."""
     async with ServiceClient.over_http(url, token) as stranger:
         try:
             await stranger.rules(Who(platform="web", workspace="local", member="x", name="X"))

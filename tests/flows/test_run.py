@@ -1,4 +1,4 @@
-"""`dailygrad run` as an operator meets it: up to a posted question, stopped cleanly, killed at the worst instants."""
+"""`dailygrad run` as an operator uses it: to a posted question, stopped cleanly, and killed at critical moments."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 @dataclass
 class Started:
-    """A `dailygrad run` and what it has printed so far."""
+    """A running `dailygrad run` with its output so far."""
 
     process: subprocess.Popen[str]
     data: Path
@@ -48,11 +48,11 @@ class Started:
         self.news.set()
 
     def wait_for(self, pattern: str) -> re.Match[str]:
-        """Wait until something matching is printed."""
+        """Waits until a match is printed."""
         return self.until(lambda: re.search(pattern, "".join(self.printed)), pattern)
 
     def until(self, found: Callable[[], T | None], what: str) -> T:
-        """Wait until `found` finds something; looked at whenever something is printed, and often."""
+        """Polls until `found` returns something."""
         end = monotonic() + PATIENCE
         while (there := found()) is None:
             assert self.process.poll() is None, f"it ended before {what}: {''.join(self.printed)}"
@@ -62,7 +62,7 @@ class Started:
         return there
 
     def tree(self) -> list[psutil.Process]:
-        """It and all its descendants, PostgreSQL included."""
+        """Returns the process and all its descendants, including PostgreSQL."""
         family = [psutil.Process(self.process.pid), *psutil.Process(self.process.pid).children(recursive=True)]
         with contextlib.suppress(FileNotFoundError):
             postmaster = psutil.Process(int((self.data / "postgres" / "postmaster.pid").read_text().split()[0]))
@@ -70,7 +70,7 @@ class Started:
         return family
 
     def kill(self) -> None:
-        """`kill -9` to everything at once."""
+        """Kills all of them at once with SIGKILL."""
         family = self.tree()
         for process in family:
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -79,7 +79,7 @@ class Started:
         psutil.wait_procs(family, timeout=20)
 
     def stop(self) -> list[psutil.Process]:
-        """Ctrl-C; the processes that are left after it."""
+        """Sends Ctrl-C; returns the processes that remain."""
         family = self.tree()
         self.process.send_signal(signal.SIGINT)
         assert self.process.wait(60) == 0, "".join(self.printed)
@@ -116,13 +116,14 @@ def running(
 
 @pytest.fixture
 def data() -> Iterator[Path]:
-    """A folder every user may reach: PostgreSQL started by root runs as another, and pytest closes its own folders."""
+    """A folder accessible to every user: PostgreSQL started by root runs as another user, and pytest's folders are
+    private."""
     with tempfile.TemporaryDirectory(prefix="dailygrad-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
 
 def posts(data: Path) -> list[str]:
-    """The keys of the messages in the web chat, in order."""
+    """Returns the keys of the messages in the web chat, in order."""
     with contextlib.closing(sqlite3.connect(data / "webchat.sqlite")) as chat:
         return [row[0] for row in chat.execute("select key from message where key is not null order by id")]
 
@@ -197,7 +198,7 @@ def test_killed_after_posting_and_before_it_is_noted_makes_one_post(data: Path) 
 
 
 def _held_chat(data: Path) -> sqlite3.Connection:
-    """The web chat's file, so held that nothing can be posted until it is closed."""
+    """Locks the web chat's file, so that nothing can be posted during the block."""
     store = ChatStore(data / "webchat.sqlite")
     store.secret("session")
     store.close()
@@ -207,7 +208,7 @@ def _held_chat(data: Path) -> sqlite3.Connection:
 
 
 def _outbox(data: Path, state: str) -> int | None:
-    """How many question posts are in a state; None when there is none or no database yet."""
+    """Counts the question posts in a state; None without any, or without a database."""
     with contextlib.suppress(psycopg.Error), database(data) as connection:
         query = "select count(*) from outbox where state = %s and kind = 'question'"
         return connection.execute(query, (state,)).fetchone()[0] or None  # type: ignore[index]
@@ -215,7 +216,7 @@ def _outbox(data: Path, state: str) -> int | None:
 
 
 def _locked_outbox(data: Path) -> psycopg.Connection | None:
-    """Hold the question's row once it is claimed, so that nothing more can be written about it."""
+    """Locks the question's row once it is claimed, so that its state cannot be updated."""
     try:
         connection = database(data)
     except psycopg.Error:

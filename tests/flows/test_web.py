@@ -1,4 +1,4 @@
-"""The road in the web chat, end to end: a real browser, the real service on PostgreSQL, the real sandbox."""
+"""The web chat end to end: a real browser, the real service on PostgreSQL, and the real sandbox."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ OPERATOR = Who(platform="web", workspace="local", member="operator", name="Opera
 
 @dataclass
 class Team:
-    """A web chat with the whole service behind it. Nothing happens by itself: `settle` does what is due."""
+    """A web chat with the complete service. Nothing happens by itself: `settle` does what is due."""
 
     service: Service
     client: ServiceClient
@@ -47,27 +47,27 @@ class Team:
 
     @asynccontextmanager
     async def open(self, port: int = 0) -> AsyncIterator[Windows]:
-        """The chat, serving until the block ends; it may be opened again, as after a restart."""
+        """Serves the chat during the block; can be repeated, like a restart."""
         self.chat = WebChat(self.store, self.clock)
-        app = build(self.chat, Quiz(self.client).handle, suggest, look=self.client.operations)
+        app = build(self.chat, Quiz(self.client).handle, suggest, fetch_operations=self.client.operations)
         async with served(app, self.chat.close, port) as address:
             self.windows.append(Windows(self.browser, address))
             yield self.windows[-1]
 
     async def only(self, question: str) -> None:
-        """Retire every other question."""
+        """Retires every other question."""
         for other in QUESTIONS:
             await self.client.bank_retire(OPERATOR, self.events(), other, other != question)
 
     async def post(self, question: str) -> None:
-        """Put that question to the channel, open for eight hours."""
+        """Posts that question in the channel, open for eight hours."""
         await self.only(question)
         schedule = await self.client.schedule_add(OPERATOR, self.events(), HERE, ScheduleSpec(open_minutes=480))
         await self.client.post_now(OPERATOR, self.events(), schedule.id)
         await self.settle()
 
     async def settle(self) -> None:
-        """Close what is due, judge what was handed in and carry what waits to the chat."""
+        """Closes what is due, grades answers and delivers messages."""
         await self.service.tick()
         await self.service.jobs.run_pending()
         courier = Dispatcher(self.client, self.chat)
@@ -103,12 +103,12 @@ async def team(settings: Settings, clock: Clock, tmp_path: Path) -> AsyncIterato
 
 
 def card(window: Window, title: str) -> Locator:
-    """The newest message of that title."""
+    """Returns the newest message with that title."""
     return window.page.locator(".message", has=window.page.get_by_role("heading", name=title, exact=True)).last
 
 
 async def choose(window: Window, option: str) -> None:
-    """Press the button of the option with that text, under whatever letter this member sees it."""
+    """Presses the button of the option with that text, whatever its letter."""
     row = window.page.locator(".message.private .options li", has_text=option).last
     letter = (await row.locator(".letter").inner_text()).strip()
     await window.page.locator(".message.private").last.get_by_role("button", name=letter).click()
@@ -213,7 +213,7 @@ async def test_a_round_closes_by_time_and_practice_follows_by_keyboard_alone(tea
 
 
 async def walk_to(window: Window, label: str) -> None:
-    """Press Tab until that button has the focus."""
+    """Presses Tab until that button has the focus."""
     button = window.page.get_by_role("button", name=label, exact=True).last
     for _ in range(60):
         if await button.evaluate("(button) => button === document.activeElement"):

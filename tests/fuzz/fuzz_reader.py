@@ -1,4 +1,4 @@
-"""A coverage-guided search for documents the reader fails on: `fuzz_reader.py --seconds 60 --seed 1`."""
+"""A coverage-guided fuzzer of the reader: `fuzz_reader.py --seconds 60 --seed 1`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from questions.report import finding_github, reading_text
 ROOT = Path(__file__).parent.parent.parent
 PACKAGE = str(Path(questions.__file__).parent)
 SLOW = 3.0
-"""Seconds of processor time, tracing included, after which an input of a few kilobytes counts as a finding."""
+"""CPU seconds, including tracing, after which a small input counts as a finding."""
 LONGEST = 6000
 FRAGMENTS = (
     *("### 1. What is it?", "## Question 2", "#### 3) Why? [[src](x)]", "1. ### Q", "**4) Title**. Ask?", "**What?**"),
@@ -97,7 +97,7 @@ FRAGMENTS = (
 
 
 class Coverage:
-    """Which steps from line to line of the reader have been taken."""
+    """The transitions between lines of the reader that have been executed."""
 
     def __init__(self) -> None:
         self.arcs: set[tuple[object, int, int]] = set()
@@ -119,7 +119,7 @@ class Coverage:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Count what happens inside."""
+        """Records coverage during the block."""
         before = sys.gettrace()
         sys.settrace(self._enter)
         try:
@@ -129,7 +129,7 @@ class Coverage:
 
 
 def check(text: str) -> str:
-    """What is wrong with how a text is read; empty where nothing is."""
+    """Describes what is wrong with how a text is read; empty if nothing is."""
     start = process_time()
     try:
         reading = read_bank(text, name="fuzz.md")
@@ -144,14 +144,14 @@ def check(text: str) -> str:
         if any(one.end_line >= two.line for one, two in itertools.pairwise(places)):
             return "two questions share a line"
         reading_text(reading)
-    except Exception as error:  # the very thing that is looked for
+    except Exception as error:  # what the fuzzer searches for
         return f"{type(error).__name__}: {error}"
     taken = process_time() - start
     return f"took {taken:.1f} s" if taken > SLOW else ""
 
 
 def seeds() -> list[str]:
-    """Every document of the fixtures and of the banks, cut to a length that is read quickly."""
+    """Returns every document of the fixtures and the banks, truncated for speed."""
     found = list(FRAGMENTS)
     for file in sorted((ROOT / "tests" / "questions").glob("*/*.md")):
         for case in file.read_text("utf-8").split("\n----\n"):
@@ -161,7 +161,7 @@ def seeds() -> list[str]:
 
 
 def mutated(text: str, others: list[str], rng: random.Random) -> str:
-    """The text changed a few times, by lines or by characters."""
+    """Returns the text with a few changes of lines or characters."""
     for _ in range(rng.choice((1, 1, 2, 3, 6))):
         text = rng.choice(_CHANGES)(text, others, rng)
     return text[:LONGEST]
@@ -217,7 +217,7 @@ _CHANGES = (_spliced, _inserted, _inserted, _without_lines, _moved, _indented, _
 
 
 def smallest(text: str, problem: str) -> str:
-    """The text with as many lines taken away as leave the same kind of problem."""
+    """Returns the text without lines that the same kind of problem does not need."""
     kind = problem.split()[0]
     lines = text.split("\n")
     step = max(len(lines) // 2, 1)
@@ -234,7 +234,7 @@ def smallest(text: str, problem: str) -> str:
 
 
 def search(seconds: float, seed: int) -> int:
-    """Search for so long; print what was tried and found. Returns the number of findings."""
+    """Searches for this long and prints the findings. Returns their number."""
     rng, coverage = random.Random(seed), Coverage()
     corpus, found, tried = seeds(), dict[str, str](), 0
     end = perf_counter() + seconds

@@ -81,7 +81,7 @@ def test_every_finding_says_how_to_mend_it() -> None:
 
 
 def changed(question: Question, **values: object) -> list[str]:
-    """The findings on a question that no document could have given."""
+    """Returns the findings on a question that no document could produce."""
     source = read_bank(NATIVE, name="native.md").source
     bank = Bank("small", "Small", (dataclasses.replace(question, **values),), dialects=("native",))  # type: ignore[arg-type]
     return codes(check_bank(bank, source))

@@ -22,7 +22,7 @@ class Case(NamedTuple):
 
 
 def cases() -> list[Case]:
-    """`# name`, the document, `....`, what is read of it; `----` between cases."""
+    """Parses a file of cases: `# name`, the document, `....`, the expected reading; `----` between cases."""
     found: list[Case] = []
     for file in sorted(FIXTURES.glob("*.md")):
         for text in file.read_text("utf-8").split("\n----\n") if file.stem != "native" else ():
@@ -33,7 +33,7 @@ def cases() -> list[Case]:
 
 
 def shown(reading: Reading) -> str:
-    """A reading in one line for each thing that came of it; `⏎` stands for a line ending."""
+    """Formats a reading with a line per question and finding; `⏎` stands for a line break."""
     lines = [line for question in reading.bank.questions for line in _shown_question(question)]
     lines += [f"study {first}-{last}" for first, last in reading.study]
     for finding in reading.findings:

@@ -24,7 +24,7 @@ class Score(NamedTuple):
 
 
 def score(file: Path) -> Score:
-    """Read a document and compare: one line for each question, its parts between bars."""
+    """Reads a document and compares: a line per question, with its parts separated by bars."""
     document, _, rest = file.read_text("utf-8").partition("....\n")
     expected = [[part.strip().replace("\\|", "|") for part in line.split(" | ")] for line in rest.splitlines()]
     reading = read_bank(document, name=file.name)

@@ -35,7 +35,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
 
 
 def calls(text: str) -> int:
-    """How many functions written in Python are called to read a text: work without the noise of a clock."""
+    """Counts the Python functions called to read a text, which measures work without the noise of a clock."""
     count = 0
 
     def counted(_frame: object, event: str, _argument: object) -> None:

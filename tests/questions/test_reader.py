@@ -239,7 +239,7 @@ def test_the_shipped_bank_can_be_read() -> None:
 
 
 def calls_to_read(count: int) -> int:
-    """How many Python functions are called to read a document of `count` questions of every shape."""
+    """Counts the Python functions called to read a document of `count` questions of every shape."""
     one = "### {n}. What is number {n}?\n**Answer:** `a`\n\n```py\nx = 1\n```\n\n- **b**\n  * c\n\n---\n\n"
     text = "\n".join(one.replace("{n}", str(number)) for number in range(count))
     calls = 0

@@ -27,7 +27,7 @@ class Expected(NamedTuple):
 
 
 def read(prefix: str) -> Reading:
-    """The one document whose name begins so."""
+    """Reads the document whose name starts like this."""
     (file,) = SEEDS.glob(f"{prefix}_*.txt")
     (reading,) = read_path(file)
     return reading
@@ -45,7 +45,7 @@ def facts(question: Question) -> Expected:
 
 
 def stretches(lines: tuple[str, ...], pattern: str) -> Iterator[tuple[re.Match[str], int, int]]:
-    """Every line that matches, with its number and the last filled line before the next one that does."""
+    """Yields every matching line, with its number and the last non-empty line before the next match."""
     starts = [(found, n) for n, line in enumerate(lines) if (found := re.fullmatch(pattern, line))]
     for (found, first), (_, following) in zip(starts, [*starts[1:], (None, len(lines))], strict=True):
         last = following - 1

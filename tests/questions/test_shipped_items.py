@@ -40,7 +40,7 @@ TOPICS = {
 
 @pytest.fixture(autouse=True)
 def own_random_state() -> Iterator[None]:
-    """The programs seed torch as they like; no other test sees it."""
+    """Restores torch's random state, which the programs may seed."""
     with torch.random.fork_rng(devices=[]):
         yield
 
@@ -58,7 +58,7 @@ def cases(task: CodeTask, seed: int) -> list[tuple[Any, ...]]:
 
 
 def call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> object:
-    """What the function returns, or the name of the error it raises."""
+    """Returns the function's result, or the name of the error it raises."""
     try:
         return function(*copy.deepcopy(arguments))
     except Exception as error:
@@ -96,7 +96,7 @@ def torch_broadcast_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, 
 
 
 def seen_inputs(layers: list[tuple[int, int, int]]) -> int:
-    """The receptive field as gradients show it: the inputs that the first output depends on."""
+    """Returns the receptive field measured by gradients: the inputs that affect the first output."""
     reach = 2000
     x = h = torch.zeros(1, 1, reach, requires_grad=True)
     for kernel, stride, dilation in layers:

@@ -1,6 +1,6 @@
-"""The modules that the four main flows enter. `pytest -s tests/tools` prints them.
+"""The modules that the four main flows enter; `pytest -s tests/tools` prints them.
 
-The bounds keep a flow readable: each is a little above what the flow enters today. Lower one when a flow gets shorter.
+The bounds keep the flows readable: each is a little above the current number. Lower one when a flow gets shorter.
 """
 
 from __future__ import annotations

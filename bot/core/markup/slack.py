@@ -92,8 +92,8 @@ def table_lines(grid: Grid, room: int = ROOM) -> list[Element]:
 
 
 def _cell(text: str) -> str:
-    said = " ".join(clean(text).split())
-    return said if visible(said) else _EMPTY_CELL
+    line = " ".join(clean(text).split())
+    return line if visible(line) else _EMPTY_CELL
 
 
 def _blocks(blocks: Blocks, room: int) -> list[Element | Grid]:

@@ -1,15 +1,15 @@
-// Makes the server's pages live: news by server-sent events, posts without a reload, an editor that indents.
-// Everything works without this file too, one page load at a time.
+// Enhances the pages: updates by server-sent events, requests without a reload, and a code editor.
+// Without this file everything still works, with one page load per action.
 "use strict";
 
 const log = document.getElementById("log");
 const live = document.getElementById("live");
-const heard = document.getElementById("heard");
+const announcement = document.getElementById("announcement");
 const newestFirst = log && "editor" in log.dataset;
 
 // Messages
 
-function localise(root) {
+function localize(root) {
   const today = new Date().toDateString();
   for (const time of root.querySelectorAll("time[datetime]")) {
     const at = new Date(time.dateTime);
@@ -24,13 +24,13 @@ function localise(root) {
 
 function show(html, mine = false) {
   const holder = document.createElement("template");
-  holder.innerHTML = html; // our own server's markup; it escapes what people wrote
+  holder.innerHTML = html; // rendered by our server, which escapes what people wrote
   const message = holder.content.firstElementChild;
   const old = document.getElementById(message.id);
-  // The answer to a post and the stream both bring it; whichever comes later changes nothing.
-  const twice = log.dataset.events && old && Number(old.dataset.version) >= Number(message.dataset.version);
-  if (twice) return old;
-  localise(message);
+  // A message arrives in the response and in the event stream; ignore the second copy.
+  const known = log.dataset.events && old && Number(old.dataset.version) >= Number(message.dataset.version);
+  if (known) return old;
+  localize(message);
   document.getElementById("empty")?.remove();
   const atEnd = window.innerHeight + window.scrollY > document.body.scrollHeight - 200;
   const focused = old?.contains(document.activeElement);
@@ -45,7 +45,7 @@ function show(html, mine = false) {
   return message;
 }
 
-// By number: the answer to a post may overtake news that are older.
+// Ordered by number, because a response may arrive before older messages of the stream.
 function insert(message) {
   const number = (element) => Number(element.id.slice(1));
   let next = null;
@@ -53,18 +53,18 @@ function insert(message) {
   log.insertBefore(message, next);
 }
 
-// While a post of ours is under way the stream may bring its answer first; that one takes the focus instead.
-let underWay = 0;
-const unheard = [];
+// While a request is pending, the stream may bring its reply first. The reply gets the focus and is not announced.
+let pending = 0;
+const unannounced = [];
 
 function announce(message) {
-  if (underWay) unheard.push(message);
-  else heard.textContent = message.dataset.short;
+  if (pending) unannounced.push(message);
+  else announcement.textContent = message.dataset.short;
 }
 
-function lookAt(element) {
+function focusOn(element) {
   element.focus({ preventScroll: true });
-  // A message taller than the window is read from its start.
+  // Show a tall message from its start.
   const tall = element.offsetHeight > window.innerHeight * 0.6;
   element.scrollIntoView({ block: tall ? "start" : "nearest" });
 }
@@ -74,7 +74,7 @@ function lookAt(element) {
 async function post(form, submitter) {
   if (form.dataset.busy) return;
   form.dataset.busy = "yes";
-  underWay++;
+  pending++;
   const waiting = setTimeout(() => (live.textContent = "Sending…"), 500);
   try {
     const answer = await fetch(form.getAttribute("action"), {
@@ -83,29 +83,29 @@ async function post(form, submitter) {
       headers: { Accept: "application/json" },
     });
     if (!answer.ok) throw new Error(await reason(answer));
-    // Only now: the same post tried again after a broken connection is the same event.
-    form.elements.event.value = fresh();
+    // Not earlier: a request repeated after a broken connection must be the same event.
+    form.elements.event.value = newId();
     done(form, await answer.json());
     live.textContent = "";
   } catch (error) {
-    live.textContent = `That did not get through: ${error.message} Try again.`;
+    live.textContent = `Not sent: ${error.message} Try again.`;
   } finally {
     clearTimeout(waiting);
     delete form.dataset.busy;
-    underWay--;
-    if (!underWay) unheard.splice(0).filter((news) => !news.contains(document.activeElement)).forEach(announce);
+    pending--;
+    if (!pending) unannounced.splice(0).filter((message) => !message.contains(document.activeElement)).forEach(announce);
   }
 }
 
 function done(form, { message, html, editor }) {
   if (form.id === "composer") form.reset();
   const here = editor && location.pathname === editor;
-  if (here) return lookAt(document.querySelector("textarea[data-code]"));
+  if (here) return focusOn(document.querySelector("textarea[data-code]"));
   if (editor) return location.assign(editor);
   const tab = document.getElementById("tab-result");
   if (tab) tab.checked = true;
   const shown = show(html, true);
-  lookAt(document.getElementById("m" + message) ?? shown);
+  focusOn(document.getElementById("m" + message) ?? shown);
 }
 
 async function reason(answer) {
@@ -113,7 +113,7 @@ async function reason(answer) {
   return page.querySelector("main p")?.textContent ?? `the server said ${answer.status}.`;
 }
 
-function fresh() {
+function newId() {
   const numbers = crypto.getRandomValues(new Uint32Array(4)); // randomUUID needs https
   return Array.from(numbers, (number) => number.toString(16)).join("-");
 }
@@ -123,11 +123,11 @@ function fresh() {
 function edit(area) {
   const painted = area.parentElement.querySelector("code");
   const draft = `draft:${location.pathname}`;
-  let lines = []; // what the server last coloured: text and markup of every line
+  let lines = []; // text and highlighted markup of each line, from the server
   let waiting = null;
   let leaving = false;
 
-  // Lines that changed since are shown plain until their colours come, so that nothing flickers.
+  // Only changed lines are shown plain until they are highlighted, so that nothing flickers.
   const repaint = () => {
     const now = area.value.split("\n");
     let top = 0;
@@ -138,7 +138,7 @@ function edit(area) {
     lines = [...lines.slice(0, top), ...changed, ...lines.slice(lines.length - end)];
     painted.innerHTML = lines.map((line) => line.html).join("\n") + "\n";
   };
-  const colour = async () => {
+  const highlight = async () => {
     const code = area.value;
     const body = new URLSearchParams({ token: area.form.elements.token.value, code });
     const answer = await fetch(area.dataset.highlight, { method: "POST", body }).catch(() => null);
@@ -151,7 +151,7 @@ function edit(area) {
     repaint();
     sessionStorage.setItem(draft, area.value);
     clearTimeout(waiting);
-    waiting = setTimeout(colour, 120);
+    waiting = setTimeout(highlight, 120);
   };
   const follow = () => (painted.style.transform = `translate(${-area.scrollLeft}px, ${-area.scrollTop}px)`);
 
@@ -174,11 +174,11 @@ function edit(area) {
   const kept = sessionStorage.getItem(draft);
   if (kept !== null && kept !== area.value) {
     area.value = kept;
-    live.textContent = "What you had typed here is back.";
+    live.textContent = "Your draft was restored.";
   }
   area.parentElement.classList.add("painted");
   repaint();
-  colour();
+  highlight();
 }
 
 function escaped(text) {
@@ -187,7 +187,7 @@ function escaped(text) {
   return holder.innerHTML;
 }
 
-// Typed as if by hand, so that undo takes it back.
+// Inserts text so that undo works.
 function type(area, text) {
   if (text) document.execCommand("insertText", false, text);
   else if (area.selectionStart !== area.selectionEnd) document.execCommand("delete");
@@ -229,36 +229,36 @@ function complete(box) {
   });
 }
 
-// News
+// Event stream
 
 function listen(after) {
-  let news = null;
-  let again = null;
+  let stream = null;
+  let retry = null;
   const close = () => {
-    clearTimeout(again);
-    news?.close();
+    clearTimeout(retry);
+    stream?.close();
   };
   const open = () => {
     close();
     const url = new URL(log.dataset.events, location.href);
     url.searchParams.set("after", after);
-    news = new EventSource(url);
-    news.onmessage = (event) => {
+    stream = new EventSource(url);
+    stream.onmessage = (event) => {
       after = event.lastEventId;
       show(event.data);
     };
-    news.onopen = () => {
+    stream.onopen = () => {
       if (live.dataset.lost) live.textContent = "";
       delete live.dataset.lost;
     };
-    news.onerror = () => {
-      live.textContent = "Not connected; trying again by itself.";
+    stream.onerror = () => {
+      live.textContent = "Not connected. Reconnecting…";
       live.dataset.lost = "yes";
-      // The browser comes back by itself after a broken connection, but not after an error page.
-      if (news.readyState === EventSource.CLOSED) again = setTimeout(open, 5000);
+      // Browsers reconnect by themselves after a broken connection, but not after an error response.
+      if (stream.readyState === EventSource.CLOSED) retry = setTimeout(open, 5000);
     };
   };
-  // A browser opens six connections to one server and no more: a page nobody looks at gives its own back.
+  // A browser opens at most six connections per server, so hidden pages close theirs.
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
   addEventListener("pagehide", close);
   if (!document.hidden) open();
@@ -269,13 +269,13 @@ if (log) {
     event.preventDefault();
     post(event.target, event.submitter);
   });
-  // A page taken back from the browser's memory is as old as it was; its stream is closed.
+  // A page restored from the browser's cache is outdated and its stream is closed.
   addEventListener("pageshow", (event) => event.persisted && location.reload());
-  localise(document);
+  localize(document);
   document.querySelectorAll("textarea[data-code]").forEach(edit);
   document.querySelectorAll("#text[data-complete]").forEach(complete);
   if (log.dataset.events) listen(log.dataset.after);
   const target = document.getElementById(location.hash.slice(1));
-  if (target) lookAt(target);
+  if (target) focusOn(target);
   else if (!newestFirst) window.scrollTo(0, document.body.scrollHeight);
 }

@@ -22,7 +22,7 @@ def ann(who: MakeWho) -> Who:
 
 
 def zones_of(room: Room) -> tuple[tuple[str, str], ...]:
-    """The zones offered in the form that the admin was given."""
+    """Returns the zones offered in the setup form."""
     form = room.told[room.boss.member]
     assert isinstance(form, Form)
     return next(field.options for field in form.fields if isinstance(field, PickField) and field.name == "zone")

@@ -244,7 +244,7 @@ def test_following_completion_always_ends_in_a_known_command() -> None:
 
 
 def test_the_rest_may_be_given_by_name_whatever_was_left_out() -> None:
-    """A chat that asks for arguments one by one hands over the last without those before it."""
+    """A chat that asks for each argument passes the last one by name, without the missing ones before it."""
     said = 'the key says "no": text:really?\n\tx = 1'
     assert read_command("quiz", f"report text:{said}").values == {"text": said}
     assert read_command("quiz", f"report id:grad {said}").values == {"id": "grad", "text": said}

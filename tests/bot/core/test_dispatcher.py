@@ -77,7 +77,7 @@ class Counted(Wall):
             return await super().post(target, card, key)
 
     async def lets(self, many: int, once_waiting: int) -> None:
-        """Let so many be made as soon as so many wait."""
+        """Lets this many posts proceed once that many are waiting."""
         async with asyncio.timeout(30), self.changed:
             await self.changed.wait_for(lambda: self.let == 0 and self.waiting >= once_waiting)
             self.let = many
@@ -130,7 +130,7 @@ async def test_a_refused_message_is_never_tried_again(room: Room) -> None:
 
 
 async def settle(room: Room, chat: Wall) -> None:
-    """Let the courier try for an hour."""
+    """Lets the dispatcher retry for an hour."""
     courier = Dispatcher(room.client, chat)
     for _ in range(12):
         await courier.once()

@@ -63,29 +63,29 @@ class Person:
         return await self.sim.settled(await self.sim.double.press(self.member, message, message.buttons[label]))
 
     async def slash(self, channel: Channel, command: str, /, **options: Any) -> Interaction:
-        """Use a command: `slash(daily, "quiz board", period="week")`; a file is a name and its content."""
+        """Uses a command: `slash(daily, "quiz board", period="week")`; a file is its name and content."""
         return await self.sim.settled(await self.sim.double.slash(self.member, channel, *command.split(), **options))
 
     async def autocomplete(self, channel: Channel, command: str, name: str, typed: str) -> list[Json]:
-        """Type into an option of a command; returns the suggestions."""
+        """Types into an option of a command; returns the suggestions."""
         typing = await self.sim.double.autocomplete(
             self.member, channel, *command.split(), typing=name, **{name: typed}
         )
         return (await self.sim.settled(typing)).choices or []
 
     async def submit_modal(self, window: Interaction, values: Mapping[str, Any]) -> Interaction:
-        """Send off the form that an interaction was answered with."""
+        """Submits the modal of an interaction."""
         return await self.sim.settled(await self.sim.double.submit_modal(window, values))
 
     async def pick(self, message: Message, command: str) -> Interaction:
-        """Use a command from a message's menu."""
+        """Uses a command of a message's menu."""
         return await self.sim.settled(await self.sim.double.pick_command(self.member, message, command))
 
     async def writes(self, channel: Channel, content: str) -> Message:
         return await self.sim.double.says(self.member, channel, content)
 
     def commands(self, channel: Channel) -> list[str]:
-        """The commands their client shows, with their groups."""
+        """Returns the commands of the member's client, grouped."""
         return [
             " ".join(words) for command in self.sim.double.offered(self.member, channel) for words in _leaves(command)
         ]
@@ -130,11 +130,11 @@ class Simulated:
         return Who(platform="discord", workspace=self.workspace, member="1", name="Operator", admin=True)
 
     def joins(self, name: str, *, admin: bool = False) -> Person:
-        """One more member."""
+        """Adds a member."""
         return Person(self, self.guild.member(name, admin=admin))
 
     async def opened_channel(self, name: str, allows: int) -> Channel:
-        """One more channel, in which the bot may do so much, and of which it has heard."""
+        """Adds a channel with these permissions for the bot, and tells it."""
         channel = self.guild.channel(name, allows)
         heard = self.app.bot.wait_for("guild_channel_create", timeout=10)
         await self.double.opens(channel)
@@ -142,13 +142,13 @@ class Simulated:
         return channel
 
     async def settled(self, interaction: Interaction) -> Interaction:
-        """Wait until the bot has said everything it says to an interaction."""
+        """Waits until the bot has sent all replies to an interaction."""
         await self.double.settled(interaction)
         await self.app.bot.finish(10)
         return interaction
 
     async def imports(self) -> None:
-        """Bring in the bank of one question of every kind."""
+        """Imports the bank with one question of every kind."""
         text = BANK.read_text(encoding="utf-8")
         view = await self.client.bank_import(self.operator, "import", BANK.name, text, True)
         assert view.applied, view.findings
@@ -198,7 +198,7 @@ class Simulated:
         return {"id": str(shown.id), "application": str(self.double.world.application), "token": shown.token}
 
     async def starts_bot(self) -> None:
-        """Connect a bot that knows nothing."""
+        """Starts a bot without a journal."""
         ready = len(self.double.log.of("ready"))
         self.app = DiscordApp(self.client, self.journal, self.moving, monotonic, shard_count=1)
         # discord.py waits so long for further servers before it is ready.
@@ -236,7 +236,7 @@ class Simulated:
 
 @asynccontextmanager
 async def simulation(service: Service, client: ServiceClient, clock: Clock, folder: Path) -> AsyncIterator[Simulated]:
-    """The server, its commands synced. The bot keeps Discord's rules, or the test fails."""
+    """Yields a simulated server with registered commands. The test fails if the bot breaks a rule of Discord."""
     journal = Journal(folder / "discord.sqlite")
     with pytest.MonkeyPatch.context() as patch:
         async with Discord(pace=FASTER) as double:
@@ -256,9 +256,9 @@ async def simulation(service: Service, client: ServiceClient, clock: Clock, fold
 
 
 def messages_of(shown: Interaction) -> list[Message]:
-    """The messages of an answer, in order: what it changed in its place, and what it added."""
-    changed = [shown.original] if shown.original is not None and shown.original not in shown.said else []
-    return [*changed, *shown.said]
+    """Returns the messages of a reply in order: the edited original and the follow-ups."""
+    changed = [shown.original] if shown.original is not None and shown.original not in shown.messages else []
+    return [*changed, *shown.messages]
 
 
 def id_of(shown: Interaction) -> int:

@@ -15,7 +15,7 @@ from bot.core.command_spec import COMMANDS
 from bot.discord.commands import application_commands, describe_changes, register_commands
 from tests.bot.discord.simulated import Simulated
 from tests.bot.rendering import discord_schema
-from tests.doubles.discord.checking import wrong_in_body, wrong_in_commands
+from tests.doubles.discord.checks import wrong_in_body, wrong_in_commands
 from tests.doubles.discord.samples import COMMANDS as COMMANDS_ROUTE
 from tests.external import needs_schemas
 

@@ -105,4 +105,4 @@ async def test_the_journal_deletes_old_entries(tmp_path: Path) -> None:
         journal.record(Press(str(number), MONDAY, who, Where(channel="3"), "a:r1"), {})
         journal.mark_answered(str(number))
     journal.prune(MONDAY.replace(day=3))
-    assert journal._db.execute("select count(*) from taken").fetchone() == (0,)
+    assert journal._db.execute("select count(*) from events").fetchone() == (0,)

@@ -62,8 +62,8 @@ async def test_a_healthy_bot(clinic: Clinic, schedules: MakeSchedule) -> None:
     channel = clinic.guild.channel("daily")
     await schedules("discord", str(clinic.guild.id), str(channel.id), "#daily")
     found = await clinic.findings()
-    assert [one.said for one in found if not one.good] == []
-    said = "\n".join(one.said for one in found)
+    assert [one.text for one in found if not one.good] == []
+    said = "\n".join(one.text for one in found)
     for part in ("token: valid, for ", "clock: within 60 s", "intents: guilds only", "gateway: 1000 of 1000", "Team"):
         assert part in said
     assert "commands: registered and up to date" in said
@@ -71,7 +71,7 @@ async def test_a_healthy_bot(clinic: Clinic, schedules: MakeSchedule) -> None:
 
 
 async def test_the_install_link_asks_only_for_needed_permissions(clinic: Clinic) -> None:
-    link = next(one.said for one in await clinic.findings() if one.said.startswith("install link: "))
+    link = next(one.text for one in await clinic.findings() if one.text.startswith("install link: "))
     asked = parse_qs(urlsplit(link.removeprefix("install link: ")).query)
     assert asked == {
         "client_id": [str(clinic.server.world.application)],
@@ -97,7 +97,7 @@ async def test_an_unreachable_discord(clinic: Clinic) -> None:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/api/v10"
         (only,) = await clinic.findings(DISCORD_API_URL=url)
-    assert only.said.startswith("connection: ")
+    assert only.text.startswith("connection: ")
     assert "DISCORD_API_URL" in only.cure
 
 
@@ -107,8 +107,8 @@ async def test_outdated_commands_are_named(clinic: Clinic) -> None:
         {"id": "9", "type": 1, "name": "older", "description": "Gone."},
     ]
     (only,) = await clinic.broken()
-    assert only.said.startswith("commands: out of date (added /quiz-admin, ")
-    assert "changed /quiz" in only.said and "removed /older" in only.said
+    assert only.text.startswith("commands: out of date (added /quiz-admin, ")
+    assert "changed /quiz" in only.text and "removed /older" in only.text
     assert only.cure == "run: dailygrad bot discord-sync"
 
 
@@ -119,7 +119,7 @@ async def test_missing_permissions_are_named_with_a_fix(clinic: Clinic, schedule
         await schedules("discord", str(clinic.guild.id), str(channel.id), f"#{channel.name}")
     await schedules("discord", str(clinic.guild.id), "12345", "#gone")
     await schedules("discord", "98765", "1", "#elsewhere")
-    said = {one.said: one.cure for one in await clinic.broken()}
+    said = {one.text: one.cure for one in await clinic.broken()}
     assert "#quiet (Team): missing Send Messages in Threads" in said
     assert "allow Send Messages in Threads" in said["#quiet (Team): missing Send Messages in Threads"]
     assert "#gone (Team): the bot cannot see this channel" in said
@@ -131,8 +131,8 @@ async def test_missing_permissions_are_named_with_a_fix(clinic: Clinic, schedule
 async def test_a_bot_in_no_server_and_without_a_service(clinic: Clinic) -> None:
     clinic.server.world.guilds.clear()
     clinic.client = None
-    assert [one.said for one in await clinic.broken()] == ["servers: the bot is in no server"]
-    said = [one.said for one in await clinic.findings()]
+    assert [one.text for one in await clinic.broken()] == ["servers: the bot is in no server"]
+    said = [one.text for one in await clinic.findings()]
     assert "service: not configured, so scheduled channels were not checked" in said
 
 
@@ -140,27 +140,27 @@ async def test_an_unreachable_service(clinic: Clinic) -> None:
     async with ServiceClient.over_http("http://127.0.0.1:9", "token") as away:
         clinic.client = away
         (only,) = await clinic.broken()
-    assert only.said.startswith("service: no answer")
+    assert only.text.startswith("service: no answer")
     assert "dailygrad serve" in only.cure
 
 
 async def test_a_wrong_clock(clinic: Clinic, present: Callable[[], datetime]) -> None:
     clinic.clock = lambda: present() - timedelta(minutes=5)
     (only,) = await clinic.broken()
-    assert "behind the chat" in only.said
+    assert "behind the chat" in only.text
     assert "NTP" in only.cure
 
 
 async def test_a_wrong_application_id(clinic: Clinic) -> None:
     (only,) = await clinic.broken(DISCORD_APPLICATION_ID="7")
-    assert only.said.startswith("application: DISCORD_APPLICATION_ID is 7, but the token belongs to ")
+    assert only.text.startswith("application: DISCORD_APPLICATION_ID is 7, but the token belongs to ")
 
 
 def test_settings_of_the_developer_portal() -> None:
     found = application_findings(
         {"id": "7", "bot_require_code_grant": True, "interactions_endpoint_url": "https://x", "bot_public": False}, None
     )
-    said = [(one.good, one.said) for one in found]
+    said = [(one.good, one.text) for one in found]
     assert said == [
         (False, "application: cannot be added to servers by a link"),
         (False, "application: clicks and commands go to an endpoint URL and never reach this bot"),
@@ -173,7 +173,7 @@ def test_few_remaining_connections_are_reported() -> None:
     limit = {"total": 1000, "remaining": 3, "reset_after": 7_200_000}
     found = gateway_finding({"shards": 2, "session_start_limit": limit})
     assert not found.good
-    assert found.said == "gateway: 3 of 1000 connections left today, 2 shards"
+    assert found.text == "gateway: 3 of 1000 connections left today, 2 shards"
     assert "more in 2 hours" in found.cure
 
 

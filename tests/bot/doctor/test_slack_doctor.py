@@ -47,8 +47,8 @@ async def test_a_healthy_app(clinic: Clinic, schedules: MakeSchedule) -> None:
     channel = clinic.slack.channel(clinic.team, "daily")
     await schedules("slack", clinic.team.id, channel.id, "daily")
     found = await clinic.findings()
-    assert [one.said for one in found if not one.good] == []
-    said = [one.said for one in found]
+    assert [one.text for one in found if not one.good] == []
+    said = [one.text for one in found]
     assert said == [
         "token: valid, for dailygrad in acme",
         f"scopes: all {len(BOT_SCOPES)} granted in acme",
@@ -70,7 +70,7 @@ async def test_missing_scopes_are_named_with_their_purpose(clinic: Clinic) -> No
     kept = tuple(scope for scope in BOT_SCOPES if scope not in ("files:write", "users:read"))
     clinic.slack.world.tokens[clinic.slack.bot_token(clinic.team)].scopes = kept
     found = await clinic.broken()
-    assert [one.said for one in found] == [
+    assert [one.text for one in found] == [
         "scopes: files:write is missing in acme; needed for pictures of boards and formulas",
         "scopes: users:read is missing in acme; needed for names on the boards, and who is an admin",
     ]
@@ -89,18 +89,18 @@ async def test_missing_scopes_are_named_with_their_purpose(clinic: Clinic) -> No
 def test_token_errors_are_explained(error: str, cure: str) -> None:
     found = token_finding("", {"ok": False, "error": error})
     assert not found.good
-    assert found.said == f"token: rejected by Slack with {error}"
+    assert found.text == f"token: rejected by Slack with {error}"
     assert cure in found.cure
 
 
 async def test_an_invalid_token(clinic: Clinic) -> None:
-    said = [one.said for one in await clinic.broken(SLACK_BOT_TOKEN="xoxb-nobody")]
+    said = [one.text for one in await clinic.broken(SLACK_BOT_TOKEN="xoxb-nobody")]
     assert said == ["token: rejected by Slack with invalid_auth"]
 
 
 async def test_an_invalid_app_level_token(clinic: Clinic) -> None:
     (only,) = await clinic.broken(SLACK_APP_TOKEN="xapp-1-A0-nobody")
-    assert only.said == "events: Slack rejects the app-level token with invalid_auth"
+    assert only.text == "events: Slack rejects the app-level token with invalid_auth"
     assert "connections:write" in only.cure
 
 
@@ -110,33 +110,33 @@ async def test_a_channel_the_bot_is_not_in(clinic: Clinic, schedules: MakeSchedu
     for place in (public, private):
         await schedules("slack", clinic.team.id, place.id, place.name)
     await schedules("slack", "T0ELSEWHERE", "C1", "far")
-    assert [(one.said, one.cure) for one in await clinic.broken()][:2] == [
+    assert [(one.text, one.cure) for one in await clinic.broken()][:2] == [
         ("#open: the bot is not a member", "type /invite @Dailygrad there"),
         (
             "#closed: it is private and the bot is not a member, or it was deleted",
             "type /invite @Dailygrad there; if the channel was deleted, remove its schedule",
         ),
     ]
-    assert "#far: no token for its workspace T0ELSEWHERE" in [one.said for one in await clinic.broken()]
+    assert "#far: no token for its workspace T0ELSEWHERE" in [one.text for one in await clinic.broken()]
 
 
 async def test_an_unreachable_or_rate_limited_slack(clinic: Clinic) -> None:
     (only,) = await clinic.broken(SLACK_API_URL="http://127.0.0.1:9/api/")
-    assert only.said.startswith("connection: http://127.0.0.1:9/api/ does not answer")
+    assert only.text.startswith("connection: http://127.0.0.1:9/api/ does not answer")
     assert "SLACK_API_URL" in only.cure
 
 
 async def test_a_wrong_clock(clinic: Clinic, present: Callable[[], datetime]) -> None:
     clinic.clock = lambda: present() + timedelta(hours=1)
     (only,) = await clinic.broken()
-    assert "ahead of the chat" in only.said
+    assert "ahead of the chat" in only.text
 
 
 async def test_http_delivery_cannot_be_checked(clinic: Clinic) -> None:
     found = await clinic.findings(SLACK_SIGNING_SECRET="s", SLACK_APP_TOKEN="")
-    road = next(one for one in found if one.said.startswith("events: "))
-    assert road.good
-    assert "/slack/events on this bot's port 3000" in road.cure
+    events = next(one for one in found if one.text.startswith("events: "))
+    assert events.good
+    assert "/slack/events on this bot's port 3000" in events.cure
 
 
 # The manifest: what Slack has against what we describe
@@ -182,6 +182,6 @@ async def test_the_manifest_is_compared_with_a_config_token(present: Callable[[]
 
     settings = SlackSettings.model_validate({"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1-A0123-9-f"})
     examined = examine_slack(settings, None, present, config_token="xoxe.xoxp-1", transport=httpx.MockTransport(answer))
-    broken = [one.said async for one in examined if not one.good]
+    broken = [one.text async for one in examined if not one.good]
     assert "manifest: the scope commands is missing" in broken
     assert ("apps.manifest.export", "app_id=A0123") in asked

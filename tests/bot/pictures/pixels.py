@@ -24,7 +24,7 @@ def count(pixels: Pixels, colour: tuple[int, int, int]) -> int:
 
 
 def longest_run(pixels: Pixels, colour: tuple[int, int, int]) -> int:
-    """The longest run of a colour in one row: how long a full bar is."""
+    """Returns the longest run of a color in one row, which is the length of a full bar."""
     best = 0
     for row in (pixels == colour).all(axis=2):
         edges = np.flatnonzero(np.diff(np.concatenate(([0], row.astype(np.int8), [0]))))
@@ -33,7 +33,7 @@ def longest_run(pixels: Pixels, colour: tuple[int, int, int]) -> int:
 
 
 def margins_clear(pixels: Pixels, logical: int = 4) -> bool:
-    """Whether nothing was drawn to the very edges, where it would be cut off."""
+    """Returns whether the margins are empty, so that nothing is cut off."""
     edge = 2 * logical
     strips = (pixels[:edge], pixels[-edge:], pixels[:, :edge], pixels[:, -edge:])
     return all(bool((strip == PAPER).all()) for strip in strips)

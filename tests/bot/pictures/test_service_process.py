@@ -185,8 +185,8 @@ async def test_answers_and_posts_get_their_pictures_on_the_way(pictures: Picture
     where = Who(platform="slack", workspace="T1", member="U1", name="Ann"), Where(channel="C1")
     command = Command("e1", NOW, *where, "quiz", "board")
     reply = await pictures.with_answers(answer)(command)
-    assert isinstance(reply.said, Card)
-    assert isinstance(reply.said.blocks[0], Picture)
+    assert isinstance(reply.content, Card)
+    assert isinstance(reply.content.blocks[0], Picture)
     assert reply.replaces
     assert await pictures.with_answers(answer)(Visited("e2", NOW, *where)) == Reply(FORM, replaces=True)
 
@@ -194,7 +194,7 @@ async def test_answers_and_posts_get_their_pictures_on_the_way(pictures: Picture
     posting = pictures.with_posts(chat)
     assert posting.name == "slack"
     assert await posting.post(Target("T1", "C1"), BOARD, "k") == "ref k"
-    assert chat.posted == [reply.said]
+    assert chat.posted == [reply.content]
     assert await posting.find(Target("T1", "C1"), "k") == "found k"
 
 

@@ -92,9 +92,9 @@ def test_a_modal_and_a_view_read_as_text() -> None:
 
 def test_the_data_is_what_is_sent() -> None:
     post, form, _ = make_scenes(*QUESTIONS["value"])
-    assert isinstance(post.said, Card) and isinstance(form.said, Form)
-    assert scene_data(post, "discord") == discord.bodies(post.said)
-    assert scene_data(form, "slack") == [slack.view(form.said)]
+    assert isinstance(post.content, Card) and isinstance(form.content, Form)
+    assert scene_data(post, "discord") == discord.bodies(post.content)
+    assert scene_data(form, "slack") == [slack.view(form.content)]
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

@@ -47,7 +47,7 @@ def test_pictures_of_the_documentation_exist_and_are_small() -> None:
 
 
 async def taken(chat: str, shown: Mapping[str, Card | Form], folder: Path) -> None:
-    """Draw each as the chat would, and take its picture."""
+    """Renders each as the chat would and takes a screenshot."""
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     pictures = Pictures(wait_s=60, draw_s=30)
     try:

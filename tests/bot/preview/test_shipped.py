@@ -21,7 +21,7 @@ SOME = {question.id: question for question in [*ASKED[::8], *LONGEST]}
 
 
 def wrong_in(scene: Scene, platform: str) -> list[str]:
-    form = isinstance(scene.said, Form)
+    form = isinstance(scene.content, Form)
     found: list[str] = []
     for body in scene_data(scene, platform):
         if platform == "discord":
@@ -37,5 +37,5 @@ def test_a_shipped_question_fits_every_chat(id: str) -> None:
         for platform in ("discord", "slack"):
             assert wrong_in(scene, platform) == []
             assert len(scene_data(scene, platform)) == 1
-        if isinstance(scene.said, Form):
-            assert fits_modal(scene.said) and fits_view(scene.said)
+        if isinstance(scene.content, Form):
+            assert fits_modal(scene.content) and fits_view(scene.content)

@@ -25,7 +25,7 @@ from tests.bot.conftest import BANK, QUESTIONS
 from tests.conftest import MONDAY, Clock
 from tests.doubles.slack.double import SlackDouble, slack_double
 from tests.doubles.slack.payloads import Value
-from tests.doubles.slack.shown import Message, Shown, View, words_of
+from tests.doubles.slack.surfaces import Message, Shown, View, words_of
 from tests.doubles.slack.world import Channel, Team, User
 
 _numbers = count(1)

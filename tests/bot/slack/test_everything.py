@@ -8,7 +8,7 @@ from bot.core import actions
 from bot.core.command_parser import read_command
 from bot.core.command_spec import COMMANDS
 from tests.bot.slack.conftest import Workspace
-from tests.doubles.slack.shown import Shown
+from tests.doubles.slack.surfaces import Shown
 from tests.doubles.slack.world import User
 
 MEMBERS = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.bot.slack.conftest import Workspace
-from tests.doubles.slack.shown import Ephemeral, View
+from tests.doubles.slack.surfaces import Ephemeral, View
 
 
 async def test_a_greeting_leads_to_a_schedule_in_three_clicks(workspace: Workspace) -> None:

@@ -21,8 +21,8 @@ from service.client import ServiceClient
 from service.wire import Who
 from tests.conftest import Clock
 from tests.doubles.slack.double import SlackDouble
-from tests.doubles.slack.scripted import How
-from tests.doubles.slack.shown import Message
+from tests.doubles.slack.faults import How
+from tests.doubles.slack.surfaces import Message
 from tests.doubles.slack.world import Channel, Team, User
 
 CARD = Card("A title", "In short.", (Text("Hello **you**."),))

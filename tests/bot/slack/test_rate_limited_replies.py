@@ -20,7 +20,7 @@ from bot.slack.web_api import RateLimitRetry, SlackWeb
 from service.client import ServiceClient
 from tests.conftest import Clock
 from tests.doubles.slack.double import SlackDouble
-from tests.doubles.slack.scripted import How
+from tests.doubles.slack.faults import How
 
 CARD = Card("A title", "In short.", (Text("Hello."),))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core.actions import decode
 from tests.bot.slack.conftest import Workspace, said
-from tests.doubles.slack.shown import Ephemeral, Message, View
+from tests.doubles.slack.surfaces import Ephemeral, Message, View
 
 
 async def test_a_choice_is_answered_by_buttons_and_revealed_in_its_thread(workspace: Workspace) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.bot.slack.conftest import Workspace
 from tests.databases import tables_locked
-from tests.doubles.slack.shown import View
+from tests.doubles.slack.surfaces import View
 
 MEMBERS_TABLES = ("member", "identity", "round", "answer", "inbox")
 

@@ -65,9 +65,9 @@ class Browser:
         values: Mapping[str, str] | None = None,
         **fields: str,
     ) -> httpx.Response:
-        """Post to `say`, `press` or `submit` with the page's own token and number, unless `fields` say otherwise.
+        """Posts to `say`, `press` or `submit` with the page's token and one-time number, unless `fields` override them.
 
-        `values` are what was filled in.
+        `values` are the fields of the form.
         """
         filled = {f"v:{name}": value for name, value in (values or {}).items()}
         data = {"token": self.hidden("token"), "event": self.hidden("event"), **fields, **filled}
@@ -75,7 +75,7 @@ class Browser:
         return await self.http.post(f"{self.home}{kind}", data=data, headers={**accept, **(headers or {})})
 
     def listens(self, path: str = "events?after=0", **headers: str) -> Stream:
-        """Open the stream of news; close it with `leave`, or it ends with the chat."""
+        """Opens the event stream; close it with `leave`, or it ends with the chat."""
         request = self.http.build_request("GET", f"{self.home}{path}", headers=headers)
         cookie = "; ".join(f"{name}={value}" for name, value in self.http.cookies.items())
         return Stream(self.app, request, cookie)
@@ -117,7 +117,7 @@ class Stream:
             await self._sent.put(body.decode())
 
     async def next(self) -> tuple[str, str] | None:
-        """Id and data of the next event; None when the stream has ended."""
+        """Returns the id and data of the next event; None at the end of the stream."""
         event = await asyncio.wait_for(self._sent.get(), 10)
         if event is None:
             return None
@@ -126,7 +126,7 @@ class Stream:
         return number, "\n".join(line[6:] for line in lines if line.startswith("data: "))
 
     async def leave(self) -> None:
-        """Close it from the browser's side; returns when the server has noticed."""
+        """Closes the stream from the browser's side; returns when the server has noticed."""
         self._left.set()
         await asyncio.wait_for(self.task, 10)
 

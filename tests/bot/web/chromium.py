@@ -118,27 +118,27 @@ class Window:
         return self.page.url.split("/m/")[1].split("/")[0]
 
     async def types(self, text: str) -> None:
-        """Type into the message box and send it by Enter."""
+        """Types into the message box and presses Enter."""
         await self.page.get_by_label("Message or command").fill(text)
         await self.page.keyboard.press("Enter")
 
     async def said(self, text: str, *, private: bool | None = None) -> None:
-        """Wait until a message holds that text."""
+        """Waits until a message contains the text."""
         kind = {None: ".message", True: ".message.private", False: ".message:not(.private)"}[private]
         await self.page.locator(kind, has_text=text).first.wait_for()
 
     async def focused(self) -> str:
-        """What the focus is on, in words."""
+        """Describes the focused element."""
         script = "() => document.activeElement.closest('.message')?.querySelector('h2')?.textContent.trim()"
         return str(await self.page.evaluate(script))
 
     async def audit(self) -> list[str]:
-        """What the present page lacks for somebody who cannot see it well, or use a mouse."""
+        """Returns accessibility problems of the current page."""
         found: list[str] = await self.page.evaluate(AUDIT)
         return found
 
     async def shoot(self, name: str, *, whole: bool = True) -> None:
-        """A picture for a person to look at, where DAILYGRAD_SCREENSHOTS names a folder."""
+        """Takes a screenshot if DAILYGRAD_SCREENSHOTS names a folder."""
         if folder := os.environ.get("DAILYGRAD_SCREENSHOTS"):
             await self.page.evaluate("() => document.activeElement?.blur()")
             await self.page.screenshot(path=Path(folder) / f"{name}.png", full_page=whole)
@@ -192,7 +192,7 @@ class _Server(uvicorn.Server):
 
 @contextlib.asynccontextmanager
 async def served(app: ASGIApp, closing: Callable[[], None], port: int = 0) -> AsyncIterator[str]:
-    """The app at an address of this machine until the block ends; `closing` lets go of open streams first."""
+    """Serves the app during the block; `closing` ends open streams first."""
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", port))

@@ -130,7 +130,7 @@ async def test_a_press_is_answered_beneath(ann: Browser, desk: Desk, chat: WebCh
     assert event.action == "a:r1"
     assert answer.headers["location"] == f"{ann.home}#m2"
     seen = chat.store.seen_by(ann.member, "daily")
-    assert [message.said for message in seen] == [QUESTION, desk.reply.said]
+    assert [message.content for message in seen] == [QUESTION, desk.reply.content]
 
 
 async def test_a_reply_that_replaces_takes_the_place_of_ones_own_card(ann: Browser, desk: Desk, chat: WebChat) -> None:
@@ -139,7 +139,7 @@ async def test_a_reply_that_replaces_takes_the_place_of_ones_own_card(ann: Brows
 
     await ann.sends("press", action="o:r1:a", message=str(own))
 
-    assert [message.said for message in chat.store.seen_by(ann.member, "daily")] == [desk.reply.said]
+    assert [message.content for message in chat.store.seen_by(ann.member, "daily")] == [desk.reply.content]
 
 
 @pytest.mark.parametrize("owner", ["public", "bob"])
@@ -153,7 +153,7 @@ async def test_nobody_replaces_what_is_not_theirs(
     answer = await ann.sends("press", json=True, action="a:r1", message=str(theirs))
 
     assert answer.json()["message"] != theirs
-    assert chat.store.seen_by(bob.member, "daily")[0].said == QUESTION
+    assert chat.store.seen_by(bob.member, "daily")[0].content == QUESTION
 
 
 async def test_the_same_press_twice_is_one_event_with_one_answer(ann: Browser, desk: Desk, chat: WebChat) -> None:
@@ -177,7 +177,7 @@ async def test_words_sent_twice_are_said_once(ann: Browser, chat: WebChat) -> No
     for _ in range(2):
         await ann.sends("say", text="hello")
 
-    assert [message.said for message in chat.store.seen_by(ann.member, "daily")] == ["hello"]
+    assert [message.content for message in chat.store.seen_by(ann.member, "daily")] == ["hello"]
 
 
 @pytest.mark.parametrize("number", ["", "x" * 65, "a b", "é"])
@@ -209,7 +209,7 @@ async def test_a_form_in_the_channel_is_replaced_by_its_receipt(ann: Browser, de
 
     await ann.sends("submit", action="f:r2", message=str(form), values={"text": "because"})
 
-    assert [message.said for message in chat.store.seen_by(ann.member, "daily")] == [desk.reply.said]
+    assert [message.content for message in chat.store.seen_by(ann.member, "daily")] == [desk.reply.content]
 
 
 async def test_code_opens_an_editor_at_once(ann: Browser, desk: Desk) -> None:
@@ -287,7 +287,7 @@ async def test_nobody_fills_in_anothers_editor(ann: Browser, bob: Browser, chat:
 
     kept = chat.store.message(form, bob.member)
     assert kept is not None
-    assert kept.said == CODE
+    assert kept.content == CODE
 
 
 # For scripts

@@ -67,7 +67,7 @@ class Service:
     said: Operations | Exception = QUIET
     asked: list[Who] = field(default_factory=list)
 
-    async def look(self, who: Who) -> Operations:
+    async def fetch(self, who: Who) -> Operations:
         self.asked.append(who)
         if isinstance(self.said, Exception):
             raise self.said
@@ -81,7 +81,7 @@ def service() -> Service:
 
 @asynccontextmanager
 async def browsing(chat: WebChat, desk: Desk, service: Service | None) -> AsyncIterator[Browser]:
-    app = build(chat, desk.answer, suggest, look=service.look if service is not None else None)
+    app = build(chat, desk.answer, suggest, fetch_operations=service.fetch if service is not None else None)
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
         yield Browser(app, http)
@@ -167,7 +167,7 @@ async def test_everything_that_is_wrong_is_said_in_words_and_nothing_is_markup(
 @needs_chromium
 @pytest.mark.timeout(240)
 async def test_it_reads_well_in_light_and_dark_and_on_a_phone(chat: WebChat, desk: Desk, service: Service) -> None:
-    app = build(chat, desk.answer, suggest, look=service.look)
+    app = build(chat, desk.answer, suggest, fetch_operations=service.fetch)
     async with opened_chromium() as browser, served(app, chat.close) as address:
         windows = Windows(browser, address)
         ann = await (await windows.open()).join("Ann")

@@ -18,7 +18,7 @@ RECEIPT = Reply(Card("Recorded", "It is."), replaces=True)
 
 
 def told(chat: WebChat, member: str) -> list[object]:
-    return [message.said for message in chat.store.seen_by(member, "daily")]
+    return [message.content for message in chat.store.seen_by(member, "daily")]
 
 
 async def test_it_is_a_platform_that_posts_once(chat: WebChat) -> None:
@@ -68,63 +68,63 @@ async def test_a_private_delivery_reaches_its_member(chat: WebChat) -> None:
 
 
 def test_the_first_answer_to_an_event_stays_its_only_one(chat: WebChat) -> None:
-    first = chat.whisper("ann", RECEIPT, "e1")
+    first = chat.post_reply("ann", RECEIPT, "e1")
 
-    assert chat.whisper("ann", RECEIPT, "e1") == first
-    assert chat.whisper("ann", RECEIPT, "e2") != first
+    assert chat.post_reply("ann", RECEIPT, "e1") == first
+    assert chat.post_reply("ann", RECEIPT, "e2") != first
 
 
 def test_a_card_gives_its_place_only_where_the_reply_asks_for_it(chat: WebChat) -> None:
-    own = chat.whisper("ann", Reply(CARD), "e1")
+    own = chat.post_reply("ann", Reply(CARD), "e1")
 
-    beside = chat.whisper("ann", Reply(Card("Beside", "")), "e2", own)
-    assert chat.whisper("ann", RECEIPT, "e3", own) == own
+    beside = chat.post_reply("ann", Reply(Card("Beside", "")), "e2", own)
+    assert chat.post_reply("ann", RECEIPT, "e3", own) == own
     assert beside != own
-    assert told(chat, "ann") == [RECEIPT.said, Card("Beside", "")]
+    assert told(chat, "ann") == [RECEIPT.content, Card("Beside", "")]
 
 
 def test_a_form_never_takes_the_place_of_a_card(chat: WebChat) -> None:
-    own = chat.whisper("ann", Reply(CARD), "e1")
+    own = chat.post_reply("ann", Reply(CARD), "e1")
 
-    chat.whisper("ann", Reply(PROSE, replaces=True), "e2", own)
+    chat.post_reply("ann", Reply(PROSE, replaces=True), "e2", own)
 
     assert told(chat, "ann") == [CARD, PROSE]
 
 
 def test_an_editor_has_one_result(chat: WebChat) -> None:
-    editor = chat.whisper("ann", Reply(CODE), "e1")
-    first = chat.whisper("ann", Reply(Card("One", "")), "e2", editor)
-    again = chat.whisper("ann", Reply(Card("One", "")), "e2", editor)
-    second = chat.whisper("ann", RECEIPT, "e3", editor)
+    editor = chat.post_reply("ann", Reply(CODE), "e1")
+    first = chat.post_reply("ann", Reply(Card("One", "")), "e2", editor)
+    again = chat.post_reply("ann", Reply(Card("One", "")), "e2", editor)
+    second = chat.post_reply("ann", RECEIPT, "e3", editor)
 
     assert first == again == second != editor
-    assert told(chat, "ann") == [CODE, RECEIPT.said]
+    assert told(chat, "ann") == [CODE, RECEIPT.content]
 
 
 def test_the_same_question_asked_for_from_an_editor_is_that_editor(chat: WebChat) -> None:
-    editor = chat.whisper("ann", Reply(CODE), "e1")
-    result = chat.whisper("ann", RECEIPT, "e2", editor)
+    editor = chat.post_reply("ann", Reply(CODE), "e1")
+    result = chat.post_reply("ann", RECEIPT, "e2", editor)
 
-    assert chat.whisper("ann", Reply(CODE), "e3", result, editor) == editor
-    assert chat.whisper("ann", Reply(PROSE), "e4", result, editor) not in (editor, result)
-    assert chat.whisper("ann", Reply(CODE), "e5", result) not in (editor, result)
-    assert chat.whisper("bob", Reply(CODE), "e6", result, editor) not in (editor, result)
+    assert chat.post_reply("ann", Reply(CODE), "e3", result, editor) == editor
+    assert chat.post_reply("ann", Reply(PROSE), "e4", result, editor) not in (editor, result)
+    assert chat.post_reply("ann", Reply(CODE), "e5", result) not in (editor, result)
+    assert chat.post_reply("bob", Reply(CODE), "e6", result, editor) not in (editor, result)
 
 
 # What is kept of an editor
 
 
 def test_what_was_typed_is_kept_in_ones_own_editor(chat: WebChat) -> None:
-    editor = chat.whisper("ann", Reply(CODE), "e1")
+    editor = chat.post_reply("ann", Reply(CODE), "e1")
     version = chat.store.version()
 
-    chat.keep("bob", editor, {"code": ("stolen",)})
-    chat.keep("ann", 999, {"code": ("lost",)})
-    chat.keep("ann", editor, {"code": ("start",), "other": ("x",)})
-    chat.keep("ann", editor, {"code": ("x" * 4001,), "note": ("two", "values")})
+    chat.save_input("bob", editor, {"code": ("stolen",)})
+    chat.save_input("ann", 999, {"code": ("lost",)})
+    chat.save_input("ann", editor, {"code": ("start",), "other": ("x",)})
+    chat.save_input("ann", editor, {"code": ("x" * 4001,), "note": ("two", "values")})
     assert (told(chat, "ann"), chat.store.version()) == ([CODE], version)
 
-    chat.keep("ann", editor, {"code": ("typed",)})
+    chat.save_input("ann", editor, {"code": ("typed",)})
     (kept,) = told(chat, "ann")
     assert isinstance(kept, Form)
     assert [field.value for field in kept.fields if isinstance(field, TextField)] == ["typed", "n"]
@@ -132,10 +132,10 @@ def test_what_was_typed_is_kept_in_ones_own_editor(chat: WebChat) -> None:
 
 def test_picks_are_kept_too(chat: WebChat) -> None:
     pick = PickField("which", "Which?", (("a", "A"), ("b", "B")), several=True)
-    editor = chat.whisper("ann", Reply(Form("F", "f:r1", (*CODE.fields, pick))), "e1")
+    editor = chat.post_reply("ann", Reply(Form("F", "f:r1", (*CODE.fields, pick))), "e1")
 
     for given, picked in ((("a", "b"), ("a", "b")), (("b", "forged"), ("b",)), ((), ())):
-        chat.keep("ann", editor, {"which": given})
+        chat.save_input("ann", editor, {"which": given})
         (kept,) = told(chat, "ann")
         assert isinstance(kept, Form)
         assert [field.picked for field in kept.fields if isinstance(field, PickField)] == [picked]
@@ -152,16 +152,16 @@ def test_only_code_needs_an_editor() -> None:
 
 
 async def test_a_follower_hears_changes_in_their_order(chat: WebChat) -> None:
-    first = chat.whisper("ann", Reply(CARD), "e1")
+    first = chat.post_reply("ann", Reply(CARD), "e1")
     news = chat.follow("ann", 0)
     heard = [await anext(news)]
     chat.say("bob", "Bob", "hello", "e2")
-    chat.whisper("ann", RECEIPT, "e3", first)
+    chat.post_reply("ann", RECEIPT, "e3", first)
 
     heard += [await anext(news), await anext(news)]
 
     assert [message.version for message in heard] == [1, 2, 3]
-    assert [message.said for message in heard] == [CARD, "hello", RECEIPT.said]
+    assert [message.content for message in heard] == [CARD, "hello", RECEIPT.content]
     assert heard[2].id == first
 
 
@@ -169,7 +169,7 @@ async def test_a_waiting_follower_is_woken_and_let_go(chat: WebChat) -> None:
     news = chat.follow("ann", 0)
     waiting = asyncio.ensure_future(anext(news))
     chat.say("bob", "Bob", "hello", "e1")
-    assert (await asyncio.wait_for(waiting, 10)).said == "hello"
+    assert (await asyncio.wait_for(waiting, 10)).content == "hello"
 
     waiting = asyncio.ensure_future(anext(news))
     chat.close()

@@ -11,7 +11,7 @@ import pytest
 
 from bot.core.links import Links
 from bot.core.quiz import Quiz
-from bot.web import LinkedEditor, build_linked
+from bot.web import LinkedEditor, build_editor
 from service.wire import Who
 from tests.bot.conftest import Room
 from tests.conftest import MakeWho
@@ -28,7 +28,7 @@ def ann(who: MakeWho) -> Who:
 @pytest.fixture
 async def http(room: Room) -> AsyncIterator[httpx.AsyncClient]:
     editor = LinkedEditor(LINKS, room.client, Quiz(room.client, LINKS).handle, room.clock)
-    transport = httpx.ASGITransport(app=build_linked(editor, ("quiz.example",)), raise_app_exceptions=False)
+    transport = httpx.ASGITransport(app=build_editor(editor, ("quiz.example",)), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
         yield http
 
@@ -40,7 +40,7 @@ def hidden(html: str, name: str) -> str:
 
 
 async def link_of(room: Room, who: Who, question: str = "add-one") -> str:
-    """Open the question; the path of this member's link."""
+    """Opens the question and returns the path of the member's link."""
     await room.opens(question)
     (ask,) = (await room.client.today(who, room.where)).forms
     return LINKS.editor(who, room.where, ask.ref, room.clock()).url.removeprefix("http://localhost")

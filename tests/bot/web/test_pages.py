@@ -32,7 +32,7 @@ LONG = "def add_one(x):\n" + "".join(f"    y{n} = 'a line, number {n}' + \"{'x' 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
-    """One for all these tests; its windows share nothing."""
+    """One browser for all tests; its windows share nothing."""
     async with opened_chromium() as browser:
         yield browser
 
@@ -47,7 +47,7 @@ async def windows(chat: WebChat, desk: Desk, browser: Browser) -> AsyncIterator[
 
 
 async def shown(windows: Windows, chat: WebChat, *said: Card | Form, **window: object) -> Window:
-    """Ann's channel with these private messages in it."""
+    """Opens Ann's channel with these private messages."""
     ann = await (await windows.open(**window)).join("Ann")  # type: ignore[arg-type]
     for one in said:
         chat.store.post(CHANNEL, one, chat.clock(), member=ann.member)
@@ -56,7 +56,7 @@ async def shown(windows: Windows, chat: WebChat, *said: Card | Form, **window: o
 
 
 async def editing(windows: Windows, chat: WebChat, **window: object) -> Window:
-    """Ann at an editor."""
+    """Opens an editor as Ann."""
     ann = await shown(windows, chat, EDITOR, **window)
     await ann.page.get_by_role("link", name="Open the editor").click()
     await ann.page.locator(".editor.painted").wait_for()
@@ -114,11 +114,11 @@ async def test_news_come_by_themselves_and_leave_the_focus_where_it_is(windows: 
     await bob.types("hello <b>Ann</b>")
 
     await ann.said("hello <b>Ann</b>", private=False)
-    await expect(ann.page.locator("#heard")).to_have_text("Bob: hello <b>Ann</b>")
+    await expect(ann.page.locator("#announcement")).to_have_text("Bob: hello <b>Ann</b>")
     await expect(ann.page.get_by_label("Message or command")).to_be_focused()
     await expect(ann.page.get_by_label("Message or command")).to_have_value("half a thou")
     await expect(bob.page.get_by_label("Message or command")).to_have_value("")
-    await expect(bob.page.locator("#heard")).to_have_text("")
+    await expect(bob.page.locator("#announcement")).to_have_text("")
 
 
 async def test_an_answer_takes_the_focus_and_is_announced_once(windows: Windows, chat: WebChat, desk: Desk) -> None:
@@ -129,7 +129,7 @@ async def test_an_answer_takes_the_focus_and_is_announced_once(windows: Windows,
 
     await ann.said(BOARD.title, private=True)
     assert await ann.focused() == BOARD.title
-    await expect(ann.page.locator("#heard")).to_have_text("")
+    await expect(ann.page.locator("#announcement")).to_have_text("")
     assert await ann.page.locator(".message").count() == 1
 
 
@@ -157,7 +157,7 @@ async def test_what_was_missed_comes_after_a_restart(tmp_path: Path, desk: Desk,
         await ann.said("before")
     await expect(ann.page.locator("#live")).to_contain_text("Not connected")
     await ann.page.get_by_role("button", name="/quiz help").click()
-    await expect(ann.page.locator("#live")).to_contain_text("That did not get through")
+    await expect(ann.page.locator("#live")).to_contain_text("Not sent:")
     first.say("bob", "Bob", "while you were away", "e")
 
     again = WebChat(store, lambda: AT)
@@ -309,7 +309,7 @@ async def test_what_was_not_yet_sent_survives_a_reload(windows: Windows, chat: W
     await ann.page.reload()
 
     await expect(area).to_have_value("def add_one(x): return x + 1")
-    await expect(ann.page.locator("#live")).to_have_text("What you had typed here is back.")
+    await expect(ann.page.locator("#live")).to_have_text("Your draft was restored.")
     await expect(ann.page.locator(".editor code")).to_contain_text("return x + 1")
 
 

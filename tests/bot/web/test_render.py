@@ -27,7 +27,7 @@ from bot.core.cards import (
     Text,
     TextField,
 )
-from bot.web.render import code_colours, in_short, message_html
+from bot.web.render import announcement, code_colours, message_html
 from bot.web.store import Message
 from tests.bot.samples import PNG
 
@@ -40,7 +40,7 @@ def message(said: Card | Form | str, member: str | None = None, reply_to: int | 
 
 
 def html_of(said: Card | Form | str, member: str | None = None, reply_to: int | None = None, editor: int = 0) -> str:
-    """The message, without indentation, and with its one-time numbers as N."""
+    """Returns the message's HTML without indentation, with one-time numbers replaced by N."""
     html = message_html(message(said, member, reply_to), "/m/a1", "T", editor)
     html = re.sub(r'(name="event" value=")[0-9a-f]{32}"', r'\1N"', html)
     html = re.sub(r">\s{2,}<", ">\n<", html)
@@ -333,10 +333,10 @@ def test_a_page_is_opened_beside_the_chat_and_only_one_of_the_web() -> None:
 
 
 def test_a_message_in_short() -> None:
-    assert in_short(message("hello")) == "Bob: hello"
-    assert in_short(message(Card("Title", "Sentence."))) == "Dailygrad: Sentence."
-    assert in_short(message(Card("Title", ""))) == "Dailygrad: Title"
-    assert in_short(message(Form("Fill in", "f:r1", ()))) == "Dailygrad: Fill in"
+    assert announcement(message("hello")) == "Bob: hello"
+    assert announcement(message(Card("Title", "Sentence."))) == "Dailygrad: Sentence."
+    assert announcement(message(Card("Title", ""))) == "Dailygrad: Title"
+    assert announcement(message(Form("Fill in", "f:r1", ()))) == "Dailygrad: Fill in"
 
 
 def test_code_has_colours_for_light_and_dark() -> None:

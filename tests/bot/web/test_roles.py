@@ -74,7 +74,7 @@ class Site:
     stranger: Browser
 
     def visitor(self, role: str) -> tuple[Browser, Browser]:
-        """Whose browser it is, and whose pages it opens."""
+        """Creates a browser of one member and the pages of another."""
         return {
             "stranger": (self.stranger, self.member),
             "another member": (self.another, self.member),
@@ -84,7 +84,7 @@ class Site:
         }[role]
 
     def form_of(self, whose: Browser) -> int:
-        """A form that lies on this member's pages."""
+        """Returns a form on a member's pages."""
         return self.chat.store.post(CHANNEL, CODE, self.chat.clock(), member=whose.member)
 
     async def link_token(self, path: str) -> str:
@@ -117,7 +117,7 @@ async def web(room: Room, who: MakeWho) -> AsyncIterator[Site]:
 
 
 async def visit(web: Site, route: str, role: str) -> int:
-    """The status this visitor gets, who posts what our own page would, where it can be read."""
+    """Returns the status for this visitor, who posts what our page would if they can read it."""
     method, path = route.split()
     mine, whose = web.visitor(role)
     form = web.form_of(whose)

@@ -56,7 +56,7 @@ def test_a_key_makes_one_message(store: ChatStore) -> None:
     assert first == second == store.find("round 1")
     assert other == store.find("round 2") != first
     assert store.find("round 3") is None
-    assert [message.said for message in store.seen_by("ann", "daily")] == [CARD, CARD]
+    assert [message.content for message in store.seen_by("ann", "daily")] == [CARD, CARD]
 
 
 def test_an_event_is_answered_with_one_message(store: ChatStore) -> None:
@@ -77,7 +77,7 @@ def test_a_private_message_is_its_owners_alone(store: ChatStore) -> None:
     assert store.message(private, "bob") is None
     assert store.seen_by("bob", "daily") == []
     assert not store.replace(private, "bob", Card("Mine now", ""))
-    assert store.seen_by("ann", "daily")[0].said == CARD
+    assert store.seen_by("ann", "daily")[0].content == CARD
 
 
 def test_a_public_message_cannot_be_replaced(store: ChatStore) -> None:
@@ -204,7 +204,7 @@ class Chat(RuleBasedStateMachine):
         for member in MEMBERS:
             due = [(number, title) for number, (owner, title) in sorted(self.made.items()) if owner in (None, member)]
             seen = self.store.seen_by(member, "daily", limit=1000)
-            assert [(m.id, m.said.title) for m in seen if isinstance(m.said, Card)] == due
+            assert [(m.id, m.content.title) for m in seen if isinstance(m.content, Card)] == due
 
     @invariant()
     def versions_only_grow(self) -> None:

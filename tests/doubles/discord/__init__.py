@@ -1,4 +1,4 @@
-"""Discord as a server on this machine: REST and gateway over real sockets, its rules enforced, its faults on demand."""
+"""A test double of Discord: REST API and gateway on real sockets, with Discord's rules and faults on demand."""
 
 from tests.doubles.discord.people import Discord
 

@@ -1,4 +1,4 @@
-"""Discord's OpenAPI as a second check of bodies, where it lies beside the repository."""
+"""A second check of request bodies, against Discord's OpenAPI specification where its file is present."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.doubles.discord.world import Json
 from tests.external import DISCORD_API
 
 _IDS = ("attachments", "recipient_id")
-"""Where discord.py sends numbers for the strings of the specification, which Discord takes."""
+"""Fields for which discord.py sends numbers instead of the specified strings; Discord accepts both."""
 
 
 @cache
@@ -25,7 +25,7 @@ def _spec() -> Json:
 
 @cache
 def validator(route: str) -> Draft202012Validator | None:
-    """Returns the schema of a route's body; None where it has none or the specification is missing."""
+    """Returns the schema of a route's body; None if it has none or the specification is missing."""
     method, path = route.split(" ", 1)
     operation = _spec().get("paths", {}).get(path, {}).get(method.lower())
     content = (operation or {}).get("requestBody", {}).get("content", {}).get("application/json")
@@ -35,13 +35,13 @@ def validator(route: str) -> Draft202012Validator | None:
 
 
 def documented(route: str) -> bool:
-    """Returns whether the specification has a route; raises KeyError where it is missing."""
+    """Returns whether the specification has a route. Raises KeyError if the specification is missing."""
     method, path = route.split(" ", 1)
     return method.lower() in _spec()["paths"].get(path, {})
 
 
 def wrong(route: str, body: Any) -> list[str]:
-    """Returns what the specification refuses of a body, nothing where it is missing."""
+    """Returns the violations of the specification; empty if it is missing."""
     schema = validator(route)
     if schema is None:
         return []
@@ -60,7 +60,7 @@ def _tolerated(body: Any) -> Any:
 
 
 def _text_id(value: Any) -> Any:
-    """Returns ids as the specification spells them; those of attachments are within a list."""
+    """Converts ids to the specified type; those of attachments are within a list."""
     match value:
         case int():
             return str(value)

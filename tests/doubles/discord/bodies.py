@@ -1,7 +1,7 @@
 """Discord's request bodies as tables: messages, components, modals, responses and commands, with their limits.
 
 Written from Discord's documentation (docs.discord.com/developers: components/reference, resources/message,
-interactions). Lengths are UTF-16 code units. Rules that span a whole message are in `checking`.
+interactions). Lengths are UTF-16 code units. Rules that span a whole message are in `checks`.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ CONTAINER, LABEL, UPLOAD, RADIO, CHECKS, CHECKBOX = 17, 18, 19, 21, 22, 23
 LINK, PREMIUM = 5, 6
 
 TEXTS = 4000
-"""Characters of all text displays of a message together."""
+"""Limit of all text displays of a message together, characters."""
 PARTS = 40
-"""Components of a message, nested ones included."""
+"""Limit of a message's components, including nested ones."""
 CONTENT = 2000
 EMBEDS = 6000
-"""Characters of all embeds of a message together."""
+"""Limit of all embeds of a message together, characters."""
 
 
 snowflake = string(20, 1, like=r"\d+")
 
 
 def either_way(value: Any, path: str) -> Iterator[str]:
-    """Checks an id or a set of permissions that discord.py sends as a number, which Discord takes."""
+    """Checks an id or a set of permissions that may be a number: discord.py sends one, and Discord accepts it."""
     yield from number(0)(value, path) if isinstance(value, int) else snowflake(value, path)
 
 
 def sometimes(**fields: Check) -> dict[str, Check]:
-    """Fields that may be left out or null."""
+    """Marks fields as optional and nullable."""
     return {name: nullable(check) for name, check in fields.items()}
 
 
@@ -231,7 +231,7 @@ SHOWN: Fields = sometimes(
     components=array(typed(COMPONENTS, *IN_MESSAGE), 0, PARTS),
     attachments=array(ATTACHMENT, 0, 10),
     flags=number(0, 2**31 - 1),
-    tts=flag,  # discord.py sends it with every edit
+    tts=flag,  # sent by discord.py with every edit
 )
 SENT: Fields = {**SHOWN, **sometimes(poll=POLL)}
 REFERENCE = shape(
@@ -267,12 +267,12 @@ def _choices(value: Check) -> Check:
 
 
 OPTIONS: dict[int, Check] = {}
-"""Options of a command by their type: 1 and 2 are its subcommands and groups of them."""
+"""Options of a command by type. Types 1 and 2 are subcommands and groups."""
 
 
 def _in_order(value: dict[str, Any], path: str) -> Iterator[str]:
-    asked = [bool(option.get("required")) for option in value.get("options") or ()]
-    if asked != sorted(asked, reverse=True):
+    required = [bool(option.get("required")) for option in value.get("options") or ()]
+    if required != sorted(required, reverse=True):
         yield f"{path}: an option that is required after one that is not"
     names = [option["name"] for option in value.get("options") or ()]
     if len(names) != len(set(names)):
@@ -331,7 +331,7 @@ COMMANDS: dict[int, Check] = {
 
 
 def command(value: Any, path: str) -> Iterator[str]:
-    """Checks a command; without a type it is one with a slash."""
+    """Checks a command. Without a type, it is a slash command."""
     yield from typed(COMMANDS)({"type": 1, **value} if isinstance(value, dict) else value, path)
 
 
@@ -366,4 +366,4 @@ BODIES: dict[str, Check] = {
     "PUT /applications/{application_id}/commands": array(command, 0, 130),
     "PUT /applications/{application_id}/guilds/{guild_id}/commands": array(command, 0, 130),
 }
-"""What each route takes; a request with a body to any other route is refused."""
+"""The check of each route's body; a body for any other route is rejected."""

@@ -1,4 +1,4 @@
-"""What every endpoint of the double is given and may refuse with."""
+"""The call that an endpoint of the double handles, and the errors it may raise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Refusal(Exception):
-    """An error as Discord answers it: status, its own code, its words."""
+    """An error as Discord returns it: HTTP status, Discord's code, and message."""
 
     def __init__(self, status: int, code: int, message: str) -> None:
         super().__init__(f"{status}/{code} {message}")
@@ -40,7 +40,7 @@ THREAD_THERE = Refusal(400, 160004, "A thread has already been created for this 
 
 @dataclass
 class Call:
-    """One request, read."""
+    """A parsed request."""
 
     match: dict[str, str]
     query: dict[str, str]
@@ -48,7 +48,7 @@ class Call:
     files: dict[str, bytes] = field(default_factory=dict)
 
     def number(self, name: str) -> int:
-        """A parameter of the path that is an id."""
+        """Returns a path parameter that is an id."""
         try:
             return int(self.match[name])
         except ValueError:
@@ -60,7 +60,7 @@ Handler = Callable[["Server", Call], Awaitable[Any]]
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A route and what it does. `free`: bound neither to the bot's token nor to the limit of the whole bot."""
+    """A route and its handler. `free` routes need no bot token and do not count against the global limit."""
 
     method: str
     path: str

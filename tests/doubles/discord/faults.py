@@ -1,4 +1,4 @@
-"""What goes wrong on demand: the next requests of a route fail as told. Nothing here is chance."""
+"""Injected faults: makes the next requests of a route fail in a given way. Nothing is random."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Status:
-    """The answer has this status; with `after` what was asked has been done all the same."""
+    """Responds with this status; with `after`, the request is carried out nevertheless."""
 
     status: Literal[429, 500, 502, 503]
     after: bool = False
@@ -20,14 +20,14 @@ class Status:
 
 @dataclass(frozen=True)
 class Cut:
-    """The connection is cut before anything is done, or with `after` when it has been."""
+    """Cuts the connection before the request is carried out, or with `after` afterwards."""
 
     after: bool = False
 
 
 @dataclass
 class Hold:
-    """The answer waits until `let_go` is called; with `after`, what was asked is done first."""
+    """Holds the response until `let_go` is called; with `after`, the request is carried out first."""
 
     after: bool = False
     gate: asyncio.Event = field(default_factory=asyncio.Event)
@@ -46,15 +46,15 @@ Fault = Status | Cut | Hold
 
 @dataclass
 class Faults:
-    """What is to go wrong, by route, the next first. A route is "POST /channels/{channel_id}/messages" and so on."""
+    """The pending faults of each route, in order. A route is "POST /channels/{channel_id}/messages", for example."""
 
     waiting: dict[str, deque[Fault]] = field(default_factory=lambda: defaultdict(deque))
 
     def next(self, route: str, fault: Fault, times: int = 1) -> None:
-        """Let the next requests of a route fail."""
+        """Makes the next requests of a route fail."""
         self.waiting[route].extend([fault] * times)
 
     def take(self, route: str) -> Fault | None:
-        """What is to go wrong with this request of the route."""
+        """Returns the fault for this request, or None."""
         queue = self.waiting.get(route)
         return queue.popleft() if queue else None

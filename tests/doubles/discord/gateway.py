@@ -1,4 +1,4 @@
-"""The gateway: sessions that outlive their sockets, heartbeats, resumption by sequence, and every way it breaks."""
+"""The gateway: sessions that survive their connections, heartbeats, resuming by sequence number, and faults."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 DISPATCH, HEARTBEAT, IDENTIFY, RESUME, RECONNECT, INVALID, HELLO, ACK = 0, 1, 2, 6, 7, 9, 10, 11
 PRIVILEGED = 1 << 1 | 1 << 8 | 1 << 15
 SENDS, SENDS_S = 120, 60.0
-"""docs: events/gateway, "Rate Limiting": what a client may send on one connection."""
+"""Limit of a client's messages per connection. Docs: events/gateway, "Rate Limiting"."""
 IDENTIFIES = 1000
 
 
 @dataclass
 class Session:
-    """What a client is told, from its READY on; events are numbered and kept for one that comes back."""
+    """A session: its numbered events are kept so that it can be resumed."""
 
     shard: tuple[int, int]
     intents: int
@@ -38,12 +38,12 @@ class Session:
     ready: bool = False
 
     def wants(self, guild: int | None) -> bool:
-        """Whether events of the server belong to its shard; direct messages belong to the first."""
+        """Returns whether the server belongs to this session's shard. Direct messages belong to the first shard."""
         number, count = self.shard
         return number == (guild >> 22) % count if guild else number == 0
 
     async def tell(self, name: str, data: Any) -> None:
-        """Number and keep an event, and send it where somebody listens."""
+        """Numbers and keeps an event, and sends it to the connection if there is one."""
         event = {"op": DISPATCH, "t": name, "s": len(self.events) + 1, "d": data}
         self.events.append(event)
         if self.line is not None:
@@ -52,13 +52,13 @@ class Session:
 
 @dataclass(eq=False)
 class Line:
-    """One connection."""
+    """A connection."""
 
     socket: web.WebSocketResponse
     request: web.Request
     session: Session | None = None
     deaf: bool = False
-    """It says nothing any more, not even to heartbeats, and does not close."""
+    """Whether it is silent: it stays open, but answers nothing, not even heartbeats."""
     received: deque[float] = field(default_factory=deque)
 
     async def send(self, payload: Json) -> None:
@@ -67,12 +67,12 @@ class Line:
                 await self.socket.send_str(json.dumps(payload))
 
     def cut(self) -> None:
-        """The network goes away."""
+        """Cuts the connection without a close frame."""
         if self.request.transport is not None:
             self.request.transport.abort()
 
     def too_many(self) -> bool:
-        """Count what the client sends; whether it is more than it may."""
+        """Counts a message of the client; returns whether it exceeds the limit."""
         now = monotonic()
         self.received.append(now)
         while self.received[0] < now - SENDS_S:
@@ -81,7 +81,7 @@ class Line:
 
 
 class Gateway:
-    """All sessions and connections. `beat_s` is the heartbeat it asks for."""
+    """All sessions and connections. `beat_s` is the heartbeat interval."""
 
     def __init__(self, server: Server, *, shards: int = 1, beat_s: float = 20.0) -> None:
         self._server = server
@@ -93,7 +93,7 @@ class Gateway:
         self.url = ""
 
     async def handle(self, request: web.Request) -> web.WebSocketResponse:
-        """Serve one connection until either side leaves."""
+        """Serves a connection until either side closes it."""
         socket = web.WebSocketResponse(autoping=True)
         await socket.prepare(request)
         line = Line(socket, request)
@@ -102,7 +102,7 @@ class Gateway:
         try:
             await line.send({"op": HELLO, "s": None, "t": None, "d": {"heartbeat_interval": int(self.beat_s * 1000)}})
             async for message in socket:
-                if message.type is WSMsgType.TEXT and not await self._hear(line, json.loads(message.data)):
+                if message.type is WSMsgType.TEXT and not await self._handle(line, json.loads(message.data)):
                     break
         finally:
             self.lines.discard(line)
@@ -111,42 +111,42 @@ class Gateway:
             self._server.log.add("disconnected", session=line.session and line.session.id, code=socket.close_code)
         return socket
 
-    async def _hear(self, line: Line, said: Json) -> bool:
-        """Do what the client says; False ends the connection."""
+    async def _handle(self, line: Line, message: Json) -> bool:
+        """Handles a message of the client; returns False to end the connection."""
         if line.too_many():
             self._server.violate("more than 120 gateway messages in a minute")
             return await self._close(line, 4008)
-        match said["op"]:
+        match message["op"]:
             case 1:
                 self._server.log.add("heartbeat", session=line.session and line.session.id)
                 await line.send({"op": ACK, "s": None, "t": None, "d": None})
             case 2:
-                return await self._identify(line, said["d"])
+                return await self._identify(line, message["d"])
             case 6:
-                return await self._resume(line, said["d"])
+                return await self._resume(line, message["d"])
             case _ if line.session is None:
                 return await self._close(line, 4003)
             case 3 | 4 | 8:
-                self._server.log.add("gateway op", op=said["op"])
+                self._server.log.add("gateway op", op=message["op"])
             case _:
                 return await self._close(line, 4001)
         return True
 
-    async def _identify(self, line: Line, asked: Json) -> bool:
+    async def _identify(self, line: Line, data: Json) -> bool:
         self.identified += 1
-        shard = tuple(asked.get("shard") or (0, 1))
-        self._server.log.add("identify", intents=asked["intents"], shard=shard, properties=asked["properties"])
-        if asked["token"] != self._server.world.token:
+        shard = tuple(data.get("shard") or (0, 1))
+        self._server.log.add("identify", intents=data["intents"], shard=shard, properties=data["properties"])
+        if data["token"] != self._server.world.token:
             return await self._close(line, 4004)
-        if asked["intents"] & PRIVILEGED:
-            self._server.violate(f"privileged intents: {asked['intents']}")
+        if data["intents"] & PRIVILEGED:
+            self._server.violate(f"privileged intents: {data['intents']}")
             return await self._close(line, 4014)
         if self.identified > IDENTIFIES or line.session is not None:
             self._server.violate("identified too often")
             return await self._close(line, 4005)
         if not 0 <= shard[0] < shard[1] or shard[1] < self.shards:
             return await self._close(line, 4010)
-        session = Session((shard[0], shard[1]), asked["intents"])
+        session = Session((shard[0], shard[1]), data["intents"])
         self.sessions[session.id] = session
         line.session, session.line = session, line
         await self._welcome(session)
@@ -171,18 +171,18 @@ class Gateway:
         session.ready = True
         self._server.log.add("ready", session=session.id)
 
-    async def _resume(self, line: Line, asked: Json) -> bool:
-        session = self.sessions.get(asked["session_id"])
-        self._server.log.add("resume", session=asked["session_id"], seq=asked["seq"], known=session is not None)
-        if asked["token"] != self._server.world.token:
+    async def _resume(self, line: Line, data: Json) -> bool:
+        session = self.sessions.get(data["session_id"])
+        self._server.log.add("resume", session=data["session_id"], seq=data["seq"], known=session is not None)
+        if data["token"] != self._server.world.token:
             return await self._close(line, 4004)
         if session is None:
             await line.send({"op": INVALID, "s": None, "t": None, "d": False})
             return True
-        told = asked["seq"] or 0
-        while told < len(session.events):  # more may come meanwhile
-            await line.send(session.events[told])
-            told += 1
+        sent = data["seq"] or 0
+        while sent < len(session.events):  # more may be added meanwhile
+            await line.send(session.events[sent])
+            sent += 1
         line.session, session.line = session, line
         await session.tell("RESUMED", {})
         self._server.log.add("resumed", session=session.id)
@@ -193,7 +193,7 @@ class Gateway:
         return False
 
     async def dispatch(self, name: str, data: Any, guild: int | None) -> int:
-        """Tell every session whose shard it is; returns how many there are, listening or not."""
+        """Sends an event to every session of its shard; returns their number, including disconnected ones."""
         sessions = [session for session in self.sessions.values() if session.ready and session.wants(guild)]
         for session in sessions:
             await session.tell(name, data)
@@ -201,39 +201,39 @@ class Gateway:
 
     @property
     def listening(self) -> int:
-        """How many sessions have somebody listening."""
+        """Returns how many sessions are connected."""
         return sum(session.line is not None for session in self.sessions.values())
 
-    # What breaks
+    # Faults
 
     async def ask_to_reconnect(self) -> None:
-        """Op 7 to everybody."""
+        """Sends op 7 (reconnect) to all connections."""
         for line in [*self.lines]:
             await line.send({"op": RECONNECT, "s": None, "t": None, "d": None})
 
     async def invalidate(self, *, resumable: bool) -> None:
-        """Op 9 to everybody; what cannot be resumed is forgotten."""
+        """Sends op 9 (invalid session) to all connections; sessions that cannot be resumed are forgotten."""
         if not resumable:
             self.forget()
         for line in [*self.lines]:
             await line.send({"op": INVALID, "s": None, "t": None, "d": resumable})
 
     def forget(self) -> None:
-        """Sessions end: whoever comes to resume one must begin anew."""
+        """Forgets all sessions, so that clients cannot resume them."""
         self.sessions.clear()
 
     def drop(self) -> None:
-        """Every connection breaks off without a word."""
+        """Cuts all connections without a close frame."""
         for line in [*self.lines]:
             line.cut()
 
     def go_deaf(self) -> None:
-        """The present connections stay open and say nothing any more: zombies."""
+        """Silences the current connections, which stay open."""
         for line in self.lines:
             line.deaf = True
 
     async def close(self) -> None:
-        """The end of the double."""
+        """Closes all connections."""
         for line in [*self.lines]:
             with suppress(asyncio.TimeoutError, ConnectionError):
                 await asyncio.wait_for(line.socket.close(code=1001), 1)

@@ -1,11 +1,11 @@
-"""Answers to what members do: the first response in three seconds, and what follows within fifteen minutes."""
+"""Responses to interactions: the first within three seconds, and further ones within fifteen minutes."""
 
 from __future__ import annotations
 
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from tests.doubles.discord import checking
+from tests.doubles.discord import checks
 from tests.doubles.discord.endpoint import (
     ANSWERED_BEFORE,
     BAD_FORM,
@@ -32,11 +32,12 @@ ALLOWED = {
     AUTOCOMPLETE: {CHOICES},
     SUBMIT: {MESSAGE, DEFER, DEFER_UPDATE, UPDATE},
 }
-"""Which first responses an interaction takes; of a form, those that change a message only where it came from one."""
+"""First responses allowed per type of interaction. A modal submission may update a message only if one opened the
+modal."""
 
 
 async def respond(server: Server, call: Call) -> Json | None:
-    """The first response. It counts if it comes in time and nobody was faster."""
+    """Accepts the first response if it is in time and there was none before."""
     interaction = server.world.interactions.get(call.match["interaction_token"])
     if interaction is None or interaction.id != call.number("interaction_id"):
         raise UNKNOWN_INTERACTION
@@ -59,7 +60,7 @@ def _apply(server: Server, interaction: Interaction, kind: int, call: Call) -> N
     if kind == CHOICES:
         interaction.choices = data["choices"]
     elif kind == MODAL:
-        server.check(checking.wrong_in_modal(data))
+        server.check(checks.wrong_in_modal(data))
         interaction.modal = data
     elif kind == MESSAGE:
         interaction.original = _said(server, interaction, data, call.files)
@@ -75,12 +76,12 @@ def _apply(server: Server, interaction: Interaction, kind: int, call: Call) -> N
 def _said(server: Server, interaction: Interaction, body: Json, files: dict[str, bytes]) -> Message:
     message = made(server, interaction.channel, body, files, interaction=interaction.id)
     message.viewer = interaction.member.id if int(body.get("flags") or 0) & EPHEMERAL else None
-    interaction.said.append(keep(server, message))
+    interaction.messages.append(keep(server, message))
     return message
 
 
 def _described(interaction: Interaction) -> Json:
-    """What `with_response` asks for."""
+    """Returns what `with_response` asks for."""
     about: Json = {"id": str(interaction.id), "type": interaction.type}
     resource: Json = {"type": interaction.answer}
     message = interaction.original
@@ -95,7 +96,7 @@ def _described(interaction: Interaction) -> Json:
 
 
 def _live(server: Server, call: Call) -> Interaction:
-    """The interaction a token belongs to, while the token is good."""
+    """Returns the interaction of a token. Raises Refusal if the token has expired."""
     interaction = server.world.interactions.get(call.match["webhook_token"])
     if interaction is None or call.match["webhook_id"] != str(server.world.application):
         raise UNKNOWN_WEBHOOK
@@ -114,51 +115,51 @@ def _original(interaction: Interaction) -> Message:
 
 
 async def follow_up(server: Server, call: Call) -> Json:
-    """A further message; the first after a deferral takes the place of what was thinking."""
+    """Creates a follow-up message; the first one after a deferral replaces the "thinking" message."""
     interaction = _live(server, call)
     if interaction.answer == DEFER and interaction.original and interaction.original.loading:
         message = edit(server, interaction.original, call.body, call.files)
     else:
         message = _said(server, interaction, call.body, call.files)
-    interaction.told = True
-    server.log.add("told", interaction=interaction.id)
+    interaction.followed_up = True
+    server.log.add("follow-up", interaction=interaction.id)
     return message_json(message)
 
 
 async def change_original(server: Server, call: Call) -> Json:
-    """Edit the first response, or the message a component stands in."""
+    """Edits the first response, or the message of the component."""
     interaction = _live(server, call)
     message = edit(server, _original(interaction), call.body, call.files)
-    interaction.told = True
-    server.log.add("told", interaction=interaction.id)
+    interaction.followed_up = True
+    server.log.add("follow-up", interaction=interaction.id)
     return message_json(message)
 
 
 async def read_original(server: Server, call: Call) -> Json:
-    """The first response."""
+    """Returns the first response."""
     return message_json(_original(_live(server, call)))
 
 
 async def delete_original(server: Server, call: Call) -> None:
-    """Delete the first response."""
+    """Deletes the first response."""
     remove(server, _original(_live(server, call)))
 
 
 def _further(interaction: Interaction, call: Call) -> Message:
-    wanted = call.number("message_id")
-    found = [message for message in interaction.said if message.id == wanted]
-    if not found or wanted not in found[0].channel.messages:
+    message_id = call.number("message_id")
+    found = [message for message in interaction.messages if message.id == message_id]
+    if not found or message_id not in found[0].channel.messages:
         raise UNKNOWN_MESSAGE
     return found[0]
 
 
 async def change_further(server: Server, call: Call) -> Json:
-    """Edit a further message."""
+    """Edits a follow-up message."""
     return message_json(edit(server, _further(_live(server, call), call), call.body, call.files))
 
 
 async def delete_further(server: Server, call: Call) -> None:
-    """Delete a further message."""
+    """Deletes a follow-up message."""
     remove(server, _further(_live(server, call), call))
 
 

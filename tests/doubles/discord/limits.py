@@ -1,4 +1,4 @@
-"""Discord's rate limits: per route and major parameter, for the whole bot, and the ban for invalid requests."""
+"""Discord's rate limits: per route and major parameter, per bot, and the ban for invalid requests."""
 
 from __future__ import annotations
 
@@ -8,22 +8,24 @@ from dataclasses import dataclass, field
 from hashlib import md5
 
 GLOBAL_PER_S = 50
-"""docs: topics/rate-limits, "Global rate limit"; interaction endpoints are not bound to it."""
+"""Global limit, requests per second; interaction endpoints do not count. Docs: topics/rate-limits, "Global rate
+limit"."""
 WINDOWS = {
     "POST /channels/{channel_id}/messages": (5, 5.0),
     "PATCH /channels/{channel_id}/messages/{message_id}": (5, 5.0),
     "GET /channels/{channel_id}/messages": (5, 5.0),
     "POST /users/@me/channels": (10, 10.0),
 }
-"""Requests and seconds, as bots observe them: Discord's documents ask to read the headers and hard-code nothing."""
+"""Requests and seconds, as observed by bots. Discord documents no numbers: clients read the headers."""
 OTHERS = (50, 1.0)
 MOST_INVALID, INVALID_S = 10_000, 600.0
-"""docs: topics/rate-limits, "Invalid request limit": 401, 403 and 429 but for shared ones, per ten minutes."""
+"""Invalid requests (401, 403, 429 except shared ones) per ten minutes. Docs: topics/rate-limits, "Invalid request
+limit"."""
 
 
 @dataclass
 class Window:
-    """A count that begins anew a while after its first request."""
+    """A counter that restarts a fixed time after its first request."""
 
     most: int
     seconds: float
@@ -33,19 +35,18 @@ class Window:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a request may pass, and what its answer says of the limits."""
+    """Whether a request is allowed, and the rate-limit headers of its response."""
 
     passes: bool
     headers: dict[str, str]
     retry_after: float = 0.0
     whole: bool = False
-    """Whether it met the limit of the whole bot."""
+    """Whether the global limit was reached."""
 
 
 @dataclass
 class Limits:
-    """Counts requests by the clock. With `pace` every limit's clock runs so many times faster; all that is told to
-    the bot is in its own seconds."""
+    """Counts requests. `pace` speeds up the clock of every limit; the bot is given times in real seconds."""
 
     clock: Callable[[], float]
     pace: float = 1.0
@@ -54,7 +55,7 @@ class Limits:
     invalid: deque[float] = field(default_factory=deque)
 
     def take(self, route: str, major: str, *, free: bool) -> Verdict:
-        """Count one request. `free` ones are not bound to the limit of the whole bot."""
+        """Counts a request. `free` ones do not count against the global limit."""
         now = self.clock() * self.pace
         if not free and (wait := self._whole(now)) > 0:
             return Verdict(False, {"X-RateLimit-Global": "true", "X-RateLimit-Scope": "global"}, wait / self.pace, True)
@@ -70,7 +71,7 @@ class Limits:
         return Verdict(passes, self._headers(route, window, left), left)
 
     def _whole(self, now: float) -> float:
-        """How long until the whole bot may ask again: never more than the limit within any one second."""
+        """Returns the seconds until the global limit allows another request within a sliding window of one second."""
         while self.passed and self.passed[0] <= now - 1.0:
             self.passed.popleft()
         return 0.0 if len(self.passed) < GLOBAL_PER_S else self.passed[0] + 1.0 - now
@@ -80,16 +81,16 @@ class Limits:
             "X-RateLimit-Limit": str(window.most),
             "X-RateLimit-Remaining": str(window.most - window.used),
             "X-RateLimit-Reset-After": f"{left:.3f}",
-            "X-RateLimit-Bucket": md5(route.encode()).hexdigest(),  # a name, as Discord gives them
+            "X-RateLimit-Bucket": md5(route.encode()).hexdigest(),  # the bucket's name, as Discord sends it
         }
 
     def count_invalid(self) -> None:
-        """Note an answer of 401, 403 or 429."""
+        """Counts a response of 401, 403 or 429."""
         self.invalid.append(self.clock() * self.pace)
 
     @property
     def banned(self) -> bool:
-        """Whether this address has asked too much in vain."""
+        """Whether the client is banned for invalid requests."""
         while self.invalid and self.invalid[0] <= self.clock() * self.pace - INVALID_S:
             self.invalid.popleft()
         return len(self.invalid) >= MOST_INVALID

@@ -1,4 +1,4 @@
-"""What the double saw and did, in order and with times: written by it alone, read by tests and the oracle."""
+"""The log of the double: what happened, in order, with times. Only the double writes it; tests read it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATIENCE_S = 25.0
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that happened. `at` is monotonic."""
+    """Something that happened. `at` is monotonic time."""
 
     at: float
     kind: str
@@ -27,29 +27,30 @@ class Entry:
 
 @dataclass
 class Log:
-    """Append-only; whoever waits for something is woken at every entry."""
+    """An append-only log. Each entry wakes the waiting tests."""
 
     entries: list[Entry] = field(default_factory=list)
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
     def add(self, kind: str, **facts: Any) -> Entry:
-        """Note that something happened."""
+        """Appends an entry."""
         entry = Entry(monotonic(), kind, facts)
         self.entries.append(entry)
         self._news.set()
         return entry
 
-    def of(self, kind: str, **wanted: Any) -> list[Entry]:
-        """The entries of a kind with these facts, in order."""
-        return list(self._matching(kind, wanted))
+    def of(self, kind: str, **facts: Any) -> list[Entry]:
+        """Returns the entries of a kind with these values, in order."""
+        return list(self._matching(kind, facts))
 
-    def _matching(self, kind: str, wanted: dict[str, Any]) -> Iterator[Entry]:
+    def _matching(self, kind: str, facts: dict[str, Any]) -> Iterator[Entry]:
         for entry in self.entries:
-            if entry.kind == kind and all(entry.facts.get(name) == value for name, value in wanted.items()):
+            if entry.kind == kind and all(entry.facts.get(name) == value for name, value in facts.items()):
                 yield entry
 
     async def until(self, condition: Callable[[], T | None], what: str, patience_s: float = PATIENCE_S) -> T:
-        """Wait until the condition, looked at after every entry, gives something. Fails saying what never came."""
+        """Waits until the condition, checked after every entry, returns something. Fails with a message that says
+        what was missing."""
         try:
             async with asyncio.timeout(patience_s):
                 while not (found := condition()):
@@ -60,5 +61,5 @@ class Log:
         return found
 
     def tail(self, count: int = 25) -> str:
-        """The last entries, a line each."""
+        """Formats the last entries, one per line."""
         return "\n".join(f"{entry.at:.3f} {entry.kind} {str(entry.facts)[:300]}" for entry in self.entries[-count:])

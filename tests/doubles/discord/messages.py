@@ -1,4 +1,4 @@
-"""Messages, their history, threads and direct channels, as the bot's own token makes and reads them."""
+"""Endpoints for messages, their history, threads and direct-message channels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from itertools import count
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from tests.doubles.discord import checking
+from tests.doubles.discord import checks
 from tests.doubles.discord.endpoint import (
     BAD_FORM,
     CLOSED,
@@ -43,15 +43,15 @@ if TYPE_CHECKING:
     from tests.doubles.discord.server import Server
 
 NONCE_S = 180.0
-"""docs: resources/message, enforce_nonce: "checked for uniqueness in the past few minutes"."""
+"""Docs: resources/message, enforce_nonce: "checked for uniqueness in the past few minutes"."""
 _KEPT = ("content", "embeds", "components", "flags", "allowed_mentions")
 
 
 def made(
     server: Server, channel: Channel, body: Json, files: dict[str, bytes], *, interaction: int | None = None
 ) -> Message:
-    """A new message of the bot's in the channel, checked. An ephemeral one needs its viewer set by the caller."""
-    server.check(checking.wrong_in_message(body, files=files))
+    """Checks and creates a message of the bot. The caller sets the viewer of an ephemeral one."""
+    server.check(checks.wrong_in_message(body, files=files))
     kept = {name: body[name] for name in _KEPT if body.get(name)}
     kept["flags"] = int(body.get("flags") or 0) & ~EPHEMERAL
     kept["components"] = _numbered(body.get("components") or [])
@@ -63,7 +63,7 @@ def made(
 
 
 def keep(server: Server, message: Message) -> Message:
-    """Let it stand in its channel from now on."""
+    """Adds the message to its channel."""
     message.channel.messages[message.id] = message
     server.log.add(
         "message",
@@ -80,9 +80,9 @@ def keep(server: Server, message: Message) -> Message:
 
 
 def edit(server: Server, message: Message, body: Json, files: dict[str, bytes]) -> Message:
-    """Change a message in place; one that was thinking now says something."""
+    """Edits a message; ends its "thinking" state."""
     was_v2 = bool(message.flags & V2)
-    server.check(checking.wrong_in_message(body, files=files, was_v2=was_v2))
+    server.check(checks.wrong_in_message(body, files=files, was_v2=was_v2))
     if was_v2 and "flags" in body and not int(body["flags"] or 0) & V2:
         server.violate("the flag of components V2 cannot be taken back")
         raise BAD_FORM
@@ -102,7 +102,7 @@ def edit(server: Server, message: Message, body: Json, files: dict[str, bytes]) 
 
 
 def remove(server: Server, message: Message) -> None:
-    """Take a message away."""
+    """Deletes a message."""
     message.channel.messages.pop(message.id, None)
     server.log.add("deleted", ref=message.ref, viewer=message.viewer, interaction=message.interaction)
 
@@ -113,7 +113,7 @@ def _nonce(body: Json) -> str | None:
 
 
 def _numbered(components: list[Json]) -> list[Json]:
-    """The components, each with an id as Discord gives those that came without."""
+    """Returns the components. Those without an id get one, as in Discord."""
     copied = [_copied(component) for component in components]
     parts = [part for component in copied for part in nested(component)]
     taken = {part["id"] for part in parts if part.get("id")}
@@ -138,7 +138,7 @@ def _attached(server: Server, body: Json, files: dict[str, bytes]) -> list[Json]
 
 
 def _channel(server: Server, call: Call, needs: int = VIEW) -> Channel:
-    """The channel of the request, where the bot may do that."""
+    """Returns the channel of the request. Raises Refusal if the bot lacks a permission."""
     channel = server.world.channel(call.number("channel_id"))
     if channel is None:
         raise UNKNOWN_CHANNEL
@@ -158,7 +158,7 @@ def _message(channel: Channel, call: Call) -> Message:
 
 
 async def create(server: Server, call: Call) -> Json:
-    """Make a message, or give the one made under the same nonce a few minutes ago."""
+    """Creates a message, or returns the one created with the same nonce a few minutes ago."""
     channel = _channel(server, call)
     needs = (SEND_IN_THREADS if channel.type == THREAD else SEND) | (ATTACH if call.files else 0)
     _channel(server, call, needs)
@@ -176,7 +176,7 @@ async def create(server: Server, call: Call) -> Json:
 
 
 async def change(server: Server, call: Call) -> Json:
-    """Edit one of the bot's messages by its id."""
+    """Edits one of the bot's messages."""
     message = _message(_channel(server, call), call)
     if message.author["id"] != str(server.world.application):
         raise NOT_YOURS
@@ -184,7 +184,7 @@ async def change(server: Server, call: Call) -> Json:
 
 
 async def read(server: Server, call: Call) -> Json:
-    """One message."""
+    """Returns a message."""
     channel = _channel(server, call, HISTORY)
     found = message_json(_message(channel, call))
     thread = server.world.channels.get(int(found["id"]))
@@ -192,12 +192,12 @@ async def read(server: Server, call: Call) -> Json:
 
 
 async def delete(server: Server, call: Call) -> None:
-    """Delete one of the bot's messages."""
+    """Deletes one of the bot's messages."""
     remove(server, _message(_channel(server, call), call))
 
 
 async def history(server: Server, call: Call) -> list[Json]:
-    """Messages, the newest first; without the permission to read the history there are none."""
+    """Returns messages, newest first; none without the permission to read the history."""
     channel = _channel(server, call)
     if not (channel.parent or channel).allows & HISTORY:
         return []
@@ -213,7 +213,7 @@ async def history(server: Server, call: Call) -> list[Json]:
 
 
 async def start_thread(server: Server, call: Call) -> Json:
-    """The thread of a message, which bears the message's id; there is never a second."""
+    """Starts the thread of a message. Its id is the message's id, so a message has at most one."""
     channel = _channel(server, call, MAKE_THREADS)
     message = _message(channel, call)
     if message.id in server.world.channels:
@@ -227,12 +227,12 @@ async def start_thread(server: Server, call: Call) -> Json:
 
 
 async def read_channel(server: Server, call: Call) -> Json:
-    """A channel, a thread or a direct channel."""
+    """Returns a channel, thread or direct-message channel."""
     return channel_json(_channel(server, call))
 
 
 async def open_direct(server: Server, call: Call) -> Json:
-    """The direct channel with a member."""
+    """Returns the direct-message channel with a member."""
     member = server.world.member(int(call.body["recipient_id"]))
     if member is None:
         raise UNKNOWN_USER

@@ -1,4 +1,4 @@
-"""The double's state as the JSON Discord sends of it. Pure."""
+"""Converts the double's state to the JSON that Discord sends. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.doubles.discord.world import (
 
 
 def message_json(message: Message) -> Json:
-    """A message as every endpoint gives it."""
+    """Returns a message as all endpoints do."""
     body = message.body
     found: Json = {
         "id": str(message.id),
@@ -49,7 +49,7 @@ def message_json(message: Message) -> Json:
 
 
 def channel_json(channel: Channel) -> Json:
-    """A channel, a thread or a direct channel."""
+    """Returns a channel, a thread or a direct-message channel."""
     found: Json = {"id": str(channel.id), "type": channel.type, "last_message_id": None, "flags": 0}
     if channel.type == DM:
         assert channel.recipient
@@ -88,7 +88,7 @@ def _thread(channel: Channel) -> Json:
 
 
 def member_json(guild: Guild, member: Member, *, permissions: bool = False) -> Json:
-    """A member of a server; `permissions` as interactions carry them."""
+    """Returns a member of a server; `permissions` as interactions have them."""
     found: Json = {
         "user": member.user(),
         "nick": None,
@@ -106,7 +106,7 @@ def member_json(guild: Guild, member: Member, *, permissions: bool = False) -> J
 
 
 def bot_member_json(world: World, guild: Guild) -> Json:
-    """The bot as a member of a server."""
+    """Returns the bot as a member of a server."""
     return {
         "user": world.bot_user(),
         "nick": None,
@@ -140,7 +140,7 @@ def _role(identifier: int, name: str, permissions: int) -> Json:
 
 
 def guild_json(world: World, guild: Guild) -> Json:
-    """A server as GUILD_CREATE brings it."""
+    """Returns a server as in GUILD_CREATE."""
     everyone = _role(guild.id, "@everyone", BOT_NEEDS | (AUDIT_LOG if guild.added_by else 0))
     admins = _role(guild.admins, "Admins", MANAGE_GUILD)
     nothing = ("icon", "splash", "discovery_splash", "banner", "description", "vanity_url_code", "afk_channel_id")
@@ -180,7 +180,7 @@ def guild_json(world: World, guild: Guild) -> Json:
 
 
 def interaction_json(world: World, interaction: Interaction) -> Json:
-    """INTERACTION_CREATE."""
+    """Returns the data of INTERACTION_CREATE."""
     guild = interaction.channel.guild
     found: dict[str, Any] = {
         "id": str(interaction.id),

@@ -1,5 +1,8 @@
-"""What people do in front of their Discord clients, and what they see. The clients' own rules hold: nobody presses
-what is not there, types what does not fit or uses a command that was not registered."""
+"""Simulates members at their Discord clients: what they do and what they see.
+
+Enforces the rules of the clients: members can only press buttons they see, type values that fit, and use registered
+commands.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from secrets import token_urlsafe
 from time import monotonic
 from typing import Any, TypeVar
 
-from tests.doubles.discord import checking
+from tests.doubles.discord import checks
 from tests.doubles.discord.interactions import AUTOCOMPLETE, COMMAND, COMPONENT, SUBMIT
 from tests.doubles.discord.payloads import channel_json, guild_json, interaction_json, message_json
 from tests.doubles.discord.server import Server
@@ -17,20 +20,20 @@ from tests.doubles.discord.world import Channel, Guild, Interaction, Json, Membe
 T = TypeVar("T")
 _OPTION_TYPES = {bool: 5, int: 4, float: 10, str: 3}
 File = tuple[str, bytes]
-"""The name and content of a file that a member uploads."""
+"""Name and content of a file that a member uploads."""
 
 
 class Impossible(AssertionError):
-    """No client would let a person do this."""
+    """An action that no Discord client offers."""
 
 
 class Discord(Server):
-    """The whole double: its server and its people."""
+    """The complete double: the server and its members."""
 
     async def press(
         self, member: Member, message: Message, custom_id: str, *, values: tuple[str, ...] = (), age_s: float = 0.0
     ) -> Interaction:
-        """Press a button of a message the member sees, or pick from a menu. `age_s` ago, where the news came late."""
+        """Presses a button of a visible message or picks from a menu. `age_s` makes the event arrive late."""
         if message.viewer not in (None, member.id) or message.id not in message.channel.messages:
             raise Impossible(f"{member.name} does not see that message")
         part = next((part for part in message.parts if part.get("custom_id") == custom_id), None)
@@ -44,7 +47,7 @@ class Discord(Server):
     async def slash(
         self, member: Member, channel: Channel, /, *words: str, age_s: float = 0.0, **options: Any
     ) -> Interaction:
-        """Use a registered slash command: `slash(ann, daily, "quiz", "board", period="week")`."""
+        """Uses a registered slash command: `slash(ann, daily, "quiz", "board", period="week")`."""
         if words[0] not in {command["name"] for command in self.offered(member, channel)}:
             raise Impossible(f"{member.name} is not offered /{words[0]}")
         given, uploaded = self._upload(options)
@@ -56,7 +59,7 @@ class Discord(Server):
     async def autocomplete(
         self, member: Member, channel: Channel, /, *words: str, typing: str, **options: Any
     ) -> Interaction:
-        """Type into the option `typing` of a slash command."""
+        """Types into the option `typing` of a slash command."""
         data = self._command_data(channel, words, options, partly=True)
         for option in _leaves(data):
             if option["name"] == typing:
@@ -64,7 +67,7 @@ class Discord(Server):
         return await self._happens(Interaction(AUTOCOMPLETE, member, channel, data), 0.0)
 
     async def pick_command(self, member: Member, message: Message, name: str) -> Interaction:
-        """Use a command from a message's menu."""
+        """Uses a command of a message's menu."""
         command = self._registered(message.channel, name, 3)
         data = {
             "id": command["id"],
@@ -78,7 +81,7 @@ class Discord(Server):
     async def submit_modal(
         self, opened: Interaction, values: Mapping[str, str | Sequence[str] | File], *, age_s: float = 0.0
     ) -> Interaction:
-        """Send off the form that an interaction was answered with; what is not named keeps what it held."""
+        """Submits the modal of an interaction. Fields without a value keep their default."""
         if opened.modal is None:
             raise Impossible("no form was opened")
         given, uploaded = self._upload(values)
@@ -92,17 +95,17 @@ class Discord(Server):
         return await self._happens(Interaction(SUBMIT, opened.member, opened.channel, data, opened.message), age_s)
 
     async def says(self, member: Member, channel: Channel, content: str) -> Message:
-        """Write a message; no bot hears of it without an intent of its own."""
+        """Writes a message. Bots do not receive it without the message intent."""
         message = Message(channel, member.user(), {"content": content})
         channel.messages[message.id] = message
         return message
 
     async def joins(self, guild: Guild) -> None:
-        """The bot is added to a server made meanwhile."""
+        """Adds the bot to a server."""
         await self.gateway.dispatch("GUILD_CREATE", guild_json(self.world, guild), guild.id)
 
     async def opens(self, channel: Channel) -> None:
-        """Tell the bot of a channel made meanwhile."""
+        """Tells the bot of a new channel."""
         assert channel.guild
         await self.gateway.dispatch("CHANNEL_CREATE", channel_json(channel), channel.guild.id)
 
@@ -121,48 +124,48 @@ class Discord(Server):
         return interaction
 
     async def again(self, interaction: Interaction) -> None:
-        """The news of it is brought to every session, once more where it was before."""
+        """Delivers the interaction to every session, possibly again."""
         guild = interaction.channel.guild
         payload = interaction_json(self.world, interaction)
         await self.gateway.dispatch("INTERACTION_CREATE", payload, guild.id if guild else None)
 
-    # What is waited for
+    # Waiting
 
     async def until(self, condition: Callable[[], T | None], what: str, patience_s: float = 30.0) -> T:
-        """Wait until the condition gives something; it is looked at whenever something happened."""
+        """Waits until the condition, checked after every log entry, returns something."""
         return await self.log.until(condition, what, patience_s)
 
     async def answered(self, interaction: Interaction) -> Interaction:
-        """Wait for the first response."""
+        """Waits for the first response."""
         await self.until(lambda: interaction.answer is not None, f"answered: {interaction.data}")
         return interaction
 
     async def settled(self, interaction: Interaction) -> Interaction:
-        """Wait until the member has something to read or to fill."""
+        """Waits until the member has something to read or to fill in."""
         await self.until(lambda: interaction.settled, f"settled: {interaction.data}")
         return interaction
 
     async def connected(self, count: int = 1) -> None:
-        """Wait until so many sessions listen."""
+        """Waits until this many sessions are connected."""
         await self.until(lambda: self.gateway.listening >= count, f"{count} sessions listening")
 
-    # What only time does
+    # Passing of time
 
     def age_tokens(self, seconds: float) -> None:
-        """Let every interaction's token be older."""
+        """Makes every interaction token older."""
         for interaction in self.world.interactions.values():
             interaction.token_born -= seconds
 
     def forget_nonces(self) -> None:
-        """Let the few minutes pass in which nonces are remembered."""
+        """Makes Discord forget nonces, as after a few minutes."""
         self.nonces.clear()
 
     # Commands
 
     def register(self, commands: list[Json]) -> None:
-        """Know these commands, as after the operator's own step; they are held against Discord's rules."""
+        """Registers commands, after checking them by Discord's rules."""
         route = "PUT /applications/{application_id}/commands"
-        self.check([*checking.wrong_in_body(route, commands), *checking.wrong_in_commands(commands)])
+        self.check([*checks.wrong_in_body(route, commands), *checks.wrong_in_commands(commands)])
         self.world.commands[0] = [{"id": str(snowflake()), "type": 1, **command} for command in commands]
 
     def _registered(self, channel: Channel, name: str, kind: int) -> Json:
@@ -174,7 +177,7 @@ class Discord(Server):
         raise Impossible(f"/{name} is not registered")
 
     def offered(self, member: Member, channel: Channel, kind: int = 1) -> list[Json]:
-        """The commands that a member's client shows."""
+        """Returns the commands that a member's client offers."""
         places = [0, channel.guild.id] if channel.guild else [0]
         commands = [command for place in places for command in self.world.commands.get(place, ())]
         return [
@@ -185,7 +188,7 @@ class Discord(Server):
         ]
 
     def _upload(self, given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Json]]:
-        """Uploads the files among what is given; returns it with their ids instead, and the attachments by id."""
+        """Uploads files; returns the values with their ids instead, and the attachments by id."""
         kept, uploaded = dict(given), dict[str, Json]()
         for name, value in given.items():
             if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], bytes):
@@ -221,7 +224,7 @@ class Discord(Server):
 
 
 def _fit(level: Json, options: Mapping[str, Any], words: tuple[str, ...], *, partly: bool) -> None:
-    """The client takes only values that fit the registered options, and, once sent, all that are required."""
+    """Checks that the values fit the registered options and, once submitted, that required ones are present."""
     known = {option["name"]: option for option in level.get("options", ())}
     if any(option["type"] in (1, 2) for option in known.values()):
         raise Impossible(f"/{' '.join(words)} is a group: {sorted(known)}")
@@ -256,7 +259,7 @@ def _leaves(data: Json) -> list[Json]:
 
 
 def _filled(component: Json, values: Mapping[str, Any]) -> Json:
-    """A component of a form as a client sends it back."""
+    """Returns a component of a submitted modal."""
     found: Json = {"type": component["type"], "id": component.get("id", 1)}
     if "component" in component:
         return {**found, "component": _filled(component["component"], values)}
@@ -282,14 +285,14 @@ def _typed(component: Json, value: object) -> str:
     return value
 
 
-def _picked(component: Json, wanted: str | Sequence[str] | None) -> list[str]:
+def _picked(component: Json, choice: str | Sequence[str] | None) -> list[str]:
     options = component.get("options") or []
     if component["type"] in (5, 6, 7, 8):
         preset = [one["id"] for one in component.get("default_values") or ()]
-        return preset if wanted is None else [wanted] if isinstance(wanted, str) else list(wanted)
-    if wanted is None:
+        return preset if choice is None else [choice] if isinstance(choice, str) else list(choice)
+    if choice is None:
         return [option["value"] for option in options if option.get("default")]
-    picked = [wanted] if isinstance(wanted, str) else list(wanted)
+    picked = [choice] if isinstance(choice, str) else list(choice)
     if set(picked) - {option["value"] for option in options}:
         raise Impossible(f"{component['custom_id']} does not offer {picked}")
     return picked

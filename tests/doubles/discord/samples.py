@@ -1,4 +1,4 @@
-"""One good component of every type and one good body for every route, with every field."""
+"""A valid component of every type and a valid body for every route, with all fields."""
 
 from __future__ import annotations
 

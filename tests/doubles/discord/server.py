@@ -1,4 +1,4 @@
-"""The double's server: every request goes one road: faults, limits and checks, its endpoint, the log."""
+"""The HTTP server of the double. Each request passes faults, limits and checks before its endpoint, and is logged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from aiohttp import BodyPartReader, web
 
-from tests.doubles.discord import about, checking, interactions, messages
+from tests.doubles.discord import application, checks, interactions, messages
 from tests.doubles.discord.endpoint import BAD_FORM, Call, Endpoint, Refusal
 from tests.doubles.discord.faults import Cut, Fault, Faults, Hold, Status
 from tests.doubles.discord.gateway import Gateway
@@ -22,16 +22,16 @@ from tests.doubles.discord.log import Log
 from tests.doubles.discord.world import Json, Message, World, snowflake
 
 API = "/api/v10"
-ENDPOINTS = (*messages.ENDPOINTS, *interactions.ENDPOINTS, *about.ENDPOINTS)
+ENDPOINTS = (*messages.ENDPOINTS, *interactions.ENDPOINTS, *application.ENDPOINTS)
 _VIA = {"Via": "1.1 google"}
-"""Without it discord.py takes a 429 for a ban."""
+"""Header without which discord.py takes a 429 for a ban."""
 
 
 class Server:
-    """Discord on a port of this machine, from `async with` on.
+    """Discord on a local port, inside `async with`.
 
-    `pace` makes the clock of its limits run faster. The second check of bodies, by Discord's OpenAPI, is slow: one
-    body of a route in `check_every` gets it.
+    `pace` speeds up the clock of its limits. One body of a route in `check_every` is also checked against the OpenAPI
+    specification, which is slow.
     """
 
     def __init__(
@@ -45,16 +45,16 @@ class Server:
         self.nonces: dict[str, Message] = {}
         self.violations: list[str] = []
         self.bodies: deque[tuple[str, Any]] = deque(maxlen=1000)
-        """The last bodies the bot sent, each with its route."""
+        """The bot's latest request bodies with their routes."""
         self.files: dict[str, bytes] = {}
-        """Everything uploaded, by its id."""
+        """Uploaded files by id."""
         self.url = ""
         self._check_every = check_every
         self._checked: dict[str, int] = {}
         self._port = port
 
     async def __aenter__(self) -> Self:
-        app = web.Application(client_max_size=2 * checking.REQUEST_BYTES)
+        app = web.Application(client_max_size=2 * checks.REQUEST_BYTES)
         app.router.add_get("/", self.gateway.handle)
         for endpoint in ENDPOINTS:
             app.router.add_route(endpoint.method, API + endpoint.path, partial(self._serve, endpoint))
@@ -76,19 +76,19 @@ class Server:
         await self._runner.cleanup()
 
     def violate(self, what: str) -> None:
-        """Note that the bot broke a rule of Discord's."""
+        """Records a violation of Discord's rules by the bot."""
         self.violations.append(what)
         self.log.add("violation", what=what)
 
     def check(self, wrong: list[str]) -> None:
-        """Note what is wrong with a body; such a body is refused."""
+        """Records the errors of a body and rejects it."""
         for what in wrong:
             self.violate(what)
         if wrong:
             raise BAD_FORM
 
     def keep_file(self, name: str, content: bytes) -> Json:
-        """Keep an uploaded file; returns the attachment that names it."""
+        """Keeps an uploaded file and returns its attachment."""
         identifier = str(snowflake())
         self.files[identifier] = content
         url = f"{self.url.removesuffix(API)}/attachments/{identifier}/{quote(name)}"
@@ -121,7 +121,7 @@ class Server:
         return response
 
     async def _respond(self, endpoint: Endpoint, request: web.Request) -> tuple[web.Response, int]:
-        """The answer, and the code of its error."""
+        """Returns the response, and its error code if any."""
         if self.limits.banned:
             self.violate("banned for 10,000 invalid requests in ten minutes")
             return web.Response(status=429, text="error code: 1015"), 0
@@ -134,7 +134,7 @@ class Server:
         return response, code
 
     async def _pass(self, endpoint: Endpoint, request: web.Request) -> tuple[web.Response, int]:
-        """The answer where nothing goes wrong by itself."""
+        """Responds without an injected fault."""
         if not endpoint.free and request.headers.get("Authorization") != f"Bot {self.world.token}":
             return _error(401, 0, "401: Unauthorized", {}), 0
         match = dict(request.match_info)
@@ -161,10 +161,10 @@ class Server:
 
     def _check_body(self, route: str, body: Any) -> None:
         seen = self._checked[route] = self._checked.get(route, 0) + 1
-        self.check(checking.wrong_in_body(route, body, second=(seen - 1) % self._check_every == 0))
+        self.check(checks.wrong_in_body(route, body, second=(seen - 1) % self._check_every == 0))
 
     async def _fail(self, fault: Fault, request: web.Request) -> web.Response | None:
-        """The fault as an answer; None where the true one follows."""
+        """Returns the response of a fault; None if the normal response follows."""
         self.log.add("fault", fault=type(fault).__name__, after=getattr(fault, "after", False), path=request.path)
         match fault:
             case Hold():
@@ -181,9 +181,9 @@ class Server:
 
 
 def _json(body: Any, status: int, headers: dict[str, str]) -> web.Response:
-    # Discord names no charset, and discord.py reads JSON only where none is named.
-    told = {"Content-Type": "application/json", **_VIA, **headers}
-    return web.Response(body=json.dumps(body).encode(), status=status, headers=told)
+    # Discord sends no charset, and discord.py parses JSON only if there is none.
+    all_headers = {"Content-Type": "application/json", **_VIA, **headers}
+    return web.Response(body=json.dumps(body).encode(), status=status, headers=all_headers)
 
 
 def _error(status: int, code: int, message: str, headers: dict[str, str]) -> web.Response:
@@ -196,7 +196,7 @@ def _limited(retry_after: float, whole: bool, headers: dict[str, str]) -> web.Re
 
 
 async def _body(request: web.Request) -> tuple[Any, dict[str, bytes]]:
-    """The JSON of a request and the files that came with it."""
+    """Returns the JSON of a request and its files."""
     if not request.can_read_body:
         return None, {}
     if request.content_type != "multipart/form-data":

@@ -1,4 +1,4 @@
-"""The double's tables of bodies take what Discord documents and refuse the rest; they need no other files."""
+"""The double's tables accept what Discord documents and reject the rest, without the OpenAPI specification."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tests.doubles.discord import api_schema
 from tests.doubles.discord.bodies import BODIES, COMPONENTS
-from tests.doubles.discord.checking import wrong_in_body, wrong_in_commands, wrong_in_message, wrong_in_modal
+from tests.doubles.discord.checks import wrong_in_body, wrong_in_commands, wrong_in_message, wrong_in_modal
 from tests.doubles.discord.samples import (
     BODIES as SAMPLES,
 )
@@ -78,7 +78,7 @@ LONG = {
 
 
 def refused(route: str, body: Any) -> bool:
-    """Whether the double refuses it, by the tables and rules alone."""
+    """Returns whether the double rejects a body by its own tables and rules."""
     if wrong_in_body(route, body, second=False):
         return True
     if route == RESPONSE and body["type"] == 9:
@@ -221,7 +221,7 @@ DOCUMENTED_AS_TEXT = f"{COMMANDS}: 0/default_member_permissions: text instead"
 
 @needs_schemas
 def test_what_the_specification_refuses_the_tables_refuse() -> None:
-    """The second check never knows better: one change at a time to one body for every route and component."""
+    """Mutates a body of every route and component: the tables reject everything that the specification rejects."""
     missed = []
     for route, sample in SAMPLES:
         assert api_schema.wrong(route, sample) == []

@@ -1,4 +1,4 @@
-"""Servers, channels, members, messages and interactions as the double keeps them. State alone: no sockets, no rules."""
+"""The state of the double: servers, channels, members, messages and interactions. No sockets and no rules."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _numbers = count()
 
 
 def snowflake(age_s: float = 0.0) -> int:
-    """A new id that tells the present instant, or one `age_s` before."""
+    """Returns a new id whose time is now, or `age_s` ago."""
     millis = int((time() - age_s) * 1000) - EPOCH_MS
     return millis << 22 | next(_numbers) & 0x3FFFFF
 
 
 def instant(identifier: int) -> str:
-    """When an id was made, as Discord writes instants."""
+    """Returns the creation time of an id, in Discord's format."""
     return datetime.fromtimestamp((((identifier >> 22) + EPOCH_MS) / 1000), UTC).isoformat()
 
 
@@ -53,7 +53,7 @@ class Member:
 
 @dataclass
 class Message:
-    """A message; with `viewer` only that member sees it."""
+    """A message. With `viewer`, only that member sees it."""
 
     channel: Channel
     author: Json
@@ -71,12 +71,12 @@ class Message:
 
     @property
     def loading(self) -> bool:
-        """Whether it still says "is thinking"."""
+        """Whether it shows "is thinking"."""
         return bool(self.flags & LOADING)
 
     @property
     def texts(self) -> list[str]:
-        """All that is read in it, in order."""
+        """All its visible texts, in order."""
         found = [str(self.body["content"])] if self.body.get("content") else []
         return found + [part["content"] for part in self.parts if part["type"] == 10]
 
@@ -86,12 +86,12 @@ class Message:
 
     @property
     def parts(self) -> list[Json]:
-        """Its components, nested ones too."""
+        """Its components, including nested ones."""
         return [part for component in self.body.get("components") or () for part in nested(component)]
 
     @property
     def buttons(self) -> dict[str, str]:
-        """Label to custom_id of what can be pressed."""
+        """The custom_ids of its buttons, by label."""
         return {
             part.get("label", ""): part["custom_id"]
             for part in self.parts
@@ -105,7 +105,8 @@ class Message:
 
 @dataclass
 class Channel:
-    """A channel, a thread (`parent` set) or a direct channel (`recipient` set). `allows` is what the bot may do."""
+    """A channel, a thread (with `parent`) or a direct-message channel (with `recipient`). `allows` is what the bot
+    may do."""
 
     name: str
     id: int = field(default_factory=snowflake)
@@ -117,7 +118,7 @@ class Channel:
     messages: dict[int, Message] = field(default_factory=dict)
 
     def seen(self, member: Member | None = None) -> list[Message]:
-        """What a member sees of it, oldest first; without a member, what everybody sees."""
+        """Returns the messages a member sees, oldest first; without a member, those everyone sees."""
         viewers = (None, member.id if member else None)
         return [message for message in self.messages.values() if message.viewer in viewers]
 
@@ -133,11 +134,11 @@ class Guild:
     admins: int = field(default_factory=snowflake)
     """The role of those who may manage the server."""
     owner: Member | None = None
-    """Without one, the first admin owns it."""
+    """The owner; if empty, the first admin."""
     joined: str = ""
-    """When the bot was added; empty for the instant the server was made."""
+    """When the bot was added; if empty, when the server was created."""
     added_by: Member | None = None
-    """Who added the bot, as the audit log tells; without one the bot may not read that log."""
+    """Who added the bot, according to the audit log; if empty, the bot may not read that log."""
 
     @property
     def owner_id(self) -> int:
@@ -150,13 +151,13 @@ class Guild:
         return self.joined or instant(self.id)
 
     def channel(self, name: str, allows: int = BOT_NEEDS) -> Channel:
-        """Make a channel."""
+        """Adds a channel."""
         made = Channel(name, guild=self, allows=allows)
         self.channels[made.id] = made
         return made
 
     def member(self, name: str, *, admin: bool = False) -> Member:
-        """Let somebody join."""
+        """Adds a member."""
         made = Member(name)
         if admin:
             made.permissions |= MANAGE_GUILD
@@ -166,7 +167,7 @@ class Guild:
 
 @dataclass
 class Interaction:
-    """Something a member did, and what became of it. Times are monotonic."""
+    """Something a member did, with its responses. Times are monotonic."""
 
     type: int
     member: Member
@@ -176,19 +177,19 @@ class Interaction:
     id: int = 0
     token: str = ""
     born: float = field(default_factory=monotonic)
-    """When its three seconds began."""
+    """Start of its three seconds."""
     token_born: float = field(default_factory=monotonic)
-    """When its fifteen minutes began."""
+    """Start of its fifteen minutes."""
     answer: int | None = None
-    """The type of its first response."""
+    """Type of its first response."""
     answered: float | None = None
     original: Message | None = None
     modal: Json | None = None
     choices: list[Json] | None = None
-    told: bool = False
-    """Whether something was said after the first response."""
-    said: list[Message] = field(default_factory=list)
-    """Every message made for it, the original included."""
+    followed_up: bool = False
+    """Whether a follow-up was sent."""
+    messages: list[Message] = field(default_factory=list)
+    """All its messages, including the original."""
 
     @property
     def delay(self) -> float:
@@ -198,31 +199,31 @@ class Interaction:
 
     @property
     def settled(self) -> bool:
-        """Whether the member got more than an acknowledgement: something to read, a form or choices."""
-        return self.answer not in (None, 5, 6) or self.told
+        """Whether the member got more than an acknowledgement: a message, a modal or choices."""
+        return self.answer not in (None, 5, 6) or self.followed_up
 
 
 @dataclass
 class World:
-    """All of it."""
+    """All state."""
 
     application: int = field(default_factory=snowflake)
     token: str = "the-token-of-the-double"
     guilds: dict[int, Guild] = field(default_factory=dict)
     channels: dict[int, Channel] = field(default_factory=dict)
-    """Threads and direct channels; those of servers are found there."""
+    """Threads and direct-message channels; a server has its other channels."""
     interactions: dict[str, Interaction] = field(default_factory=dict)
     commands: dict[int, list[Json]] = field(default_factory=dict)
-    """By server; 0 for the global ones."""
+    """Commands by server; 0 for global ones."""
 
     def guild(self, name: str) -> Guild:
-        """Make a server with the bot in it."""
+        """Adds a server with the bot in it."""
         made = Guild(name)
         self.guilds[made.id] = made
         return made
 
     def channel(self, identifier: int) -> Channel | None:
-        """A channel, thread or direct channel."""
+        """Returns a channel, thread or direct-message channel."""
         if found := self.channels.get(identifier):
             return found
         return next(
@@ -230,15 +231,15 @@ class World:
         )
 
     def member(self, identifier: int) -> Member | None:
-        """Somebody of any server."""
+        """Returns a member of any server."""
         return next((guild.members[identifier] for guild in self.guilds.values() if identifier in guild.members), None)
 
     def threads(self, channel: Channel) -> list[Channel]:
-        """The threads of a channel."""
+        """Returns the threads of a channel."""
         return [thread for thread in self.channels.values() if thread.parent is channel]
 
     def direct(self, member: Member) -> Channel:
-        """The direct channel with a member, made where there is none."""
+        """Returns the direct-message channel with a member, creating it if needed."""
         for channel in self.channels.values():
             if channel.recipient is member:
                 return channel
@@ -260,6 +261,6 @@ class World:
 
 
 def nested(component: Json) -> list[Json]:
-    """A component and those within it."""
+    """Yields a component and its nested components."""
     inner = [*(component.get("components") or ()), *([component["component"]] if "component" in component else ())]
     return [component, *(part for child in inner for part in nested(child))]

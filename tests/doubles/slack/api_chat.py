@@ -1,4 +1,4 @@
-"""chat.* and conversations.*: messages and where they stand."""
+"""The methods chat.* and conversations.*."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 from tests.doubles.slack.calls import Call, method
 from tests.doubles.slack.limits import TIER_2, TIER_3
 from tests.doubles.slack.rules import wrong_in_message
-from tests.doubles.slack.shown import Body, Ephemeral, Message, walk, with_ids
+from tests.doubles.slack.surfaces import Body, Ephemeral, Message, walk, with_ids
 from tests.doubles.slack.world import ApiError, Channel, World
 
-# Its own limits: one a second and channel, and the workspace's.
+# These have their own limits: one message a second per channel, and one limit per workspace.
 SPECIAL = 0
 
 
 def checked(world: World, team: str, what: str, body: Body) -> list[Body]:
-    """The blocks of a body Slack takes; raises its error, recorded as our fault."""
+    """Returns the blocks of a valid body. Otherwise records a violation and raises Slack's error."""
     world.bodies += 1
     error, reasons = wrong_in_message(body, second=world.bodies % world.check_every == 0)
     if error:
@@ -35,7 +35,7 @@ def _file_is_there(world: World, team: str, named: Body) -> None:
 
 
 def posted(world: World, channel: Channel, message: Message) -> Message:
-    """Let a message stand in its channel."""
+    """Adds a message to its channel."""
     channel.messages[message.ts] = message
     facts = {"team": channel.team, "channel": channel.id, "ts": message.ts, "thread": message.thread_ts}
     world.log.add("posted", bot=bool(message.bot_id), key=message.key, files=len(message.files), **facts)
@@ -63,9 +63,9 @@ def _thread(channel: Channel, ts: str) -> str:
 
 
 def _where_to_post(call: Call) -> Channel:
-    wanted = call.text("channel")
-    if wanted in call.team.users:
-        return call.world.im(call.team.users[wanted])
+    target = call.text("channel")
+    if target in call.team.users:
+        return call.world.im(call.team.users[target])
     channel = call.channel()
     _may_post(call, channel)
     return channel
@@ -164,12 +164,12 @@ def members(call: Call) -> Body:
 
 @method("conversations.list", tier=TIER_2, takes_json=False)
 def list_channels(call: Call) -> Body:
-    wanted = str(call.args.get("types", "public_channel")).split(",")
+    types = str(call.args.get("types", "public_channel")).split(",")
     kinds = {"channels": "public_channel", "groups": "private_channel", "im": "im"}
-    call.need(*(f"{scope}:read" for scope, kind in kinds.items() if kind in wanted))
+    call.need(*(f"{scope}:read" for scope, kind in kinds.items() if kind in types))
     bot = call.team.bot.id
     known = [one for one in call.team.channels.values() if bot in one.members or one.scope == "channels"]
-    found = [one.body(bot) for one in known if kinds[one.scope] in wanted]
+    found = [one.body(bot) for one in known if kinds[one.scope] in types]
     return {"channels": found, "response_metadata": {"next_cursor": ""}}
 
 
@@ -205,7 +205,7 @@ def _is_member(call: Call, channel: Channel) -> None:
 
 
 def _page(call: Call, messages: list[Message], newest_first: bool = False) -> Body:
-    """The asked-for part, in pages of at most `limit`."""
+    """Returns the requested messages in pages of at most `limit`."""
     oldest, latest = float(call.args.get("oldest") or 0), float(call.args.get("latest") or "inf")
     inclusive = call.flag("inclusive")
     kept = [

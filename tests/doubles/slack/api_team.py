@@ -1,4 +1,4 @@
-"""auth, apps, users, team, files and oauth: whatever is not a message or a view."""
+"""The methods auth.*, apps.*, users.*, team.*, files.* and oauth.*."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from tests.doubles.slack.api_chat import checked, posted
 from tests.doubles.slack.calls import Call, method
 from tests.doubles.slack.limits import TIER_1, TIER_3
-from tests.doubles.slack.shown import Body, Message
+from tests.doubles.slack.surfaces import Body, Message
 from tests.doubles.slack.world import TOKEN_LIFE_S, ApiError, Team, User
 
 MAX_SOCKETS = 10
@@ -95,7 +95,7 @@ def files_info(call: Call) -> Body:
     return {"file": file | {"mimetype": "image/png" if file["name"].endswith(".png") else "text/plain"}}
 
 
-# Installing
+# Installation
 
 
 @method("oauth.v2.access", takes_json=False, token="none")
@@ -114,7 +114,7 @@ def oauth_access(call: Call) -> Body:
 
 
 def _refreshed(call: Call) -> Body:
-    """A refresh token is used up by its use; the old access token lives until it ends."""
+    """Refreshes a token. The refresh token is used up; the old access token stays valid until it expires."""
     given = str(call.args.get("refresh_token", ""))
     token = call.world.refresh.pop(given, None)
     if token is None:
@@ -133,7 +133,7 @@ def _granted(call: Call, team: Team, scopes: tuple[str, ...]) -> Body:
 
 
 def new_code(call_world: Any, team: Team, user: User, redirect: str) -> str:
-    """What the app exchanges for a token, once."""
+    """Returns a code that the app can exchange for a token once."""
     code = secrets.token_hex(8)
     call_world.codes[code] = (team.id, user.id, redirect)
     return code

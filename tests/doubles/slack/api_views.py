@@ -1,4 +1,4 @@
-"""views.*: modals and home pages, with trigger ids, hashes and a stack of three."""
+"""The methods views.*: modals and Home tabs, with triggers, hashes and a stack of three."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 from tests.doubles.slack.calls import Call, method
 from tests.doubles.slack.rules import wrong_in_view
-from tests.doubles.slack.shown import Body, View, with_ids
+from tests.doubles.slack.surfaces import Body, View, with_ids
 from tests.doubles.slack.world import ApiError, Trigger, User, World
 
 STACK = 3
 
 
 def checked_view(world: World, what: str, view: Any) -> Body:
-    """A view Slack takes; raises its error, recorded as our fault."""
+    """Returns a valid view. Otherwise records a violation and raises Slack's error."""
     error, reasons = wrong_in_view(view)
     if error:
         world.log.add("violation", what=what, error=error, reasons=reasons)
@@ -24,7 +24,7 @@ def checked_view(world: World, what: str, view: Any) -> Body:
 
 
 def new_view(world: World, user: User, body: Body, parent: View | None = None) -> View:
-    """A view as it is opened for a person."""
+    """Returns a new view for a person."""
     view = View("", with_ids(body["blocks"]), world.new_id("V"), user.team, user.id, body, secrets.token_hex(6))
     view.root, view.previous = (parent.root, parent.id) if parent else (view.id, "")
     world.views[view.id] = view
@@ -33,24 +33,24 @@ def new_view(world: World, user: User, body: Body, parent: View | None = None) -
 
 
 def change_view(world: World, view: View, body: Body) -> None:
-    """Let another body take the place of a view's."""
+    """Replaces the body of a view."""
     view.body, view.blocks, view.hash = body, with_ids(body["blocks"]), secrets.token_hex(6)
     view.versions += 1
     world.log.add("view", what="updated", user=view.user, view=view.id, title=view.title)
 
 
 def view_body(world: World, view: View, state: Body | None = None) -> Body:
-    """As the API and payloads give it."""
+    """Returns a view as in the API and in payloads."""
     names = ("type", "callback_id", "private_metadata", "title", "submit", "close", "notify_on_close", "external_id")
-    told = {name: view.body.get(name, "" if name in ("callback_id", "private_metadata") else None) for name in names}
+    fields = {name: view.body.get(name, "" if name in ("callback_id", "private_metadata") else None) for name in names}
     team = world.teams[view.team]
     ids = {"id": view.id, "team_id": view.team, "root_view_id": view.root, "previous_view_id": view.previous or None}
     app = {"app_id": world.app.id, "app_installed_team_id": view.team, "bot_id": team.bot_id}
-    return ids | app | told | {"blocks": view.blocks, "hash": view.hash, "state": {"values": state or {}}}
+    return ids | app | fields | {"blocks": view.blocks, "hash": view.hash, "state": {"values": state or {}}}
 
 
 def exchange(call: Call) -> Trigger:
-    """Use up a trigger; it lives three seconds, real ones, and serves once."""
+    """Uses up a trigger, which is valid once and for three real seconds."""
     trigger = call.world.triggers.get(call.text("trigger_id"))
     if trigger is None:
         raise ApiError("invalid_trigger_id")

@@ -35,7 +35,7 @@ DATE, CLOCK = r"\d{4}-\d\d-\d\d", r"([01]\d|2[0-3]):[0-5]\d"
 
 
 def texts(most: int = 3000) -> dict[str, Check]:
-    """The two text objects, of 1 to `most` characters."""
+    """Returns the checks of the two text objects, of 1 to `most` characters."""
     words = string(most, 1)
     return {
         "plain_text": shape({"text": words}, {"emoji": flag}),
@@ -83,7 +83,7 @@ def element(required: Fields | None = None, optional: Fields | None = None, *rul
 
 
 def _initial(value: dict[str, Any], path: str) -> Iterator[str]:
-    """What is chosen at the beginning must be on offer."""
+    """Checks that the initial selection is one of the options."""
     offered = [
         *value.get("options", ()),
         *(one for group in value.get("option_groups", ()) for one in group["options"]),

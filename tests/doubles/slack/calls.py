@@ -1,4 +1,4 @@
-"""A call of the Web API on its way to a method: who asks, with what, and the checks every method begins with."""
+"""A Web API call before it reaches its method: caller, arguments, and the checks that all methods share."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 from aiohttp import web
 
 from tests.doubles.slack.limits import TIER_4
-from tests.doubles.slack.shown import Body
+from tests.doubles.slack.surfaces import Body
 from tests.doubles.slack.world import ApiError, Channel, Team, Token, World
 
-# What may come as a string of JSON in a form.
+# Form arguments that may contain JSON.
 _JSON_ARGS = ("blocks", "view", "metadata", "files", "attachments", "users_json")
 
 
 @dataclass
 class Call:
-    """One call; `token` is None where a method takes none."""
+    """A call. `token` is None for methods without one."""
 
     world: World
     method: str
@@ -32,13 +32,13 @@ class Call:
         return self.world.teams[self.token.team]
 
     def need(self, *scopes: str) -> None:
-        """Raise missing_scope where the token bears none of them."""
+        """Raises missing_scope if the token has none of these scopes."""
         assert self.token is not None
         if not set(scopes) & set(self.token.scopes):
             raise ApiError("missing_scope", needed=",".join(scopes), provided=",".join(self.token.scopes))
 
     def text(self, name: str) -> str:
-        """An argument that must be there."""
+        """Returns a required argument."""
         value = self.args.get(name)
         if value in (None, ""):
             raise ApiError("invalid_arguments", response_metadata={"messages": [f"[ERROR] missing field: {name}"]})
@@ -56,7 +56,7 @@ Handler = Callable[[Call], Body]
 
 @dataclass(frozen=True)
 class Method:
-    """How a method is called: the scope (any of them), its tier, whether it takes a body of JSON, whose token."""
+    """How a method is called: its scopes (any of them), its tier, whether it accepts JSON, and the kind of token."""
 
     handler: Handler
     scopes: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ METHODS: dict[str, Method] = {}
 def method(
     name: str, *scopes: str, tier: int = TIER_4, takes_json: bool = True, token: str = "bot"
 ) -> Callable[[Handler], Handler]:
-    """Register what answers a method."""
+    """Registers the handler of a method."""
 
     def register(handler: Handler) -> Handler:
         METHODS[name] = Method(handler, scopes, tier, takes_json, token)
@@ -81,7 +81,7 @@ def method(
 
 
 async def read_args(request: web.Request, found: Method) -> Body:
-    """The arguments, whatever form they came in. Slack ignores a body of JSON where a method takes none."""
+    """Returns the arguments of a form, query or JSON body. Slack ignores JSON for methods that do not accept it."""
     args: dict[str, Any] = dict(request.query)
     if request.content_type == "application/json":
         body = await request.json()
@@ -104,7 +104,7 @@ def _json(name: str, text: str) -> Any:
 
 
 def token_of(request: web.Request, world: World, args: Body, kind: str) -> Token | None:
-    """Whose call it is; raises the API's errors of a token."""
+    """Returns the token of a call. Raises the API's token errors."""
     given = request.headers.get("Authorization", "").removeprefix("Bearer ") or str(args.get("token", ""))
     if kind == "none":
         return None

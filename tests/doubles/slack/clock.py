@@ -1,4 +1,5 @@
-"""The double's time: real for what a person waits for, and faster by a factor for limits, lifetimes and retries."""
+"""The clock of the double: real time for deadlines of people, and accelerated time for limits, lifetimes and
+retries."""
 
 from __future__ import annotations
 
@@ -9,23 +10,23 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Clock:
-    """`factor` seconds of Slack's own pass in a real one; deadlines of three seconds stay real."""
+    """A clock on which `factor` Slack seconds pass per real second. Three-second deadlines use real time."""
 
     factor: float = 1.0
     began: float = field(default_factory=time.monotonic)
 
     def real(self) -> float:
-        """Real seconds since the double began."""
+        """Returns real seconds since the start."""
         return time.monotonic() - self.began
 
     def slack(self) -> float:
-        """Slack's seconds since then."""
+        """Returns Slack seconds since the start."""
         return self.real() * self.factor
 
     def stamp(self) -> float:
-        """The wall clock, as messages bear it."""
+        """Returns the time of day, for message timestamps."""
         return time.time()
 
     async def pass_slack(self, seconds: float) -> None:
-        """Let so many of Slack's seconds pass."""
+        """Advances Slack's time."""
         await asyncio.sleep(seconds / self.factor)

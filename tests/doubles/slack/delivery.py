@@ -1,4 +1,4 @@
-"""What Slack hands to the app and how that went: one delivery, its deadline, and the retries of events."""
+"""Deliveries to the app: each with its deadline and outcome, and the retries of events."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from tests.doubles.slack.scripted import Faults
-from tests.doubles.slack.shown import Body
+from tests.doubles.slack.faults import Faults
+from tests.doubles.slack.surfaces import Body
 from tests.doubles.slack.world import World
 
 Kind = Literal["slash_commands", "interactive", "events_api"]
 Outcome = Literal["waiting", "acked", "operation_timeout", "dispatch_failed"]
 
 ACK_S = 3.0
-"""Real seconds the app has; people wait for real."""
+"""Deadline of an acknowledgement, real seconds."""
 RETRIES_S = (0.0, 60.0, 300.0)
-"""Slack's seconds before each repetition of an event."""
+"""Slack seconds before each retry of an event."""
 
 
 @dataclass
 class Delivery:
-    """One thing people did, as the app gets it; `attempt` counts the repetitions of an event."""
+    """A payload delivered to the app; `attempt` counts retries of an event."""
 
     id: str
     kind: Kind
@@ -40,31 +40,31 @@ class Delivery:
         return self.outcome == "acked"
 
 
-class Road(Protocol):
-    """Socket or signed HTTP: hands a delivery over and returns the acknowledgement's body, or None for none."""
+class Transport(Protocol):
+    """A transport, Socket Mode or signed HTTP: sends a delivery and returns the acknowledgement's body, or None."""
 
-    async def carry(self, delivery: Delivery) -> Body | None: ...
+    async def deliver(self, delivery: Delivery) -> Body | None: ...
 
 
 @dataclass
 class Post:
-    """Delivers by the app's road and keeps every delivery it made."""
+    """Delivers over the app's transport and keeps every delivery."""
 
     world: World
     faults: Faults
-    road: Road
+    transport: Transport
     made: list[Delivery] = field(default_factory=list)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def deliver(self, delivery: Delivery) -> Delivery:
-        """Hand over once; the outcome is what the person sees."""
+        """Delivers once and sets the outcome."""
         log = self.world.log
         self.made.append(delivery)
         delivery.began = self.world.clock.real()
         log.add("delivered", id=delivery.id, what=delivery.kind, event=delivery.event_id, attempt=delivery.attempt)
         try:
             async with asyncio.timeout(ACK_S):
-                reply = None if self._astray(delivery) else await self.road.carry(delivery)
+                reply = None if self._is_lost(delivery) else await self.transport.deliver(delivery)
         except TimeoutError:
             delivery.outcome = "operation_timeout"
             log.add("timeout", id=delivery.id, what=delivery.kind, user=delivery.user, event=delivery.event_id)
@@ -78,14 +78,14 @@ class Post:
         log.add("acked", id=delivery.id, what=delivery.kind, took=delivery.took, event=delivery.event_id)
         return delivery
 
-    def _astray(self, delivery: Delivery) -> bool:
+    def _is_lost(self, delivery: Delivery) -> bool:
         if delivery.kind != "events_api" or not self.faults.astray:
             return False
         self.faults.astray -= 1
         return True
 
     def event(self, event_id: str, payload: Body, user: str) -> None:
-        """Send an event on its way, with its retries; as often as the script of faults says."""
+        """Starts delivering an event with its retries, or as often as the faults say."""
 
         def send() -> None:
             for _ in range(self.faults.copies):
@@ -111,7 +111,7 @@ class Post:
         self.world.log.add("lost", event=event_id)
 
     def release(self, backwards: bool = False) -> None:
-        """Send what was held back, in its order or the reverse."""
+        """Releases held events, in order or reversed."""
         held, self.faults.held = self.faults.held or [], None
         for send in reversed(held) if backwards else held:
             send()

@@ -1,4 +1,4 @@
-"""A Slack of this machine's own: an unmodified app talks to it by `SLACK_API_URL`. The front of the package.
+"""A test double of Slack, which an unmodified app uses through `SLACK_API_URL`.
 
 async with slack_double() as slack:
     team = slack.team("acme"); ann = slack.user(team, "Ann"); daily = slack.channel(team, "daily", ann)
@@ -20,14 +20,14 @@ from typing import TypeVar
 from tests.doubles.slack import oracle
 from tests.doubles.slack.clock import Clock
 from tests.doubles.slack.delivery import Delivery, Post
+from tests.doubles.slack.faults import Fault, Faults, How
 from tests.doubles.slack.limits import Limits
 from tests.doubles.slack.log import Entry, Log
 from tests.doubles.slack.people import People
-from tests.doubles.slack.posting import Posting
-from tests.doubles.slack.scripted import Fault, Faults, How
 from tests.doubles.slack.server import Server
-from tests.doubles.slack.shown import Body
+from tests.doubles.slack.signed_http import SignedHttp
 from tests.doubles.slack.sockets import Sockets
+from tests.doubles.slack.surfaces import Body
 from tests.doubles.slack.world import App, Channel, Team, User, World
 
 T = TypeVar("T")
@@ -35,12 +35,12 @@ T = TypeVar("T")
 
 @dataclass
 class SlackDouble(People):
-    """People's acts and views are methods of it; the rest of Slack hangs beneath."""
+    """The complete double: people's actions and views are its methods; its parts are attributes."""
 
     faults: Faults
     limits: Limits
     sockets: Sockets
-    posting: Posting
+    signed_http: SignedHttp
 
     @property
     def log(self) -> Log:
@@ -54,36 +54,36 @@ class SlackDouble(People):
     def api_url(self) -> str:
         return f"{self.server.base}/api/"
 
-    # The scene
+    # Setup
 
     def team(self, name: str = "acme", install: bool = True) -> Team:
-        """A workspace, with the app installed unless it is to be installed by OAuth."""
+        """Adds a workspace, with the app installed unless OAuth is to install it."""
         team = self.world.add_team(name)
         if install:
             self.world.issue(team, self.app.scopes)
         return team
 
     def user(self, team: Team, name: str, admin: bool = False) -> User:
-        """A person of a workspace."""
+        """Adds a person to a workspace."""
         user = User(self.world.new_id("U"), team.id, name, admin)
         team.users[user.id] = user
         return user
 
     def channel(self, team: Team, name: str, *members: User, private: bool = False, bot: bool = True) -> Channel:
-        """A channel with these people, and the app unless it was not invited."""
+        """Adds a channel with these people, and with the app unless it is not invited."""
         ids = {user.id for user in members} | ({team.bot.id} if bot else set())
         channel = Channel(self.world.new_id("C"), team.id, name, private, members=ids)
         team.channels[channel.id] = channel
         return channel
 
     def bot_token(self, team: Team) -> str:
-        """The token the app was installed with."""
+        """Returns the token of a workspace's installation."""
         return next(one.value for one in self.world.tokens.values() if one.team == team.id and not one.revoked)
 
     def environment(self, team: Team | None = None) -> dict[str, str]:
-        """The settings of a bot's process: Socket Mode, or signed HTTP once the app has a request URL.
+        """Returns the bot's environment: Socket Mode, or signed HTTP once the app has a request URL.
 
-        Without a `team` the app is installed by OAuth.
+        Without a `team`, the app is installed by OAuth.
         """
         settings = {"SLACK_API_URL": self.api_url}
         if team is not None:
@@ -95,38 +95,38 @@ class SlackDouble(People):
         return settings | {"SLACK_APP_TOKEN": self.app.app_token}
 
     def by_http(self, address: str) -> None:
-        """Turn Socket Mode off: deliveries are posted, signed, to the app at this address."""
+        """Turns Socket Mode off: deliveries are signed requests to this address."""
         self.app.request_url = f"{address}/slack/events"
         self.app.redirect_url = f"{address}/slack/oauth_redirect"
-        self.post.road = self.posting
+        self.post.transport = self.signed_http
 
     # Faults
 
     def fail(self, method: str, how: How, times: int = 1, seconds: float = 1.0, code: str = "internal_error") -> Fault:
-        """Let the next calls of a method (`*` any, `response_url` answers by URL) meet a fault."""
+        """Makes the next calls of a method fail (`*` for any, `response_url` for replies by URL)."""
         return self.faults.add(Fault(method, how, times, seconds, code))
 
     # Waiting
 
     async def until(self, found: Callable[[], T], timeout: float = 10.0, what: str = "") -> T:
-        """Wait until `found` gives something; never a fixed time."""
+        """Waits until `found` returns something."""
         return await self.log.until(found, timeout, what)
 
     async def connected(self, sockets: int = 1, timeout: float = 30.0) -> None:
-        """Wait until so many sockets are open."""
+        """Waits until this many sockets are open."""
         await self.until(lambda: len(self.sockets.open) >= sockets, timeout, f"{sockets} sockets")
 
     async def handed(self, event_id: str, timeout: float = 10.0) -> Entry:
-        """Wait until an event was acknowledged; the entry that says so."""
+        """Waits until an event is acknowledged; returns the log entry."""
         assert event_id, "the app does not listen to such events"
         return await self.until(lambda: next(self.log.of("acked", event=event_id), None), timeout) or _never()
 
     def deliveries(self, event_id: str) -> list[Delivery]:
-        """Every time an event was handed over."""
+        """Returns all deliveries of an event."""
         return [one for one in self.post.made if one.event_id == event_id]
 
     def must_be_well(self) -> None:
-        """Nothing was sent that Slack refuses, and nothing was posted twice."""
+        """Asserts that the app sent nothing invalid and posted nothing twice."""
         wrong = [(entry["what"], entry["error"], entry["reasons"]) for entry in oracle.violations(self.log)]
         assert not wrong, wrong
         assert oracle.twice(self.log) == {}
@@ -140,7 +140,7 @@ def _never() -> Entry:
 async def slack_double(
     *, factor: float = 1.0, seed: int = 1, limits: bool = True, manifest: Body | None = None
 ) -> AsyncIterator[SlackDouble]:
-    """A Slack that runs. Limits, lifetimes and retries pass `factor` times faster than people's three seconds."""
+    """Runs a Slack. Limits, lifetimes and retries pass `factor` times faster than real time."""
     clock = Clock(factor)
     log = Log(clock)
     world, faults = World(App(), clock, log), Faults()
@@ -148,12 +148,12 @@ async def slack_double(
         world.app.read_manifest(manifest)
     sockets = Sockets(world, random.Random(seed))
     server = Server(world, Limits(clock, limits), faults, sockets)
-    posting, post = Posting(world), Post(world, faults, sockets)
-    double = SlackDouble(world, post, server, faults, server.limits, sockets, posting)
+    signed_http, post = SignedHttp(world), Post(world, faults, sockets)
+    double = SlackDouble(world, post, server, faults, server.limits, sockets, signed_http)
     await server.start()
     try:
         yield double
     finally:
         await post.close()
         await server.stop()
-        await posting.close()
+        await signed_http.close()

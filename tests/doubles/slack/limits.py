@@ -1,4 +1,4 @@
-"""Slack's rate limits: per method, workspace and app; one message a second and channel; and a workspace's own."""
+"""Slack's rate limits: per method, workspace and app; one message a second per channel; and one per workspace."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TIER_1, TIER_2, TIER_3, TIER_4 = 1, 20, 50, 100
 
 @dataclass
 class Bucket:
-    """So many at once, refilled at `rate` each of Slack's seconds."""
+    """A token bucket, refilled by `rate` per Slack second."""
 
     size: float
     rate: float
@@ -19,7 +19,7 @@ class Bucket:
     filled: float
 
     def wait(self, now: float) -> float:
-        """Slack's seconds until one more is allowed; 0 where it is."""
+        """Returns Slack seconds until another call is allowed; 0 if one is."""
         self.left = min(self.size, self.left + (now - self.filled) * self.rate)
         self.filled = now
         return 0.0 if self.left >= 1 - 1e-9 else (1 - self.left) / self.rate
@@ -30,7 +30,8 @@ class Bucket:
 
 @dataclass
 class Limits:
-    """`on` False lets everything pass. A workspace's own limit of messages is not published; this is a guess of it."""
+    """All limits; none if `on` is False. Slack does not publish the limit of messages per workspace, so this one is
+    a guess."""
 
     clock: Clock
     on: bool = True
@@ -42,18 +43,18 @@ class Limits:
     buckets: dict[tuple[str, ...], Bucket] = field(default_factory=dict)
 
     def refuse(self, team: str, method: str, tier: int, channel: str = "") -> float:
-        """Real seconds to wait where the call is too early, else 0 and the call is counted."""
+        """Counts a call and returns 0, or returns the real seconds to wait if it is too early."""
         if not self.on:
             return 0.0
         now = self.clock.slack()
-        asked = [self._bucket((team, method), max(self.tier_burst, tier), tier / 60, now)] if tier else []
+        buckets = [self._bucket((team, method), max(self.tier_burst, tier), tier / 60, now)] if tier else []
         if channel:
-            asked.append(self._bucket((team, "channel", channel), self.channel_burst, self.channel_rate, now))
-            asked.append(self._bucket((team, "messages"), self.team_burst, self.team_rate, now))
-        wait = max((bucket.wait(now) for bucket in asked), default=0.0)
+            buckets.append(self._bucket((team, "channel", channel), self.channel_burst, self.channel_rate, now))
+            buckets.append(self._bucket((team, "messages"), self.team_burst, self.team_rate, now))
+        wait = max((bucket.wait(now) for bucket in buckets), default=0.0)
         if wait:
             return wait / self.clock.factor
-        for bucket in asked:
+        for bucket in buckets:
             bucket.take()
         return 0.0
 

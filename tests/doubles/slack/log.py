@@ -1,4 +1,4 @@
-"""What happened, in order and timestamped; nothing is ever changed or taken out. The oracle reads only this."""
+"""The append-only log of the double: what happened, in order, with times. `oracle` reads nothing else."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that happened, `at` real seconds after the double began."""
+    """Something that happened, `at` real seconds after the start."""
 
     number: int
     at: float
@@ -27,16 +27,15 @@ class Entry:
 
 @dataclass
 class Log:
-    """Entries of these kinds: call, refused, limited, fault, posted, edited, ephemeral, view, home, delivered, acked,
-    late_ack, timeout, undelivered, lost, socket, token, violation, file, http.
-    """
+    """The log. Kinds of entries: call, refused, limited, fault, posted, edited, ephemeral, view, home, delivered,
+    acked, late_ack, timeout, undelivered, lost, socket, token, violation, file, http."""
 
     clock: Clock
     entries: list[Entry] = field(default_factory=list)
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
     def add(self, kind: str, **facts: Any) -> Entry:
-        """Append, and wake whoever waits for news."""
+        """Appends an entry and wakes waiting tests."""
         entry = Entry(len(self.entries), self.clock.real(), kind, facts)
         self.entries.append(entry)
         self._news.set()
@@ -44,7 +43,7 @@ class Log:
         return entry
 
     def of(self, kind: str, **facts: Any) -> Iterator[Entry]:
-        """The entries of a kind that say these facts."""
+        """Returns the entries of a kind with these values."""
         for entry in self.entries:
             if entry.kind == kind and all(entry[name] == value for name, value in facts.items()):
                 yield entry
@@ -53,7 +52,7 @@ class Log:
         return sum(1 for _ in self.of(kind, **facts))
 
     async def until(self, found: Callable[[], T], timeout: float, what: str = "") -> T:
-        """Wait until `found` gives something; it is asked again whenever something happens."""
+        """Waits until `found`, called after every entry, returns something."""
         end = self.clock.real() + timeout
         while True:
             news = self._news
@@ -68,6 +67,6 @@ class Log:
                 continue
 
     def tail(self, most: int = 25) -> str:
-        """The last entries, for a failed test."""
+        """Formats the last entries for a failed test."""
         lines = (f"{entry.at:8.3f} {entry.kind} {str(entry.facts)[:240]}" for entry in self.entries[-most:])
         return "\n" + "\n".join(lines)

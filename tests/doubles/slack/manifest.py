@@ -73,5 +73,5 @@ MANIFEST: Check = shape(
 
 
 def wrong_in_manifest(manifest: Any) -> list[str]:
-    """Returns what Slack refuses of a manifest."""
+    """Returns the errors of a manifest."""
     return list(MANIFEST(manifest, "manifest"))

@@ -1,4 +1,4 @@
-"""The payloads of what people do, in Slack's shapes. Pure but for fresh ids and leaves of the world."""
+"""Builds the payloads of people's actions in Slack's format."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import secrets
 from typing import Any
 
 from tests.doubles.slack.api_views import view_body
-from tests.doubles.slack.shown import Body, Control, Ephemeral, Message, View
+from tests.doubles.slack.surfaces import Body, Control, Ephemeral, Message, View
 from tests.doubles.slack.world import Channel, ReplyUrl, Trigger, User, World
 
 TRIGGER_S = 3.0
@@ -28,7 +28,7 @@ def base(world: World, user: User) -> Body:
 
 
 def trigger(world: World, user: User, view: str = "") -> str:
-    """Leave to open a view within three seconds."""
+    """Creates a trigger, which allows to open a view within three seconds."""
     id_ = f"{secrets.token_hex(5)}.{user.team}.{secrets.token_hex(8)}"
     world.triggers[id_] = Trigger(user, world.clock.real() + TRIGGER_S, view)
     return id_
@@ -37,7 +37,7 @@ def trigger(world: World, user: User, view: str = "") -> str:
 def reply_url(
     world: World, base_url: str, user: User, channel: Channel, origin: Message | Ephemeral | None
 ) -> tuple[str, ReplyUrl]:
-    """Leave to answer by URL for half an hour."""
+    """Creates a response_url, which is valid for half an hour."""
     id_ = secrets.token_hex(8)
     leave = world.reply_urls[id_] = ReplyUrl(user, channel, world.clock.slack() + REPLY_URL_S, origin)
     return f"{base_url}/response/{id_}", leave
@@ -63,7 +63,7 @@ def slash(world: World, user: User, channel: Channel, command: str, text: str, u
 
 
 def pressed(world: World, user: User, shown: Message | Ephemeral, control: Control, url: str, chosen: Value) -> Body:
-    """A button or menu of a message."""
+    """Returns the payload of a button or menu of a message."""
     channel = world.teams[user.team].channels[shown.channel]
     private = isinstance(shown, Ephemeral)
     container = {"type": "message", "message_ts": shown.ts, "channel_id": channel.id, "is_ephemeral": private}
@@ -82,7 +82,7 @@ def pressed(world: World, user: User, shown: Message | Ephemeral, control: Contr
 
 
 def pressed_in_view(world: World, user: User, view: View, control: Control, chosen: Value, state: Body) -> Body:
-    """A button or menu of a modal or the home page."""
+    """Returns the payload of a button or menu of a modal or Home tab."""
     return base(world, user) | {
         "type": "block_actions",
         "container": {"type": "view", "view_id": view.id},
@@ -116,7 +116,7 @@ def closed(world: World, user: User, view: View, cleared: bool) -> Body:
 
 
 def event(world: World, team: str, event_id: str, inner: Body) -> Body:
-    """The envelope of an event."""
+    """Returns the envelope of an event."""
     bot = world.teams[team].bot.id
     granted = {"enterprise_id": None, "team_id": team, "user_id": bot, "is_bot": True, "is_enterprise_install": False}
     return {
@@ -135,11 +135,11 @@ def event(world: World, team: str, event_id: str, inner: Body) -> Body:
     }
 
 
-# What is filled in
+# Values of inputs
 
 
 def state_of(view: View, given: dict[str, Value], whole: bool = True) -> Body:
-    """What a person's client sends of a filled view; it submits none with a required field left empty (`whole`)."""
+    """Returns the state of a view's inputs. With `whole`, required ones must be filled in, as a client demands."""
     unknown = set(given) - set(view.fields)
     assert not unknown, f"no field {sorted(unknown)} among {sorted(view.fields)}"
     required = {block["block_id"] for block in view.blocks if block["type"] == "input" and not block.get("optional")}
@@ -160,7 +160,7 @@ def _initial(element: Body) -> Value:
 
 
 def value_of(element: Body, chosen: Any) -> Body:
-    """The value of an element as payloads bear it."""
+    """Returns the value of an element in a payload."""
     match element["type"]:
         case "plain_text_input" | "number_input":
             assert len(chosen or "") <= element.get("max_length", 3000), "the client lets nobody type that much"

@@ -1,4 +1,7 @@
-"""What people do in their Slack, and what they see. Every act returns the delivery it caused, with its outcome."""
+"""Simulates people at their Slack clients: what they do and what they see.
+
+Every action returns the delivery it caused, with its outcome.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +18,20 @@ from tests.doubles.slack.api_views import STACK, change_view, checked_view, new_
 from tests.doubles.slack.delivery import Delivery, Kind, Post
 from tests.doubles.slack.payloads import Value
 from tests.doubles.slack.server import Server, reply
-from tests.doubles.slack.shown import Body, Ephemeral, Message, Shown, View
+from tests.doubles.slack.surfaces import Body, Ephemeral, Message, Shown, View
 from tests.doubles.slack.world import ApiError, Channel, ReplyUrl, Team, User, World
 
 
 @dataclass
 class People:
-    """Everybody's hands and eyes."""
+    """What people do and see."""
 
     world: World
     post: Post
     server: Server
 
     async def slash(self, user: User, channel: Channel, command: str, text: str = "") -> Delivery:
-        """Type a command."""
+        """Types a slash command."""
         assert command in self.world.app.commands, f"{command} is not a valid command: {self.world.app.commands}"
         url, leave = payloads.reply_url(self.world, self.server.base, user, channel, None)
         sent = await self._act("slash_commands", payloads.slash(self.world, user, channel, command, text, url), user)
@@ -36,10 +39,10 @@ class People:
         return sent
 
     async def click(
-        self, user: User, shown: Shown, wanted: str, chosen: Value = None, values: Mapping[str, Value] | None = None
+        self, user: User, shown: Shown, name: str, chosen: Value = None, values: Mapping[str, Value] | None = None
     ) -> Delivery:
-        """Press the button, or choose from the menu, of that action id or label; `values` fill the view around it."""
-        control = shown.control(wanted)
+        """Clicks the button or menu with that action id or label; `values` fill in the inputs around it."""
+        control = shown.control(name)
         if isinstance(shown, View):
             state = payloads.state_of(shown, dict(values or {}), whole=False)
             body = payloads.pressed_in_view(self.world, user, shown, control, chosen, state)
@@ -54,7 +57,7 @@ class People:
         return sent
 
     async def submit_view(self, user: User, values: Mapping[str, Value] | None = None) -> Delivery:
-        """Submit the modal on top with what is filled in, by block id."""
+        """Submits the top modal with these values, by block id."""
         view = self.modal(user)
         assert "submit" in view.body, f"{view.title!r} has no button to submit"
         state = payloads.state_of(view, dict(values or {}))
@@ -64,49 +67,49 @@ class People:
         return sent
 
     async def close_view(self, user: User, all_: bool = False) -> Delivery | None:
-        """Close the modal on top, or all of them; the app hears of it only where it asked to."""
+        """Closes the top modal, or all; the app is notified only if it asked for it."""
         views = self.world.stack(user)[::-1] if all_ else [self.modal(user)]
-        told = None
+        sent = None
         for view in views:
             view.open = False
             if view.body.get("notify_on_close"):
-                told = await self._act("interactive", payloads.closed(self.world, user, view, all_), user)
-        return told
+                sent = await self._act("interactive", payloads.closed(self.world, user, view, all_), user)
+        return sent
 
     async def _act(self, kind: Kind, payload: Body, user: User) -> Delivery:
         return await self.post.deliver(Delivery(secrets.token_hex(6), kind, payload, user.id))
 
     def _said_at_once(self, sent: Delivery, leave: ReplyUrl) -> None:
-        """An acknowledgement may bear a message."""
+        """Shows the message in an acknowledgement."""
         if sent.reply.get("text") or sent.reply.get("blocks"):
             reply(self.world, leave, sent.reply)
 
     def _answered(self, user: User, view: View, sent: Delivery) -> None:
-        """What the acknowledgement of a submission does to the stack."""
-        asked = sent.reply.get("response_action")
-        if asked is None:
+        """Applies the acknowledgement of a submission to the modals."""
+        action = sent.reply.get("response_action")
+        if action is None:
             view.open = False
-        elif asked == "clear":
+        elif action == "clear":
             for one in self.world.stack(user):
                 one.open = False
-        elif asked == "errors":
+        elif action == "errors":
             unknown = set(sent.reply.get("errors", {})) - set(view.fields)
             if unknown or not sent.reply.get("errors"):
                 self._wrong(f"errors for {sorted(unknown)}, fields {sorted(view.fields)}")
         else:
-            self._shown_next(user, view, asked, sent.reply)
+            self._shown_next(user, view, action, sent.reply)
 
-    def _shown_next(self, user: User, view: View, asked: str, said: Body) -> None:
+    def _shown_next(self, user: User, view: View, action: str, ack: Body) -> None:
         try:
-            body = checked_view(self.world, "response_action", said.get("view"))
+            body = checked_view(self.world, "response_action", ack.get("view"))
         except ApiError:
             return
-        if asked == "update":
+        if action == "update":
             change_view(self.world, view, body)
-        elif asked == "push" and len(self.world.stack(user)) < STACK:
+        elif action == "push" and len(self.world.stack(user)) < STACK:
             new_view(self.world, user, body, view)
         else:
-            self._wrong(f"response_action {asked!r} on a stack of {len(self.world.stack(user))}")
+            self._wrong(f"response_action {action!r} on a stack of {len(self.world.stack(user))}")
 
     def _wrong(self, reason: str) -> None:
         self.world.log.add("violation", what="response_action", error="invalid", reasons=[reason])
@@ -114,7 +117,7 @@ class People:
     # Events
 
     def event(self, team: str, inner: Body, user: str = "") -> str:
-        """Send any event the app listens to; returns its id, or nothing where it does not listen."""
+        """Sends an event to the app; returns its id, or an empty string if the app does not listen to it."""
         name = inner["type"] if inner["type"] != "message" else f"message.{_suffix(inner['channel_type'])}"
         if not self.world.hears(team, name, private=inner.get("channel_type") == "G"):
             return ""
@@ -125,7 +128,7 @@ class People:
     def write(
         self, user: User, channel: Channel, text: str, thread: str = "", files: Mapping[str, bytes] | None = None
     ) -> Message:
-        """Write a message. Whether the app hears of it depends on its events; its id is `.metadata['event_id']`."""
+        """Posts a message. Its event id is `.metadata['event_id']`, if the app listens to it."""
         shared = [self._file(user, name, data) for name, data in (files or {}).items()]
         message = Message(text, [], user.team, channel.id, self.world.new_ts(), user.id, thread_ts=thread, files=shared)
         posted(self.world, channel, message)
@@ -138,13 +141,13 @@ class People:
         if thread:
             inner["parent_user_id"] = channel.messages[thread].user
         team = self.world.teams[user.team]
-        heard = ""
+        event_id = ""
         if team.bot.id in channel.members:
-            heard = self.event(user.team, inner, user.id)
+            event_id = self.event(user.team, inner, user.id)
         if f"<@{team.bot.id}>" in text and not channel.im:
             inner = {name: value for name, value in inner.items() if name not in ("channel_type", "subtype")}
-            heard = self.event(user.team, inner | {"type": "app_mention"}, user.id) or heard
-        message.metadata = {"event_id": heard}
+            event_id = self.event(user.team, inner | {"type": "app_mention"}, user.id) or event_id
+        message.metadata = {"event_id": event_id}
         return message
 
     def _file(self, user: User, name: str, data: bytes) -> Body:
@@ -157,81 +160,81 @@ class People:
         return file
 
     def dm(self, user: User, text: str, files: Mapping[str, bytes] | None = None) -> Message:
-        """Write to the app itself."""
+        """Writes a direct message to the app."""
         return self.write(user, self.world.im(user), text, files=files)
 
     def mention(self, user: User, channel: Channel, text: str, thread: str = "") -> Message:
-        """Write with the app's name in it."""
+        """Posts a message that mentions the app."""
         return self.write(user, channel, f"<@{self.world.teams[user.team].bot.id}> {text}", thread)
 
     def open_home(self, user: User, tab: str = "home") -> str:
-        """Open the app's own page."""
+        """Opens the app's Home tab."""
         ts = self.world.new_ts()
         channel = self.world.im(user).id
         inner = {"type": "app_home_opened", "user": user.id, "channel": channel, "tab": tab, "event_ts": ts}
         return self.event(user.team, inner, user.id)
 
     def invite(self, user: User, channel: Channel) -> str:
-        """Bring the app into a channel."""
+        """Invites the app to a channel."""
         bot = self.world.teams[user.team].bot.id
         channel.members.add(bot)
-        # By the kind of the channel, as Slack grants the scope; a private channel made since 2021 says C as well.
+        # By type of channel, like Slack's scopes. Ids of private channels start with C too since 2021.
         kind = {"channel": channel.id, "channel_type": "G" if channel.private else "C", "inviter": user.id}
         inner = {"type": "member_joined_channel", "user": bot, "team": user.team, **kind}
         return self.event(user.team, inner | {"event_ts": self.world.new_ts()}, user.id)
 
-    # The app's place in a workspace
+    # Installation
 
     async def install(self, user: User, url: str, **tampered: str) -> tuple[int, str]:
-        """Follow the app's link to install it and allow it; `tampered` replaces parts of what is sent back."""
+        """Installs the app from its page; `tampered` replaces parameters of the redirect."""
         async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as browser:
             async with browser.get(url, allow_redirects=False) as page:
                 assert page.status == 302, f"{url} leads nowhere: {page.status}"
-                asked = URL(page.headers["Location"])
-                # Browsers hold this machine's own address to be safe enough for a cookie that is `Secure`.
+                consent = URL(page.headers["Location"])
+                # Browsers accept `Secure` cookies from localhost.
                 cookies = {"Cookie": "; ".join(f"{name}={held.value}" for name, held in page.cookies.items())}
-            async with browser.get(asked) as page:
+            async with browser.get(consent) as page:
                 assert page.status == 200, await page.text()
-            async with browser.get(asked.update_query({"as": user.id}), allow_redirects=False) as page:
+            async with browser.get(consent.update_query({"as": user.id}), allow_redirects=False) as page:
                 back = URL(page.headers["Location"]).update_query(tampered)
             async with browser.get(back, headers=cookies) as page:
                 return page.status, await page.text()
 
     def uninstall(self, team: Team) -> list[str]:
-        """Remove the app from a workspace; returns the ids of the two events it hears."""
+        """Uninstalls the app from a workspace; returns the ids of the two resulting events."""
         tokens = self.world.revoke(team)
         team.installed = False
-        told = {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": [team.bot.id] if tokens else []}}
-        return [self.event(team.id, told), self.event(team.id, {"type": "app_uninstalled"})]
+        revoked = {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": [team.bot.id] if tokens else []}}
+        return [self.event(team.id, revoked), self.event(team.id, {"type": "app_uninstalled"})]
 
     # What they see
 
     def modal(self, user: User) -> View:
-        """The modal on top."""
+        """Returns the top modal."""
         stack = self.world.stack(user)
         assert stack, f"{user.name} has no modal open: {self.world.log.tail()}"
         return stack[-1]
 
     def private(self, user: User) -> list[Ephemeral]:
-        """The messages only this person sees, oldest first."""
+        """Returns the messages visible only to this person, oldest first."""
         return [one for one in self.world.ephemerals if one.user == user.id and not one.deleted]
 
     def seen(self, user: User) -> list[Shown]:
-        """All they could see now, the latest last of its kind: channels, private messages, home, modal."""
+        """Returns everything a person sees: channels, private messages, Home tab and modal; the latest last."""
         channels = [one for one in self.world.teams[user.team].channels.values() if user.id in one.members]
         messages = [message for channel in channels for message in self.world.messages(channel)]
         home = [self.world.homes[user.id]] if user.id in self.world.homes else []
         return [*messages, *self.private(user), *home, *self.world.stack(user)[-1:]]
 
     async def sees(self, user: User, words: str, timeout: float = 10.0) -> Shown:
-        """Wait until they see something with these words; the latest of it."""
+        """Waits until a person sees something with these words; returns the latest."""
 
         def found() -> Shown | None:
             return next((one for one in reversed(self.seen(user)) if words in one.words), None)
 
-        said = await self.world.log.until(lambda: found(), timeout, f"{user.name} seeing {words!r}")
-        assert said is not None
-        return said
+        surface = await self.world.log.until(lambda: found(), timeout, f"{user.name} seeing {words!r}")
+        assert surface is not None
+        return surface
 
 
 def _suffix(channel_type: str) -> str:

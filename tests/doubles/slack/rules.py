@@ -1,6 +1,6 @@
-"""Finds what Slack refuses of a message or a view.
+"""Checks messages and views by the tables in `block_kit` and the rules here.
 
-Block Kit's tables are always checked. Where Slack's own types lie beside the repository they are a second check.
+Slack's own types are a second check where their file is present.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from typing import Any
 
 from tests.doubles.shapes import typed
 from tests.doubles.slack import block_kit, types_schema
-from tests.doubles.slack.shown import Body, walk
+from tests.doubles.slack.surfaces import Body, walk
 
 MESSAGE_TEXT = 40_000
 BLOCKS_LENGTH = 13_200
-"""Characters of the blocks as JSON; undocumented, reported by many as msg_blocks_too_long."""
+"""Limit of the blocks as JSON, characters; undocumented, but widely reported (msg_blocks_too_long)."""
 MARKDOWN_LENGTH = 12_000
-"""Characters of all markdown blocks of a message together."""
+"""Limit of all markdown blocks of a message together, characters."""
 VIEW_LENGTH = 250_000
 METADATA_LENGTH = 8_000
 MOST = {"table": 1, "data_visualization": 2}
-"""Blocks of a type that a message may hold."""
+"""Limits of blocks per type in a message."""
 
 
 def wrong_in_message(args: Body, *, second: bool = True) -> tuple[str, list[str]]:
-    """Returns the API's error for a message and the reasons, both empty for a good one.
+    """Returns the API's error for a message and the reasons; both empty if it is valid.
 
-    `second` also asks Slack's own types where they are present, which takes some milliseconds.
+    `second` also checks it against Slack's types, which takes some milliseconds.
     """
     text, blocks = str(args.get("text") or ""), args.get("blocks") or []
     if not text and not blocks:
@@ -45,12 +45,12 @@ def wrong_in_message(args: Body, *, second: bool = True) -> tuple[str, list[str]
 
 
 def wrong_in_blocks(blocks: Any) -> list[str]:
-    """Returns what is wrong with the blocks of a message, by our own tables alone."""
+    """Returns the errors of a message's blocks by our own tables."""
     return list(block_kit.MESSAGE(blocks, "blocks")) or [*_too_many(blocks), *_twice(blocks)]
 
 
 def wrong_in_view(view: Any) -> tuple[str, list[str]]:
-    """Returns the API's error for a view and the reasons, both empty for a good one."""
+    """Returns the API's error for a view and the reasons; both empty if it is valid."""
     if len(json.dumps(view)) > VIEW_LENGTH:
         return "view_too_large", [f"view of {len(json.dumps(view))} characters"]
     if wrong := list(typed(block_kit.VIEWS)(view, "view")) or list(_twice(view["blocks"])):
@@ -69,7 +69,7 @@ def _too_many(blocks: list[Body]) -> Iterator[str]:
 
 
 def _twice(blocks: list[Body]) -> Iterator[str]:
-    """Ids that must differ: those of actions within a block, those of blocks within the whole."""
+    """Yields duplicate ids: of actions within a block, and of blocks."""
     yield from _more_than_once("block_id", (str(block["block_id"]) for block in blocks if block.get("block_id")))
     for block in blocks:
         yield from _more_than_once("action_id", (str(part["action_id"]) for part in walk(block) if "action_id" in part))

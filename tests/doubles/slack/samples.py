@@ -1,4 +1,4 @@
-"""One good block of every type, with every field, and views with them."""
+"""A valid block of every type with all fields, and views with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slack's side of the wire: Web API, answers by URL, uploads, the page of installing, and the sockets' door."""
+"""The HTTP server of the double: Web API, response URLs, uploads, the installation page, and Socket Mode."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from yarl import URL
 from tests.doubles.slack import api_chat, api_team, api_views  # noqa: F401  (their methods are registered)
 from tests.doubles.slack.api_chat import checked
 from tests.doubles.slack.calls import METHODS, Call, Method, method, read_args, token_of
+from tests.doubles.slack.faults import Fault, Faults
 from tests.doubles.slack.limits import TIER_1, Limits
-from tests.doubles.slack.scripted import Fault, Faults
-from tests.doubles.slack.shown import Body, Ephemeral, Message
 from tests.doubles.slack.sockets import Sockets
+from tests.doubles.slack.surfaces import Body, Ephemeral, Message
 from tests.doubles.slack.world import ApiError, ReplyUrl, World
 
 REPLY_URL_USES = 5
@@ -31,7 +31,7 @@ def connections_open(call: Call) -> Body:
 
 @dataclass
 class Server:
-    """One Slack on one port of this machine."""
+    """Slack on a local port."""
 
     world: World
     limits: Limits
@@ -85,7 +85,7 @@ class Server:
         return response
 
     def _faulted(self, request: web.Request, fault: Fault) -> web.StreamResponse | None:
-        """The answer of a fault that lets nothing be done."""
+        """Returns the response of a fault that prevents the call."""
         match fault.how:
             case "429":
                 return _limited(fault.seconds)
@@ -98,7 +98,7 @@ class Server:
         return None
 
     def _answer(self, request: web.Request, name: str, found: Method, args: Body) -> web.Response:
-        """Do what is asked and say how it went; the log has it either way."""
+        """Runs the method and logs the outcome."""
         facts: Body = {"method": name, "channel": args.get("channel"), "key": _key(args), "user": args.get("user")}
         try:
             token = token_of(request, self.world, args, found.token)
@@ -109,16 +109,16 @@ class Server:
                 return _limited(wait, exact=self.world.clock.factor != 1)
             if found.scopes:
                 call.need(*found.scopes)
-            said = found.handler(call)
+            result = found.handler(call)
         except ApiError as error:
             self.world.log.add("call", **facts, ok=False, error=error.code)
             return web.json_response({"ok": False, "error": error.code} | error.extra)
         self.world.log.add("call", **facts, ok=True)
         scopes = ",".join(token.scopes) if token else ""
-        return web.json_response({"ok": True} | said, headers={"x-oauth-scopes": scopes})
+        return web.json_response({"ok": True} | result, headers={"x-oauth-scopes": scopes})
 
     def _args(self, request: web.Request, args: Body, name: str) -> Body:
-        """The arguments with what only the server knows."""
+        """Returns the arguments, with values only the server knows."""
         more: Body = {"_base": self.base}
         if name == "apps.connections.open":
             more |= {"_sockets": len(self.sockets.open), "_ticket": self.sockets.ticket()}
@@ -126,10 +126,10 @@ class Server:
             more |= _basic(request)
         return args | more
 
-    # Beside the API
+    # Other endpoints
 
     async def reply_url(self, request: web.Request) -> web.StreamResponse:
-        """An answer by URL: at most five in thirty minutes."""
+        """Accepts a reply by URL: at most five within thirty minutes."""
         leave = self.world.reply_urls.get(request.match_info["id"])
         body = await request.json()
         fault = self.faults.take("response_url", body)
@@ -164,7 +164,7 @@ class Server:
         return web.Response(text=f"OK - {len(data)}")
 
     async def download(self, request: web.Request) -> web.Response:
-        """A file people sent; a page to sign in at where the token may not read it."""
+        """Serves an uploaded file; a login page if the token may not read it."""
         file = self.world.files.get(request.match_info["id"])
         try:
             token = token_of(request, self.world, {}, "bot")
@@ -176,25 +176,25 @@ class Server:
         return web.Response(body=self.world.contents[file["id"]])
 
     async def authorize(self, request: web.Request) -> web.Response:
-        """The page on which a person allows the app; `as` and `ok` are what the person's browser adds."""
-        asked = request.query
-        if asked.get("client_id") != self.world.app.client_id:
+        """Serves the consent page; `as` and `ok` stand for the person's session and consent."""
+        query = request.query
+        if query.get("client_id") != self.world.app.client_id:
             return web.Response(status=400, text="no such app")
-        if set(asked.get("scope", "").split(",")) - set(self.world.app.scopes):
-            self.world.log.add("violation", what="authorize", error="invalid_scope", reasons=[asked.get("scope", "")])
+        if set(query.get("scope", "").split(",")) - set(self.world.app.scopes):
+            self.world.log.add("violation", what="authorize", error="invalid_scope", reasons=[query.get("scope", "")])
             return web.Response(status=400, text="invalid_scope")
-        if "as" not in asked:
+        if "as" not in query:
             return web.Response(text="<h1>Dailygrad is requesting permission</h1>", content_type="text/html")
-        user = self.world.user_of(asked["as"])
-        back = URL(asked.get("redirect_uri") or self.world.app.redirect_url)
-        if "deny" in asked:
-            raise web.HTTPFound(back.update_query(error="access_denied", state=asked.get("state", "")))
-        code = api_team.new_code(self.world, self.world.teams[user.team], user, asked.get("redirect_uri", ""))
-        raise web.HTTPFound(back.update_query(code=code, state=asked.get("state", "")))
+        user = self.world.user_of(query["as"])
+        back = URL(query.get("redirect_uri") or self.world.app.redirect_url)
+        if "deny" in query:
+            raise web.HTTPFound(back.update_query(error="access_denied", state=query.get("state", "")))
+        code = api_team.new_code(self.world, self.world.teams[user.team], user, query.get("redirect_uri", ""))
+        raise web.HTTPFound(back.update_query(code=code, state=query.get("state", "")))
 
 
 def reply(world: World, leave: ReplyUrl, body: Body) -> None:
-    """What an answer by URL, or in an acknowledgement, does."""
+    """Carries out a reply by URL or in an acknowledgement."""
     origin = leave.origin
     if body.get("delete_original") and origin is not None:
         origin.deleted = True
@@ -209,9 +209,9 @@ def reply(world: World, leave: ReplyUrl, body: Body) -> None:
     channel = leave.channel
     if body.get("response_type") == "in_channel":
         team = world.teams[leave.user.team]
-        said = Message(text, blocks, team.id, channel.id, world.new_ts(), team.bot.id, team.bot_id)
-        said.thread_ts = str(body.get("thread_ts") or "")
-        api_chat.posted(world, channel, said)
+        message = Message(text, blocks, team.id, channel.id, world.new_ts(), team.bot.id, team.bot_id)
+        message.thread_ts = str(body.get("thread_ts") or "")
+        api_chat.posted(world, channel, message)
         return
     shown = Ephemeral(text, blocks, leave.user.team, channel.id, world.new_ts(), leave.user.id)
     shown.thread_ts = str(body.get("thread_ts") or "")
@@ -230,20 +230,20 @@ def _key(args: Body) -> str:
 
 
 def _limited(seconds: float, exact: bool = False) -> web.Response:
-    """Slack says whole seconds; where its time is compressed the part of one is said."""
-    said = f"{seconds:.3f}" if exact else str(math.ceil(seconds))
-    return web.json_response({"ok": False, "error": "ratelimited"}, status=429, headers={"Retry-After": said})
+    """Returns a rate-limit response. Slack sends whole seconds; with accelerated time, fractions."""
+    delay = f"{seconds:.3f}" if exact else str(math.ceil(seconds))
+    return web.json_response({"ok": False, "error": "ratelimited"}, status=429, headers={"Retry-After": delay})
 
 
 def _cut(request: web.Request) -> web.Response:
-    """Drop the connection without an answer."""
+    """Drops the connection without a response."""
     if request.transport is not None:
         request.transport.abort()
     return web.Response(status=599)
 
 
 def _basic(request: web.Request) -> Body:
-    """Client id and secret, which may come as a header."""
+    """Returns client id and secret from the Authorization header, if present."""
     given = request.headers.get("Authorization", "")
     if not given.startswith("Basic "):
         return {}

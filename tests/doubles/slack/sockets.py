@@ -1,4 +1,4 @@
-"""Socket Mode: up to ten sockets, each delivery to one of them at random, and what goes wrong with sockets."""
+"""Socket Mode: up to ten sockets, each delivery to a random one, and faults of sockets."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Literal
 from aiohttp import WSMsgType, web
 
 from tests.doubles.slack.delivery import Delivery
-from tests.doubles.slack.shown import Body
+from tests.doubles.slack.surfaces import Body
 from tests.doubles.slack.world import World
 
 
 @dataclass(eq=False)
 class Socket:
-    """One socket of the app. A deaf one stays open and delivers nothing; it may answer pings all the same."""
+    """A socket of the app. A deaf one stays open without deliveries; it may still answer pings."""
 
     number: int
     wire: web.WebSocketResponse
@@ -26,17 +26,17 @@ class Socket:
     deaf: bool = False
     pongs: bool = True
     delivered: int = 0
-    """How many deliveries went to it."""
+    """Number of its deliveries."""
 
     def abort(self) -> None:
-        """Drop the connection without a word."""
+        """Drops the connection without a close frame."""
         if self.request.transport is not None:
             self.request.transport.abort()
 
 
 @dataclass
 class Sockets:
-    """All sockets of the app; `refusing` turns new ones away, as Slack does in a storm."""
+    """All sockets of the app; with `refusing`, new connections are rejected."""
 
     world: World
     chance: random.Random
@@ -47,7 +47,7 @@ class Sockets:
     _waiting: dict[str, tuple[Delivery, asyncio.Future[Body]]] = field(default_factory=dict)
 
     def ticket(self) -> str:
-        """Leave to connect, once."""
+        """Returns a ticket that allows one connection."""
         ticket = secrets.token_hex(8)
         self._tickets.add(ticket)
         return ticket
@@ -82,17 +82,17 @@ class Sockets:
             elif message.type is WSMsgType.TEXT and not socket.deaf:
                 self._acknowledged(json.loads(message.data))
 
-    def _acknowledged(self, said: Body) -> None:
-        delivery, waiting = self._waiting.pop(str(said.get("envelope_id")), (None, None))
+    def _acknowledged(self, ack: Body) -> None:
+        delivery, waiting = self._waiting.pop(str(ack.get("envelope_id")), (None, None))
         if delivery is None or waiting is None:
-            self.world.log.add("violation", what="ack", error="unknown_envelope", reasons=[str(said)[:200]])
+            self.world.log.add("violation", what="ack", error="unknown_envelope", reasons=[str(ack)[:200]])
         elif waiting.done():
             self.world.log.add("late_ack", id=delivery.id, what=delivery.kind, user=delivery.user)
         else:
-            waiting.set_result(said.get("payload") or {})
+            waiting.set_result(ack.get("payload") or {})
 
-    async def carry(self, delivery: Delivery) -> Body | None:
-        """Deliver to one socket at random; without any, nothing is delivered."""
+    async def deliver(self, delivery: Delivery) -> Body | None:
+        """Delivers to a random socket; to none if none is open."""
         if not self.open:
             return None
         socket = self.chance.choice(self.open)
@@ -100,36 +100,36 @@ class Sockets:
         envelope = secrets.token_hex(8)
         self._waiting[envelope] = (delivery, waiting)
         socket.delivered += 1
-        told: Body = {"envelope_id": envelope, "type": delivery.kind, "payload": delivery.payload}
-        told["accepts_response_payload"] = delivery.kind != "events_api"
+        message: Body = {"envelope_id": envelope, "type": delivery.kind, "payload": delivery.payload}
+        message["accepts_response_payload"] = delivery.kind != "events_api"
         if delivery.kind == "events_api":
-            told |= {"retry_attempt": delivery.attempt, "retry_reason": delivery.reason}
+            message |= {"retry_attempt": delivery.attempt, "retry_reason": delivery.reason}
         if not socket.deaf:
-            await self._send(socket, told)
+            await self._send(socket, message)
         return await waiting
 
-    async def _send(self, socket: Socket, said: Body) -> None:
+    async def _send(self, socket: Socket, message: Body) -> None:
         try:
-            await socket.wire.send_json(said)
+            await socket.wire.send_json(message)
         except ConnectionError:
             self.world.log.add("socket", what="gone", number=socket.number)
 
-    # What goes wrong
+    # Faults
 
     async def disconnect(self, reason: Literal["warning", "refresh_requested", "link_disabled"]) -> None:
-        """Tell every socket that it will be closed, and close it unless that was a warning."""
+        """Announces to every socket that it will be closed, and closes it unless this is a warning."""
         for socket in list(self.open):
             await self._send(socket, {"type": "disconnect", "reason": reason, "debug_info": {"host": "applink-double"}})
             if reason != "warning":
                 await socket.wire.close()
 
     def drop(self) -> None:
-        """Cut every socket without a word."""
+        """Cuts every socket without a close frame."""
         for socket in list(self.open):
             socket.abort()
 
     def deafen(self, *, pongs: bool = False) -> list[Socket]:
-        """Let every socket there is fall silent: open, no deliveries, pongs or none; new ones are well."""
+        """Makes the current sockets deaf, with or without pongs; new ones work."""
         for socket in self.open:
             socket.deaf, socket.pongs = True, pongs
         return list(self.open)
@@ -137,6 +137,6 @@ class Sockets:
     async def close(self) -> None:
         for socket in list(self.open):
             socket.abort()
-        # An acknowledgement that never came holds nobody.
+        # Do not wait for missing acknowledgements.
         for _, waiting in self._waiting.values():
             waiting.cancel()

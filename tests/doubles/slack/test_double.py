@@ -1,4 +1,4 @@
-"""The double keeps Slack's rules: an unmodified slack-bolt app talks to it, and is refused what Slack refuses."""
+"""The double enforces Slack's rules on an unmodified slack-bolt app."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from tests.doubles.slack import oracle
 from tests.doubles.slack.delivery import Delivery
 from tests.doubles.slack.double import SlackDouble, slack_double
-from tests.doubles.slack.posting import signature, written
+from tests.doubles.slack.signed_http import signature, written
 from tests.doubles.slack.world import Channel, Team, User
 
 BUTTON = {"type": "button", "text": {"type": "plain_text", "text": "Answer"}, "action_id": "a:r1", "value": "a:r1"}
@@ -40,7 +40,7 @@ MODAL = {
 
 
 class Scene:
-    """A workspace with two people, a channel and a plain client of the app's token."""
+    """A workspace with two people, a channel, and a client with the app's token."""
 
     def __init__(self, slack: SlackDouble) -> None:
         self.slack = slack
@@ -58,7 +58,7 @@ class Scene:
 
     @asynccontextmanager
     async def bolt(self) -> AsyncIterator[AsyncApp]:
-        """An app as anybody writes it, in Socket Mode."""
+        """A plain Bolt app in Socket Mode."""
         app = AsyncApp(client=self.client)
         handler = AsyncSocketModeHandler(app, self.slack.app.app_token, web_client=self.client, ping_interval=0.1)
         await handler.connect_async()  # type: ignore[no-untyped-call]
@@ -89,13 +89,13 @@ async def test_a_day_with_a_plain_bolt_app(scene: Scene) -> None:
 
         @app.view("form")
         async def sent(ack: Any, view: dict[str, Any], client: AsyncWebClient, body: dict[str, Any]) -> None:
-            said = view["state"]["values"]["answer"]["answer"]["value"]
-            if said == "no":
+            value = view["state"]["values"]["answer"]["answer"]["value"]
+            if value == "no":
                 await ack(response_action="errors", errors={"answer": "Say more."})
                 return
             await ack()
             user = body["user"]["id"]
-            await client.chat_postEphemeral(channel=scene.daily.id, user=user, text=f"You said {said}")
+            await client.chat_postEphemeral(channel=scene.daily.id, user=user, text=f"You said {value}")
 
         typed = await slack.slash(scene.ann, scene.daily, "/quiz", "today")
         assert typed.acked and typed.took is not None and typed.took < 1
@@ -159,8 +159,8 @@ async def test_who_asks_and_what_for_is_checked(scene: Scene) -> None:
     assert await why(client.auth_test(token="xoxb-nobody")) == "invalid_auth"
     assert await why(client.auth_test(token=slack.app.app_token)) == "not_allowed_token_type"
     slack.world.tokens[slack.bot_token(scene.team)].scopes = ("commands",)
-    said = await scene.refused(client.chat_postMessage(channel=scene.daily.id, text="x"))
-    assert (said["error"], said["needed"], said["provided"]) == ("missing_scope", "chat:write", "commands")
+    error = await scene.refused(client.chat_postMessage(channel=scene.daily.id, text="x"))
+    assert (error["error"], error["needed"], error["provided"]) == ("missing_scope", "chat:write", "commands")
     slack.uninstall(scene.team)
     assert await why(client.auth_test()) == "account_inactive"
 
@@ -277,7 +277,7 @@ async def test_a_silent_socket_is_noticed_only_by_its_silence(scene: Scene) -> N
             await ack()
 
         (deaf,) = scene.slack.sockets.deafen()
-        # The library's own watch: four intervals of 0.1 s, counted in whole seconds.
+        # The library's own check: four intervals of 0.1 s, counted in whole seconds.
         await scene.slack.until(lambda: len(scene.slack.sockets.open) == 1 and scene.slack.sockets.made == 2)
         assert deaf not in scene.slack.sockets.open
         assert (await scene.slack.slash(scene.ann, scene.daily, "/quiz")).acked
@@ -299,17 +299,17 @@ async def test_files_go_up_in_three_steps_and_come_down_with_leave(scene: Scene)
             assert "Sign in" in await answer.text()
 
 
-@pytest.mark.filterwarnings("ignore:BasicAuth is deprecated:DeprecationWarning")  # slack_sdk's own use of it
+@pytest.mark.filterwarnings("ignore:BasicAuth is deprecated:DeprecationWarning")  # how slack_sdk calls it
 async def test_a_refresh_token_is_used_up_by_its_use() -> None:
     async with slack_double(factor=60) as slack:
         slack.app.rotation = True
         team = slack.team()
         (again,) = slack.world.refresh
         client = AsyncWebClient(base_url=slack.api_url)
-        asked = {"client_id": slack.app.client_id, "client_secret": slack.app.client_secret}
+        credentials = {"client_id": slack.app.client_id, "client_secret": slack.app.client_secret}
 
         def refresh() -> Awaitable[Any]:
-            return client.oauth_v2_access(**asked, grant_type="refresh_token", refresh_token=again)
+            return client.oauth_v2_access(**credentials, grant_type="refresh_token", refresh_token=again)
 
         fresh = await refresh()
         assert fresh["access_token"] in slack.world.tokens and fresh["team"]["id"] == team.id
@@ -328,11 +328,11 @@ def test_a_signature_is_of_the_body_and_its_time() -> None:
 
 async def test_bolt_by_signed_http(scene: Scene) -> None:
     app = AsyncApp(client=scene.client, signing_secret=scene.slack.app.signing_secret, process_before_response=True)
-    heard: list[str] = []
+    commands: list[str] = []
 
     @app.command("/quiz")
     async def quiz(ack: Callable[..., Awaitable[None]]) -> None:
-        heard.append("quiz")
+        commands.append("quiz")
         await ack("By HTTP.")
 
     server = app.server(port=0)
@@ -345,10 +345,10 @@ async def test_bolt_by_signed_http(scene: Scene) -> None:
         scene.slack.by_http(f"http://127.0.0.1:{port}")
         assert (await scene.slack.slash(scene.ann, scene.daily, "/quiz")).acked
         assert scene.slack.private(scene.ann)[0].text == "By HTTP."
-        body, headers = scene.slack.posting.sent[0]
+        body, headers = scene.slack.signed_http.sent[0]
         forged = headers | {"X-Slack-Signature": "v0=" + "0" * 64}
         old = headers | signature(scene.slack.app.signing_secret, int(time.time()) - 360, body)
-        statuses = [(await scene.slack.posting.send(body, wrong))[0] for wrong in (forged, old)]
-        assert (statuses, heard) == ([401, 401], ["quiz"])
+        statuses = [(await scene.slack.signed_http.send(body, wrong))[0] for wrong in (forged, old)]
+        assert (statuses, commands) == ([401, 401], ["quiz"])
     finally:
         await runner.cleanup()

@@ -1,4 +1,4 @@
-"""The double's tables of Block Kit take what Slack documents and refuse the rest; they need no other files."""
+"""The double's Block Kit tables accept what Slack documents and reject the rest, without Slack's types."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def _checked(sample: Body) -> Check:
 
 @needs_schemas
 def test_what_slacks_own_types_refuse_the_tables_refuse() -> None:
-    """The second check never knows better: one change at a time to one object of every type."""
+    """Mutates an object of every type: the tables reject everything that Slack's types reject."""
     missed = []
     for sample in (*MESSAGE[-22:], *ELEMENTS, *INPUTS, *SPANS, *RICH["elements"], SHORT, HOME):
         check, validator = _checked(sample), types_schema.validator(types_schema.named(sample["type"]))

@@ -1,4 +1,4 @@
-"""Slack's own types as a second check, where their schema lies beside the repository."""
+"""A second check of messages and views, against Slack's published types where their file is present."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 from jsonschema import Draft7Validator
 
-from tests.doubles.slack.shown import Body
+from tests.doubles.slack.surfaces import Body
 from tests.external import SLACK_TYPES
 
 NEWER = ("data_visualization",)
-"""Blocks documented after the types were published."""
+"""Blocks newer than the published types."""
 _MOST = re.compile(r"(?i)\bmax\w*(?: length)?[^.\d]*?(\d[\d,]*)")
 
 
 def wrong(schema: str, whole: Any) -> list[str]:
-    """Returns what the types refuse, nothing where they are not present."""
+    """Returns the violations of the types; empty if their file is missing."""
     if not SLACK_TYPES.is_file():
         return []
     errors = validator(schema).iter_errors(_known(whole))
@@ -26,14 +26,14 @@ def wrong(schema: str, whole: Any) -> list[str]:
 
 
 def _known(whole: Any) -> Any:
-    """Returns the message or view without the blocks that the types do not know yet."""
+    """Returns the message or view without the blocks that the types lack."""
     if isinstance(whole, list):
         return [block for block in whole if block.get("type") not in NEWER]
     return {**whole, "blocks": _known(whole["blocks"])}
 
 
 def _deepest(error: Any) -> str:
-    """Returns the message of the alternative that came nearest."""
+    """Returns the error of the closest alternative."""
     while error.context:
         error = max(error.context, key=lambda one: len(one.absolute_path))
     return f"{'/'.join(map(str, error.absolute_path))}: {error.message}"
@@ -41,13 +41,13 @@ def _deepest(error: Any) -> str:
 
 @cache
 def validator(schema: str) -> Draft7Validator:
-    """Returns one of Slack's types as a schema."""
+    """Returns the schema of one of Slack's types."""
     return Draft7Validator({"$ref": f"#/definitions/{schema}", "definitions": _definitions()})
 
 
 @cache
 def named(kind: str) -> str:
-    """Returns the name of the type of blocks or elements whose `type` is `kind`."""
+    """Returns the name of the type for blocks or elements with this `type`."""
     found = []
     for name, definition in _definitions().items():
         shapes = definition.get("anyOf", [definition])
@@ -58,9 +58,9 @@ def named(kind: str) -> str:
 
 @cache
 def _definitions() -> dict[str, Body]:
-    """Returns Slack's types with the limits that their comments state."""
+    """Returns Slack's types with the limits stated in their comments."""
     definitions: dict[str, Body] = json.loads(SLACK_TYPES.read_text(encoding="utf-8"))["definitions"]
-    # Documented on Slack's page of the element, and not yet in its types.
+    # Documented on the element's page, but missing in the types.
     definitions["RichTextPreformatted"]["properties"]["language"] = {"type": "string"}
     for definition in definitions.values():
         for name, property_ in definition.get("properties", {}).items():
@@ -69,7 +69,7 @@ def _definitions() -> dict[str, Body]:
 
 
 def _limited(property_: Body) -> Body:
-    """Returns the property with the limit its comment states."""
+    """Returns a property with the limit stated in its comment."""
     found = _MOST.search(str(property_.get("description", "")))
     if not found:
         return property_

@@ -1,4 +1,4 @@
-"""What a Slack holds: the app, workspaces, people, channels, tokens, messages, views. Plain data and its look-ups."""
+"""The state of the double: the app, workspaces, people, channels, tokens, messages and views. Plain data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.doubles.slack.clock import Clock
 from tests.doubles.slack.log import Log
-from tests.doubles.slack.shown import Body, Ephemeral, Message, View
+from tests.doubles.slack.surfaces import Body, Ephemeral, Message, View
 
 BOT_SCOPES = (
     "app_mentions:read",
@@ -43,11 +43,11 @@ EVENT_SCOPES = {
     "message.groups": ("groups:history",),
     "message.im": ("im:history",),
 }
-"""An event comes only to an app that was granted its scope; of the channel's kind, where there are two (docs)."""
+"""Scopes an event needs, per type of channel if there are several. Slack sends no events without them (docs)."""
 
 
 class ApiError(Exception):
-    """What the Web API answers with `ok: false`."""
+    """An error of the Web API (`ok: false`)."""
 
     def __init__(self, code: str, **extra: Any) -> None:
         super().__init__(code)
@@ -57,7 +57,7 @@ class ApiError(Exception):
 
 @dataclass
 class App:
-    """The app as its manifest and settings describe it."""
+    """The app, according to its manifest and settings."""
 
     id: str = "A0DOUBLE"
     client_id: str = "111.222"
@@ -70,12 +70,12 @@ class App:
     commands: tuple[str, ...] = ("/quiz", "/quiz-admin")
     rotation: bool = False
     request_url: str = ""
-    """Where signed requests go; empty in Socket Mode."""
+    """URL for signed requests; empty in Socket Mode."""
     redirect_url: str = ""
-    """Where an installer is sent back to, as the app's page names it."""
+    """URL that the consent page redirects to."""
 
     def read_manifest(self, manifest: Body) -> None:
-        """Take scopes, events, commands and rotation from a manifest."""
+        """Takes scopes, events, commands and token rotation from a manifest."""
         settings = manifest.get("settings", {})
         self.scopes = tuple(manifest["oauth_config"]["scopes"]["bot"])
         self.events = tuple(settings.get("event_subscriptions", {}).get("bot_events", ()))
@@ -85,13 +85,13 @@ class App:
 
 @dataclass
 class Token:
-    """A bot's token for a workspace."""
+    """A bot token of a workspace."""
 
     value: str
     team: str
     scopes: tuple[str, ...]
     ends: float | None = None
-    """In Slack's seconds of the double's clock; None for a token that lasts."""
+    """Expiry, Slack seconds on the double's clock; None if it does not expire."""
     revoked: bool = False
 
 
@@ -115,7 +115,7 @@ class User:
 
 @dataclass
 class Channel:
-    """A channel or, with `im`, a conversation with one person."""
+    """A channel; with `im`, a direct-message conversation."""
 
     id: str
     team: str
@@ -152,7 +152,7 @@ class Team:
 
 @dataclass
 class Trigger:
-    """Leave to open a view."""
+    """A trigger, which allows to open a view."""
 
     user: User
     ends: float
@@ -162,7 +162,7 @@ class Trigger:
 
 @dataclass
 class ReplyUrl:
-    """Leave to answer by URL; `origin` is the private or public message it may replace."""
+    """A response_url; `origin` is the message it may replace."""
 
     user: User
     channel: Channel
@@ -173,7 +173,7 @@ class ReplyUrl:
 
 @dataclass
 class World:
-    """All of it."""
+    """All state."""
 
     app: App
     clock: Clock
@@ -190,20 +190,20 @@ class World:
     files: dict[str, Body] = field(default_factory=dict)
     contents: dict[str, bytes] = field(default_factory=dict)
     check_every: int = 1
-    """The second check, by Slack's own types, takes milliseconds; only one message in so many gets it."""
+    """Share of messages checked against Slack's types, which takes milliseconds: one in this many."""
     bodies: int = 0
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def new_id(self, letter: str) -> str:
-        """An id as Slack's look."""
+        """Returns an id that looks like Slack's."""
         return f"{letter}0{next(self._numbers):06d}X"
 
     def new_ts(self) -> str:
-        """A fresh timestamp; they never repeat and always grow."""
+        """Returns a new timestamp; timestamps always increase."""
         return f"{int(self.clock.stamp())}.{next(self._numbers):06d}"
 
     def add_team(self, name: str) -> Team:
-        """A workspace that has not installed the app."""
+        """Adds a workspace without the app."""
         id_ = self.new_id("T")
         bot = User(self.new_id("U"), id_, "Dailygrad", bot=True)
         team = Team(id_, name, bot, self.new_id("B"), {bot.id: bot})
@@ -211,7 +211,7 @@ class World:
         return team
 
     def issue(self, team: Team, scopes: tuple[str, ...]) -> tuple[Token, str]:
-        """A bot token, and with rotation the token that refreshes it."""
+        """Issues a bot token; with rotation, also its refresh token."""
         rotating = self.app.rotation
         ends = self.clock.slack() + TOKEN_LIFE_S if rotating else None
         value = f"{'xoxe.' if rotating else ''}xoxb-{team.id}-{secrets.token_hex(8)}"
@@ -224,7 +224,7 @@ class World:
         return token, again
 
     def revoke(self, team: Team) -> list[str]:
-        """End every token of a workspace; returns them."""
+        """Revokes all tokens of a workspace; returns them."""
         gone = [token for token in self.tokens.values() if token.team == team.id and not token.revoked]
         for token in gone:
             token.revoked = True
@@ -233,14 +233,14 @@ class World:
         return [token.value for token in gone]
 
     def hears(self, team: str, event: str, private: bool = False) -> bool:
-        """Whether the app listens to such an event, and was granted the scope for it in that workspace."""
+        """Returns whether the app listens to an event and has the scope for it in the workspace."""
         needed = EVENT_SCOPES.get(event, ())
         one = needed[-1] if private else needed[0] if needed else ""
         granted = [token.scopes for token in self.tokens.values() if token.team == team and not token.revoked]
         return event in self.app.events and (not one or any(one in scopes for scopes in granted))
 
     def im(self, user: User) -> Channel:
-        """The conversation of the app with a person."""
+        """Returns the direct-message conversation of a person with the app."""
         team = self.teams[user.team]
         for channel in team.channels.values():
             if channel.im == user.id:
@@ -250,22 +250,22 @@ class World:
         return channel
 
     def channel_of(self, team: Team, id_: str) -> Channel:
-        """The channel as the app may know it; raises the API's own error."""
+        """Returns a channel that the app can see. Raises the API's error."""
         channel = team.channels.get(id_)
         if channel is None or ((channel.private or channel.im) and team.bot.id not in channel.members):
             raise ApiError("channel_not_found")
         return channel
 
     def user_of(self, id_: str) -> User:
-        """A person of any workspace."""
+        """Returns a person of any workspace."""
         return next(team.users[id_] for team in self.teams.values() if id_ in team.users)
 
     def messages(self, channel: Channel | None = None) -> list[Message]:
-        """What stands in a channel, or in all of them, oldest first."""
+        """Returns the messages of a channel, or of all channels, oldest first."""
         channels = [channel] if channel else [one for team in self.teams.values() for one in team.channels.values()]
         found = [message for one in channels for message in one.messages.values() if not message.deleted]
         return sorted(found, key=lambda message: message.ts.partition(".")[2])
 
     def stack(self, user: User) -> list[View]:
-        """The modals a person has open, the top one last."""
+        """Returns a person's open modals, the top one last."""
         return [view for view in self.views.values() if view.user == user.id and view.open]

@@ -151,7 +151,7 @@ def questions(prose: st.SearchStrategy[str], short: st.SearchStrategy[str]) -> s
 
 
 def answers(question: Question, prose: st.SearchStrategy[str]) -> st.SearchStrategy[Question]:
-    """The question with an answer of its kind, or none."""
+    """Yields the question with an answer of its kind, or without one."""
     of_kind = {"value": LITERALS, "output": st.sampled_from(["1", "a\n\nb", "```", " x"]), "open": prose}
     found = of_kind.get(question.kind, st.none())
     return st.one_of(st.none(), found).map(lambda answer: held_fully(dataclasses.replace(question, answer=answer)))
@@ -166,7 +166,7 @@ def read(text: str) -> Reading:
 
 
 def same(question: Question) -> Question:
-    """The question without the lines it stands on."""
+    """Returns the question without its line numbers."""
     blocks = tuple(dataclasses.replace(block, line=0) for block in question.code_blocks)
     return dataclasses.replace(question, place=NOWHERE, code_blocks=blocks)
 

@@ -20,12 +20,12 @@ MiB = 2**20
 
 
 def filled(start: str) -> Callable[[int], bytes]:
-    """A document of as many bytes, of which the end says nothing."""
+    """Returns a document padded to this many bytes."""
     return lambda size: (start + "x" * (size - len(start))).encode()
 
 
 def with_options(count: int) -> bytes:
-    """A choice of so many options."""
+    """Returns a choice question with this many options."""
     options = "|".join(f"option {number}" for number in range(count))
     return f'question,options,correct\nWhat?,"{options}",option 1\n'.encode()
 
@@ -35,7 +35,7 @@ def with_prompt(length: int) -> bytes:
 
 
 def with_entries(count: int) -> bytes:
-    """A package that names so many files: one, again and again."""
+    """Returns a package that contains this many files, all the same."""
     data = package(collection())
     start, end = data.index(b"PK\x01\x02"), data.rindex(b"PK\x05\x06")
     record = data[start : data.index(b"PK\x01\x02", start + 4)]
@@ -46,7 +46,7 @@ def with_entries(count: int) -> bytes:
 
 
 def with_ratio(ratio: int) -> bytes:
-    """A package whose collection, which is none, unpacks to about so many times its size."""
+    """Returns a package whose invalid collection unpacks to about this many times its size."""
     size = 8 * MiB
     noise = random.Random(7).randbytes(size // ratio - len(package(bytes(size))))
     return package(noise + bytes(size - len(noise)))

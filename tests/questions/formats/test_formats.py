@@ -23,7 +23,7 @@ class Case(NamedTuple):
 
 
 def cases() -> list[Case]:
-    """`# file: name`, the document, `....`, what is read of it; `----` between cases."""
+    """Parses a file of cases: `# file: name`, the document, `....`, the expected reading; `----` between cases."""
     found: list[Case] = []
     for path in sorted(FIXTURES.glob("*.txt")):
         for text in path.read_text("utf-8").split("\n----\n"):
@@ -35,7 +35,7 @@ def cases() -> list[Case]:
 
 
 def shown(reading: Reading) -> str:
-    """A reading in one line for each thing that came of it; `⏎` stands for a line ending, `⍽` for a kept blank."""
+    """Formats a reading with a line per question and finding; `⏎` stands for a line break, `⍽` for a kept space."""
     lines = [line for question in reading.bank.questions for line in _shown_question(question)]
     lines += [f"study {first}-{last}" for first, last in reading.study]
     for finding in reading.findings:

@@ -249,7 +249,7 @@ HOSTILE = {
 
 @contextmanager
 def seconds(limit: int) -> Iterator[None]:
-    """Fail where what is inside takes longer; a reader that hangs must not stop the others' tests."""
+    """Fails if the block takes longer, so that a reader that hangs does not stop the other tests."""
 
     def late(*_: object) -> None:
         raise TimeoutError(f"longer than {limit} s")
@@ -308,7 +308,7 @@ def test_more_questions_than_a_document_may_hold_are_named_once() -> None:
 
 
 def calls(name: str, text: str) -> int:
-    """How many Python functions are called to read a document."""
+    """Counts the Python functions called to read a document."""
     count = 0
 
     def counted(_frame: object, event: str, _argument: object) -> None:

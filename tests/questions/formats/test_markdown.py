@@ -18,7 +18,7 @@ WORDS = st.text(st.sampled_from("ab1 *_[]()<>!#&;~\\|-+.=:'\"/{}$é"), max_size=
 
 
 def shown(markdown: str) -> str:
-    """What a reader of the Markdown sees, blanks aside."""
+    """Returns the visible text of Markdown without spaces."""
     return "".join(plain(markdown.replace("\\\n", "\n")).split())
 
 

@@ -182,7 +182,7 @@ def test_any_comment_can_be_read(comment: str) -> None:
 
 
 def claims(program: str) -> list[tuple[str, str]]:
-    """The statements of a program with what is claimed of each."""
+    """Returns the statements of a program with their claims."""
     return [(probe.shown, one.parsed.text) for probe in probes_of(ast.parse(program), program) for one in probe.claims]
 
 

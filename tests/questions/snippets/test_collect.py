@@ -11,7 +11,7 @@ from questions.snippets.plan import RaisedException
 
 
 def firsts(document: str) -> list[tuple[int, str]]:
-    """Line and first line of each program."""
+    """Returns the line number and the first line of each program."""
     return [(one.first, one.text.split("\n")[0]) for one in snippets_of(read_bank(document, name="d.md"))]
 
 

@@ -59,7 +59,7 @@ class Checker(HTMLParser):
 
 
 def checked(html: str) -> Checker:
-    """Read a fragment and require that it is sound."""
+    """Parses a fragment and checks that it is well-formed."""
     checker = Checker()
     checker.feed(html)
     checker.close()

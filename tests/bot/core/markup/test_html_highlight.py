@@ -13,19 +13,19 @@ THEMES: tuple[Theme, ...] = ("light", "dark")
 
 
 def text_of(html: str) -> str:
-    """Give what a reader sees."""
+    """Returns the visible text."""
     return unescape(re.sub(r"<[^>]*>", "", html))
 
 
 def luminance(colour: str) -> float:
-    """Give the relative luminance WCAG defines for a colour such as #1f2328."""
+    """Returns the relative luminance (WCAG) of a color such as #1f2328."""
     channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def contrast(one: str, other: str) -> float:
-    """Give WCAG's contrast ratio of two colours."""
+    """Returns the contrast ratio (WCAG) of two colors."""
     light, dark = sorted((luminance(one), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 

@@ -12,7 +12,7 @@ from bot.core.markup.tree import Break, Paragraph, TextNode
 
 
 def shown(markdown: str) -> str:
-    """Give the text of a document that must hold nothing but paragraphs of words."""
+    """Returns the text of a document that must consist of plain paragraphs."""
     paragraphs: list[str] = []
     for block in parse(markdown).blocks:
         assert isinstance(block, Paragraph), block
@@ -25,7 +25,7 @@ def shown(markdown: str) -> str:
 
 
 def normalised(text: str) -> str:
-    """Give what `escape` promises to keep: the lines, without outer spaces, and paragraphs."""
+    """Returns what `escape` preserves: lines without outer spaces, and paragraphs."""
     parts = re.split(r"\n\s*\n", clean(text).strip())
     return "\n\n".join("\n".join(line.strip() for line in part.split("\n")) for part in parts)
 

@@ -32,13 +32,13 @@ from bot.core.markup.tree import (
 
 
 def only(markdown: str) -> Block:
-    """Read a text of one block."""
+    """Parses a text of one block."""
     (block,) = parse(markdown).blocks
     return block
 
 
 def words(markdown: str) -> Inlines:
-    """Read a text of one paragraph and give what is in it."""
+    """Parses a text of one paragraph and returns its inlines."""
     block = only(markdown)
     assert isinstance(block, Paragraph)
     return block.children
@@ -279,7 +279,7 @@ _BITS = st.lists(st.sampled_from(_MARKS), max_size=40).map("".join)
 
 
 def texts_of(value: object) -> list[str]:
-    """Give every string in a tree."""
+    """Yields every string in a tree."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, tuple):

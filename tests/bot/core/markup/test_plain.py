@@ -14,7 +14,7 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def plain(markdown: str, width: int = 80) -> str:
-    """Give the text of Markdown written with the tests' own indentation."""
+    """Renders indented Markdown as plain text."""
     return to_plain(parse(dedent(markdown)), width)
 
 

@@ -1,4 +1,4 @@
-"""What people see: messages, private messages and views, with the words, buttons and fields in their blocks."""
+"""What people see: messages, private messages and views, with their words, controls and fields."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ INPUTS = (
 
 
 def walk(data: Any) -> Iterator[Body]:
-    """Every object inside, itself included."""
+    """Yields every nested object, including `data`."""
     if isinstance(data, dict):
         yield data
         for value in data.values():
@@ -37,18 +37,18 @@ def walk(data: Any) -> Iterator[Body]:
 
 
 def words_of(blocks: list[Body]) -> str:
-    """All texts of the blocks, in order."""
+    """Returns all texts of the blocks, in order."""
     return "\n".join(part["text"] for part in walk(blocks) if isinstance(part.get("text"), str))
 
 
 def with_ids(blocks: list[Body]) -> list[Body]:
-    """The blocks as Slack keeps them: each has an id."""
+    """Returns the blocks with an id each, as Slack keeps them."""
     return [{"block_id": secrets.token_hex(3), **block} for block in blocks]
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """Something to press or choose from, and the block it stands in."""
+    """A button or menu, and its block."""
 
     block_id: str
     element: Body
@@ -65,19 +65,19 @@ class Control:
 
 @dataclass
 class Shown:
-    """Anything with blocks."""
+    """Something with blocks."""
 
     text: str = ""
     blocks: list[Body] = field(default_factory=list)
 
     @property
     def words(self) -> str:
-        """The words of the blocks and the fallback text."""
+        """The words of its blocks and its fallback text."""
         return f"{words_of(self.blocks)}\n{self.text}"
 
     @property
     def controls(self) -> list[Control]:
-        """Buttons, menus and the like outside inputs, in order."""
+        """Its buttons and menus outside inputs, in order."""
         return [
             Control(block["block_id"], part)
             for block in self.blocks
@@ -88,19 +88,19 @@ class Shown:
 
     @property
     def labels(self) -> list[str]:
-        """What the buttons say."""
+        """The labels of its buttons."""
         return [control.label for control in self.controls if control.element["type"] == "button"]
 
-    def control(self, wanted: str) -> Control:
-        """The control of that action id or label."""
-        found = [control for control in self.controls if wanted in (control.action_id, control.label)]
-        assert found, f"nothing {wanted!r} to press among {[(c.label, c.action_id) for c in self.controls]}"
+    def control(self, name: str) -> Control:
+        """Returns the control with that action id or label."""
+        found = [control for control in self.controls if name in (control.action_id, control.label)]
+        assert found, f"nothing {name!r} to press among {[(c.label, c.action_id) for c in self.controls]}"
         return found[0]
 
 
 @dataclass
 class Message(Shown):
-    """A message of a channel."""
+    """A message in a channel."""
 
     team: str = ""
     channel: str = ""
@@ -123,7 +123,7 @@ class Message(Shown):
         return str(self.metadata.get("event_payload", {}).get("key", ""))
 
     def body(self, metadata: bool = True) -> Body:
-        """As the API and payloads give it."""
+        """Returns the message as in the API and in payloads."""
         body: Body = {"type": "message", "ts": self.ts, "user": self.user, "text": self.text, "team": self.team}
         extra: Body = {
             "bot_id": self.bot_id,
@@ -138,7 +138,7 @@ class Message(Shown):
 
 @dataclass
 class Ephemeral(Shown):
-    """A message one person sees, until they reload."""
+    """A message that one person sees until they reload."""
 
     team: str = ""
     channel: str = ""
@@ -150,7 +150,7 @@ class Ephemeral(Shown):
 
 @dataclass
 class View(Shown):
-    """A modal or a home page; `body` is what the app gave."""
+    """A modal or Home tab; `body` is what the app sent."""
 
     id: str = ""
     team: str = ""
@@ -168,11 +168,11 @@ class View(Shown):
 
     @property
     def words(self) -> str:
-        """The title and the words of the blocks."""
+        """Its title and the words of its blocks."""
         return f"{self.title}\n{words_of(self.blocks)}"
 
     @property
     def fields(self) -> dict[str, Control]:
-        """What can be filled in, by block id."""
+        """Its inputs, by block id."""
         inputs = [block for block in self.blocks if block["type"] == "input"]
         return {block["block_id"]: Control(block["block_id"], block["element"]) for block in inputs}

@@ -1,4 +1,4 @@
-"""What must hold of the whole house: every room says what it is for, and torch stays in its own."""
+"""Rules for the whole repository: every module has a docstring, and only the sandbox imports torch."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from bot.web.security import HEADERS, MAX_BODY, Guarded, host_name
+from bot.web.security import HEADERS, MAX_BODY, SecurityMiddleware, host_name
 
 
 async def length(request: Request) -> Response:
@@ -21,7 +21,7 @@ async def length(request: Request) -> Response:
 
 
 def client(host: str = "localhost") -> httpx.AsyncClient:
-    app = Guarded(Starlette(routes=[Route("/", length, methods=["POST", "GET"])]), hosts=("Quiz.Example",))
+    app = SecurityMiddleware(Starlette(routes=[Route("/", length, methods=["POST", "GET"])]), hosts=("Quiz.Example",))
     return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=f"http://{host}")
 
 

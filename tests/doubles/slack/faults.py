@@ -1,4 +1,4 @@
-"""Faults by script: what the next calls of a method, and the next events, meet."""
+"""Injected faults: what happens to the next calls of a method, or to the next events."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tests.doubles.slack.shown import Body
+from tests.doubles.slack.surfaces import Body
 
 How = Literal["429", "500", "cut before", "cut after", "slow", "error", "fatal"]
 """`cut after` commits and then drops the connection; `error` answers `ok: false` with `code`."""
@@ -14,7 +14,7 @@ How = Literal["429", "500", "cut before", "cut after", "slow", "error", "fatal"]
 
 @dataclass
 class Fault:
-    """What the next `times` fitting calls meet."""
+    """A fault of the next `times` matching calls."""
 
     method: str
     how: How
@@ -27,22 +27,22 @@ class Fault:
 
 @dataclass
 class Faults:
-    """The script; empty by default."""
+    """The pending faults."""
 
     waiting: list[Fault] = field(default_factory=list)
     copies: int = 1
-    """How many times each event is delivered, whatever is acknowledged."""
+    """How many times each event is delivered, even if acknowledged."""
     astray: int = 0
-    """How many of the next deliveries of events never reach the app."""
+    """How many of the next event deliveries never reach the app."""
     held: list[Callable[[], None]] | None = None
-    """Where a list, events wait in it until they are released."""
+    """If a list, events are held in it until released."""
 
     def add(self, fault: Fault) -> Fault:
         self.waiting.append(fault)
         return fault
 
     def take(self, method: str, args: Body) -> Fault | None:
-        """The fault this call meets."""
+        """Returns the fault of this call, or None."""
         for fault in self.waiting:
             if fault.method in (method, "*") and fault.met < fault.times and fault.fits(args):
                 fault.met += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.console.chat import Filling, NotThat
+from bot.console.chat import FormSession, InvalidInput
 from bot.core.cards import Button, Form, PickField, TextField
 
 TWO_LINES = Form("Report", "e:q", (TextField("text", "What?", lines=4),))
@@ -17,11 +17,11 @@ PICK = Form("Pick", "f:r1", (PickField("options", "Which?", (("x", "**A** one"),
 def fill(
     form: Form, *lines: str, drafts: dict[str, tuple[str, ...]] | None = None
 ) -> tuple[str | None, dict[str, object]]:
-    filling = Filling(form, drafts or {})
+    form_session = FormSession(form, drafts or {})
     action = None
     for line in lines:
-        action = filling.take(line)
-    return action, dict(filling.values)
+        action = form_session.take(line)
+    return action, dict(form_session.values)
 
 
 def test_lines_go_on_until_a_dot() -> None:
@@ -34,13 +34,13 @@ def test_a_dot_alone_keeps_what_was_there() -> None:
 
 
 def test_a_form_with_more_buttons_asks_which() -> None:
-    filling = Filling(CODE)
-    assert filling.take("x = 1") is None
-    assert filling.take(".") is None
-    assert filling.question(80) == "[1] Send   [2] Run it   [0] Cancel"
-    with pytest.raises(NotThat, match="from 1 to 2"):
-        filling.take("7")
-    assert filling.take("2") == "x:r1"
+    form_session = FormSession(CODE)
+    assert form_session.take("x = 1") is None
+    assert form_session.take(".") is None
+    assert form_session.question(80) == "[1] Send   [2] Run it   [0] Cancel"
+    with pytest.raises(InvalidInput, match="from 1 to 2"):
+        form_session.take("7")
+    assert form_session.take("2") == "x:r1"
 
 
 @pytest.mark.parametrize(
@@ -52,34 +52,34 @@ def test_options_are_picked_by_letter(line: str, picked: tuple[str, ...]) -> Non
 
 @pytest.mark.parametrize("line", ["", "C", "A!", "1"])
 def test_other_letters_are_refused(line: str) -> None:
-    with pytest.raises(NotThat, match="from A to B"):
+    with pytest.raises(InvalidInput, match="from A to B"):
         fill(PICK, line)
 
 
 def test_one_option_means_one_letter() -> None:
     one = Form("Pick", "f:r1", (PickField("options", "Which?", (("x", "one"), ("y", "two"))),))
-    with pytest.raises(NotThat, match="Type one letter from A to B"):
+    with pytest.raises(InvalidInput, match="Type one letter from A to B"):
         fill(one, "A B")
 
 
 def test_an_empty_answer_is_asked_for_again() -> None:
-    filling = Filling(TWO_LINES)
-    with pytest.raises(NotThat, match="typed"):
-        filling.take(".")
-    assert filling.take("now") is None
-    assert filling.take(".") == "e:q"
+    form_session = FormSession(TWO_LINES)
+    with pytest.raises(InvalidInput, match="typed"):
+        form_session.take(".")
+    assert form_session.take("now") is None
+    assert form_session.take(".") == "e:q"
 
 
 def test_what_is_too_long_is_refused() -> None:
-    with pytest.raises(NotThat, match="at most 3"):
+    with pytest.raises(InvalidInput, match="at most 3"):
         fill(Form("Short", "u", (TextField("text", "?", max_length=3),)), "long")
 
 
 def test_a_question_shows_what_a_field_holds() -> None:
-    assert Filling(CODE).question(80) == (
+    assert FormSession(CODE).question(80) == (
         "Code\nIt holds:\n    start\nType lines, then a line with a single dot. Only the dot keeps it."
     )
-    assert Filling(PICK, {"options": ("y",)}).question(80) == (
+    assert FormSession(PICK, {"options": ("y",)}).question(80) == (
         "Which?\n  A  one\n  B  two (picked)\nType the letters, such as A C."
     )
 
@@ -98,7 +98,7 @@ TWO_FIELDS = Form("Import", "i:apply", (TextField("name", "Name"), TextField("te
     ],
 )
 def test_a_draft_is_all_that_was_typed_so_far(lines: tuple[str, ...], draft: dict[str, tuple[str, ...]]) -> None:
-    filling = Filling(TWO_FIELDS, {"text": ("old",)})
+    form_session = FormSession(TWO_FIELDS, {"text": ("old",)})
     for line in lines:
-        filling.take(line)
-    assert filling.draft == draft
+        form_session.take(line)
+    assert form_session.draft == draft

@@ -1,7 +1,6 @@
-"""Finds what Discord refuses of a body the bot sends.
+"""Checks request bodies by the tables in `bodies` and the rules here, which apply to whole messages.
 
-The tables in `bodies` and the rules here are always checked. Where Discord's OpenAPI lies beside the repository it is
-a second check.
+Discord's OpenAPI specification is a second check where its file is present.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ from tests.doubles.discord.world import EPHEMERAL, LOADING, V2, Json, nested
 from tests.doubles.shapes import utf16
 
 ROWS = 5
-"""Rows of a message without components V2."""
+"""Limit of rows in a message without Components V2."""
 REQUEST_BYTES, FILE_BYTES = 25 * 1024 * 1024, 10 * 1024 * 1024
 COMMAND_LENGTH = 8000
 _NAME = re.compile(r"[-_'\w]{1,32}")
 _SUPPRESS_EMBEDS, _SILENT = 1 << 2, 1 << 12
 _OURS = EPHEMERAL | V2 | _SUPPRESS_EMBEDS | _SILENT
-"""Flags of a message that a bot may set."""
+"""Message flags that a bot may set."""
 V2_ONLY = range(9, CONTAINER + 1)
 
 
 def wrong_in_body(route: str, body: Any, *, second: bool = True) -> list[str]:
-    """Returns what is wrong with the body of a request. `second` also asks the OpenAPI where it is present."""
+    """Returns the errors in the body of a request. `second` also checks it against the OpenAPI specification."""
     check = BODIES.get(route)
     if check is None:
         return [f"{route} takes no body"]
@@ -36,7 +35,7 @@ def wrong_in_body(route: str, body: Any, *, second: bool = True) -> list[str]:
 
 
 def wrong_in_message(body: Json, *, files: dict[str, bytes], was_v2: bool = False) -> list[str]:
-    """Returns what Discord refuses of a message as a whole. Its fields are checked by `wrong_in_body`."""
+    """Returns the errors of a message as a whole. `wrong_in_body` checks its fields."""
     flags = int(body.get("flags") or 0)
     v2 = bool(flags & V2) or was_v2
     return [
@@ -60,7 +59,7 @@ def _wrong_in_kind(body: Json, v2: bool) -> Iterator[str]:
 
 
 def _embedded(embed: Json) -> Iterator[str]:
-    """The texts of an embed that count against its limit."""
+    """Yields the texts that count against the limit of an embed."""
     yield from (embed.get(name) or "" for name in ("title", "description"))
     yield (embed.get("footer") or {}).get("text", "")
     yield (embed.get("author") or {}).get("name", "")
@@ -99,12 +98,12 @@ def _wrong_in_files(body: Json, files: dict[str, bytes]) -> Iterator[str]:
 
 
 def wrong_in_modal(data: Json) -> list[str]:
-    """Returns what Discord refuses of a modal as a whole."""
+    """Returns the errors of a modal as a whole."""
     return list(_wrong_twice([part for component in data["components"] for part in nested(component)]))
 
 
 def wrong_in_commands(commands: list[Json]) -> list[str]:
-    """Returns what Discord refuses of an application's commands as a whole."""
+    """Returns the errors of an application's commands as a whole."""
     found = [f"{command['name']!r} is no name" for command in commands if not _is_name(command)]
     for kind, most in ((1, 100), (2, 15), (3, 15)):
         names = [command["name"] for command in commands if command.get("type", 1) == kind]

@@ -1,10 +1,10 @@
-"""The bot itself, its application and commands, servers and their members."""
+"""Endpoints about the bot: its user, application and commands, and its servers and their members."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.doubles.discord import checking
+from tests.doubles.discord import checks
 from tests.doubles.discord.endpoint import (
     NO_PERMISSION,
     UNKNOWN_GUILD,
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 async def me(server: Server, call: Call) -> Json:
-    """The bot's user."""
+    """Returns the bot's user."""
     return server.world.bot_user()
 
 
 async def application(server: Server, call: Call) -> Json:
-    """The bot's application; none of the privileged intents is granted."""
+    """Returns the bot's application, which has no privileged intents."""
     return {
         "id": str(server.world.application),
         "name": "Dailygrad",
@@ -46,7 +46,7 @@ async def application(server: Server, call: Call) -> Json:
 
 
 async def gateway(server: Server, call: Call) -> Json:
-    """Where the gateway is, and how it wants to be met."""
+    """Returns the gateway's URL and its limits."""
     limit = {"total": 1000, "remaining": 1000 - server.gateway.identified, "reset_after": 86_400_000}
     return {
         "url": server.gateway.url,
@@ -56,8 +56,8 @@ async def gateway(server: Server, call: Call) -> Json:
 
 
 async def put_commands(server: Server, call: Call) -> list[Json]:
-    """Put these commands in the place of all there were."""
-    server.check(checking.wrong_in_commands(call.body))
+    """Replaces all commands."""
+    server.check(checks.wrong_in_commands(call.body))
     place = int(call.match.get("guild_id", 0))
     about: Json = {"application_id": str(server.world.application), "version": str(snowflake())}
     if place:
@@ -68,7 +68,7 @@ async def put_commands(server: Server, call: Call) -> list[Json]:
 
 
 async def get_commands(server: Server, call: Call) -> list[Json]:
-    """The commands of the application."""
+    """Returns the application's commands."""
     return server.world.commands.get(int(call.match.get("guild_id", 0)), [])
 
 
@@ -80,12 +80,12 @@ def _guild(server: Server, call: Call) -> Guild:
 
 
 async def guild(server: Server, call: Call) -> Json:
-    """A server."""
+    """Returns a server."""
     return guild_json(server.world, _guild(server, call))
 
 
 async def guilds(server: Server, call: Call) -> list[Json]:
-    """The servers the bot is in."""
+    """Returns the bot's servers."""
     return [
         {"id": str(each.id), "name": each.name, "icon": None, "owner": False, "permissions": "0", "features": []}
         for each in server.world.guilds.values()
@@ -93,12 +93,12 @@ async def guilds(server: Server, call: Call) -> list[Json]:
 
 
 async def channels(server: Server, call: Call) -> list[Json]:
-    """The channels of a server."""
+    """Returns a server's channels."""
     return [channel_json(channel) for channel in _guild(server, call).channels.values()]
 
 
 async def user(server: Server, call: Call) -> Json:
-    """A person."""
+    """Returns a user."""
     found = server.world.member(call.number("user_id"))
     if found is None:
         raise UNKNOWN_USER
@@ -106,17 +106,17 @@ async def user(server: Server, call: Call) -> Json:
 
 
 async def member(server: Server, call: Call) -> Json:
-    """A member of a server; the bot is one too."""
-    guild, wanted = _guild(server, call), call.number("user_id")
-    if wanted == server.world.application:
+    """Returns a member of a server, which may be the bot."""
+    guild, member_id = _guild(server, call), call.number("user_id")
+    if member_id == server.world.application:
         return bot_member_json(server.world, guild)
-    if wanted not in guild.members:
+    if member_id not in guild.members:
         raise UNKNOWN_MEMBER
-    return member_json(guild, guild.members[wanted])
+    return member_json(guild, guild.members[member_id])
 
 
 async def audit_log(server: Server, call: Call) -> Json:
-    """Who added the bot, where that is known and the bot may read it."""
+    """Returns who added the bot, if that is known and the bot may read the audit log."""
     guild = _guild(server, call)
     if guild.added_by is None:
         raise NO_PERMISSION
