@@ -1,4 +1,4 @@
-"""`dailygrad doctor` for a whole deployment: what is broken is named with its cure, no secret is shown."""
+"""`dailygrad doctor` for whole deployments: names what is broken with its fix, and shows no secret."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from bot.cli import bot_findings
 from bot.doctor.checks import CheckResult
-from bot.doctor.command import examined, findings
+from bot.doctor.command import findings, run_checks
 from service.app import Service
 from service.leader import Leader
 from service.logs import Redaction
@@ -23,7 +23,7 @@ from service.ops.doctor import examine_database, running_at, secrets_in
 from service.process import listen, now, serve_app
 from service.store.session import libpq_url
 from tests.conftest import TOKEN, MakeDatabase
-from tests.service.roads import choice, road_with
+from tests.service.daily_channel import choice, daily_channel_of
 
 OURS = ("DAILYGRAD_", "DATABASE_", "DISCORD_", "SLACK_")
 HOUR = timedelta(hours=1)
@@ -32,14 +32,14 @@ AT = datetime(2026, 3, 2, 8, tzinfo=UTC)
 
 @pytest.fixture
 def environ(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """This process's environment without a setting of ours."""
+    """This process's environment without our settings."""
     for name in [name for name in os.environ if name.startswith(OURS)]:
         monkeypatch.delenv(name)
     return monkeypatch
 
 
 def lines(found: Sequence[CheckResult]) -> str:
-    return "\n".join(f"{'ok' if one.good else 'broken'} {one.said} | {one.cure}" for one in found)
+    return "\n".join(f"{'ok' if one.good else 'broken'} {one.text} | {one.cure}" for one in found)
 
 
 @contextlib.asynccontextmanager
@@ -55,19 +55,19 @@ async def test_a_database_that_is_well_and_led(
     environ.setenv("DATABASE_URL", database_url)
     environ.setenv("DAILYGRAD_SANDBOX_SOCKET", str(tmp_path / "sandbox.sock"))
     environ.setenv("DAILYGRAD_SERVICE_TOKEN", TOKEN)
-    said = lines(await examined(None, tmp_path, None))
+    said = lines(await run_checks(None, tmp_path, None))
     for line in ("ok settings: they can be used", "ok database: PostgreSQL ", "ok clock: ", "ok database: at "):
         assert line in said
     assert "ok worker: none is alive | nothing waits for one yet" in said
     assert "broken sandbox: none answers, so code answers wait | start `dailygrad sandbox serve`" in said
     environ.delenv("DAILYGRAD_SANDBOX_SOCKET")
     environ.setenv("DAILYGRAD_WORKER_URL", "http://127.0.0.1:1")
-    said = lines(await examined(None, tmp_path, None))
+    said = lines(await run_checks(None, tmp_path, None))
     assert "broken sandbox: none answers, so code answers wait | start `dailygrad work` there, and check" in said
     assert " data: " not in said
-    road = road_with(service)
-    await road.bank(choice())
-    await road.schedule()
+    daily = daily_channel_of(service)
+    await daily.bank(choice())
+    await daily.schedule()
     assert "broken worker: none is alive, and 1 schedule" in told(database_url)
     leader = Leader(database_url)
     try:
@@ -97,7 +97,7 @@ def told(url: str, clock: Callable[[], datetime] = now) -> str:
 
 async def test_settings_are_read_first(environ: pytest.MonkeyPatch, tmp_path: Path) -> None:
     environ.setenv("DATABASE_URL", "mysql://root:hush-hush@db/quiz")
-    said = lines(await examined(None, tmp_path, None))
+    said = lines(await run_checks(None, tmp_path, None))
     assert "broken settings: they cannot be used | DATABASE_URL: it must look like postgresql://" in said
     assert "hush-hush" not in said
 
@@ -108,7 +108,7 @@ async def test_a_bots_machine(environ: pytest.MonkeyPatch, service: Service, tmp
         environ.setenv("DAILYGRAD_SERVICE_TOKEN", TOKEN)
         environ.setenv("DAILYGRAD_LINK_URL", url)
         environ.setenv("DAILYGRAD_LINK_SECRET", "a secret that signs links")
-        found = await examined(None, tmp_path, None)
+        found = await run_checks(None, tmp_path, None)
         said = lines(found)
         assert all(one.good for one in found), said
         for line in (
@@ -147,7 +147,7 @@ async def test_a_chat_is_examined_where_its_token_is(environ: pytest.MonkeyPatch
     environ.setenv("DISCORD_API_URL", "http://127.0.0.1:1/api/v10")
     found = [one async for one in bot_findings(now())]
     assert found
-    assert all(one.said.startswith("discord: ") for one in found)
+    assert all(one.text.startswith("discord: ") for one in found)
     assert not all(one.good for one in found)
     assert "no-token-at-all" not in lines(found)
 

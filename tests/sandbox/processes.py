@@ -18,7 +18,7 @@ def below(pid: int) -> list[int]:
 
 
 def alive(pids: list[int]) -> list[int]:
-    """Those that are still there and no mere zombies of somebody else."""
+    """Returns those that still run and are not zombies of another process."""
     left = []
     for pid in pids:
         try:
@@ -31,7 +31,7 @@ def alive(pids: list[int]) -> list[int]:
 
 
 async def gone(pids: list[int]) -> bool:
-    """Whether all of `pids` end soon."""
+    """Waits a while; returns whether all of `pids` have ended."""
     for pid in pids:
         try:
             handle = os.pidfd_open(pid)

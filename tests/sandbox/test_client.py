@@ -16,7 +16,7 @@ Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]
 
 
 async def ran_against(path: Path, handler: Handler, limits: Limits | None = None) -> Outcome:
-    """What a run comes to when the supervisor behaves as `handler`."""
+    """Returns the result of a run if the supervisor behaves like `handler`."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await handler(reader, writer)

@@ -34,7 +34,7 @@ class Far:
         self.open[asyncio.ensure_future(self._serve(reader, writer))] = writer
 
     async def close(self) -> None:
-        """Hang up on everybody."""
+        """Closes all connections."""
         for writer in self.open.values():
             writer.close()
         await asyncio.gather(*self.open)

@@ -179,7 +179,7 @@ def test_what_poisons_a_fork_beside_a_gpu_does_nothing_to_the_zygote_of_the_cpu(
     assert done.stdout.split() == ["0"] * len(POISONS), done.stderr
 
 
-def test_nothing_of_the_road_to_a_gpu_imports_torch() -> None:
+def test_finding_a_gpu_does_not_import_torch() -> None:
     imports = (
         "from sandbox import devices; from sandbox.host import executors, gpu; from sandbox.inside import gpu_child"
     )

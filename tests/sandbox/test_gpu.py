@@ -36,7 +36,7 @@ async def run(client: SandboxClient, code: str, **changes: Any) -> Outcome:
 
 
 def used_mb() -> float:
-    """Of all the GPUs the sandbox may use."""
+    """Returns the used memory of all GPUs that the sandbox may use, MiB."""
     nvml = Nvml(library_paths(FOUND.devices[0].libraries))
     try:
         return sum(nvml.memory_mb(device.index)[0] for device in FOUND.devices)
@@ -93,7 +93,7 @@ async def test_every_thread_of_a_parked_child_is_confined(sandbox: EmbeddedSandb
 
 
 def threads_of(pids: list[int]) -> list[dict[str, str]]:
-    """What the kernel tells of every thread of these processes."""
+    """Returns the kernel's status of every thread of these processes."""
     found = []
     for path in (path for pid in pids for path in Path(f"/proc/{pid}/task").glob("*/status")):
         with contextlib.suppress(OSError):  # it has ended

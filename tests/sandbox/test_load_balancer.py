@@ -184,7 +184,7 @@ SECOND = Run("x", "import time\nbegan = time.monotonic()\nwhile time.monotonic()
 
 
 async def at_work(pair: tuple[EmbeddedSandbox, EmbeddedSandbox], running: asyncio.Task[Outcome]) -> EmbeddedSandbox:
-    """The one at which something runs."""
+    """Waits for and returns the sandbox that runs something."""
     while not running.done():
         for one in pair:
             if one.process.poll() is None and (await one.client.health()).running:

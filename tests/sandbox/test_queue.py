@@ -22,7 +22,7 @@ def started(queue: FairQueue, now: float = 0.0) -> Ticket:
 
 
 def order(queue: FairQueue, now: float = 0.0) -> list[str]:
-    """The owners in the order in which they are served, one at a time."""
+    """Returns the owners in the order in which they are served, one at a time."""
     served = []
     while queue.waiting:
         ticket = started(queue, now)

@@ -29,7 +29,7 @@ class Guest:
 
 
 async def settled(*guests: Guest) -> list[bool]:
-    """Which of them have their turn, once all that can happen has happened."""
+    """Returns which of them have their turn once nothing more can happen."""
     for _ in range(5):
         await asyncio.wait([guest.task for guest in guests], timeout=0)
     return [guest.before is not None for guest in guests]

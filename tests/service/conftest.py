@@ -9,7 +9,7 @@ import pytest
 from service.app import Service
 from service.client import ServiceClient
 from service.store.session import Sessions, make_engine, make_sessions
-from tests.service.roads import Road
+from tests.service.daily_channel import DailyChannel
 from tests.service.staging import Stage
 
 
@@ -29,6 +29,6 @@ async def stage(sessions: Sessions) -> AsyncIterator[Stage]:
 
 
 @pytest.fixture
-def road(service: Service, client: ServiceClient) -> Road:
+def daily(service: Service, client: ServiceClient) -> DailyChannel:
     """A service with a client and nothing in it; the clock stands an hour before nine of a Monday."""
-    return Road(service, client)
+    return DailyChannel(service, client)

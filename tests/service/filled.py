@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from service.banks.importing import import_bank
 from service.wire import AnswerInput, Installation, QuestionPost, ScheduleSpec, Where
-from tests.service.roads import SPEC, Road, choice, code, prose, value
+from tests.service.daily_channel import SPEC, DailyChannel, choice, code, prose, value
 from tests.service.staging import reading
 from tests.service.twochats import GUILD, TEAM, TwoChats
 
@@ -34,39 +34,39 @@ FILLED = frozenset(
 
 
 async def fill(chats: TwoChats) -> str:
-    """A team in two chats with a history; the ref of a round that is open, its answer of code not judged yet."""
-    road, clock = chats.road, chats.clock
-    await _import_banks(road)
-    await road.client.schedule_add(chats.boss("discord"), "schedule", GUILD, CHOICES)
+    """Creates a team on two chats with a history; returns the ref of an open round with an unjudged code answer."""
+    daily, clock = chats.daily, chats.clock
+    await _import_banks(daily)
+    await daily.client.schedule_add(chats.boss("discord"), "schedule", GUILD, CHOICES)
     await _answer_rounds(chats)
     await chats.join_chats()
-    await road.client.schedule_share(chats.boss("slack"), "share", TEAM, 1)
+    await daily.client.schedule_share(chats.boss("slack"), "share", TEAM, 1)
     await chats.link("Ada")
     await _practice(chats)
     await _administer(chats)
     await _install(chats)
     spec = ScheduleSpec(at=(clock.now + timedelta(hours=1)).time().replace(second=0), kinds=("code",), open_minutes=480)
     where = Where(channel="222", name="#code")
-    schedule = await road.client.schedule_add(chats.boss("discord"), "code schedule", where, spec)
+    schedule = await daily.client.schedule_add(chats.boss("discord"), "code schedule", where, spec)
     clock.advance(hours=1)
-    posted = await road.client.post_now(chats.boss("discord"), "code now", schedule.id)
+    posted = await daily.client.post_now(chats.boss("discord"), "code now", schedule.id)
     await chats.deliver()
     ref = f"r{posted.id}"
-    await road.client.answer(chats.who("Ada", "discord"), where, "waits", ref, DOUBLED, clock.now)
+    await daily.client.answer(chats.who("Ada", "discord"), where, "waits", ref, DOUBLED, clock.now)
     # What is on its way to a channel while all this is kept.
-    await road.client.post_now(chats.boss("discord"), "under way", 1)
-    await road.client.outbox_claim("slack")
+    await daily.client.post_now(chats.boss("discord"), "under way", 1)
+    await daily.client.outbox_claim("slack")
     return ref
 
 
-async def _import_banks(road: Road) -> None:
+async def _import_banks(daily: DailyChannel) -> None:
     many = [choice(f"q{number}", title=f"Views, part {number}") for number in range(12)]
-    await road.bank(*many, value(), prose(), code(), code("triple"))
+    await daily.bank(*many, value(), prose(), code(), code("triple"))
     # Once more with a change, a question less and a new one: versions, steps, an id that has changed.
-    await road.bank(*many[:-1], value(why="Two rows."), prose(), code(), code("triple"), choice("new"))
-    await road.bank(choice("else"), name="other")
-    async with road.service.sessions.begin() as session:
-        await import_bank(session, reading(choice("mine"), name="gone"), None, road.now, True)
+    await daily.bank(*many[:-1], value(why="Two rows."), prose(), code(), code("triple"), choice("new"))
+    await daily.bank(choice("else"), name="other")
+    async with daily.service.sessions.begin() as session:
+        await import_bank(session, reading(choice("mine"), name="gone"), None, daily.now, True)
 
 
 async def _answer_rounds(chats: TwoChats) -> None:
@@ -76,11 +76,11 @@ async def _answer_rounds(chats: TwoChats) -> None:
             await chats.answer(name, "discord", ref, "ab"[(number + day) % 2], after=number)
         await chats.answer("Bo", "discord", ref, "c", after=30)
         await chats.closed()
-    await chats.road.client.privacy(chats.who("Dee", "discord"), "gone", "forget")
+    await chats.daily.client.privacy(chats.who("Dee", "discord"), "gone", "forget")
 
 
 async def _practice(chats: TwoChats) -> None:
-    client, ada = chats.road.client, chats.who("Ada", "slack")
+    client, ada = chats.daily.client, chats.who("Ada", "slack")
     for kind, given in (("choice", AnswerInput(options=("a",))), ("open", AnswerInput(text="They share storage."))):
         form = await client.practice(ada, TEAM, kind=kind)
         assert form is not None
@@ -91,7 +91,7 @@ async def _practice(chats: TwoChats) -> None:
 
 
 async def _administer(chats: TwoChats) -> None:
-    client, boss, clock = chats.road.client, chats.boss("discord"), chats.clock
+    client, boss, clock = chats.daily.client, chats.boss("discord"), chats.clock
     await client.season_start(boss, "season 1", "Spring")
     clock.advance(minutes=1)
     await client.season_end(boss, "season end")
@@ -107,7 +107,7 @@ async def _administer(chats: TwoChats) -> None:
 
 
 async def _install(chats: TwoChats) -> None:
-    client = chats.road.client
+    client = chats.daily.client
     await client.installation_keep(
         Installation(platform="slack", team="T1", token=SecretStr(SECRET), bot_user="U1", name="A team")
     )
@@ -115,6 +115,6 @@ async def _install(chats: TwoChats) -> None:
 
 
 async def posts_of(chats: TwoChats) -> list[str]:
-    """Tick and deliver; the refs of the questions that were posted, one for each channel."""
-    await chats.road.service.tick()
+    """Ticks and delivers; returns the refs of the posted questions, one per channel."""
+    await chats.daily.service.tick()
     return [each.body.ref for each in await chats.deliver() if isinstance(each.body, QuestionPost)]

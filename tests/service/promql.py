@@ -119,7 +119,7 @@ class _Reader:
 
 
 def asked_by(expression: str) -> list[Asked]:
-    """What an expression asks for. Raises NoExpression where it is none."""
+    """Returns the series and labels that an expression uses. Raises NoExpression if it cannot be parsed."""
     reader = _Reader(list(_tokens(expression.replace("$__rate_interval", "5m"))))
     reader.expression()
     if reader.tokens:

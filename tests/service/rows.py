@@ -11,7 +11,7 @@ Rows = dict[str, list[str]]
 
 
 def all_rows(url: str) -> Rows:
-    """Every row of every table, each as JSON whose fields are in order, by table."""
+    """Returns every row of every table as JSON with sorted fields, by table."""
     with psycopg.connect(libpq_url(url)) as connection:
         connection.execute("set timezone = 'UTC'")
         names = connection.execute("select tablename from pg_tables where schemaname = 'public' order by 1").fetchall()
@@ -23,6 +23,6 @@ def all_rows(url: str) -> Rows:
 
 
 def sequences(url: str) -> dict[str, int | None]:
-    """The number every sequence gave last."""
+    """Returns the last value of each sequence."""
     with psycopg.connect(libpq_url(url)) as connection:
         return dict(connection.execute("select sequencename, last_value from pg_sequences").fetchall())

@@ -27,7 +27,7 @@ HOME = Where(channel="daily", name="#daily")
 def question(
     id_: str = "views", *, topic: str = "tensors/memory", level: Level | None = "mid", **more: object
 ) -> Question:
-    """A small choice question."""
+    """Returns a small choice question."""
     made = {
         "id": id_,
         "kind": "choice",
@@ -42,7 +42,7 @@ def question(
 
 
 def reading(*questions: Question, name: str = "home", title: str = "A bank") -> Reading:
-    """What came of reading a document without a fault."""
+    """Returns a reading without findings."""
     return Reading(Bank(name, title, questions), (), (), Source(f"{name}.md", ("",)))
 
 
@@ -57,16 +57,16 @@ class Stage:
     async def caller(
         self, name: str = "Ada", *, workspace: str = "home", where: Where | None = HOME, admin: bool = False
     ) -> Caller:
-        """A member who calls."""
+        """Returns a calling member."""
         who = Who(platform="web", workspace=workspace, member=name.lower(), name=name, admin=admin)
         return await resolve_caller(self.session, who, where, self.now)
 
     async def bank(self, *questions: Question, workspace_id: int | None = None, name: str = "home") -> ImportView:
-        """Import these questions as a bank."""
+        """Imports these questions as a bank."""
         return await import_bank(self.session, reading(*questions, name=name), workspace_id, self.now, True)
 
     async def schedule(self, caller: Caller, **spec: object) -> Schedule:
-        """A schedule of the caller's channel."""
+        """Adds a schedule of the caller's channel."""
         assert caller.channel_id is not None
         row = Schedule(
             workspace_id=caller.workspace_id,
@@ -79,7 +79,7 @@ class Stage:
         return row
 
     async def version(self, key: str) -> QuestionVersion:
-        """The version of that question that is asked now."""
+        """Returns the current version of a question."""
         query = select(QuestionVersion).join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
         query = query.where(QuestionRow.key == key, QuestionVersion.version == QuestionRow.current)
         return (await self.session.scalars(query)).one()
@@ -93,7 +93,7 @@ class Stage:
         closed: bool = True,
         skipped: str | None = None,
     ) -> Round:
-        """A round that was opened at 9:00 UTC of its day, for eight hours."""
+        """Opens a round at 9:00 UTC of its day, for eight hours."""
         opens = datetime(day.year, day.month, day.day, 9, tzinfo=UTC)
         closes = opens + timedelta(hours=8)
         row = Round(
@@ -110,7 +110,7 @@ class Stage:
         return row
 
     async def answer(self, caller: Caller, round_: Round, *, credit: float = 1.0, text: str | None = None) -> AnswerRow:
-        """An answer that counts in a round, judged."""
+        """Adds a judged answer that counts in a round."""
         assert round_.version_id is not None
         row = await self._answer(caller, round_.version_id, round_, text)
         self.session.add(CurrentAnswer(round_id=round_.id, member_id=caller.member_id, answer_id=row.id))
@@ -118,7 +118,7 @@ class Stage:
         return row
 
     async def practiced(self, caller: Caller, key: str, credit: float = 1.0) -> AnswerRow:
-        """An answer given in practice, judged."""
+        """Adds a judged practice answer."""
         row = await self._answer(caller, (await self.version(key)).id, None, None)
         await self._judge(row, credit)
         return row
@@ -126,7 +126,7 @@ class Stage:
     async def points(
         self, caller: Caller, points: int, *, round_: Round | None = None, credit: float | None = 1.0, **more: object
     ) -> None:
-        """A booking, at the round's opening or now."""
+        """Adds points to the ledger, at the round's opening or now."""
         values: Mapping[str, object] = {
             "key": f"booking {next(self.numbers)}",
             "workspace_id": caller.workspace_id,

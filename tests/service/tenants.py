@@ -11,7 +11,7 @@ from sqlalchemy import inspect
 from service.store.tables import Base, QuestionVersion
 from service.wire import AnswerInput, QuestionView, ScheduleSpec, Where, Who
 from tests.conftest import Clock
-from tests.service.roads import Road, choice
+from tests.service.daily_channel import DailyChannel, choice
 
 Rows = dict[tuple[str, object], dict[str, Any]]
 """Rows by table and key."""
@@ -28,7 +28,7 @@ DOCUMENT = """# {word}
 class Team:
     """A workspace, its admin and member, and the numbers of what it has."""
 
-    road: Road
+    daily: DailyChannel
     word: str
     open_round: int = 0
     closed_round: int = 0
@@ -56,21 +56,21 @@ class Team:
         return Where(channel=f"{self.word}-aside", name=f"#{self.word}-aside")
 
     def event(self) -> str:
-        return f"{self.word} event {next(self.road.events)}"
+        return f"{self.word} event {next(self.daily.events)}"
 
     async def scheduled(self, where: Where | None = None) -> int:
-        """One more schedule."""
+        """Adds a schedule."""
         spec = ScheduleSpec(at=time(10), topics=())
-        return (await self.road.client.schedule_add(self.boss, self.event(), where or self.channel, spec)).id
+        return (await self.daily.client.schedule_add(self.boss, self.event(), where or self.channel, spec)).id
 
     async def reported(self) -> int:
-        """One more report."""
+        """Adds a report."""
         text = f"{self.word} is wrong"
-        return (await self.road.client.report(self.member, self.event(), "views", text)).id
+        return (await self.daily.client.report(self.member, self.event(), "views", text)).id
 
     async def settle(self) -> Team:
-        """Do all that a team does: a closed round, an open one, a bank, a season, points, a report, a card, a code."""
-        client, boss, member = self.road.client, self.boss, self.member
+        """Fills a team: a closed round, an open one, a bank, a season, points, a report, a practice card and a code."""
+        client, boss, member = self.daily.client, self.boss, self.member
         text = DOCUMENT.format(word=self.word)
         view = await client.bank_import(boss, self.event(), f"{self.word}-bank.md", text, True)
         assert view.applied, view.findings
@@ -85,25 +85,25 @@ class Team:
         await client.bank_retire(boss, self.event(), "grad", True)
         card = await client.practice(member, self.channel)
         assert card is not None
-        await client.answer(member, self.channel, self.event(), card.ref, self._given(card.question), self.road.now)
-        await client.schedule_skip(boss, self.event(), self.schedule, self.road.now.date() + timedelta(days=7))
-        await client.member_restore(boss, self.event(), member.name, self.road.now.date())
-        rows = await self.road.rows(QuestionVersion)
+        await client.answer(member, self.channel, self.event(), card.ref, self._given(card.question), self.daily.now)
+        await client.schedule_skip(boss, self.event(), self.schedule, self.daily.now.date() + timedelta(days=7))
+        await client.member_restore(boss, self.event(), member.name, self.daily.now.date())
+        rows = await self.daily.rows(QuestionVersion)
         self.question = next(row.id for row in rows if self.word in str(row.body))
         for who in (member, boss):
             await client.answer(
-                who, self.channel, self.event(), f"p{self.question}", AnswerInput(text=self.word), self.road.now
+                who, self.channel, self.event(), f"p{self.question}", AnswerInput(text=self.word), self.daily.now
             )
         await client.chat_link(boss, self.event())
         await client.link(member, self.event())
         return self
 
     async def _round(self, schedule: int, where: Where) -> int:
-        client = self.road.client
+        client = self.daily.client
         made = await client.post_now(self.boss, self.event(), schedule)
         self.given = self._given(made.question).model_dump()
         given = AnswerInput.model_validate(self.given)
-        await client.answer(self.member, where, self.event(), f"r{made.id}", given, self.road.now)
+        await client.answer(self.member, where, self.event(), f"r{made.id}", given, self.daily.now)
         return made.id
 
     def _given(self, question: QuestionView) -> AnswerInput:
@@ -111,17 +111,17 @@ class Team:
         return AnswerInput(options=options) if options else AnswerInput(text=self.word)
 
 
-async def open_banks(road: Road, clock: Clock) -> None:
-    """A bank for everybody, at half past eleven."""
-    await road.bank(*(choice(key) for key in ("views", "grad", "cast", "copy", "clone")))
+async def open_banks(daily: DailyChannel, clock: Clock) -> None:
+    """Adds a shared bank, at 11:30."""
+    await daily.bank(*(choice(key) for key in ("views", "grad", "cast", "copy", "clone")))
     clock.now += timedelta(hours=3, minutes=30)
 
 
-async def all_rows(road: Road) -> Rows:
-    """Every row of every table of ours."""
+async def all_rows(daily: DailyChannel) -> Rows:
+    """Returns every row of all our tables."""
     found: Rows = {}
     for mapper in Base.registry.mappers:
-        for row in await road.rows(mapper.class_):
+        for row in await daily.rows(mapper.class_):
             state = inspect(row)
             values = {column.key: getattr(row, column.key) for column in mapper.column_attrs}
             found[mapper.local_table.name, state.identity] = values  # type: ignore[attr-defined]

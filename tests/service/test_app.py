@@ -9,16 +9,16 @@ from service.client import ServiceClient
 from service.config import Settings
 from service.wire import AnswerInput, Where
 from tests.conftest import TOKEN, Clock
-from tests.service.roads import Road, choice, code
+from tests.service.daily_channel import DailyChannel, choice, code
 
 
 async def test_a_working_service_posts_by_itself_once_beside_another(settings: Settings, clock: Clock) -> None:
     one, two = build(settings, clock), build(settings, clock)
     client = ServiceClient.inside(one.api, TOKEN)
     async with client, one.running(work=True), two.running(work=True), asyncio.timeout(60):
-        road = Road(one, client)
-        await road.bank(choice())
-        await road.schedule()
+        daily = DailyChannel(one, client)
+        await daily.bank(choice())
+        await daily.schedule()
         clock.advance(hours=1)
         kinds: list[str] = []
         while "question" not in kinds:
@@ -34,11 +34,11 @@ async def test_a_working_service_takes_up_its_jobs(settings: Settings, clock: Cl
     service = build(settings, clock)
     client = ServiceClient.inside(service.api, TOKEN)
     async with client, service.running(work=True), asyncio.timeout(60):
-        road = Road(service, client)
-        await road.bank(code())
-        form = await client.practice(road.who(), Where(channel="daily"))
+        daily = DailyChannel(service, client)
+        await daily.bank(code())
+        form = await client.practice(daily.who(), Where(channel="daily"))
         assert form is not None
-        await road.answer(form.ref, AnswerInput(code="def double(x): return 2 * x"))
+        await daily.answer(form.ref, AnswerInput(code="def double(x): return 2 * x"))
         manager = service.jobs.app.job_manager
         attempts = 0
         while not attempts:
@@ -47,18 +47,18 @@ async def test_a_working_service_takes_up_its_jobs(settings: Settings, clock: Cl
         assert attempts == 1
 
 
-async def test_what_a_dead_worker_held_is_taken_up(road: Road, clock: Clock) -> None:
-    """A worker killed in the middle leaves its job `doing`, and no heartbeat."""
-    await road.bank(code())
-    form = await road.client.practice(road.who(), Where(channel="daily"))
+async def test_what_a_dead_worker_held_is_taken_up(daily: DailyChannel, clock: Clock) -> None:
+    """A worker killed in the middle leaves its job in the state `doing`, without a heartbeat."""
+    await daily.bank(code())
+    form = await daily.client.practice(daily.who(), Where(channel="daily"))
     assert form is not None
-    await road.answer(form.ref, AnswerInput(code="def double(x): return 2 * x"))
-    connector = road.service.jobs.app.connector
+    await daily.answer(form.ref, AnswerInput(code="def double(x): return 2 * x"))
+    connector = daily.service.jobs.app.connector
     await connector.execute_query_async(
         "with dead as (insert into procrastinate_workers (last_heartbeat) values (now() - interval '1 hour') "
         "returning id) update procrastinate_jobs set status = 'doing', worker_id = (select id from dead)"
     )
-    assert await road.service.jobs.retry_stalled() == 1
-    (job,) = await road.service.jobs.app.job_manager.list_jobs_async()
+    assert await daily.service.jobs.retry_stalled() == 1
+    (job,) = await daily.service.jobs.app.job_manager.list_jobs_async()
     assert job.status == "todo"
-    assert await road.service.jobs.retry_stalled() == 0
+    assert await daily.service.jobs.retry_stalled() == 0

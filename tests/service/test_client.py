@@ -19,7 +19,7 @@ Count = list[bytes]
 
 @asynccontextmanager
 async def answering(*answers: bytes) -> AsyncIterator[tuple[str, Count]]:
-    """A server that gives one answer a connection and hangs up; what it was sent."""
+    """Serves one response per connection and closes it; yields the received requests."""
     heard: Count = []
 
     async def meet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

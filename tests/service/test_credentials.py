@@ -19,7 +19,7 @@ WORDS = st.text(st.characters(codec="utf-8", exclude_characters=",\r\n"), min_si
 
 
 def replace(path: Path, text: str) -> None:
-    """As a careful operator does it: whole or not at all."""
+    """Replaces the file atomically, as an operator should."""
     new = path.with_suffix(".new")
     new.write_text(text, encoding="utf-8")
     new.replace(path)

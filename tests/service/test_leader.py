@@ -20,7 +20,7 @@ from tests.conftest import MakeDatabase
 
 
 def end_the_leader(database_url: str) -> None:
-    """Cut the connection that holds the lock, as a crash or a failing network does."""
+    """Closes the connection that holds the lock, as a crash or a network failure does."""
     name = conninfo_to_dict(libpq_url(database_url))["dbname"]
     with psycopg.connect(libpq_url(database_url), autocommit=True) as connection:
         connection.execute(
@@ -32,7 +32,7 @@ def end_the_leader(database_url: str) -> None:
 
 @dataclass
 class Network:
-    """A road to the database that can be split: then every connection stays open, and nothing is carried."""
+    """A network path to the database that can be partitioned: connections stay open, but carry nothing."""
 
     url: str
     split: bool = False
@@ -46,12 +46,12 @@ class Network:
 
 @contextlib.asynccontextmanager
 async def network(database_url: str) -> AsyncIterator[Network]:
-    """A road that can be split, until the block ends."""
+    """Yields a network path that can be partitioned."""
     told = conninfo_to_dict(libpq_url(database_url))
     host, port = str(told.get("host") or "localhost"), int(told.get("port") or 5432)
     with tempfile.TemporaryDirectory(prefix="dg-") as folder:
         url = make_url(database_url).set(host=None, port=None).update_query_dict({"host": folder})
-        road = Network(url.render_as_string(hide_password=False))
+        daily = Network(url.render_as_string(hide_password=False))
 
         ends: list[asyncio.StreamWriter] = []
         talks: list[asyncio.Task[None]] = []
@@ -67,10 +67,10 @@ async def network(database_url: str) -> AsyncIterator[Network]:
                 else await asyncio.open_connection(host, port)
             )
             ends.append(there[1])
-            await asyncio.gather(road.carry(reader, there[1]), road.carry(there[0], writer))
+            await asyncio.gather(daily.carry(reader, there[1]), daily.carry(there[0], writer))
 
         async with await asyncio.start_unix_server(serve, Path(folder) / ".s.PGSQL.5432"):
-            yield road
+            yield daily
             for end in ends:
                 end.close()
             await asyncio.gather(*talks, return_exceptions=True)
@@ -149,12 +149,12 @@ async def test_a_tick_in_hand_is_finished_before_the_end(database_url: str) -> N
 
 
 async def test_a_leader_behind_a_split_network_is_followed_and_knows_it(database_url: str) -> None:
-    """Nothing tells either side that the other is gone: the server ends what it does not hear of."""
-    async with network(database_url) as road:
-        first, second = Leader(road.url, lease_seconds=1), Leader(database_url, lease_seconds=600)
+    """Neither side is notified of the partition: the server closes the connection after its timeout."""
+    async with network(database_url) as daily:
+        first, second = Leader(daily.url, lease_seconds=1), Leader(database_url, lease_seconds=600)
         assert await first.acquire()
         assert not await second.acquire()
-        road.split = True
+        daily.split = True
         async with asyncio.timeout(60):
             followed = False
             while not followed:

@@ -10,18 +10,18 @@ from service.client import ServiceRefused, ServiceUnavailable
 from service.store.tables import AnswerRow, CurrentAnswer, Identity, Member, Workspace
 from service.wire import ChatLinked, MemberLinked, Platform
 from tests.conftest import Clock
-from tests.service.roads import Road, choice
+from tests.service.daily_channel import DailyChannel, choice
 from tests.service.twochats import TwoChats
 
 
 @pytest.fixture
-async def chats(road: Road, clock: Clock) -> TwoChats:
-    await road.bank(*(choice(f"q{number}") for number in range(20)))
-    return TwoChats(road, clock)
+async def chats(daily: DailyChannel, clock: Clock) -> TwoChats:
+    await daily.bank(*(choice(f"q{number}") for number in range(20)))
+    return TwoChats(daily, clock)
 
 
 async def test_of_two_chats_that_type_one_code_one_joins(chats: TwoChats) -> None:
-    client = chats.road.client
+    client = chats.daily.client
     code = (await client.chat_link(chats.boss("discord"), "make")).code
     bosses = [chats.who("Boss", "slack", admin=True, workspace=f"T{number}") for number in range(4)]
     done = await asyncio.gather(
@@ -30,11 +30,11 @@ async def test_of_two_chats_that_type_one_code_one_joins(chats: TwoChats) -> Non
     )
     assert sum(isinstance(each, ChatLinked) for each in done) == 1
     assert all(isinstance(each, ChatLinked | ServiceRefused) for each in done), done
-    assert len(await chats.road.rows(Workspace)) == 4
+    assert len(await chats.daily.rows(Workspace)) == 4
 
 
 async def test_two_chats_that_join_one_another_at_once_become_one_workspace(chats: TwoChats) -> None:
-    client = chats.road.client
+    client = chats.daily.client
     here, there = chats.boss("discord"), chats.boss("slack")
     codes = [(await client.chat_link(boss, "make")).code for boss in (here, there)]
     done = await asyncio.gather(
@@ -43,19 +43,19 @@ async def test_two_chats_that_join_one_another_at_once_become_one_workspace(chat
         return_exceptions=True,
     )
     assert sum(isinstance(each, ChatLinked) for each in done) == 1, done
-    assert len(await chats.road.rows(Workspace)) == 1
+    assert len(await chats.daily.rows(Workspace)) == 1
 
 
 async def test_of_two_members_who_type_one_code_one_is_linked(chats: TwoChats) -> None:
     await chats.join_chats()
-    client = chats.road.client
+    client = chats.daily.client
     code = (await client.link(chats.who("Ada", "discord"), "make")).code
     done = await asyncio.gather(
         *(client.link_with(chats.who(name, "slack"), f"link {name}", code) for name in ("Ada", "Bo", "Cy")),
         return_exceptions=True,
     )
     assert sum(isinstance(each, MemberLinked) for each in done) == 1
-    assert sum(row.merged_into is not None for row in await chats.road.rows(Member)) == 1
+    assert sum(row.merged_into is not None for row in await chats.daily.rows(Member)) == 1
 
 
 async def test_answers_that_come_while_accounts_are_linked_count_once(chats: TwoChats) -> None:
@@ -64,15 +64,15 @@ async def test_answers_that_come_while_accounts_are_linked_count_once(chats: Two
     ref = await chats.asked()
     await chats.answer("Ada", "discord", ref, "b", after=1)
     await chats.answer("Ada", "slack", ref, "b", after=2)
-    code = (await chats.road.client.link(chats.who("Ada", "discord"), "make")).code
+    code = (await chats.daily.client.link(chats.who("Ada", "discord"), "make")).code
     platforms: tuple[Platform, ...] = ("slack", "discord", "slack", "discord")
     answers = [chats.answer("Ada", there, ref, "a", after=3 + number) for number, there in enumerate(platforms)]
-    linking = chats.road.client.link_with(chats.who("Ada", "slack"), "link", code)
+    linking = chats.daily.client.link_with(chats.who("Ada", "slack"), "link", code)
     done = await asyncio.gather(*answers[:2], linking, *answers[2:], return_exceptions=True)
     assert not [each for each in done if isinstance(each, ServiceUnavailable | ServiceRefused)], done
-    assert len(await chats.road.rows(AnswerRow)) == 6
-    (standing,) = await chats.road.rows(CurrentAnswer)
-    assert {row.member_id for row in await chats.road.rows(Identity) if row.name == "Ada"} == {standing.member_id}
+    assert len(await chats.daily.rows(AnswerRow)) == 6
+    (standing,) = await chats.daily.rows(CurrentAnswer)
+    assert {row.member_id for row in await chats.daily.rows(Identity) if row.name == "Ada"} == {standing.member_id}
     await chats.closed()
     assert await chats.standing() == [(1, "Ada", 10, 1)]
 
@@ -84,7 +84,7 @@ async def test_a_close_that_comes_while_accounts_are_linked_books_once(chats: Tw
     await chats.answer("Ada", "discord", ref, "b", after=1)
     await chats.answer("Ada", "slack", ref, "a", after=2)
     chats.clock.advance(hours=8, minutes=1)
-    code = (await chats.road.client.link(chats.who("Ada", "discord"), "make")).code
-    linking = chats.road.client.link_with(chats.who("Ada", "slack"), "link", code)
-    await asyncio.gather(chats.road.service.tick(), linking)
+    code = (await chats.daily.client.link(chats.who("Ada", "discord"), "make")).code
+    linking = chats.daily.client.link_with(chats.who("Ada", "slack"), "link", code)
+    await asyncio.gather(chats.daily.service.tick(), linking)
     assert await chats.standing() == [(1, "Ada", 10, 1)]

@@ -146,12 +146,12 @@ def test_a_log_in_a_file_is_named_where_the_process_fails(tmp_path: Path) -> Non
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    """The program above, as a process."""
+    """Runs the program above as a process."""
     return subprocess.run(
         [sys.executable, "-c", PROGRAM, *words], cwd=ROOT, capture_output=True, text=True, timeout=120
     )
 
 
 def read(written: str) -> list[dict[str, Any]]:
-    """Each line, which must be an object."""
+    """Parses each line, which must be a JSON object."""
     return [json.loads(line) for line in written.splitlines()]

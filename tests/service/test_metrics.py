@@ -18,8 +18,8 @@ from service.rounds.sandbox_turns import FairSandbox
 from service.store.session import make_engine, make_sessions
 from service.wire import AnswerInput, Delivery, ScheduleSpec, Where
 from tests.conftest import MONDAY, TOKEN, Clock
+from tests.service.daily_channel import DailyChannel, choice, post_code_question
 from tests.service.ops.test_doctor import WELL, supervisor
-from tests.service.roads import Road, choice, code_asked
 
 SECRETIVE = Where(channel="canary-channel", name="#canary-name")
 
@@ -42,7 +42,7 @@ def samples() -> Iterator[tuple[tuple[str, tuple[tuple[str, str], ...]], float]]
 
 
 def read(page: str) -> dict[tuple[str, ...], float]:
-    """The numbers of a page, by name without our prefix and the values of the labels."""
+    """Returns the samples of a page by name (without our prefix) and label values."""
     return {
         (sample.name.removeprefix("dailygrad_"), *(value for _, value in sorted(sample.labels.items()))): sample.value
         for family in text_string_to_metric_families(page)
@@ -50,15 +50,15 @@ def read(page: str) -> dict[tuple[str, ...], float]:
     }
 
 
-async def looked_up(road: Road) -> dict[tuple[str, ...], float]:
-    """The gauges, freshly read."""
-    state = State(road.service.sessions, road.service.sandbox, road.service.clock, patience_s=60)
+async def looked_up(daily: DailyChannel) -> dict[tuple[str, ...], float]:
+    """Returns freshly collected gauges."""
+    state = State(daily.service.sessions, daily.service.sandbox, daily.service.clock, patience_s=60)
     return read((await exposition(state.gather)).decode())
 
 
-async def taken_question(road: Road) -> Delivery:
-    """The question, as a bot takes it; a small bank's notice goes beside it."""
-    return next(each for each in await road.claim() if each.body.kind == "question")
+async def taken_question(daily: DailyChannel) -> Delivery:
+    """Returns the claimed question; the notice of a small bank is claimed with it."""
+    return next(each for each in await daily.claim() if each.body.kind == "question")
 
 
 @pytest.fixture
@@ -66,42 +66,44 @@ def counted() -> Counted:
     return Counted()
 
 
-async def test_a_question_is_timed_from_its_slot_to_the_chats_word(road: Road, clock: Clock, counted: Counted) -> None:
-    await road.bank(choice())
-    await road.schedule()
+async def test_a_question_is_timed_from_its_slot_to_the_chats_word(
+    daily: DailyChannel, clock: Clock, counted: Counted
+) -> None:
+    await daily.bank(choice())
+    await daily.schedule()
     clock.now = MONDAY + timedelta(hours=1, seconds=2)
-    await road.service.tick()
+    await daily.service.tick()
     clock.advance(seconds=3)
-    delivery = await taken_question(road)
+    delivery = await taken_question(daily)
     clock.advance(seconds=4)
-    await road.client.outbox_sent(delivery.id, "m1")
-    await road.client.outbox_sent(delivery.id, "m1")
+    await daily.client.outbox_sent(delivery.id, "m1")
+    await daily.client.outbox_sent(delivery.id, "m1")
     assert [counted("post_seconds_sum", step=step) for step in ("made", "taken", "confirmed")] == [2, 3, 7]
     assert counted("deliveries_total", kind="question", outcome="sent") == 1
 
 
-async def test_attempts_that_failed_are_told_apart(road: Road, clock: Clock, counted: Counted) -> None:
-    await road.bank(choice())
-    await road.schedule()
+async def test_attempts_that_failed_are_told_apart(daily: DailyChannel, clock: Clock, counted: Counted) -> None:
+    await daily.bank(choice())
+    await daily.schedule()
     clock.now = MONDAY + timedelta(hours=1)
-    await road.service.tick()
+    await daily.service.tick()
     for uncertain, final in ((False, False), (True, False), (False, True)):
-        delivery = await taken_question(road)
-        failing = road.client.outbox_failed(delivery.id, delivery.attempt, "no", uncertain=uncertain, final=final)
+        delivery = await taken_question(daily)
+        failing = daily.client.outbox_failed(delivery.id, delivery.attempt, "no", uncertain=uncertain, final=final)
         await failing
         clock.advance(minutes=2)
     found = [counted("deliveries_total", kind="question", outcome=it) for it in ("failed", "uncertain", "given_up")]
     assert found == [2, 1, 1]
 
 
-async def test_answers_are_counted_and_timed(road: Road, clock: Clock, counted: Counted) -> None:
-    await road.bank(choice())
-    await road.schedule()
+async def test_answers_are_counted_and_timed(daily: DailyChannel, clock: Clock, counted: Counted) -> None:
+    await daily.bank(choice())
+    await daily.schedule()
     clock.now = MONDAY + timedelta(hours=1)
-    await road.ticked()
+    await daily.ticked()
     clock.advance(seconds=10)
-    await road.answer("r1", "a", at=clock.now - timedelta(seconds=1))
-    await road.answer("r1", "b")
+    await daily.answer("r1", "a", at=clock.now - timedelta(seconds=1))
+    await daily.answer("r1", "b")
     assert counted("answers_total", platform="web", status="recorded") == 1
     assert counted("answers_total", platform="web", status="changed") == 1
     assert counted("answer_seconds_sum", platform="web") == 1
@@ -109,13 +111,13 @@ async def test_answers_are_counted_and_timed(road: Road, clock: Clock, counted: 
     assert counted("http_request_seconds_count", route="/v1/answer") == 2
 
 
-async def test_what_waits_is_looked_up(road: Road, clock: Clock) -> None:
-    ref = await code_asked(road, clock)
-    await road.answer(ref, AnswerInput(code="def double(x):\n    return 2 * x\n"))
+async def test_what_waits_is_looked_up(daily: DailyChannel, clock: Clock) -> None:
+    ref = await post_code_question(daily, clock)
+    await daily.answer(ref, AnswerInput(code="def double(x):\n    return 2 * x\n"))
     clock.now += timedelta(days=1)
-    await road.service.tick()
+    await daily.service.tick()
     clock.advance(minutes=5)
-    found = await looked_up(road)
+    found = await looked_up(daily)
     assert found["database_up",] == 1
     assert found["outbox_waiting", "web"] >= 1
     assert found["outbox_oldest_seconds", "web"] >= 300
@@ -128,28 +130,28 @@ async def test_what_waits_is_looked_up(road: Road, clock: Clock) -> None:
     assert ("sandbox_up",) not in found
 
 
-async def test_a_slot_that_nobody_begins_is_seen(road: Road, clock: Clock) -> None:
-    await road.bank(choice())
-    await road.schedule()
+async def test_a_slot_that_nobody_begins_is_seen(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(choice())
+    await daily.schedule()
     clock.now = MONDAY + timedelta(hours=1, seconds=59)
-    assert (await looked_up(road))["slots_owed",] == 0
+    assert (await looked_up(daily))["slots_owed",] == 0
     clock.advance(seconds=2)
-    assert (await looked_up(road))["slots_owed",] == 1
-    await road.service.tick()
-    assert (await looked_up(road))["slots_owed",] == 0
+    assert (await looked_up(daily))["slots_owed",] == 1
+    await daily.service.tick()
+    assert (await looked_up(daily))["slots_owed",] == 0
 
 
-async def test_a_leader_is_seen_wherever_it_is(road: Road, database_url: str) -> None:
+async def test_a_leader_is_seen_wherever_it_is(daily: DailyChannel, database_url: str) -> None:
     leader = Leader(database_url)
     assert await leader.acquire()
-    assert (await looked_up(road))["led",] == 1
+    assert (await looked_up(daily))["led",] == 1
     await leader.release()
-    assert (await looked_up(road))["led",] == 0
+    assert (await looked_up(daily))["led",] == 0
 
 
-async def test_the_database_is_asked_once_a_second_at_most(road: Road, clock: Clock) -> None:
+async def test_the_database_is_asked_once_a_second_at_most(daily: DailyChannel, clock: Clock) -> None:
     seconds = iter((0.0, 0.0, 0.9, 1.0, 1.0))
-    state = State(road.service.sessions, None, clock, seconds.__next__, patience_s=60)
+    state = State(daily.service.sessions, None, clock, seconds.__next__, patience_s=60)
     first = await state.gather()
     assert await state.gather() is first
     assert await state.gather() is not first
@@ -164,27 +166,27 @@ async def test_a_database_that_is_away_is_told(clock: Clock) -> None:
     await engine.dispose()
 
 
-async def test_the_sandbox_is_asked_how_it_is(road: Road, tmp_path: Path, counted: Counted) -> None:
+async def test_the_sandbox_is_asked_how_it_is(daily: DailyChannel, tmp_path: Path, counted: Counted) -> None:
     waiting = {**WELL, "running": 1, "waiting": 4, "trouble": "no room", "devices": ["cpu", "cuda"]}
     async with supervisor(tmp_path, waiting) as client:
-        state = State(road.service.sessions, FairSandbox(client), road.service.clock, patience_s=60)
+        state = State(daily.service.sessions, FairSandbox(client), daily.service.clock, patience_s=60)
         found = read((await exposition(state.gather)).decode())
     names = ("sandbox_up", "sandbox_ready", "sandbox_running", "sandbox_waiting", "sandbox_trouble")
     assert [found[name,] for name in names] == [1, 2, 1, 4, 1]
     assert found["sandbox_devices", "cuda"] == 1
-    gone = State(road.service.sessions, FairSandbox(client), road.service.clock, patience_s=60)
+    gone = State(daily.service.sessions, FairSandbox(client), daily.service.clock, patience_s=60)
     assert read((await exposition(gone.gather)).decode())["sandbox_up",] == 0
     assert (await CountedRuns(client).run(Run("one", "1"))).status == "internal"
     assert counted("sandbox_runs_total", status="internal") == 1
 
 
-async def test_the_page_needs_the_token_and_tells_of_nobody(road: Road, clock: Clock) -> None:
-    boss = road.who("canary-boss", workspace="canary-workspace", admin=True)
-    await road.bank(choice())
-    await road.client.schedule_add(boss, "canary-event", SECRETIVE, ScheduleSpec())
+async def test_the_page_needs_the_token_and_tells_of_nobody(daily: DailyChannel, clock: Clock) -> None:
+    boss = daily.who("canary-boss", workspace="canary-workspace", admin=True)
+    await daily.bank(choice())
+    await daily.client.schedule_add(boss, "canary-event", SECRETIVE, ScheduleSpec())
     clock.now = MONDAY + timedelta(hours=1)
-    await road.ticked()
-    transport = httpx.ASGITransport(app=road.service.api)
+    await daily.ticked()
+    transport = httpx.ASGITransport(app=daily.service.api)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as http:
         assert (await http.get("/metrics")).status_code == 401
         await http.get("/canary-path")

@@ -44,7 +44,7 @@ def rules() -> list[dict[str, Any]]:
 
 
 def expressions() -> list[str]:
-    """Everything the files ask."""
+    """Returns all expressions of the monitoring files."""
     return [
         *[target["expr"] for panel in panels() for target in panel["targets"]],
         *[rule["expr"] for rule in rules()],
@@ -52,7 +52,7 @@ def expressions() -> list[str]:
 
 
 def looked_up() -> Iterator[Metric]:
-    """Every gauge that is looked up, with something in it."""
+    """Collects every gauge, with data for each."""
     queue = QueueMeasure("web", 1, NOON)
     jobs = [JobMeasure("judge_answer", "todo", 1, NOON)]
     yield from of_database((Measures([queue], queue, queue, jobs, 1, 1, 0, [("late", 1)], True), 0), NOON)
@@ -61,7 +61,7 @@ def looked_up() -> Iterator[Metric]:
 
 
 def told() -> dict[str, tuple[str, set[str]]]:
-    """The kind and the labels of every series we tell."""
+    """Returns the type and the labels of every series we export."""
     found: dict[str, tuple[str, set[str]]] = {}
     for module in (metrics, bots):
         for each in vars(module).values():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from questions import Finding, read_bank, read_path
-from questions.proof_report import ProofReport, proof_report_github, proof_report_json, proof_report_text
+from questions.proofs import ProofReport, proof_report_github, proof_report_json, proof_report_text
 from sandbox.client import SandboxClient
 from sandbox.wire import Outcome, Run
 from service.banks.proving import collect_results, plan_proofs, prove_all
@@ -19,20 +19,20 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(300)]
 
 
 async def proved(sandbox: SandboxClient, text: str) -> ProofReport:
-    """What came of one document."""
+    """Proves a document and returns the result."""
     reading = read_bank(text, name="d.md")
     found = [one async for one in prove_all(plan_proofs([reading]), sandbox)]
     return collect_results([reading], found, {"torch": "2.13.0"}, 1.0)
 
 
 async def told(sandbox: SandboxClient, text: str) -> list[tuple[str, str, int]]:
-    """Code, severity and line of each finding."""
+    """Returns code, severity and line of each finding."""
     (document,) = (await proved(sandbox, text)).documents
     return [(found.code, found.severity, found.span.line) for found in document.findings]
 
 
 def fence(program: str, language: str = "python") -> str:
-    """A document of one program, which begins on line 4."""
+    """Returns a document with one program, which starts on line 4."""
     return f"# A document\n\n```{language}\n{textwrap.dedent(program).strip()}\n```\n"
 
 
@@ -254,7 +254,7 @@ model(x)
 ```python
 import torch
 x = torch.zeros(3, 4)
-answer = x.stride()
+assert x.stride() == (1, 4), "the key is false"
 ```
 
 ## sum · output · mid
@@ -280,10 +280,10 @@ async def test_false_keys_are_found_at_the_line_that_says_them(sandbox: SandboxC
     (document,) = (await proved(sandbox, NATIVE)).documents
     assert [(one.code, one.span.line, one.label) for one in document.findings] == [
         ("P102", 15, "it gives `(3, 4)`"),
-        ("P125", 20, ""),
+        ("P120", 26, "raised here"),
         ("P121", 43, "it prints `tensor(2.)`"),
     ]
-    assert document.findings[1].note == "the proof computes (4, 1), the key says (1, 4)"
+    assert document.findings[1].note == "AssertionError: the key is false"
 
 
 PRINTED = """\

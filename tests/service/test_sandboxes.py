@@ -27,7 +27,7 @@ from service.process import listen, serve_app
 from service.rounds.sandbox_turns import FairSandbox
 from service.sandboxes import Relay, Workers, serve_relay
 from tests.conftest import TOKEN, Clock
-from tests.service.roads import road_with
+from tests.service.daily_channel import daily_channel_of
 
 WELL = Health(ready=2, running=1, waiting=0, isolation="full", lacks=())
 
@@ -72,7 +72,7 @@ class Seen:
 
 @asynccontextmanager
 async def worker(seen: Seen, **limits: int) -> AsyncIterator[str]:
-    """The address of a worker that passes runs on to it."""
+    """Yields the address of a worker that forwards runs to the sandbox."""
     with listen("127.0.0.1", 0) as listener:
         async with serve_app(Relay(seen, ServiceTokens(TOKEN).accepts, **limits), listener, grace_s=1):
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -80,7 +80,7 @@ async def worker(seen: Seen, **limits: int) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def through(*urls: str, token: str | tuple[str, ...] = TOKEN) -> AsyncIterator[Workers]:
-    """The sandbox behind them."""
+    """Yields the load-balanced sandbox behind these addresses."""
     workers = Workers(urls, ServiceTokens(*((token,) if isinstance(token, str) else token)))
     yield workers
     await workers.close()
@@ -88,7 +88,7 @@ async def through(*urls: str, token: str | tuple[str, ...] = TOKEN) -> AsyncIter
 
 @asynccontextmanager
 async def lost_worker() -> AsyncIterator[tuple[str, list[str]]]:
-    """One that hangs up on every run it has read the head of."""
+    """Yields a worker that closes the connection after reading the head of each run."""
     heads: list[str] = []
 
     async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -304,11 +304,11 @@ async def test_a_service_without_a_socket_runs_code_by_its_workers(settings: Set
         url = await stack.enter_async_context(worker(seen))
         there = settings.model_copy(update={"worker_url": url})
         service = await stack.enter_async_context(build(there, clock).running())
-        road = road_with(service)
+        daily = daily_channel_of(service)
         with pytest.raises(Exception, match="64 runs are waiting already"):
-            await road.client.run(road.who("Ada"), "1")
+            await daily.client.run(daily.who("Ada"), "1")
         seen.refused = ""
-        result = await road.client.run(road.who("Ada"), "print(1)")
+        result = await daily.client.run(daily.who("Ada"), "print(1)")
         assert (result.status, result.before, result.queue_ms) == ("ok", 3, 2.5)
         assert (seen.runs[-1].owner != "", seen.runs[-1].priority) == (True, "free")
 
@@ -358,7 +358,7 @@ async def double(tmp_path: Path) -> AsyncIterator[embedded.EmbeddedSandbox]:
 async def test_a_member_has_one_run_at_work_whichever_service_and_worker_it_came_by(
     double: embedded.EmbeddedSandbox,
 ) -> None:
-    """Ada's second waits though a place is free, a third is turned away, and Bob's runs beside hers."""
+    """Ada's second run waits although a slot is free, a third is refused, and Bob's run runs beside hers."""
     async with AsyncExitStack() as stack:
         fair = []
         for _ in "ab":

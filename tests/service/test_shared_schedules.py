@@ -10,33 +10,33 @@ from service.client import ServiceRefused
 from service.store.tables import Outbox, Round, ScheduleChannel
 from service.wire import ChannelView, Notice, PostFailed, QuestionPost, RevealPost, Where
 from tests.conftest import Clock
-from tests.service.roads import SPEC, Road, choice
+from tests.service.daily_channel import SPEC, DailyChannel, choice
 from tests.service.twochats import GUILD, TEAM, TwoChats
 
 ASIDE = Where(channel="222", name="#aside")
 
 
 @pytest.fixture
-async def chats(road: Road, clock: Clock) -> TwoChats:
+async def chats(daily: DailyChannel, clock: Clock) -> TwoChats:
     """Two linked chats; schedule 1 is at home on Discord and shared with Slack."""
-    await road.bank(*(choice(f"q{number}") for number in range(20)))
-    made = TwoChats(road, clock)
+    await daily.bank(*(choice(f"q{number}") for number in range(20)))
+    made = TwoChats(daily, clock)
     await made.join_chats()
     schedule = await made.schedule("discord")
-    await road.client.schedule_share(made.boss("slack"), "share", TEAM, schedule)
+    await daily.client.schedule_share(made.boss("slack"), "share", TEAM, schedule)
     return made
 
 
 async def test_a_round_is_one_with_a_post_and_a_reveal_in_each_channel(chats: TwoChats) -> None:
     chats.clock.advance(hours=1)
     for _ in range(3):
-        await chats.road.service.tick()
+        await chats.daily.service.tick()
     posts = await chats.deliver()
     assert [(each.platform, each.channel, each.key) for each in posts] == [
         ("discord", GUILD.channel, "round:1:question"),
         ("slack", TEAM.channel, "round:1:question:2"),
     ]
-    assert len(await chats.road.rows(Round)) == 1
+    assert len(await chats.daily.rows(Round)) == 1
     for name, platform, option in (("Ada", "discord", "a"), ("Bo", "slack", "b"), ("Cy", "slack", "a")):
         await chats.answer(name, platform, "r1", option)  # type: ignore[arg-type]
     reveals = await chats.closed()
@@ -55,22 +55,22 @@ async def test_a_round_is_one_with_a_post_and_a_reveal_in_each_channel(chats: Tw
 async def test_both_channels_have_the_same_board_and_the_open_question(chats: TwoChats) -> None:
     ref = await chats.asked()
     for name, platform, where in (("Ada", "discord", GUILD), ("Bo", "slack", TEAM)):
-        today = await chats.road.client.today(chats.who(name, platform), where)  # type: ignore[arg-type]
+        today = await chats.daily.client.today(chats.who(name, platform), where)  # type: ignore[arg-type]
         assert [form.ref for form in today.forms] == [ref]
         await chats.answer(name, platform, ref)  # type: ignore[arg-type]
     await chats.closed()
     boards = [
-        await chats.road.client.board(chats.boss(platform), where, "all")  # type: ignore[arg-type]
+        await chats.daily.client.board(chats.boss(platform), where, "all")  # type: ignore[arg-type]
         for platform, where in (("discord", GUILD), ("slack", TEAM))
     ]
     assert [(row.name, row.points, row.streak) for row in boards[0].rows] == [("Ada", 10, 1), ("Bo", 10, 1)]
     assert boards[0].rows == boards[1].rows
     with pytest.raises(ServiceRefused, match="no open round"):
-        await chats.road.client.close_now(chats.boss("slack"), "close", TEAM)
+        await chats.daily.client.close_now(chats.boss("slack"), "close", TEAM)
 
 
 async def test_the_speed_of_an_answer_is_measured_from_the_post_in_its_own_chat(chats: TwoChats) -> None:
-    await chats.road.client.schedule_edit(
+    await chats.daily.client.schedule_edit(
         chats.boss("discord"), "edit", 1, SPEC.model_copy(update={"speed_bonus": True})
     )
     ref = await chats.asked("discord")
@@ -86,9 +86,9 @@ async def test_the_speed_of_an_answer_is_measured_from_the_post_in_its_own_chat(
 
 async def test_a_channel_that_cannot_be_posted_to_holds_up_no_other(chats: TwoChats) -> None:
     ref = await chats.asked("discord")
-    (post,) = await chats.road.client.outbox_claim("slack")
-    await chats.road.client.outbox_failed(post.id, post.attempt, "not_in_channel", uncertain=False, final=True)
-    (row,) = await chats.road.rows(Round)
+    (post,) = await chats.daily.client.outbox_claim("slack")
+    await chats.daily.client.outbox_failed(post.id, post.attempt, "not_in_channel", uncertain=False, final=True)
+    (row,) = await chats.daily.rows(Round)
     assert row.skipped is None
     assert (await chats.answer("Ada", "discord", ref)).status == "recorded"
     (notice,) = await chats.deliver()
@@ -100,16 +100,16 @@ async def test_a_channel_that_cannot_be_posted_to_holds_up_no_other(chats: TwoCh
 
 async def test_a_round_that_no_channel_saw_is_called_off(chats: TwoChats) -> None:
     chats.clock.advance(hours=1)
-    await chats.road.service.tick()
+    await chats.daily.service.tick()
     for platform in ("discord", "slack"):
-        (post,) = await chats.road.client.outbox_claim(platform)
-        await chats.road.client.outbox_failed(post.id, post.attempt, "no", uncertain=False, final=True)
-    (row,) = await chats.road.rows(Round)
+        (post,) = await chats.daily.client.outbox_claim(platform)
+        await chats.daily.client.outbox_failed(post.id, post.attempt, "no", uncertain=False, final=True)
+    (row,) = await chats.daily.rows(Round)
     assert row.skipped == "not posted"
 
 
 async def test_what_is_shared_and_unshared_is_seen_by_both(chats: TwoChats) -> None:
-    client = chats.road.client
+    client = chats.daily.client
     (seen,) = await client.schedule_list(chats.boss("discord"))
     assert (seen.platform, seen.channel) == ("discord", GUILD.channel)
     assert seen.shared == (ChannelView(platform="slack", channel=TEAM.channel, name=TEAM.name),)
@@ -129,40 +129,40 @@ async def test_what_is_shared_and_unshared_is_seen_by_both(chats: TwoChats) -> N
 
 
 async def test_a_schedule_that_leaves_its_home_is_at_home_in_the_next_channel(chats: TwoChats) -> None:
-    client = chats.road.client
+    client = chats.daily.client
     await client.schedule_share(chats.boss("discord"), "aside", ASIDE, 1)
     moved = await client.schedule_unshare(chats.boss("discord"), "home", GUILD, 1)
     assert (moved.platform, moved.channel, moved.shared) == (
         "slack", TEAM.channel, (ChannelView(platform="discord", channel="222", name="#aside"),)
     )  # fmt: skip
     chats.clock.advance(hours=1)
-    await chats.road.service.tick()
+    await chats.daily.service.tick()
     assert [each.channel for each in await chats.deliver("slack", "discord")] == [TEAM.channel, "222"]
 
 
 async def test_a_round_is_revealed_where_it_was_posted_whatever_was_unshared_meanwhile(chats: TwoChats) -> None:
     ref = await chats.asked()
-    await chats.road.client.schedule_unshare(chats.boss("discord"), "home", GUILD, 1)
-    await chats.road.client.schedule_share(chats.boss("discord"), "aside", ASIDE, 1)
+    await chats.daily.client.schedule_unshare(chats.boss("discord"), "home", GUILD, 1)
+    await chats.daily.client.schedule_share(chats.boss("discord"), "aside", ASIDE, 1)
     await chats.answer("Ada", "discord", ref)
     reveals = await chats.closed()
     assert sorted((each.channel, each.body.kind) for each in reveals) == [
         (GUILD.channel, "reveal"), (TEAM.channel, "reveal")
     ]  # fmt: skip
-    assert len({row.key for row in await chats.road.rows(Outbox)}) == 4
+    assert len({row.key for row in await chats.daily.rows(Outbox)}) == 4
 
 
 async def test_another_workspace_shares_nothing_of_ours(chats: TwoChats) -> None:
     eve = chats.who("Eve", "slack", admin=True, workspace="elsewhere")
-    for number, call in enumerate((chats.road.client.schedule_share, chats.road.client.schedule_unshare)):
+    for number, call in enumerate((chats.daily.client.schedule_share, chats.daily.client.schedule_unshare)):
         with pytest.raises(ServiceRefused, match="no schedule 1 here"):
             await call(eve, f"eve {number}", TEAM, 1)
-    assert len(await chats.road.rows(ScheduleChannel)) == 1
+    assert len(await chats.daily.rows(ScheduleChannel)) == 1
 
 
 async def test_the_post_says_the_same_day_and_close_everywhere(chats: TwoChats) -> None:
     chats.clock.advance(hours=1)
-    await chats.road.service.tick()
+    await chats.daily.service.tick()
     first, second = [each.body for each in await chats.deliver()]
     assert isinstance(first, QuestionPost)
     assert first == second

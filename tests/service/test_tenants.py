@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from service.app import Service
 from service.wire import Who
 from tests.conftest import TOKEN, Clock
-from tests.service.roads import Road
+from tests.service.daily_channel import DailyChannel
 from tests.service.tenants import DOCUMENT, Rows, Team, all_rows, open_banks
 
 OURS, THEIRS = "heron", "zebra"
@@ -71,7 +71,7 @@ class Names:
 
     @classmethod
     def nothing(cls) -> Names:
-        """What the same calls may name, and nobody has."""
+        """Returns values for the same fields that nobody has."""
         far = 10**9
         words: dict[str, list[Any]] = {name: [NOBODYS] for name in ("question", "name", "member", "topic", "event_id")}
         where = {"channel": NOBODYS, "name": NOBODYS}
@@ -79,7 +79,7 @@ class Names:
         return cls({**words, **numbers, "where": [where]})
 
     def like(self, field: str, name: Any) -> Any:
-        """One of these, of the same kind as a name."""
+        """Returns one of these values of the same kind as a name."""
         kind = str(name)[:1] if field == "ref" else ""
         return next(one for one in self.of[field] if str(one).startswith(kind))
 
@@ -124,11 +124,11 @@ class Calls:
         return self._models[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
 
     def named(self, path: str) -> list[str]:
-        """The fields in which this call may name something of somebody's, but not the event, which every call has."""
+        """Returns the fields of a call that may name an object of a team; every call has the event."""
         return [name for name in self.fields[path] if name in Names.nothing().of and name != "event_id"]
 
     def body(self, path: str, who: Who, names: Mapping[str, Any], event: str) -> Body:
-        """A body for the call: what is named, and else something plain."""
+        """Returns a body for the call with these names and otherwise plain values."""
         body: Body = {}
         for name, schema in self.fields[path].items():
             if name == "who":
@@ -170,7 +170,7 @@ class Stage:
         return sorted(found, key=("/v1/admin/bank/import", "/v1/admin/season/start").__contains__)
 
     async def call(self, path: str, body: Body) -> str:
-        """The status and what comes back, without what we have said ourselves."""
+        """Returns the status and the response without our own words."""
         self.sent.update(texts_in(body))
         response = await self.http.post(path, json=body)
         assert response.status_code < 500, (path, body, response.text)
@@ -181,13 +181,13 @@ class Stage:
         return f"{response.status_code} {said}"
 
     async def theirs_are_untouched(self) -> None:
-        """Each row that is not ours is there as it was."""
-        now = await all_rows(self.ours.road)
+        """Returns whether every row of the other team is unchanged."""
+        now = await all_rows(self.ours.daily)
         assert {key: now.get(key) for key, row in self.protected.items() if now.get(key) != row} == {}
 
 
 def texts_in(value: Any) -> Iterator[str]:
-    """Every text in a body, and every number as one."""
+    """Returns every text in a body, and every number as text."""
     if isinstance(value, dict):
         for each in value.values():
             yield from texts_in(each)
@@ -196,21 +196,21 @@ def texts_in(value: Any) -> Iterator[str]:
 
 
 @pytest.fixture
-async def stage(road: Road, clock: Clock) -> AsyncIterator[Stage]:
-    await open_banks(road, clock)
-    everybodys = await all_rows(road)
-    ours = await Team(road, OURS).settle()
-    of_ours = (await all_rows(road)).keys() - everybodys.keys()
-    theirs = await Team(road, THEIRS).settle()
-    protected = {key: row for key, row in (await all_rows(road)).items() if key not in of_ours}
-    transport = httpx.ASGITransport(app=road.service.api, raise_app_exceptions=False)
+async def stage(daily: DailyChannel, clock: Clock) -> AsyncIterator[Stage]:
+    await open_banks(daily, clock)
+    everybodys = await all_rows(daily)
+    ours = await Team(daily, OURS).settle()
+    of_ours = (await all_rows(daily)).keys() - everybodys.keys()
+    theirs = await Team(daily, THEIRS).settle()
+    protected = {key: row for key, row in (await all_rows(daily)).items() if key not in of_ours}
+    transport = httpx.ASGITransport(app=daily.service.api, raise_app_exceptions=False)
     headers = {"Authorization": f"Bearer {TOKEN}"}
     async with httpx.AsyncClient(transport=transport, base_url="http://service", headers=headers) as http:
-        yield Stage(http, Calls(road.service.api.openapi()), ours, theirs, protected)
+        yield Stage(http, Calls(daily.service.api.openapi()), ours, theirs, protected)
 
 
 async def test_nothing_of_another_team_is_shown_changed_or_betrayed(stage: Stage) -> None:
-    """Every call, with each of their things in each place that names one: as if it were not there."""
+    """Every call with each object of another team in each field that names one: as if it did not exist."""
     nothing, theirs = Names.nothing(), Names.team(stage.theirs)
     tried = 0
     for path in stage.paths:
@@ -225,19 +225,19 @@ async def test_nothing_of_another_team_is_shown_changed_or_betrayed(stage: Stage
 
 
 def combinations(names: Names, fields: list[str]) -> Iterator[dict[str, Any]]:
-    """Every way to name something in each of the fields."""
+    """Yields every way to fill the fields that name an object."""
     for chosen in itertools.product(*(names.of[name] for name in fields)):
         yield dict(zip(fields, chosen, strict=True))
 
 
 def outcome(said: str) -> str:
-    """What a refusal tells; of what was done only that it was."""
+    """Returns the refusal; of a success only that it succeeded."""
     return "200" if said.startswith("200") else said
 
 
 @st.composite
 def tries(draw: st.DrawFn, stage: Stage) -> list[tuple[str, Body]]:
-    """Some calls of ours, naming what is ours, theirs or nobody's."""
+    """Yields calls of our team that name objects of ours, of theirs, or of nobody."""
     teams = [Names.team(stage.ours), Names.team(stage.theirs), Names.nothing()]
     made = []
     for _ in range(draw(st.integers(1, 8))):
@@ -271,11 +271,11 @@ def test_the_calls_in_nobodys_name_are_those_of_the_bots(service: Service) -> No
 
 
 async def test_a_leak_would_be_seen(stage: Stage) -> None:
-    """The check can fail: the other team itself finds its word, and what it does is a change."""
+    """The check can fail: the other team finds its own word, and its actions count as changes."""
     body = stage.calls.body("/v1/admin/reports", stage.theirs.boss, {}, "look")
     with pytest.raises(AssertionError, match=THEIRS):
         await stage.call("/v1/admin/reports", body)
     await stage.theirs.reported()
-    await stage.theirs.road.client.schedule_pause(stage.theirs.boss, "pause", stage.theirs.schedule, True)
+    await stage.theirs.daily.client.schedule_pause(stage.theirs.boss, "pause", stage.theirs.schedule, True)
     with pytest.raises(AssertionError, match="schedule"):
         await stage.theirs_are_untouched()

@@ -17,7 +17,7 @@ from service.wire import (
     Who,
 )
 from tests.conftest import Clock
-from tests.service.roads import SPEC, Road
+from tests.service.daily_channel import SPEC, DailyChannel
 
 GUILD = Where(channel="111", name="#quiz")
 TEAM = Where(channel="C1", name="#ml-quiz")
@@ -26,9 +26,9 @@ HERE: dict[Platform, Where] = {"discord": GUILD, "slack": TEAM}
 
 @dataclass
 class TwoChats:
-    """The road of a team in two chats, not linked yet."""
+    """A team in two chats that are not linked yet."""
 
-    road: Road
+    daily: DailyChannel
     clock: Clock
 
     def who(self, name: str, platform: Platform, *, admin: bool = False, workspace: str = "") -> Who:
@@ -39,44 +39,44 @@ class TwoChats:
         return self.who("Boss", platform, admin=True)
 
     def event(self) -> str:
-        return f"event {next(self.road.events)}"
+        return f"event {next(self.daily.events)}"
 
     async def join_chats(self, *, sure: bool = True) -> ChatLinked:
-        """Slack joins the workspace of the Discord server."""
-        code = (await self.road.client.chat_link(self.boss("discord"), self.event())).code
-        return await self.road.client.chat_join(self.boss("slack"), self.event(), code, sure)
+        """Joins the Slack workspace to that of the Discord server."""
+        code = (await self.daily.client.chat_link(self.boss("discord"), self.event())).code
+        return await self.daily.client.chat_join(self.boss("slack"), self.event(), code, sure)
 
     async def link(self, name: str, other: str = "") -> MemberLinked:
-        """The member made known on Discord types their code on Slack."""
-        code = (await self.road.client.link(self.who(name, "discord"), self.event())).code
-        return await self.road.client.link_with(self.who(other or name, "slack"), self.event(), code)
+        """Links a member's accounts: their code from Discord, typed on Slack."""
+        code = (await self.daily.client.link(self.who(name, "discord"), self.event())).code
+        return await self.daily.client.link_with(self.who(other or name, "slack"), self.event(), code)
 
     async def schedule(self, platform: Platform = "discord") -> int:
-        """A schedule of that chat's channel; returns its number."""
-        made = await self.road.client.schedule_add(self.boss(platform), self.event(), HERE[platform], SPEC)
+        """Adds a schedule of a chat's channel; returns its number."""
+        made = await self.daily.client.schedule_add(self.boss(platform), self.event(), HERE[platform], SPEC)
         return made.id
 
     async def deliver(self, *platforms: Platform) -> list[Delivery]:
-        """Be the couriers of these platforms until nothing waits; a message's reference is `m` and its number."""
+        """Delivers all pending messages of these platforms. A message's reference is `m` and its number."""
         made: list[Delivery] = []
         for platform in platforms or ("discord", "slack"):
-            while found := await self.road.client.outbox_claim(platform):
+            while found := await self.daily.client.outbox_claim(platform):
                 for delivery in found:
-                    await self.road.client.outbox_sent(delivery.id, f"m{delivery.id}")
+                    await self.daily.client.outbox_sent(delivery.id, f"m{delivery.id}")
                 made += found
         return made
 
     async def asked(self, *platforms: Platform) -> str:
-        """The ref of the question of the slot that comes next, posted."""
+        """Posts the question of the next slot; returns its ref."""
         self.clock.advance(hours=1)
-        await self.road.service.tick()
+        await self.daily.service.tick()
         posts = [each.body for each in await self.deliver(*platforms) if isinstance(each.body, QuestionPost)]
         return posts[-1].ref
 
     async def closed(self) -> list[Delivery]:
-        """Close what is open; what was delivered then. It is eight on the next morning afterwards."""
+        """Closes the open round and returns what was delivered. Leaves the clock at eight the next morning."""
         self.clock.advance(hours=8)
-        await self.road.service.tick()
+        await self.daily.service.tick()
         made = await self.deliver()
         self.clock.advance(hours=15)
         return made
@@ -84,13 +84,13 @@ class TwoChats:
     async def answer(
         self, name: str, platform: Platform, ref: str, option: str = "a", *, after: float = 1, event: str = ""
     ) -> AnswerResult:
-        """An answer, so many minutes later than now."""
+        """Answers, this many minutes from now."""
         at = self.clock.now + timedelta(minutes=after)
         given = AnswerInput(options=(option,))
         event = event or self.event()
-        return await self.road.client.answer(self.who(name, platform), HERE[platform], event, ref, given, at)
+        return await self.daily.client.answer(self.who(name, platform), HERE[platform], event, ref, given, at)
 
     async def standing(self, platform: Platform = "discord", name: str = "Boss") -> list[tuple[int, str, int, int]]:
-        """The board of the whole workspace: rank, name, points, rounds answered."""
-        board = await self.road.client.board(self.who(name, platform), None, "all", limit=100)
+        """Returns the board of the whole workspace: rank, name, points, rounds answered."""
+        board = await self.daily.client.board(self.who(name, platform), None, "all", limit=100)
         return [(row.rank, row.name, row.points, row.answered) for row in board.rows]

@@ -16,7 +16,7 @@ OLDER = "8:pids:/\n4:memory:/some/place\n0::/\n"
 
 
 def hierarchy(root: Path, controllers: str) -> Path:
-    """A folder with what the kernel shows of a unified group."""
+    """Creates a folder like a cgroup v2 hierarchy."""
     own = root / "user.slice"
     own.mkdir(parents=True)
     (own / "cgroup.controllers").write_text(controllers)
@@ -66,7 +66,7 @@ GREEDY = "import sys; sys.stdin.readline(); held = bytearray(b'x' * (300 << 20))
 
 
 def test_a_group_counts_what_its_process_takes_and_goes_with_it() -> None:
-    """In a process of its own: looking for groups may move the one that looks."""
+    """In a separate process: searching for cgroups may move the process."""
     program = f"""
 import subprocess, sys
 from sandbox.host import cgroups

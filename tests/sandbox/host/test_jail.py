@@ -14,7 +14,7 @@ RUNTIME = Runtime("/opt/py/bin/python3.12", ("/opt/py",), ("/opt/venv/site-packa
 
 
 def mounted(words: list[str], option: str) -> dict[str, str]:
-    """Destination to source of each mount of a sort."""
+    """Returns the mounts of a kind, sources by destination."""
     return {words[at + 2]: words[at + 1] for at, word in enumerate(words) if word == option}
 
 

@@ -48,7 +48,7 @@ def can_be_a_user() -> bool:
 
 @pytest.mark.parametrize(("weaker", "isolation", "pid"), [(False, "full", "1"), (True, "weaker", "")])
 async def test_it_runs_for_an_ordinary_user_too(tmp_path: Path, weaker: bool, isolation: str, pid: str) -> None:
-    """As on a laptop. Root plays one in a user namespace, where it owns what an ordinary user owns."""
+    """As on a laptop: root runs as an ordinary user in a user namespace."""
     if not can_be_a_user():
         pytest.skip("this machine lets root make no user namespace")
     started = embedded.start(tmp_path, weaker=weaker, prefix=AS_USER if os.getuid() == 0 else ())

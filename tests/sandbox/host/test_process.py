@@ -29,7 +29,7 @@ sys.stdin.read()
 
 @contextmanager
 def measured(what: str) -> Iterator[Usage]:
-    """What a process used that has done `what` and waits."""
+    """Returns the resource use of a process that has run `what`."""
     command = [sys.executable, "-I", "-c", BUSY, what]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None

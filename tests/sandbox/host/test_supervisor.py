@@ -33,7 +33,7 @@ def own(tmp_path: Path) -> Iterator[EmbeddedSandbox]:
 
 
 def ran(*words: str) -> subprocess.CompletedProcess[str]:
-    """Python, run to its end."""
+    """Runs Python to its end."""
     command = [sys.executable, *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
@@ -101,7 +101,7 @@ async def test_more_runs_than_can_wait_are_told_so(sandbox: EmbeddedSandbox, cli
 
 
 async def test_nobody_is_passed_by_those_who_come_later(survivor: EmbeddedSandbox) -> None:
-    """More come than there are children, and each that is served comes again at once."""
+    """More clients than children, and each sends its next run at once."""
     ended: list[tuple[int, int]] = []
     await survivor.client.until_ready()
 

@@ -20,7 +20,7 @@ async def run(client: SandboxClient, code: str, **changes: Any) -> Outcome:
 
 
 async def called(client: SandboxClient, code: str, *cases: tuple[Value, ...], **changes: Any) -> list[Value]:
-    """What `f` of `code` gave for each case."""
+    """Returns the results of calling `f` of `code` for each case."""
     outcome = await run(client, code, entry="f", cases=encode(list(cases)), **changes)
     assert outcome.status == "ok", outcome
     return [decode(entry) for entry in split(outcome.results)]

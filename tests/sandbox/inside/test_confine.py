@@ -35,7 +35,7 @@ def tried(what):
 
 
 def alone(program: str, directory: Path) -> list[str]:
-    """The lines that `program` prints."""
+    """Returns the lines that `program` prints."""
     command = [sys.executable, "-I", "-B", "-c", PREAMBLE + program]
     ran = subprocess.run(command, capture_output=True, text=True, cwd=directory, timeout=30, check=False)
     assert ran.returncode == 0, ran.stderr

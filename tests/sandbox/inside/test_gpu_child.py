@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from sandbox.causes import Cause, Crashed, MemoryExceeded, TimeExceeded, WallHit
 from sandbox.client import SandboxClient
 from sandbox.embedded import EmbeddedSandbox
 from sandbox.values import Tensor, decode, encode, split
@@ -104,24 +103,24 @@ async def test_cases_and_results_go_the_same_way(fresh: SandboxClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "status", "cause"),
+    ("code", "status", "detail"),
     [
-        ("x = bytearray(300 << 20)", "memory", MemoryExceeded),
+        ("x = bytearray(300 << 20)", "memory", ""),
         (
             # No limit of the kernel's counts memory that is shared, were it with nobody: the watch does.
             "import mmap\nm = mmap.mmap(-1, 900 << 20)\nfor at in range(0, 900 << 20, 4096): m[at] = 1",
             "memory",
-            MemoryExceeded,
+            "of memory; the limit is 256 MB",
         ),
-        ("while True: pass", "time", TimeExceeded),
-        ("import ctypes; ctypes.string_at(0)", "crash", Crashed),
-        ("import socket; socket.socket()", "denied", WallHit),
+        ("while True: pass", "time", ""),
+        ("import ctypes; ctypes.string_at(0)", "crash", ""),
+        ("import socket; socket.socket()", "denied", "denied by the sandbox"),
     ],
 )
-async def test_each_way_to_end_is_told(fresh: SandboxClient, code: str, status: str, cause: type[Cause]) -> None:
+async def test_each_way_to_end_is_told(fresh: SandboxClient, code: str, status: str, detail: str) -> None:
     outcome = await run(fresh, code, limits=Limits(wall_ms=3000, memory_mb=256))
     assert outcome.status == status, outcome
-    assert isinstance(outcome.cause, cause)
+    assert detail in outcome.detail
 
 
 async def test_one_at_a_time_in_the_order_they_came_while_the_cpu_goes_on(fresh: SandboxClient) -> None:
@@ -155,7 +154,8 @@ async def test_who_hangs_up_frees_the_lane(fresh: SandboxClient) -> None:
 
 
 def is_forker(pid: int) -> bool:
-    """Whether it runs the forker's program in the jail's own namespace: its children are one namespace deeper."""
+    """Returns whether a process is the forker: it runs in the jail's own namespace, and its children one level
+    deeper."""
     try:
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
         return (
@@ -168,13 +168,13 @@ def is_forker(pid: int) -> bool:
 
 
 def forker(rehearsal: EmbeddedSandbox) -> int:
-    """The process that forks fresh children, which it can only because it holds no torch."""
+    """Returns the forker, which can fork children because it has not imported torch."""
     (found,) = filter(is_forker, below(rehearsal.process.pid))
     return found
 
 
 async def parked(rehearsal: EmbeddedSandbox) -> list[ProcessState]:
-    """The fresh children, once there is one that has raised its last wall and ended its helper."""
+    """Returns the parked children, once one is completely confined and has ended its helper."""
     await rehearsal.client.until_ready()
     await run(rehearsal.client, "pass")
     while True:

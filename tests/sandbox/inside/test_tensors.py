@@ -14,7 +14,7 @@ pytestmark = pytest.mark.sandbox
 
 
 async def called(client: SandboxClient, code: str, *cases: tuple[Value, ...]) -> list[Value]:
-    """What `f` of `code` gave for each case."""
+    """Returns the results of calling `f` of `code` for each case."""
     outcome = await client.run(Run("run", code, entry="f", cases=encode(list(cases))))
     assert outcome.status == "ok", outcome
     return [decode(entry) for entry in split(outcome.results)]

@@ -11,7 +11,7 @@ from service.client import ServiceClient, ServiceRefused
 from service.store.tables import Audit, BankRow, Ledger, Schedule, Season
 from service.wire import QuestionPost, RevealPost, ScheduleSpec, Who
 from tests.conftest import Clock
-from tests.service.roads import DAILY, Road, choice
+from tests.service.daily_channel import DAILY, DailyChannel, choice
 
 DAY = date(2026, 3, 2)
 DOCUMENT = "### 1. Does `x.t()` copy?\n\n**Answer:** No, it returns a view.\n"
@@ -49,52 +49,52 @@ LOOKS: dict[str, Callable[[ServiceClient, Who], Awaitable[object]]] = {
 
 
 @pytest.fixture
-def boss(road: Road) -> Who:
-    return road.who("Boss", admin=True)
+def boss(daily: DailyChannel) -> Who:
+    return daily.who("Boss", admin=True)
 
 
 @pytest.mark.parametrize("action", CHANGES)
-async def test_a_change_is_made_once_and_noted_once(road: Road, boss: Who, action: str) -> None:
-    await road.bank(choice())
-    await road.schedule()
-    first = await CHANGES[action](road.client, boss, "the event")
-    assert await CHANGES[action](road.client, boss, "the event") == first
-    (noted,) = await road.rows(Audit)
+async def test_a_change_is_made_once_and_noted_once(daily: DailyChannel, boss: Who, action: str) -> None:
+    await daily.bank(choice())
+    await daily.schedule()
+    first = await CHANGES[action](daily.client, boss, "the event")
+    assert await CHANGES[action](daily.client, boss, "the event") == first
+    (noted,) = await daily.rows(Audit)
     assert noted.action == action
 
 
 @pytest.mark.parametrize("action", CHANGES)
-async def test_a_change_by_anybody_else_is_refused_and_leaves_no_trace(road: Road, action: str) -> None:
-    await road.bank(choice())
-    await road.schedule()
-    before = [str(row.spec) for row in await road.rows(Schedule)]
+async def test_a_change_by_anybody_else_is_refused_and_leaves_no_trace(daily: DailyChannel, action: str) -> None:
+    await daily.bank(choice())
+    await daily.schedule()
+    before = [str(row.spec) for row in await daily.rows(Schedule)]
     with pytest.raises(ServiceRefused) as refusal:
-        await CHANGES[action](road.client, road.who("Ada"), "the event")
+        await CHANGES[action](daily.client, daily.who("Ada"), "the event")
     assert refusal.value.failure.code == "admins-only"
-    assert await road.rows(Audit) + await road.rows(Season) + await road.rows(Ledger) == []
-    assert [str(row.spec) for row in await road.rows(Schedule)] == before
-    assert len(await road.rows(BankRow)) == 1
+    assert await daily.rows(Audit) + await daily.rows(Season) + await daily.rows(Ledger) == []
+    assert [str(row.spec) for row in await daily.rows(Schedule)] == before
+    assert len(await daily.rows(BankRow)) == 1
 
 
 @pytest.mark.parametrize("action", LOOKS)
-async def test_looking_is_for_admins_too_and_is_not_noted(road: Road, boss: Who, action: str) -> None:
-    await road.bank(choice())
-    await road.schedule()
-    await LOOKS[action](road.client, boss)
-    assert await road.rows(Audit) == []
+async def test_looking_is_for_admins_too_and_is_not_noted(daily: DailyChannel, boss: Who, action: str) -> None:
+    await daily.bank(choice())
+    await daily.schedule()
+    await LOOKS[action](daily.client, boss)
+    assert await daily.rows(Audit) == []
     with pytest.raises(ServiceRefused) as refusal:
-        await LOOKS[action](road.client, road.who("Ada"))
+        await LOOKS[action](daily.client, daily.who("Ada"))
     assert refusal.value.failure.code == "admins-only"
 
 
-async def test_a_schedule_from_its_making_to_its_end(road: Road, boss: Who, clock: Clock) -> None:
-    client = road.client
-    await road.bank(choice("views"), choice("grad"))
+async def test_a_schedule_from_its_making_to_its_end(daily: DailyChannel, boss: Who, clock: Clock) -> None:
+    client = daily.client
+    await daily.bank(choice("views"), choice("grad"))
     made = await client.schedule_add(boss, "e1", DAILY, ScheduleSpec(at=time(10), zone="Europe/Berlin"))
     assert made.next[0] == datetime(2026, 3, 2, 9, tzinfo=UTC)
     preview = await client.schedule_preview(boss, made.id)
     clock.advance(hours=1)
-    (post,) = [body for body in await road.ticked() if isinstance(body, QuestionPost)]
+    (post,) = [body for body in await daily.ticked() if isinstance(body, QuestionPost)]
     assert (post.question.id, post.day) == (preview.question.id, preview.day)
     skipped = await client.schedule_skip(boss, "e2", made.id, date(2026, 3, 3))
     assert skipped.next[0] == datetime(2026, 3, 4, 9, tzinfo=UTC)
@@ -108,111 +108,111 @@ async def test_a_schedule_from_its_making_to_its_end(road: Road, boss: Who, cloc
     assert [line.action for line in await client.audit(boss, 2)] == ["schedule remove", "schedule edit"]
 
 
-async def test_posting_and_closing_at_once(road: Road, boss: Who) -> None:
-    await road.bank(choice())
-    schedule = await road.schedule()
-    posted = await road.client.post_now(boss, "e1", schedule)
+async def test_posting_and_closing_at_once(daily: DailyChannel, boss: Who) -> None:
+    await daily.bank(choice())
+    schedule = await daily.schedule()
+    posted = await daily.client.post_now(boss, "e1", schedule)
     assert (posted.question.id, posted.day, posted.closed) == ("views", DAY, False)
-    assert any(isinstance(delivery.body, QuestionPost) for delivery in await road.deliver())
+    assert any(isinstance(delivery.body, QuestionPost) for delivery in await daily.deliver())
     with pytest.raises(ServiceRefused, match="a day has one question"):
-        await road.client.post_now(boss, "e2", schedule)
-    await road.answer(f"r{posted.id}", "a")
-    closed = await road.client.close_now(boss, "e3", DAILY)
+        await daily.client.post_now(boss, "e2", schedule)
+    await daily.answer(f"r{posted.id}", "a")
+    closed = await daily.client.close_now(boss, "e3", DAILY)
     assert (closed.id, closed.answers, closed.closed) == (posted.id, 1, True)
-    assert any(isinstance(delivery.body, RevealPost) for delivery in await road.deliver())
+    assert any(isinstance(delivery.body, RevealPost) for delivery in await daily.deliver())
     with pytest.raises(ServiceRefused, match="no open round"):
-        await road.client.close_now(boss, "e4", DAILY)
+        await daily.client.close_now(boss, "e4", DAILY)
 
 
-async def test_a_preview_of_an_import_its_errors_and_the_import(road: Road, boss: Who) -> None:
-    preview = await road.client.bank_import(boss, "e1", "own.md", DOCUMENT, False)
-    assert (preview.applied, preview.added, await road.rows(BankRow)) == (False, 1, [])
-    done = await road.client.bank_import(boss, "e2", "own.md", DOCUMENT, True)
+async def test_a_preview_of_an_import_its_errors_and_the_import(daily: DailyChannel, boss: Who) -> None:
+    preview = await daily.client.bank_import(boss, "e1", "own.md", DOCUMENT, False)
+    assert (preview.applied, preview.added, await daily.rows(BankRow)) == (False, 1, [])
+    done = await daily.client.bank_import(boss, "e2", "own.md", DOCUMENT, True)
     assert done == preview.model_copy(update={"applied": True})
-    broken = await road.client.bank_import(boss, "e3", "own.md", "---\nbank: [\n---\n", True)
+    broken = await daily.client.bank_import(boss, "e3", "own.md", "---\nbank: [\n---\n", True)
     assert not broken.applied
     assert broken.findings
-    (bank,) = await road.client.bank_list(boss)
+    (bank,) = await daily.client.bank_list(boss)
     assert (bank.name, bank.questions, bank.retired) == ("own", 1, 0)
 
 
-async def test_an_import_is_logged_and_undone_once_per_event(road: Road, boss: Who) -> None:
-    await road.client.bank_import(boss, "e1", "own.md", DOCUMENT, True)
-    await road.client.bank_import(boss, "e2", "own.md", DOCUMENT.replace("returns", "gives"), True)
-    undone = await road.client.bank_undo(boss, "e3", "own")
+async def test_an_import_is_logged_and_undone_once_per_event(daily: DailyChannel, boss: Who) -> None:
+    await daily.client.bank_import(boss, "e1", "own.md", DOCUMENT, True)
+    await daily.client.bank_import(boss, "e2", "own.md", DOCUMENT.replace("returns", "gives"), True)
+    undone = await daily.client.bank_undo(boss, "e3", "own")
     assert (undone.changed, undone.retired) == (1, 0)
-    assert await road.client.bank_undo(boss, "e3", "own") == undone
-    log = await road.client.bank_log(boss, "own")
+    assert await daily.client.bank_undo(boss, "e3", "own") == undone
+    log = await daily.client.bank_log(boss, "own")
     assert [(entry.number, entry.changed, entry.undoes) for entry in log.imports] == [
         (3, 1, 2),
         (2, 1, None),
         (1, 0, None),
     ]
     assert (log.shared, log.imports[1].document) == (False, "own.md")
-    assert [line.action for line in await road.client.audit(boss)] == ["bank undo", "bank import", "bank import"]
+    assert [line.action for line in await daily.client.audit(boss)] == ["bank undo", "bank import", "bank import"]
 
 
-async def test_a_bank_of_everybodys_is_undone_by_its_operator_alone(road: Road, boss: Who) -> None:
-    await road.bank(choice())
+async def test_a_bank_of_everybodys_is_undone_by_its_operator_alone(daily: DailyChannel, boss: Who) -> None:
+    await daily.bank(choice())
     with pytest.raises(ServiceRefused, match="its operator undoes it, with `dailygrad bank undo home`"):
-        await road.client.bank_undo(boss, "e1", "home")
+        await daily.client.bank_undo(boss, "e1", "home")
     with pytest.raises(ServiceRefused, match="There is no bank 'nowhere' here"):
-        await road.client.bank_undo(boss, "e2", "nowhere")
+        await daily.client.bank_undo(boss, "e2", "nowhere")
     with pytest.raises(ServiceRefused, match="Only quiz admins"):
-        await road.client.bank_undo(road.who("Ada"), "e3", "home")
-    assert (await road.client.bank_log(boss, "home")).shared
+        await daily.client.bank_undo(daily.who("Ada"), "e3", "home")
+    assert (await daily.client.bank_log(boss, "home")).shared
 
 
-async def test_a_retired_question_is_asked_no_more_and_can_be_put_back(road: Road, boss: Who) -> None:
-    await road.bank(choice("views"), choice("grad"))
-    await road.client.bank_retire(boss, "e1", "VIEWS", True)
-    assert (await road.client.topics(boss))[0].questions == 1
-    (bank,) = await road.client.bank_list(boss)
+async def test_a_retired_question_is_asked_no_more_and_can_be_put_back(daily: DailyChannel, boss: Who) -> None:
+    await daily.bank(choice("views"), choice("grad"))
+    await daily.client.bank_retire(boss, "e1", "VIEWS", True)
+    assert (await daily.client.topics(boss))[0].questions == 1
+    (bank,) = await daily.client.bank_list(boss)
     assert (bank.questions, bank.retired) == (1, 1)
-    await road.client.bank_retire(boss, "e2", "views", False)
-    assert (await road.client.topics(boss))[0].questions == 2
-    await road.bank(choice("grad"))
+    await daily.client.bank_retire(boss, "e2", "views", False)
+    assert (await daily.client.topics(boss))[0].questions == 2
+    await daily.bank(choice("grad"))
     with pytest.raises(ServiceRefused, match="no longer holds views"):
-        await road.client.bank_retire(boss, "e3", "views", False)
+        await daily.client.bank_retire(boss, "e3", "views", False)
 
 
 async def test_a_restored_day_and_booked_points_show_at_once_and_are_on_record(
-    road: Road, boss: Who, clock: Clock
+    daily: DailyChannel, boss: Who, clock: Clock
 ) -> None:
-    await road.bank(*(choice(f"q{number}") for number in range(3)))
-    await road.schedule()
+    await daily.bank(*(choice(f"q{number}") for number in range(3)))
+    await daily.schedule()
     for day in range(3):
         clock.now = datetime(2026, 3, 2 + day, 9, tzinfo=UTC)
-        post = next(body for body in await road.ticked() if isinstance(body, QuestionPost))
+        post = next(body for body in await daily.ticked() if isinstance(body, QuestionPost))
         if day != 1:
-            await road.answer(post.ref, "a")
+            await daily.answer(post.ref, "a")
         clock.advance(hours=8)
-        await road.ticked()
-    ada = road.who("Ada")
-    assert (await road.client.me(ada)).streak == 1
-    await road.client.member_restore(boss, "e1", "Ada", date(2026, 3, 3))
-    await road.client.member_adjust(boss, "e2", "ada", -3, "answered twice")
-    me = await road.client.me(ada)
+        await daily.ticked()
+    ada = daily.who("Ada")
+    assert (await daily.client.me(ada)).streak == 1
+    await daily.client.member_restore(boss, "e1", "Ada", date(2026, 3, 3))
+    await daily.client.member_adjust(boss, "e2", "ada", -3, "answered twice")
+    me = await daily.client.me(ada)
     assert (me.streak, me.points) == (2, 17)
-    assert [line.detail for line in await road.client.audit(boss)] == [
+    assert [line.detail for line in await daily.client.audit(boss)] == [
         "member Ada, points -3, reason answered twice",
         "day 2026-03-03, member Ada",
     ]
 
 
-async def test_a_report_goes_to_the_moderators_and_is_settled(road: Road, boss: Who) -> None:
-    await road.bank(choice())
-    ada = road.who("Ada")
-    made = [await road.client.report(ada, "e1", "views", "b is right too") for _ in range(2)]
+async def test_a_report_goes_to_the_moderators_and_is_settled(daily: DailyChannel, boss: Who) -> None:
+    await daily.bank(choice())
+    ada = daily.who("Ada")
+    made = [await daily.client.report(ada, "e1", "views", "b is right too") for _ in range(2)]
     assert made[0] == made[1]
-    assert await road.client.reports(boss) == (made[0],)
-    assert (await road.client.report_settle(boss, "e2", made[0].id, "fixed")).state == "fixed"
+    assert await daily.client.reports(boss) == (made[0],)
+    assert (await daily.client.report_settle(boss, "e2", made[0].id, "fixed")).state == "fixed"
     with pytest.raises(ServiceRefused, match="dismissed or fixed"):
-        await road.client.report_settle(boss, "e3", made[0].id, "burnt")
+        await daily.client.report_settle(boss, "e3", made[0].id, "burnt")
 
 
-async def test_the_doctor_finds_the_database_well_and_no_sandbox(road: Road, boss: Who) -> None:
-    checks = {check.name: check for check in await road.client.doctor(boss)}
+async def test_the_doctor_finds_the_database_well_and_no_sandbox(daily: DailyChannel, boss: Who) -> None:
+    checks = {check.name: check for check in await daily.client.doctor(boss)}
     assert checks["database"].ok
     assert checks["migrations"].ok
     assert not checks["sandbox"].ok
@@ -233,8 +233,8 @@ async def test_the_doctor_finds_the_database_well_and_no_sandbox(road: Road, bos
     ids=["huge points", "huge id", "no name", "long name", "no event", "no limit"],
 )
 async def test_what_cannot_be_is_refused_by_name(
-    road: Road, boss: Who, change: Callable[[ServiceClient, Who], Awaitable[object]], said: str
+    daily: DailyChannel, boss: Who, change: Callable[[ServiceClient, Who], Awaitable[object]], said: str
 ) -> None:
     with pytest.raises(ServiceRefused) as refusal:
-        await change(road.client, boss)
+        await change(daily.client, boss)
     assert said in refusal.value.failure.message

@@ -16,7 +16,7 @@ from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.config import Settings
 from service.wire import Failure
 from tests.conftest import TOKEN, Clock, MakeDatabase
-from tests.service.roads import DAILY, Road
+from tests.service.daily_channel import DAILY, DailyChannel
 
 PATHS = sorted({route.path for router in api.ROUTERS for route in router.routes if isinstance(route, APIRoute)})
 
@@ -83,16 +83,16 @@ async def test_a_service_that_fails_says_so_and_tells_nothing(clock: Clock) -> N
     assert "hunter2" not in str(failed.value)
 
 
-async def test_members_are_known_after_their_first_call_and_renamed_by_the_next(road: Road) -> None:
-    await road.client.join(road.who("Ada"), DAILY)
-    renamed = road.who("Ada").model_copy(update={"name": "Ada L."})
-    await road.client.join(renamed, DAILY)
-    assert (await road.client.me(renamed)).name == "Ada L."
+async def test_members_are_known_after_their_first_call_and_renamed_by_the_next(daily: DailyChannel) -> None:
+    await daily.client.join(daily.who("Ada"), DAILY)
+    renamed = daily.who("Ada").model_copy(update={"name": "Ada L."})
+    await daily.client.join(renamed, DAILY)
+    assert (await daily.client.me(renamed)).name == "Ada L."
 
 
-async def test_refusals_reach_the_client_in_words(road: Road) -> None:
+async def test_refusals_reach_the_client_in_words(daily: DailyChannel) -> None:
     with pytest.raises(ServiceRefused) as refused:
-        await road.client.ask(road.who(), DAILY, "r7")
+        await daily.client.ask(daily.who(), DAILY, "r7")
     assert refused.value.failure == Failure(
         code="not-found", message="There is no question r7 here. Ask for today's with /quiz today."
     )

@@ -17,7 +17,7 @@ from service.api.http import MOST
 from service.app import Service
 from service.wire import Failure
 from tests.conftest import TOKEN
-from tests.service.roads import Road, choice
+from tests.service.daily_channel import DailyChannel, choice
 
 Place = tuple[str, ...]
 """The names of the fields that lead to a value; `[]` for what is in a list."""
@@ -48,7 +48,7 @@ class Described:
         }
 
     def fields(self) -> Iterator[Field]:
-        """Every value of every call that is no object."""
+        """Yields every scalar field of every call."""
         for path, schema in self.bodies.items():
             yield from self._within(path, (), schema)
 
@@ -63,7 +63,7 @@ class Described:
             yield from self._within(path, (*place, "[]"), schema["items"])
 
     def sample(self, schema: Schema) -> Any:
-        """The least that may be sent."""
+        """Returns the smallest valid value."""
         schema = self._found(schema)
         if "enum" in schema or "const" in schema:
             return schema["enum"][0] if "enum" in schema else schema["const"]
@@ -85,7 +85,7 @@ class Described:
                 return max(schema.get("minimum", 0), 0)
 
     def _found(self, schema: Schema) -> Schema:
-        """What a reference leads to; of what may be left out, what it is when it is not."""
+        """Resolves a reference; returns the type of an optional value."""
         while True:
             if "$ref" in schema:
                 schema = self._models[schema["$ref"].rpartition("/")[2]]
@@ -95,7 +95,7 @@ class Described:
                 return schema
 
     def body(self, field: Field, value: Any) -> dict[str, Any]:
-        """The least body of a call that has this value there."""
+        """Returns the smallest body of a call with this value in this field."""
         body: dict[str, Any] = copy.deepcopy(self.sample(self.bodies[field.path]))
         if "who" in body:
             body["who"] |= {"platform": "web", "workspace": "home", "admin": True}
@@ -108,7 +108,7 @@ class Described:
         return body
 
     def edges(self, field: Field) -> Iterator[tuple[Any, Any]]:
-        """Of each bound a value just inside and one beyond."""
+        """Yields values just inside and just outside each limit."""
         schema = field.schema
         if "enum" in schema or "const" in schema or "pattern" in schema:
             return
@@ -126,7 +126,7 @@ class Described:
 
 
 def is_bounded(schema: Schema) -> bool:
-    """Whether there is an end to what may be sent."""
+    """Returns whether a value's size is limited."""
     match schema.get("type"):
         case "string":
             ends = {"maxLength", "enum", "const", "pattern"} & set(schema)
@@ -153,9 +153,9 @@ def test_nothing_is_taken_without_a_bound(service: Service) -> None:
     assert len(fields) > 200
 
 
-async def test_each_bound_is_where_it_is_said_to_be(road: Road, http: httpx.AsyncClient) -> None:
-    await road.bank(choice("views"))
-    described = Described(road.service.api.openapi())
+async def test_each_bound_is_where_it_is_said_to_be(daily: DailyChannel, http: httpx.AsyncClient) -> None:
+    await daily.bank(choice("views"))
+    described = Described(daily.service.api.openapi())
     tried = 0
     # A bound that many calls share is tried with one of them.
     seen: set[str] = set()

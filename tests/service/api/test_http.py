@@ -18,13 +18,13 @@ from service.rounds.jobs import make_jobs
 from service.store.tables import AnswerRow
 from service.wire import AnswerInput, VerdictNote, Where
 from tests.conftest import TOKEN, Clock, MakeWho
-from tests.service.roads import Road, choice, code_asked
+from tests.service.daily_channel import DailyChannel, choice, post_code_question
 
 ID = "slack:12.34/56 ü\n"
 
 
 def told(caplog: pytest.LogCaptureFixture, what: str = "call answered") -> list[dict[str, Any]]:
-    """The fields of each such line."""
+    """Returns the fields of each such log line."""
     return [vars(record)["fields"] for record in caplog.records if record.getMessage() == what]
 
 
@@ -87,15 +87,17 @@ async def test_a_failure_is_told_of_with_its_event(
 
 
 async def test_an_answer_is_told_by_its_number_and_nothing_in_it(
-    road: Road, clock: Clock, caplog: pytest.LogCaptureFixture
+    daily: DailyChannel, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    await road.bank(choice())
-    form = await road.client.practice(road.who(), Where(channel="daily"))
+    await daily.bank(choice())
+    form = await daily.client.practice(daily.who(), Where(channel="daily"))
     assert form is not None
     with tracing.correlate(ID):
-        await road.client.answer(road.who(), Where(channel="daily"), ID, form.ref, AnswerInput(options=("a",)), clock())
-    (answer,) = await road.rows(AnswerRow)
+        await daily.client.answer(
+            daily.who(), Where(channel="daily"), ID, form.ref, AnswerInput(options=("a",)), clock()
+        )
+    (answer,) = await daily.rows(AnswerRow)
     (line,) = told(caplog)
     assert line.pop("ms") >= 0
     about = {"answer": answer.id, "member": answer.member_id, "ref": form.ref, "question": "choice", "status": "judged"}
@@ -109,7 +111,7 @@ async def test_a_job_follows_its_event_and_one_of_an_older_version_none(settings
         seen[answer_id] = tracing.current_event_id()
 
     async def nothing(*given: object) -> None:
-        """No other job is left."""
+        """Does nothing: there is no other job."""
 
     jobs = make_jobs(settings.database_url, judge, nothing, nothing)
     async with jobs.app.open_async():
@@ -124,7 +126,7 @@ async def test_an_event_that_is_busy_keeps_its_id(settings: Settings) -> None:
         raise Busy(said="wait")
 
     async def nothing(*given: object) -> None:
-        """No other job is left."""
+        """Does nothing: there is no other job."""
 
     jobs = make_jobs(settings.database_url, judge, nothing, nothing)
     async with jobs.app.open_async():
@@ -135,15 +137,15 @@ async def test_an_event_that_is_busy_keeps_its_id(settings: Settings) -> None:
 
 
 async def test_an_answer_is_followed_through_its_job_to_whoever_delivers_the_verdict(
-    road: Road, clock: Clock, caplog: pytest.LogCaptureFixture
+    daily: DailyChannel, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    await road.answer(await code_asked(road, clock), AnswerInput(code="def double(x): return x"), event=ID)
-    (job,) = await road.service.jobs.app.job_manager.list_jobs_async()
-    (answer,) = await road.rows(AnswerRow)
+    await daily.answer(await post_code_question(daily, clock), AnswerInput(code="def double(x): return x"), event=ID)
+    (job,) = await daily.service.jobs.app.job_manager.list_jobs_async()
+    (answer,) = await daily.rows(AnswerRow)
     assert job.task_kwargs == {"answer_id": answer.id, "event_id": ID}
-    await grading.judge_answer(road.service.sessions, None, answer.id, clock, last=True)
+    await grading.judge_answer(daily.service.sessions, None, answer.id, clock, last=True)
     (judged,) = told(caplog, "answer judged")
     about = {"answer": answer.id, "member": answer.member_id, "ref": f"r{answer.round_id}"}
     assert judged == {**about, "status": "system error", "ms": 0.0}
-    assert [body.event_id for body in await road.ticked() if isinstance(body, VerdictNote)] == [ID]
+    assert [body.event_id for body in await daily.ticked() if isinstance(body, VerdictNote)] == [ID]

@@ -11,46 +11,46 @@ from service.client import ServiceRefused
 from service.wire import Where
 from tests.conftest import Clock
 from tests.service.api.test_member_members import played
-from tests.service.roads import DAILY, Road
+from tests.service.daily_channel import DAILY, DailyChannel
 
 
-async def test_a_channels_board_and_the_workspaces(road: Road, clock: Clock) -> None:
-    await played(road, clock, "Ada", "Bo")
-    board = await road.client.board(road.who("Ada"), DAILY)
+async def test_a_channels_board_and_the_workspaces(daily: DailyChannel, clock: Clock) -> None:
+    await played(daily, clock, "Ada", "Bo")
+    board = await daily.client.board(daily.who("Ada"), DAILY)
     assert [(row.rank, row.name, row.points, row.me) for row in board.rows] == [
         (1, "Ada", 10, True),
         (1, "Bo", 10, False),
     ]
     assert (board.scope, board.since) == ("channel", datetime(2026, 3, 2, tzinfo=UTC))
     elsewhere = Where(channel="random", name="#random")
-    assert (await road.client.board(road.who("Ada"), elsewhere)).rows == ()
-    everywhere = await road.client.board(road.who("Ada"), None, period="all", limit=1)
+    assert (await daily.client.board(daily.who("Ada"), elsewhere)).rows == ()
+    everywhere = await daily.client.board(daily.who("Ada"), None, period="all", limit=1)
     assert (everywhere.scope, len(everywhere.rows), everywhere.total) == ("workspace", 1, 2)
 
 
-async def test_a_season_is_played_and_archived(road: Road, clock: Clock) -> None:
-    boss, ada = road.who("Boss", admin=True), road.who("Ada")
+async def test_a_season_is_played_and_archived(daily: DailyChannel, clock: Clock) -> None:
+    boss, ada = daily.who("Boss", admin=True), daily.who("Ada")
     with pytest.raises(ServiceRefused, match="No season is running"):
-        await road.client.board(ada, None, period="season")
-    await road.client.season_start(boss, "e1", "Spring")
-    await played(road, clock, "Ada")
-    board = await road.client.board(ada, DAILY, period="season")
+        await daily.client.board(ada, None, period="season")
+    await daily.client.season_start(boss, "e1", "Spring")
+    await played(daily, clock, "Ada")
+    board = await daily.client.board(ada, DAILY, period="season")
     assert (board.title, [row.points for row in board.rows]) == ("Spring", [10])
-    ended = await road.client.season_end(boss, "e2")
+    ended = await daily.client.season_end(boss, "e2")
     assert [(row.name, row.points, row.streak) for row in ended.archive] == [("Ada", 10, 1)]
-    assert await road.client.season_end(boss, "e2") == ended
-    (listed,) = await road.client.season_list(ada)
+    assert await daily.client.season_end(boss, "e2") == ended
+    (listed,) = await daily.client.season_list(ada)
     assert (listed.name, listed.archive[0].me) == ("Spring", True)
 
 
-async def test_of_seasons_started_at_the_same_moment_one_runs(road: Road, clock: Clock) -> None:
-    boss = road.who("Boss", admin=True)
-    await road.client.season_start(boss, "e0", "Winter")
+async def test_of_seasons_started_at_the_same_moment_one_runs(daily: DailyChannel, clock: Clock) -> None:
+    boss = daily.who("Boss", admin=True)
+    await daily.client.season_start(boss, "e0", "Winter")
     clock.advance(days=1)
     names = ("Spring", "Summer", "Autumn")
-    starts = (road.client.season_start(boss, f"start {name}", name) for name in names)
+    starts = (daily.client.season_start(boss, f"start {name}", name) for name in names)
     results = await asyncio.gather(*starts, return_exceptions=True)
     refused = [result for result in results if isinstance(result, BaseException)]
     assert all(isinstance(refusal, ServiceRefused) and "only just begun" in str(refusal) for refusal in refused)
-    running = [season.name for season in await road.client.season_list(boss) if season.ends_at is None]
+    running = [season.name for season in await daily.client.season_list(boss) if season.ends_at is None]
     assert len(running) == len(results) - len(refused) == 1

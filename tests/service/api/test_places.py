@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from service.client import ServiceClient
 from service.wire import PostingChannel, ScheduleSpec, Where, Who
-from tests.service.roads import Road, choice
+from tests.service.daily_channel import DailyChannel, choice
 
 
-async def test_a_platform_is_told_of_its_own_scheduled_channels(road: Road, client: ServiceClient) -> None:
-    await road.bank(choice())
+async def test_a_platform_is_told_of_its_own_scheduled_channels(daily: DailyChannel, client: ServiceClient) -> None:
+    await daily.bank(choice())
     boss = Who(platform="discord", workspace="G1", member="1", name="Boss", admin=True)
     for number, channel in enumerate(("C1", "C2", "C1")):
         where = Where(channel=channel, name=f"#{channel.lower()}")

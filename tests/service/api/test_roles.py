@@ -18,7 +18,7 @@ from service.app import Service
 from service.config import Settings
 from service.wire import Failure, ScheduleSpec, Where
 from tests.conftest import TOKEN, Clock
-from tests.service.roads import Road
+from tests.service.daily_channel import DailyChannel
 from tests.service.tenants import DOCUMENT, Team, open_banks
 
 ROLES = ("no token", "wrong token", "bot", "member", "another's admin", "admin")
@@ -38,7 +38,7 @@ class Row:
 
 
 def row(said: Said, **fields: Any) -> Row:
-    """A row whose fields are values, or functions of the team."""
+    """Returns a row of the table, whose fields are values or functions of the team."""
 
     async def body(team: Team) -> Body:
         made = {name: value(team) if callable(value) else value for name, value in fields.items()}
@@ -170,9 +170,9 @@ def settings(database_url: str) -> Settings:
 
 
 @pytest.fixture
-async def teams(road: Road, clock: Clock) -> tuple[Team, Team]:
-    await open_banks(road, clock)
-    both = await Team(road, "zebra").settle(), await Team(road, "heron").settle()
+async def teams(daily: DailyChannel, clock: Clock) -> tuple[Team, Team]:
+    await open_banks(daily, clock)
+    both = await Team(daily, "zebra").settle(), await Team(daily, "heron").settle()
     clock.advance(minutes=5)
     return both
 
@@ -202,7 +202,7 @@ async def test_every_role_gets_of_every_route_what_the_table_says(
 
 
 def outcome(response: httpx.Response) -> str:
-    """`ok`, or the code of a failure, whose status is of its kind."""
+    """Returns `ok`, or the failure's code after checking that the status fits."""
     if response.is_success:
         return OK
     failure = Failure.model_validate_json(response.content)
@@ -211,7 +211,7 @@ def outcome(response: httpx.Response) -> str:
 
 
 def test_every_route_has_its_row(service: Service) -> None:
-    """Of the app itself, described or not: whoever adds one says here who may use it."""
+    """Every route of the app, documented or not, is in the table that says who may use it."""
     found = {
         f"{method} {context.path}"
         for context in iter_route_contexts(service.api.routes)
@@ -221,7 +221,7 @@ def test_every_route_has_its_row(service: Service) -> None:
 
 
 async def test_a_stranger_gets_nothing_read(http: httpx.AsyncClient) -> None:
-    """Not even the length of what they send is looked at before their token is."""
+    """The token is checked before anything else, even the length of the body."""
 
     async def endless() -> AsyncIterator[bytes]:
         while True:

@@ -14,7 +14,7 @@ from schemathesis.engine import events
 
 from service.process import listen, serve_app
 from tests.conftest import TOKEN, Clock
-from tests.service.roads import Road
+from tests.service.daily_channel import DailyChannel
 from tests.service.tenants import Team, open_banks
 
 pytestmark = pytest.mark.timeout(600)
@@ -26,9 +26,9 @@ Asked = list[tuple[str, int, str]]
 """What was asked, with which status it was answered, and what was sent."""
 
 
-def described(road: Road, team: Team) -> dict[str, Any]:
-    """The service's description, with callers and things that there are, and short texts."""
-    api: dict[str, Any] = road.service.api.openapi()
+def described(daily: DailyChannel, team: Team) -> dict[str, Any]:
+    """Returns the service's OpenAPI description with existing callers and objects, and short texts."""
+    api: dict[str, Any] = daily.service.api.openapi()
     far = 10**9
     named: Mapping[str, list[Any]] = {
         "who": [team.boss.model_dump()],
@@ -56,7 +56,7 @@ def _body_of(api: Mapping[str, Any], path: str) -> Any:
 
 
 def tried(api: dict[str, Any], url: str, how: Mapping[str, Any]) -> Asked:
-    """All that schemathesis asks, in one way of its ways. It raises what kept it from asking."""
+    """Runs schemathesis with one of its strategies. Raises the error of a request."""
     config = SchemathesisConfig.from_dict(
         {
             "base-url": url,
@@ -89,12 +89,14 @@ def phases(**enabled: bool) -> dict[str, Any]:
     ],
     ids=["covering", "fuzzing"],
 )
-async def test_nothing_that_is_described_fails(road: Road, clock: Clock, how: Mapping[str, Any], least: int) -> None:
-    await open_banks(road, clock)
-    api = described(road, await Team(road, "zebra").settle())
+async def test_nothing_that_is_described_fails(
+    daily: DailyChannel, clock: Clock, how: Mapping[str, Any], least: int
+) -> None:
+    await open_banks(daily, clock)
+    api = described(daily, await Team(daily, "zebra").settle())
     with listen("127.0.0.1", 0, tries=1) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        async with serve_app(road.service.api, listener, road.service.stopping.set):
+        async with serve_app(daily.service.api, listener, daily.service.stopping.set):
             asked = await asyncio.to_thread(tried, api, url, how)
     assert [one for one in asked if one[1] >= 500] == []
     assert len(asked) >= least

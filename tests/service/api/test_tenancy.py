@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from service.client import ServiceClient, ServiceRefused
 from service.wire import AnswerInput, ScheduleSpec, Where, Who
 from tests.conftest import MONDAY
-from tests.service.roads import Road, choice
+from tests.service.daily_channel import DailyChannel, choice
 
 TELLTALE = "zebra"
 """In every text that the watched workspace writes, and in nothing else."""
@@ -43,7 +43,7 @@ class Theirs:
     report: int = 0
 
     async def do(self, doing: str) -> None:
-        """Do one thing; it may be refused."""
+        """Runs an action, which may be refused."""
         with contextlib.suppress(ServiceRefused):
             await getattr(self, doing)(next(self.events))
 
@@ -128,7 +128,7 @@ NUMBERED = re.compile(r"\b(schedule|report|question) r?\d+")
 
 
 async def seen(they: Theirs, who: Who) -> dict[str, str]:
-    """All that this admin of another workspace gets to see, numbers of what is not theirs left out."""
+    """Returns everything that an admin of another workspace can see, without numbers that are not theirs."""
     found = {}
     for name, look in LOOKS.items():
         try:
@@ -150,13 +150,13 @@ async def seen(they: Theirs, who: Who) -> dict[str, str]:
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(doings=st.lists(st.sampled_from(DOINGS), min_size=2, max_size=10))
-async def test_what_is_done_elsewhere_is_as_if_it_were_not(road: Road, doings: list[str]) -> None:
-    example = next(road.events)  # the examples share a database
-    await road.bank(choice("views"), choice("grad"))
-    ours = road.who("Admin", workspace=f"ours {example}", admin=True)
-    who = road.who(TELLTALE, workspace=f"theirs {example}", admin=True)
-    they = Theirs(road.client, who, (f"event {number}" for number in itertools.count()), *[10**9] * 3)
-    await road.client.join(ours, OURS)
+async def test_what_is_done_elsewhere_is_as_if_it_were_not(daily: DailyChannel, doings: list[str]) -> None:
+    example = next(daily.events)  # the examples share a database
+    await daily.bank(choice("views"), choice("grad"))
+    ours = daily.who("Admin", workspace=f"ours {example}", admin=True)
+    who = daily.who(TELLTALE, workspace=f"theirs {example}", admin=True)
+    they = Theirs(daily.client, who, (f"event {number}" for number in itertools.count()), *[10**9] * 3)
+    await daily.client.join(ours, OURS)
     before = await seen(they, ours)
     for doing in ("import_", "plan", "post", "answer", "complain", *doings):
         await they.do(doing)

@@ -20,7 +20,7 @@ from tests.service.staging import Stage, question, reading
 
 
 async def asked(stage: Stage, name: str = "home") -> dict[str, str]:
-    """What everybody's bank asks now: each question's prompt by its id."""
+    """Returns the prompts of the shared bank's current questions, by id."""
     bank = await imports.find_bank(stage.session, None, name)
     assert bank is not None
     live = [old for old in await imports.list_stored(stage.session, bank.id) if not old.retired]

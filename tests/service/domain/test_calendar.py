@@ -76,7 +76,7 @@ class Change:
         return self.instant + self.before <= midnight and midnight + DAY <= self.instant + self.after
 
     def edges(self) -> set[time]:
-        """Wall times in, at and next to the gap or fold."""
+        """Yields local times in, at and next to the gap or fold."""
         ends = sorted((self.instant + self.before, self.instant + self.after))
         middle = ends[0] + (ends[1] - ends[0]) / 2
         near = [end + n * MINUTE for end in (*ends, middle) for n in (-1, 0, 1)]

@@ -35,7 +35,7 @@ WELL: Mapping[str, Any] = {
 
 @asynccontextmanager
 async def supervisor(folder: Path, health: Mapping[str, Any]) -> AsyncIterator[SandboxClient]:
-    """A sandbox's socket behind which somebody answers that this is how it is."""
+    """Serves a sandbox socket that reports this health."""
 
     async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readexactly(4)
@@ -51,7 +51,7 @@ async def supervisor(folder: Path, health: Mapping[str, Any]) -> AsyncIterator[S
 async def examined(
     stage: Stage, caller: Caller, sandbox: ReportsHealth | None = None, revision: str = ""
 ) -> dict[str, Check]:
-    """The checks by name, looked at on the database's own clock."""
+    """Runs the checks with the database's own clock; returns them by name."""
     _, now = await monitoring.server_version_and_clock(stage.session)
     wanted = revision or migrations.newest()
     checks = await doctor.examine(stage.session, caller, sandbox, wanted, now)

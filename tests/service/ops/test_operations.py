@@ -17,93 +17,93 @@ from service.rounds.sandbox_turns import FairSandbox
 from service.store.session import libpq_url
 from service.wire import AnswerInput, Delivery, Operations, SlotView, Where
 from tests.conftest import MONDAY, Clock
+from tests.service.daily_channel import SPEC, DailyChannel, choice, post_code_question
 from tests.service.ops.test_doctor import WELL, supervisor
-from tests.service.roads import SPEC, Road, choice, code_asked
 
 NINE = MONDAY + timedelta(hours=1)
 
 
-async def shown(road: Road, workspace: str = "home") -> Operations:
-    return await road.client.operations(road.who("Boss", workspace=workspace, admin=True))
+async def shown(daily: DailyChannel, workspace: str = "home") -> Operations:
+    return await daily.client.operations(daily.who("Boss", workspace=workspace, admin=True))
 
 
-async def everything(road: Road) -> Operations:
-    async with road.service.sessions() as session:
-        return await overview(session, None, await sandbox_view(road.service.sandbox), road.now)
+async def everything(daily: DailyChannel) -> Operations:
+    async with daily.service.sessions() as session:
+        return await overview(session, None, await sandbox_view(daily.service.sandbox), daily.now)
 
 
-async def question(road: Road) -> Delivery:
-    """The question in a bot's hand."""
-    return next(each for each in await road.claim() if each.body.kind == "question")
+async def question(daily: DailyChannel) -> Delivery:
+    """Returns the question's delivery, claimed by a bot."""
+    return next(each for each in await daily.claim() if each.body.kind == "question")
 
 
-async def slot(road: Road) -> SlotView:
-    return (await shown(road)).slots[0]
+async def slot(daily: DailyChannel) -> SlotView:
+    return (await shown(daily)).slots[0]
 
 
-async def test_a_slot_is_followed_from_due_to_confirmed(road: Road, clock: Clock) -> None:
-    await road.bank(choice())
-    await road.schedule()
-    assert (await shown(road)).slots == ()
+async def test_a_slot_is_followed_from_due_to_confirmed(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(choice())
+    await daily.schedule()
+    assert (await shown(daily)).slots == ()
     clock.now = NINE + timedelta(seconds=1)
-    await road.service.tick()
+    await daily.service.tick()
     clock.advance(seconds=30)
-    waiting = await slot(road)
+    waiting = await slot(daily)
     assert (waiting.state, waiting.late_s, waiting.due_at) == ("waiting", 31, NINE)
     assert (waiting.channel, waiting.platform, waiting.zone, waiting.workspace) == ("#daily", "web", "UTC", "")
     clock.advance(minutes=2)
-    overdue = await slot(road)
+    overdue = await slot(daily)
     assert (overdue.state, overdue.late_s, overdue.taken_at) == ("overdue", 151, None)
-    delivery = await question(road)
+    delivery = await question(daily)
     clock.advance(seconds=9)
-    await road.client.outbox_sent(delivery.id, "m1")
-    late = await slot(road)
+    await daily.client.outbox_sent(delivery.id, "m1")
+    late = await slot(daily)
     assert (late.state, late.late_s) == ("late", 160)
     assert (late.taken_at, late.sent_at) == (NINE + timedelta(seconds=151), NINE + timedelta(seconds=160))
 
 
-async def test_one_posted_in_the_first_minute_is_on_time(road: Road, clock: Clock) -> None:
-    await road.bank(choice())
-    await road.schedule()
+async def test_one_posted_in_the_first_minute_is_on_time(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(choice())
+    await daily.schedule()
     clock.now = NINE + timedelta(seconds=2)
-    await road.ticked()
-    assert ((await slot(road)).state, (await slot(road)).late_s) == ("posted", 2)
+    await daily.ticked()
+    assert ((await slot(daily)).state, (await slot(daily)).late_s) == ("posted", 2)
 
 
-async def test_after_an_outage_the_time_it_was_due_is_the_slots(road: Road, clock: Clock) -> None:
-    await road.bank(choice())
-    await road.schedule()
+async def test_after_an_outage_the_time_it_was_due_is_the_slots(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(choice())
+    await daily.schedule()
     clock.now = NINE + timedelta(minutes=30)
-    await road.ticked()
-    late = await slot(road)
+    await daily.ticked()
+    late = await slot(daily)
     assert (late.state, late.due_at, late.late_s) == ("late", NINE, 1800)
 
 
-async def test_one_that_will_not_come_says_why(road: Road, clock: Clock) -> None:
-    await road.bank(choice())
-    await road.schedule()
+async def test_one_that_will_not_come_says_why(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(choice())
+    await daily.schedule()
     clock.now = NINE + timedelta(hours=5)
-    await road.service.tick()
-    skipped = await slot(road)
+    await daily.service.tick()
+    skipped = await slot(daily)
     assert (skipped.state, skipped.late_s) == ("skipped", 0)
     assert (skipped.skipped, skipped.error) == ("missed", "")
 
 
 async def test_what_failed_is_told_with_its_reason_and_not_whose_it_was(
-    road: Road, clock: Clock, database_url: str
+    daily: DailyChannel, clock: Clock, database_url: str
 ) -> None:
-    ref = await code_asked(road, clock)
+    ref = await post_code_question(daily, clock)
     secret = "def double(x):\n    return 'canary-code'\n"
-    await road.answer(ref, AnswerInput(code=secret), name="Canary-Member")
-    await grading.judge_answer(road.service.sessions, None, 1, clock, last=True)
+    await daily.answer(ref, AnswerInput(code=secret), name="Canary-Member")
+    await grading.judge_answer(daily.service.sessions, None, 1, clock, last=True)
     clock.now = NINE + timedelta(days=1)
-    await road.service.tick()
-    while claimed := await road.claim():
+    await daily.service.tick()
+    while claimed := await daily.claim():
         for delivery in claimed:
             if delivery.body.kind != "question":
-                await road.client.outbox_sent(delivery.id, "m")
+                await daily.client.outbox_sent(delivery.id, "m")
                 continue
-            failing = road.client.outbox_failed(
+            failing = daily.client.outbox_failed(
                 delivery.id, delivery.attempt, "Missing Access", uncertain=False, final=True
             )
             await failing
@@ -114,7 +114,7 @@ async def test_what_failed_is_told_with_its_reason_and_not_whose_it_was(
             " insert into procrastinate_events (job_id, type, at) select id, 'failed', %s from job",
             [clock.now],
         )
-    found = await shown(road)
+    found = await shown(daily)
     errors = {(error.kind, error.name, error.given_up, error.attempts, error.error) for error in found.errors}
     assert ("message", "question", True, 1, "Missing Access") in errors
     assert ("job", "judge_answer", True, 8, "") in errors
@@ -127,21 +127,21 @@ async def test_what_failed_is_told_with_its_reason_and_not_whose_it_was(
     assert "canary" not in found.model_dump_json().lower()
 
 
-async def test_what_waits_is_counted_with_its_age(road: Road, clock: Clock) -> None:
-    ref = await code_asked(road, clock)
-    await road.answer(ref, AnswerInput(code="def double(x):\n    return 2 * x\n"))
+async def test_what_waits_is_counted_with_its_age(daily: DailyChannel, clock: Clock) -> None:
+    ref = await post_code_question(daily, clock)
+    await daily.answer(ref, AnswerInput(code="def double(x):\n    return 2 * x\n"))
     clock.now = NINE + timedelta(days=1)
-    await road.service.tick()
-    queues = {queue.kind: queue for queue in (await shown(road)).queues}
+    await daily.service.tick()
+    queues = {queue.kind: queue for queue in (await shown(daily)).queues}
     assert queues["messages"].platform == "web" and queues["messages"].count >= 1
     assert (queues["answers"].count, queues["answers"].oldest_at) == (1, NINE)
     assert "jobs" not in queues
-    jobs = {(queue.task, queue.status): queue.count for queue in (await everything(road)).queues}
+    jobs = {(queue.task, queue.status): queue.count for queue in (await everything(daily)).queues}
     assert jobs["judge_answer", "todo"] == 1
 
 
-async def test_how_the_sandbox_is(road: Road, tmp_path: Path) -> None:
-    assert (await shown(road)).sandbox is None
+async def test_how_the_sandbox_is(daily: DailyChannel, tmp_path: Path) -> None:
+    assert (await shown(daily)).sandbox is None
     async with supervisor(tmp_path, {**WELL, "waiting": 3}) as client:
         found = await sandbox_view(FairSandbox(client), patience_s=60)
     assert found is not None
@@ -152,38 +152,38 @@ async def test_how_the_sandbox_is(road: Road, tmp_path: Path) -> None:
     assert "no sandbox answers" in gone.trouble
 
 
-async def test_whether_a_worker_leads(road: Road, database_url: str) -> None:
-    assert not (await shown(road)).led
+async def test_whether_a_worker_leads(daily: DailyChannel, database_url: str) -> None:
+    assert not (await shown(daily)).led
     leader = Leader(database_url)
     await leader.acquire()
-    assert (await shown(road)).led
+    assert (await shown(daily)).led
     await leader.release()
 
 
-async def test_admins_see_their_own_workspace_and_the_operator_all(road: Road, clock: Clock) -> None:
-    await road.bank(choice())
-    await road.schedule()
-    await road.schedule(SPEC, where=Where(channel="theirs", name="#theirs"), workspace="other")
+async def test_admins_see_their_own_workspace_and_the_operator_all(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(choice())
+    await daily.schedule()
+    await daily.schedule(SPEC, where=Where(channel="theirs", name="#theirs"), workspace="other")
     clock.now = NINE
-    await road.service.tick()
+    await daily.service.tick()
     for workspace, channel in (("home", "#daily"), ("other", "#theirs")):
-        found = await shown(road, workspace)
+        found = await shown(daily, workspace)
         assert [each.channel for each in found.slots] == [channel]
         assert [(queue.kind, queue.platform) for queue in found.queues] == [("messages", "web"), ("answers", None)]
-    found = await everything(road)
+    found = await everything(daily)
     assert {(each.workspace, each.channel) for each in found.slots} == {("home", "#daily"), ("other", "#theirs")}
     assert found.at == NINE.astimezone(UTC)
 
 
-async def test_members_are_refused(road: Road) -> None:
+async def test_members_are_refused(daily: DailyChannel) -> None:
     with pytest.raises(ServiceRefused, match="Only quiz admins"):
-        await road.client.operations(road.who("Ada"))
+        await daily.client.operations(daily.who("Ada"))
 
 
-async def test_slots_of_long_ago_are_left_out(road: Road, clock: Clock) -> None:
-    await road.bank(choice())
-    await road.schedule()
+async def test_slots_of_long_ago_are_left_out(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(choice())
+    await daily.schedule()
     clock.now = NINE
-    await road.ticked()
+    await daily.ticked()
     clock.now = datetime(2026, 3, 20, 8, tzinfo=UTC)
-    assert (await shown(road)).slots == ()
+    assert (await shown(daily)).slots == ()

@@ -17,7 +17,7 @@ from service.people.installing import AHEAD, LEASE, STATE_GOOD_FOR
 from service.store.tables import InstallationRow, OAuthState
 from service.wire import Installation
 from tests.conftest import TOKEN, Clock
-from tests.service.roads import Road, road_with
+from tests.service.daily_channel import DailyChannel, daily_channel_of
 
 KEY, OTHER = Fernet.generate_key().decode(), Fernet.generate_key().decode()
 
@@ -39,14 +39,14 @@ def installation(clock: Clock, team: str = "T1", **more: object) -> Installation
 
 
 @pytest.fixture
-async def keyed(database_url: str, clock: Clock) -> AsyncIterator[Road]:
-    """The road of a service with a key."""
+async def keyed(database_url: str, clock: Clock) -> AsyncIterator[DailyChannel]:
+    """A channel of a service with an encryption key."""
     settings = Settings(database_url=database_url, service_token=TOKEN, token_key=KEY)
     async with build(settings, clock).running() as service:
-        yield road_with(service)
+        yield daily_channel_of(service)
 
 
-async def test_what_is_kept_is_found_again(keyed: Road, clock: Clock) -> None:
+async def test_what_is_kept_is_found_again(keyed: DailyChannel, clock: Clock) -> None:
     mine = installation(clock)
     await keyed.client.installation_keep(mine)
     found = await keyed.client.installation_find("slack", "T1")
@@ -56,7 +56,7 @@ async def test_what_is_kept_is_found_again(keyed: Road, clock: Clock) -> None:
     assert await keyed.client.installation_find("discord", "T1") is None
 
 
-async def test_no_row_and_no_repr_shows_a_token(keyed: Road, clock: Clock) -> None:
+async def test_no_row_and_no_repr_shows_a_token(keyed: DailyChannel, clock: Clock) -> None:
     await keyed.client.installation_keep(installation(clock))
     (row,) = await keyed.rows(InstallationRow)
     said = str([getattr(row, column.key) for column in InstallationRow.__mapper__.column_attrs])
@@ -68,7 +68,7 @@ async def test_no_row_and_no_repr_shows_a_token(keyed: Road, clock: Clock) -> No
     assert KEY not in repr(keyed.service.settings)
 
 
-async def test_an_enterprise_stands_in_for_its_teams(keyed: Road, clock: Clock) -> None:
+async def test_an_enterprise_stands_in_for_its_teams(keyed: DailyChannel, clock: Clock) -> None:
     await keyed.client.installation_keep(installation(clock, "", enterprise="E1", name="all"))
     await keyed.client.installation_keep(installation(clock, "T1", enterprise="E1", name="one"))
     names = []
@@ -78,7 +78,7 @@ async def test_an_enterprise_stands_in_for_its_teams(keyed: Road, clock: Clock) 
     assert names == ["one", "one", "all", None, "all", None, None]
 
 
-async def test_installing_again_takes_the_place_of_what_was(keyed: Road, clock: Clock) -> None:
+async def test_installing_again_takes_the_place_of_what_was(keyed: DailyChannel, clock: Clock) -> None:
     await keyed.client.installation_keep(installation(clock))
     await keyed.client.installation_forget("slack", "T1")
     assert await keyed.client.installation_find("slack", "T1") is None
@@ -91,7 +91,7 @@ async def test_installing_again_takes_the_place_of_what_was(keyed: Road, clock: 
     assert len(await keyed.rows(InstallationRow)) == 1
 
 
-async def test_a_token_is_due_ahead_of_its_end_and_refreshed_by_one_caller(keyed: Road, clock: Clock) -> None:
+async def test_a_token_is_due_ahead_of_its_end_and_refreshed_by_one_caller(keyed: DailyChannel, clock: Clock) -> None:
     client = keyed.client
     await client.installation_keep(installation(clock, "T1"))
     await client.installation_keep(installation(clock, "T2", expires_at=None, refresh=None))
@@ -106,7 +106,7 @@ async def test_a_token_is_due_ahead_of_its_end_and_refreshed_by_one_caller(keyed
     assert await client.installation_lease("slack", "T1") is None
 
 
-async def test_a_caller_that_died_gives_way_to_the_next(keyed: Road, clock: Clock) -> None:
+async def test_a_caller_that_died_gives_way_to_the_next(keyed: DailyChannel, clock: Clock) -> None:
     await keyed.client.installation_keep(installation(clock, expires_at=clock.now))
     assert await keyed.client.installation_lease("slack", "T1") is not None
     clock.now += LEASE - timedelta(seconds=1)
@@ -119,17 +119,17 @@ async def test_a_caller_that_died_gives_way_to_the_next(keyed: Road, clock: Cloc
     assert await keyed.client.installation_lease("slack", "T1") is None
 
 
-async def test_without_a_key_the_refusal_says_how_to_make_one(road: Road, clock: Clock) -> None:
+async def test_without_a_key_the_refusal_says_how_to_make_one(daily: DailyChannel, clock: Clock) -> None:
     with pytest.raises(ServiceRefused, match=r"set DAILYGRAD_TOKEN_KEY of .* `openssl rand") as refusal:
-        await road.client.installation_keep(installation(clock))
+        await daily.client.installation_keep(installation(clock))
     assert refusal.value.failure.code == "no-token-key"
-    assert await road.rows(InstallationRow) == []
+    assert await daily.rows(InstallationRow) == []
     # Whoever installs nothing needs none.
-    assert await road.client.installation_find("slack", "T1") is None
-    assert await road.client.installation_due("slack") == ()
+    assert await daily.client.installation_find("slack", "T1") is None
+    assert await daily.client.installation_due("slack") == ()
 
 
-async def test_keys_are_changed_one_after_the_other(keyed: Road, clock: Clock, database_url: str) -> None:
+async def test_keys_are_changed_one_after_the_other(keyed: DailyChannel, clock: Clock, database_url: str) -> None:
     await keyed.client.installation_keep(installation(clock))
 
     async def found(key: str) -> Installation | None:
@@ -155,11 +155,11 @@ def test_what_is_no_key_stops_the_start_and_is_not_repeated(database_url: str) -
         read_settings(database_url=database_url, service_token=TOKEN, token_key_file="/nowhere")
 
 
-async def test_a_state_comes_back_once_in_time_and_to_its_platform(road: Road, clock: Clock) -> None:
-    client = road.client
+async def test_a_state_comes_back_once_in_time_and_to_its_platform(daily: DailyChannel, clock: Clock) -> None:
+    client = daily.client
     state = await client.oauth_issue("slack")
     assert len(state) >= 32
-    assert state not in str([row.digest for row in await road.rows(OAuthState)])
+    assert state not in str([row.digest for row in await daily.rows(OAuthState)])
     assert not await client.oauth_consume("discord", state)
     assert not await client.oauth_consume("slack", state + "x")
     assert [await client.oauth_consume("slack", state) for _ in range(2)] == [True, False]

@@ -15,7 +15,7 @@ from service.people import linking
 from service.store.tables import Audit, BankRow, Base, LinkCodeRow, LinkGuess, Retirement, Season, Workspace
 from service.wire import Platform, QuestionPost, ScheduleSpec
 from tests.conftest import TOKEN, Clock
-from tests.service.roads import Road, choice
+from tests.service.daily_channel import DailyChannel, choice
 from tests.service.twochats import GUILD, TEAM, TwoChats
 
 BOTH: tuple[Platform, ...] = ("discord", "slack")
@@ -23,17 +23,17 @@ DOCUMENT = "### 1. Does `x.t()` copy?\n\n**Answer:** No, it returns a view.\n"
 
 
 @pytest.fixture
-async def chats(road: Road, clock: Clock) -> TwoChats:
-    await road.bank(*(choice(key) for key in ("views", "grad", "cast", *(f"q{number}" for number in range(20)))))
-    return TwoChats(road, clock)
+async def chats(daily: DailyChannel, clock: Clock) -> TwoChats:
+    await daily.bank(*(choice(key) for key in ("views", "grad", "cast", *(f"q{number}" for number in range(20)))))
+    return TwoChats(daily, clock)
 
 
 async def played(chats: TwoChats) -> None:
-    """A round in each chat, of schedules of their own, answered by two each."""
+    """Plays a round in each chat, on separate schedules, with two answers each."""
     for platform in BOTH:
         await chats.schedule(platform)
     chats.clock.advance(hours=1)
-    await chats.road.service.tick()
+    await chats.daily.service.tick()
     for delivery in await chats.deliver():
         assert isinstance(delivery.body, QuestionPost)
         for name, option in (("Ada", "a"), ("Bo", "b")):
@@ -44,9 +44,9 @@ async def played(chats: TwoChats) -> None:
 async def test_a_chat_without_history_is_linked_at_once(chats: TwoChats) -> None:
     linked = await chats.join_chats(sure=False)
     assert (linked.done, linked.platforms, linked.schedules, linked.points) == (True, ("discord", "slack"), 0, 0)
-    assert len(await chats.road.rows(Workspace)) == 1
+    assert len(await chats.daily.rows(Workspace)) == 1
     schedule = await chats.schedule("discord")
-    (seen,) = await chats.road.client.schedule_list(chats.boss("slack"))
+    (seen,) = await chats.daily.client.schedule_list(chats.boss("slack"))
     assert (seen.id, seen.platform, seen.channel) == (schedule, "discord", GUILD.channel)
 
 
@@ -68,15 +68,15 @@ async def test_history_is_told_before_it_is_moved_and_then_all_of_it_is(chats: T
             (3, "Bo", 0, 1),
         ]
     )
-    assert len(await chats.road.client.schedule_list(chats.boss("discord"))) == 2
-    assert (await chats.road.client.me(chats.who("Ada", "slack"))).streak == 1
+    assert len(await chats.daily.client.schedule_list(chats.boss("discord"))) == 2
+    assert (await chats.daily.client.me(chats.who("Ada", "slack"))).streak == 1
 
 
 async def test_both_schedules_go_on_in_their_own_channels(chats: TwoChats) -> None:
     await played(chats)
     await chats.join_chats()
     chats.clock.advance(hours=1)
-    await chats.road.service.tick()
+    await chats.daily.service.tick()
     posts = {each.platform: (each.workspace, each.channel) for each in await chats.deliver()}
     assert posts == {"discord": ("guild", GUILD.channel), "slack": ("T1", TEAM.channel)}
 
@@ -84,18 +84,18 @@ async def test_both_schedules_go_on_in_their_own_channels(chats: TwoChats) -> No
 async def test_the_channels_boards_stay_their_own(chats: TwoChats) -> None:
     await played(chats)
     await chats.join_chats()
-    board = await chats.road.client.board(chats.who("Ada", "slack"), TEAM, "all")
+    board = await chats.daily.client.board(chats.who("Ada", "slack"), TEAM, "all")
     assert [(row.name, row.points, row.me) for row in board.rows] == [("Ada", 10, True), ("Bo", 0, False)]
 
 
 async def test_while_a_round_is_open_nothing_is_joined_and_the_code_stays_good(chats: TwoChats) -> None:
     await chats.schedule("slack")
     await chats.asked()
-    code = (await chats.road.client.chat_link(chats.boss("discord"), "make")).code
+    code = (await chats.daily.client.chat_link(chats.boss("discord"), "make")).code
     with pytest.raises(ServiceRefused, match="open in #ml-quiz until 17:00 UTC"):
-        await chats.road.client.chat_join(chats.boss("slack"), "join", code, True)
-    await chats.road.client.close_now(chats.boss("slack"), "close", TEAM)
-    assert (await chats.road.client.chat_join(chats.boss("slack"), "join", code, True)).done
+        await chats.daily.client.chat_join(chats.boss("slack"), "join", code, True)
+    await chats.daily.client.close_now(chats.boss("slack"), "close", TEAM)
+    assert (await chats.daily.client.chat_join(chats.boss("slack"), "join", code, True)).done
 
 
 async def test_a_round_that_is_open_on_the_other_side_goes_on(chats: TwoChats) -> None:
@@ -107,7 +107,7 @@ async def test_a_round_that_is_open_on_the_other_side_goes_on(chats: TwoChats) -
 
 
 async def test_a_running_season_ends_with_its_board_and_names_that_are_taken_get_a_number(chats: TwoChats) -> None:
-    client = chats.road.client
+    client = chats.daily.client
     for platform in BOTH:
         await client.season_start(chats.boss(platform), f"season {platform}", "Spring")
     await played(chats)
@@ -115,30 +115,30 @@ async def test_a_running_season_ends_with_its_board_and_names_that_are_taken_get
         await client.bank_import(chats.boss(platform), f"import {platform}", "own.md", DOCUMENT, True)
     linked = await chats.join_chats()
     assert (linked.seasons, linked.banks, linked.ending) == (1, 1, "Spring")
-    first, second = await chats.road.rows(Season)
+    first, second = await chats.daily.rows(Season)
     assert (first.name, first.ends_at) == ("Spring", None)
     assert (second.name, second.ends_at) == ("Spring 2", chats.clock.now)
     assert [row["name"] for row in second.archive or ()] == ["Ada", "Bo"]
-    assert sorted(bank.name for bank in await chats.road.rows(BankRow)) == ["home", "own", "own 2"]
+    assert sorted(bank.name for bank in await chats.daily.rows(BankRow)) == ["home", "own", "own 2"]
 
 
 async def test_what_either_side_retired_stays_retired(chats: TwoChats) -> None:
     for platform, questions in zip(BOTH, (("views", "grad"), ("grad", "cast")), strict=True):
         for question in questions:
-            await chats.road.client.bank_retire(chats.boss(platform), f"{platform} {question}", question, True)
+            await chats.daily.client.bank_retire(chats.boss(platform), f"{platform} {question}", question, True)
     await chats.join_chats()
-    assert len({row.question_id for row in await chats.road.rows(Retirement)}) == 3
-    assert {row.workspace_id for row in await chats.road.rows(Retirement)} == {1}
+    assert len({row.question_id for row in await chats.daily.rows(Retirement)}) == 3
+    assert {row.workspace_id for row in await chats.daily.rows(Retirement)} == {1}
 
 
 async def test_the_record_comes_along_and_says_who_joined(chats: TwoChats) -> None:
     await played(chats)
-    await chats.road.client.member_adjust(chats.boss("slack"), "gift", "Bo", 5, "a good report")
+    await chats.daily.client.member_adjust(chats.boss("slack"), "gift", "Bo", 5, "a good report")
     await chats.join_chats()
-    trail = [(entry.by, entry.action) for entry in await chats.road.client.audit(chats.boss("discord"))]
+    trail = [(entry.by, entry.action) for entry in await chats.daily.client.audit(chats.boss("discord"))]
     assert trail[0] == ("Boss", "chat join")
     assert ("Boss", "member adjust") in trail
-    assert {row.workspace_id for row in await chats.road.rows(Audit)} == {1}
+    assert {row.workspace_id for row in await chats.daily.rows(Audit)} == {1}
 
 
 async def test_no_row_is_filed_under_the_workspace_that_is_gone(chats: TwoChats) -> None:
@@ -146,12 +146,12 @@ async def test_no_row_is_filed_under_the_workspace_that_is_gone(chats: TwoChats)
     await chats.join_chats()
     for mapper in Base.registry.mappers:
         if "workspace_id" in mapper.columns:
-            rows = await chats.road.rows(mapper.class_)
+            rows = await chats.daily.rows(mapper.class_)
             assert {getattr(row, "workspace_id") for row in rows} <= {1, None}, mapper.class_  # noqa: B009
 
 
 async def test_a_code_is_good_once_and_for_a_quarter_of_an_hour(chats: TwoChats) -> None:
-    client = chats.road.client
+    client = chats.daily.client
     made = await client.chat_link(chats.boss("discord"), "make")
     assert made.expires_at - chats.clock.now == timedelta(minutes=15)
     assert set(made.code) <= set(linking.ALPHABET)
@@ -168,13 +168,13 @@ async def test_a_code_is_good_once_and_for_a_quarter_of_an_hour(chats: TwoChats)
 
 
 async def test_a_duplicate_of_the_event_gets_the_same_code_and_the_same_answer(chats: TwoChats) -> None:
-    client = chats.road.client
+    client = chats.daily.client
     made = await client.chat_link(chats.boss("discord"), "make")
     assert await client.chat_link(chats.boss("discord"), "make") == made
     joined = await client.chat_join(chats.boss("slack"), "join", made.code, True)
     assert await client.chat_join(chats.boss("slack"), "join", made.code, True) == joined
     assert await client.chat_link(chats.boss("discord"), "make") == made
-    assert await chats.road.rows(LinkCodeRow) == []
+    assert await chats.daily.rows(LinkCodeRow) == []
 
 
 async def test_a_code_outlives_a_change_of_the_service_token(database_url: str, clock: Clock, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ async def test_a_code_outlives_a_change_of_the_service_token(database_url: str, 
         build(settings, clock).running() as service,
         ServiceClient.inside(service.api, settings.tokens) as client,
     ):
-        chats = TwoChats(Road(service, client), clock)
+        chats = TwoChats(DailyChannel(service, client), clock)
         made = await client.chat_link(chats.boss("discord"), "make")
         mine = await client.link(chats.who("Ada", "discord"), "mine")
         path.write_text(f"another-token-of-theirs\n{TOKEN}")
@@ -196,7 +196,7 @@ async def test_a_code_outlives_a_change_of_the_service_token(database_url: str, 
 
 
 async def test_a_newer_code_takes_the_place_of_the_older(chats: TwoChats) -> None:
-    client = chats.road.client
+    client = chats.daily.client
     first = await client.chat_link(chats.boss("discord"), "one")
     second = await client.chat_link(chats.boss("discord"), "two")
     with pytest.raises(ServiceRefused, match="wrong, was used"):
@@ -205,19 +205,19 @@ async def test_a_newer_code_takes_the_place_of_the_older(chats: TwoChats) -> Non
 
 
 async def test_no_row_holds_a_code(chats: TwoChats) -> None:
-    made = await chats.road.client.chat_link(chats.boss("discord"), "make")
-    mine = await chats.road.client.link(chats.who("Ada", "discord"), "mine")
+    made = await chats.daily.client.chat_link(chats.boss("discord"), "make")
+    mine = await chats.daily.client.link(chats.who("Ada", "discord"), "mine")
     for mapper in Base.registry.mappers:
-        for row in await chats.road.rows(mapper.class_):
+        for row in await chats.daily.rows(mapper.class_):
             said = str({column.key: getattr(row, column.key) for column in mapper.column_attrs})
             assert made.code not in said and mine.code not in said
-    (chat, member) = await chats.road.rows(LinkCodeRow)
+    (chat, member) = await chats.daily.rows(LinkCodeRow)
     assert chat.digest == linking.digest_of(TOKEN, "chat", made.code)
     assert member.digest != linking.digest_of(TOKEN, "chat", mine.code)
 
 
 async def test_guessing_is_stopped_for_a_while_even_with_the_right_code(chats: TwoChats) -> None:
-    client = chats.road.client
+    client = chats.daily.client
     made = await client.chat_link(chats.boss("discord"), "make")
     for number in range(linking.GUESSES):
         with pytest.raises(ServiceRefused, match="wrong, was used"):
@@ -229,11 +229,11 @@ async def test_guessing_is_stopped_for_a_while_even_with_the_right_code(chats: T
     chats.clock.advance(minutes=15)
     again = await client.chat_link(chats.boss("discord"), "again")
     assert (await client.chat_join(chats.boss("slack"), "in time", again.code, True)).done
-    assert {row.workspace_id for row in await chats.road.rows(LinkGuess)} <= {1}
+    assert {row.workspace_id for row in await chats.daily.rows(LinkGuess)} <= {1}
 
 
 async def test_only_admins_link_chats_and_not_twice(chats: TwoChats) -> None:
-    client = chats.road.client
+    client = chats.daily.client
     for call in (
         client.chat_link(chats.who("Ada", "discord"), "e1"),
         client.chat_join(chats.who("Ada", "slack"), "e2", "ABCDEFGH", True),
@@ -247,7 +247,7 @@ async def test_only_admins_link_chats_and_not_twice(chats: TwoChats) -> None:
 
 
 async def test_hello_is_said_once_in_each_chat(chats: TwoChats) -> None:
-    client = chats.road.client
+    client = chats.daily.client
     nowhere = TEAM.model_copy(update={"channel": ""})
     events: list[tuple[Literal["discord", "slack"], str]] = [
         ("discord", "1"),

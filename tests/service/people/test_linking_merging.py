@@ -23,7 +23,7 @@ from service.store.members import Caller
 from service.store.tables import AnswerRow, CardRow, CurrentAnswer, Identity, Ledger, Member, StreakGrace
 from service.wire import AnswerInput, VerdictNote, Where
 from tests.conftest import Clock
-from tests.service.roads import Road, choice, code, road_with
+from tests.service.daily_channel import DailyChannel, choice, code, daily_channel_of
 from tests.service.staging import Stage, question
 from tests.service.twochats import TEAM, TwoChats
 
@@ -44,7 +44,7 @@ class Two:
 
 
 async def two(stage: Stage) -> Two:
-    """Everybody known, nothing done yet."""
+    """Creates all members, without any history."""
     tag = next(_numbers)
     kept, other = await stage.caller("Ada", workspace=f"a{tag}"), await stage.caller("Eve", workspace=f"a{tag}")
     gone = await stage.caller("ada.l", workspace=f"b{tag}")
@@ -61,7 +61,7 @@ async def totals(stage: Stage, member: Caller) -> tuple[int, float, float]:
 
 
 async def rows_of(stage: Stage, member: Caller) -> list[str]:
-    """All that is written of a member, by table."""
+    """Returns all rows about a member, by table."""
     found = []
     for table in (Ledger, CurrentAnswer, AnswerRow, CardRow, StreakGrace, Identity):
         query = select(table).where(table.member_id == member.member_id).execution_options(populate_existing=True)
@@ -200,9 +200,9 @@ async def test_a_third_account_joins_those_who_were_joined(stage: Stage) -> None
 
 
 @pytest.fixture
-async def chats(road: Road, clock: Clock) -> TwoChats:
-    await road.bank(*(choice(f"q{number}") for number in range(20)))
-    made = TwoChats(road, clock)
+async def chats(daily: DailyChannel, clock: Clock) -> TwoChats:
+    await daily.bank(*(choice(f"q{number}") for number in range(20)))
+    made = TwoChats(daily, clock)
     await made.join_chats()
     return made
 
@@ -220,9 +220,9 @@ async def test_a_code_typed_in_the_other_chat_makes_one_member(chats: TwoChats) 
     assert (linked.name, linked.platforms, linked.points, linked.twice) == ("Ada", ("discord", "slack"), 10, 0)
     assert await chats.standing() == [(1, "Ada", 20, 2)]
     for platform, name in (("discord", "Ada"), ("slack", "ada.l")):
-        me = await chats.road.client.me(chats.who(name, platform))  # type: ignore[arg-type]
+        me = await chats.daily.client.me(chats.who(name, platform))  # type: ignore[arg-type]
         assert (me.name, me.points, me.streak) == ("Ada", 20, 2)
-    trail = await chats.road.client.audit(chats.boss("discord"))
+    trail = await chats.daily.client.audit(chats.boss("discord"))
     assert [(entry.by, entry.action, entry.detail) for entry in trail][:1] == [("Ada", "member link", "member Ada")]
 
 
@@ -232,20 +232,20 @@ async def test_of_an_open_round_the_newer_answer_counts_and_may_be_changed_from_
     await chats.answer("Ada", "discord", ref, "b", after=1)
     await chats.answer("Ada", "slack", ref, "a", after=2)
     await chats.link("Ada")
-    (row,) = await chats.road.rows(CurrentAnswer)
-    form = await chats.road.client.ask(chats.who("Ada", "discord"), Where(channel="111"), ref)
+    (row,) = await chats.daily.rows(CurrentAnswer)
+    form = await chats.daily.client.ask(chats.who("Ada", "discord"), Where(channel="111"), ref)
     assert form.given == AnswerInput(options=("a",))
     assert (await chats.answer("Ada", "discord", ref, "c", after=3)).status == "changed"
     assert (await chats.answer("Ada", "slack", ref, "a", after=4)).status == "changed"
-    (row,) = await chats.road.rows(CurrentAnswer)
+    (row,) = await chats.daily.rows(CurrentAnswer)
     await chats.closed()
     assert await chats.standing() == [(1, "Ada", 10, 1)]
-    assert len(await chats.road.rows(AnswerRow)) == 4
-    assert row.member_id == min(member.id for member in await chats.road.rows(Member) if member.name == "Ada")
+    assert len(await chats.daily.rows(AnswerRow)) == 4
+    assert row.member_id == min(member.id for member in await chats.daily.rows(Member) if member.name == "Ada")
 
 
 async def test_linking_is_refused_in_words_where_it_cannot_be(chats: TwoChats) -> None:
-    client = chats.road.client
+    client = chats.daily.client
     ada, ada_too = chats.who("Ada", "discord"), chats.who("Ada", "slack")
     made = await client.link(ada, "make")
     for who, event, said in (
@@ -266,7 +266,7 @@ async def test_linking_is_refused_in_words_where_it_cannot_be(chats: TwoChats) -
 
 
 async def test_who_was_forgotten_is_linked_by_no_code_of_theirs(chats: TwoChats) -> None:
-    client = chats.road.client
+    client = chats.daily.client
     made = await client.link(chats.who("Ada", "discord"), "make")
     await client.privacy(chats.who("Ada", "discord"), "forget", "forget")
     with pytest.raises(ServiceRefused, match="wrong, was used"):
@@ -278,22 +278,22 @@ async def test_a_verdict_that_comes_after_the_linking_is_booked_and_told_to_the_
     settings: Settings, clock: Clock, sandbox: SandboxClient
 ) -> None:
     async with build(settings, clock, sandbox).running() as service:
-        chats = TwoChats(road_with(service), clock)
+        chats = TwoChats(daily_channel_of(service), clock)
         await chats.join_chats()
-        await chats.road.bank(code())
+        await chats.daily.bank(code())
         await chats.schedule("discord")
         ref = await chats.asked()
         given = AnswerInput(code="def double(x):\n    return 2 * x\n")
-        await chats.road.client.answer(chats.who("Ada", "slack"), TEAM, "code", ref, given, clock.now)
+        await chats.daily.client.answer(chats.who("Ada", "slack"), TEAM, "code", ref, given, clock.now)
         await chats.closed()
         assert await chats.standing() == []
         await chats.link("Ada")
-        (answer,) = await chats.road.rows(AnswerRow)
+        (answer,) = await chats.daily.rows(AnswerRow)
         await grading.judge_answer(service.sessions, service.sandbox, answer.id, clock, last=True)
         notes = [each for each in await chats.deliver() if isinstance(each.body, VerdictNote)]
         # Where the answer came from.
         assert [(note.platform, note.workspace, note.member) for note in notes] == [("slack", "T1", "slack-ada")]
-        (booked,) = await chats.road.rows(Ledger)
-        (kept,) = [row for row in await chats.road.rows(Member) if row.name == "Ada" and row.merged_into is None]
+        (booked,) = await chats.daily.rows(Ledger)
+        (kept,) = [row for row in await chats.daily.rows(Member) if row.name == "Ada" and row.merged_into is None]
         assert (booked.member_id, answer.member_id != kept.id) == (kept.id, True)
         assert await chats.standing() == [(1, "Ada", 10, 1)]

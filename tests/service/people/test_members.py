@@ -26,7 +26,7 @@ MONDAY, TUESDAY, WEDNESDAY = date(2026, 3, 2), date(2026, 3, 3), date(2026, 3, 4
 
 
 async def played(stage: Stage, caller: Caller) -> None:
-    """Two rounds answered, one of them half right, and a card."""
+    """Plays two rounds, one of them answered half right, and adds a practice card."""
     await stage.bank(question("views"), question("grad", topic="autograd"))
     schedule = await stage.schedule(caller)
     for day, key, credit in ((MONDAY, "views", 1.0), (TUESDAY, "grad", 0.5)):

@@ -30,9 +30,9 @@ from service.wire import (
     Where,
 )
 from tests.conftest import MONDAY, Clock
+from tests.service.daily_channel import DailyChannel, choice, post_code_question
 from tests.service.ops.test_doctor import WELL, supervisor
 from tests.service.people.test_installing import installation, keyed
-from tests.service.roads import Road, choice, code_asked
 from tests.service.twochats import GUILD, TEAM, TwoChats
 
 __all__ = ["keyed"]
@@ -53,42 +53,42 @@ def of_trouble(delivery: Delivery) -> bool:
     return delivery.key.startswith("trouble:")
 
 
-async def later(road: Road, clock: Clock, delta: timedelta) -> None:
+async def later(daily: DailyChannel, clock: Clock, delta: timedelta) -> None:
     """Advances the clock and ticks."""
     clock.now += delta
-    await road.service.tick()
+    await daily.service.tick()
 
 
 async def question_taken(two: TwoChats) -> Delivery:
     """Leases the question to Discord's bot, which has delivered everything else."""
-    post, *others = await two.road.client.outbox_claim("discord")
+    post, *others = await two.daily.client.outbox_claim("discord")
     for other in others:
-        await two.road.client.outbox_sent(other.id, f"m{other.id}")
+        await two.daily.client.outbox_sent(other.id, f"m{other.id}")
     assert post.body.kind == "question"
     return post
 
 
 @pytest.fixture
-async def two(road: Road, clock: Clock) -> TwoChats:
+async def two(daily: DailyChannel, clock: Clock) -> TwoChats:
     """A linked team with a schedule on Discord, whose creator is known in both chats. Its slot was just posted."""
-    await road.bank(choice())
-    chats = TwoChats(road, clock)
-    await chats.road.client.join(chats.boss("discord"), GUILD)
-    await chats.road.client.join(chats.boss("slack"), TEAM)
+    await daily.bank(choice())
+    chats = TwoChats(daily, clock)
+    await chats.daily.client.join(chats.boss("discord"), GUILD)
+    await chats.daily.client.join(chats.boss("slack"), TEAM)
     await chats.join_chats()
     await chats.link("Boss")
     await chats.schedule("discord")
     clock.now = MONDAY + timedelta(hours=1)
-    await road.service.tick()
+    await daily.service.tick()
     await chats.deliver("slack")
     return chats
 
 
 async def test_a_late_question_is_reported_once_in_the_other_chat(two: TwoChats) -> None:
-    await later(two.road, two.clock, LATE_AFTER - timedelta(seconds=1))
+    await later(two.daily, two.clock, LATE_AFTER - timedelta(seconds=1))
     assert told(await two.deliver("slack")) == []
     for _ in range(3):
-        await later(two.road, two.clock, CHECK_INTERVAL)
+        await later(two.daily, two.clock, CHECK_INTERVAL)
     made = await two.deliver("slack")
     assert told(made) == [
         QuestionLate(
@@ -104,88 +104,88 @@ async def test_a_late_question_is_reported_once_in_the_other_chat(two: TwoChats)
 
     await two.deliver("discord")
     for _ in range(2):
-        await later(two.road, two.clock, CHECK_INTERVAL)
+        await later(two.daily, two.clock, CHECK_INTERVAL)
     assert told(await two.deliver()) == [QuestionArrived(channel="#quiz", minutes=10)]
 
 
-async def test_without_another_chat_a_resolved_trouble_is_reported_once(road: Road, clock: Clock) -> None:
-    await road.bank(choice())
-    await road.schedule()
-    await later(road, clock, timedelta(hours=1))
-    await later(road, clock, LATE_AFTER + CHECK_INTERVAL)
-    (question,) = [each for each in await road.claim(limit=1) if each.body.kind == "question"]
-    await road.client.outbox_sent(question.id, "m1")
-    await later(road, clock, CHECK_INTERVAL)
-    made = await road.deliver()
+async def test_without_another_chat_a_resolved_trouble_is_reported_once(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(choice())
+    await daily.schedule()
+    await later(daily, clock, timedelta(hours=1))
+    await later(daily, clock, LATE_AFTER + CHECK_INTERVAL)
+    (question,) = [each for each in await daily.claim(limit=1) if each.body.kind == "question"]
+    await daily.client.outbox_sent(question.id, "m1")
+    await later(daily, clock, CHECK_INTERVAL)
+    made = await daily.deliver()
     assert [type(fact) for fact in told(made)] == [QuestionArrived]
-    (withdrawn,) = [row for row in await road.rows(Outbox) if row.key.endswith(":began")]
+    (withdrawn,) = [row for row in await daily.rows(Outbox) if row.key.endswith(":began")]
     assert (withdrawn.state, withdrawn.error) == ("skipped", "it was over before it could be told")
 
 
 async def test_a_late_question_that_is_given_up_is_reported_as_given_up(two: TwoChats) -> None:
-    await later(two.road, two.clock, LATE_AFTER + CHECK_INTERVAL)
+    await later(two.daily, two.clock, LATE_AFTER + CHECK_INTERVAL)
     assert [type(fact) for fact in told(await two.deliver("slack"))] == [QuestionLate]
-    await later(two.road, two.clock, timedelta(hours=3))
+    await later(two.daily, two.clock, timedelta(hours=3))
     made = await two.deliver()
     assert told(made) == []
     assert failed_posts(made) == ["question"]
-    assert [trouble.over_at is not None for trouble in await two.road.rows(Trouble)] == [True]
+    assert [trouble.over_at is not None for trouble in await two.daily.rows(Trouble)] == [True]
 
 
 async def test_the_notice_names_the_error_of_the_last_attempt(two: TwoChats) -> None:
     post = await question_taken(two)
-    await two.road.client.outbox_failed(post.id, post.attempt, "Discord is away", uncertain=False)
-    await later(two.road, two.clock, LATE_AFTER + CHECK_INTERVAL)
+    await two.daily.client.outbox_failed(post.id, post.attempt, "Discord is away", uncertain=False)
+    await later(two.daily, two.clock, LATE_AFTER + CHECK_INTERVAL)
     (fact,) = told(await two.deliver("slack"))
     assert isinstance(fact, QuestionLate) and fact.claimed and fact.error == "Discord is away"
 
 
 async def test_a_channel_that_refuses_is_a_trouble_until_it_takes_a_message(two: TwoChats) -> None:
     post = await question_taken(two)
-    await two.road.client.outbox_failed(post.id, post.attempt, "Missing Access", uncertain=False, final=True)
-    await later(two.road, two.clock, CHECK_INTERVAL)
+    await two.daily.client.outbox_failed(post.id, post.attempt, "Missing Access", uncertain=False, final=True)
+    await later(two.daily, two.clock, CHECK_INTERVAL)
     made = await two.deliver()
     assert told(made) == []
     assert failed_posts(made) == ["question"]
-    (trouble,) = await two.road.rows(Trouble)
+    (trouble,) = await two.daily.rows(Trouble)
     assert (trouble.what, trouble.detail) == ("refused", {"channel": "#quiz", "error": "Missing Access"})
 
-    await later(two.road, two.clock, timedelta(days=1))
+    await later(two.daily, two.clock, timedelta(days=1))
     await two.deliver("discord")
-    await later(two.road, two.clock, CHECK_INTERVAL)
-    await later(two.road, two.clock, CHECK_INTERVAL)
+    await later(two.daily, two.clock, CHECK_INTERVAL)
+    await later(two.daily, two.clock, CHECK_INTERVAL)
     assert told(await two.deliver()) == [ChannelRecovered(channel="#quiz", error="Missing Access")]
 
 
 async def test_answers_without_a_sandbox_are_a_trouble_until_there_is_one(
-    road: Road, clock: Clock, tmp_path: Path
+    daily: DailyChannel, clock: Clock, tmp_path: Path
 ) -> None:
-    ref = await code_asked(road, clock)
-    alerts = Alerts(road.service.sessions, FairSandbox(SandboxClient(tmp_path / "sandbox.sock")), patience_s=60)
-    await road.answer(ref, AnswerInput(code="def double(x):\n    return 2 * x\n"))
+    ref = await post_code_question(daily, clock)
+    alerts = Alerts(daily.service.sessions, FairSandbox(SandboxClient(tmp_path / "sandbox.sock")), patience_s=60)
+    await daily.answer(ref, AnswerInput(code="def double(x):\n    return 2 * x\n"))
     answered = clock.now
     clock.now += SANDBOX_DELAY - timedelta(seconds=1)
     await alerts.check(clock.now)
-    assert told(await road.deliver()) == []
+    assert told(await daily.deliver()) == []
     for _ in range(3):
         clock.now += CHECK_INTERVAL
         await alerts.check(clock.now)
-    (fact,) = told(await road.deliver())
+    (fact,) = told(await daily.deliver())
     assert isinstance(fact, SandboxMissing) and fact.problem == "unreachable" and fact.detail
     assert (fact.answers, fact.since, fact.zone) == (1, answered, "UTC")
 
     async with supervisor(tmp_path, {**WELL, "ready": 0, "trouble": "no room for a child"}):
         clock.now += CHECK_INTERVAL
         await alerts.check(clock.now)
-        assert told(await road.deliver()) == []
+        assert told(await daily.deliver()) == []
     async with supervisor(tmp_path, WELL):
         for _ in range(2):
             clock.now += timedelta(minutes=3)
             await alerts.check(clock.now)
-    assert told(await road.deliver()) == [SandboxRestored(minutes=3)]
+    assert told(await daily.deliver()) == [SandboxRestored(minutes=3)]
 
 
-async def test_a_removed_app_is_reported_in_the_other_chat_until_it_is_back(keyed: Road, clock: Clock) -> None:
+async def test_a_removed_app_is_reported_in_the_other_chat_until_it_is_back(keyed: DailyChannel, clock: Clock) -> None:
     two = TwoChats(keyed, clock)
     mine: Installation = installation(clock)
     await keyed.bank(choice())
@@ -224,22 +224,22 @@ async def test_it_looks_now_and_then_only_and_whatever_the_clock_does(two: TwoCh
     await alerts.check(MONDAY + timedelta(days=9))
     two.clock.now += LATE_AFTER + CHECK_INTERVAL
     await alerts.check(two.clock.now)
-    assert [trouble.what for trouble in await two.road.rows(Trouble)] == ["late"]
+    assert [trouble.what for trouble in await two.daily.rows(Trouble)] == ["late"]
     await two.deliver("discord")
     await alerts.check(two.clock.now + CHECK_INTERVAL / 2)
-    assert [trouble.over_at for trouble in await two.road.rows(Trouble)] == [None]
+    assert [trouble.over_at for trouble in await two.daily.rows(Trouble)] == [None]
 
 
-async def test_a_large_outage_is_reported_step_by_step(road: Road, clock: Clock) -> None:
-    await road.bank(choice("one"), choice("two"))
+async def test_a_large_outage_is_reported_step_by_step(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(choice("one"), choice("two"))
     for channel in ("one", "two"):
-        await road.schedule(where=Where(channel=channel))
+        await daily.schedule(where=Where(channel=channel))
     clock.now = MONDAY + timedelta(hours=1)
-    await road.service.tick()
-    alerts = Alerts(road.service.sessions, None, most=1)
+    await daily.service.tick()
+    alerts = Alerts(daily.service.sessions, None, most=1)
     found = []
     for _ in range(3):
         clock.now += LATE_AFTER
         await alerts.check(clock.now)
-        found.append(len(await road.rows(Trouble)))
+        found.append(len(await daily.rows(Trouble)))
     assert found == [0, 1, 2]

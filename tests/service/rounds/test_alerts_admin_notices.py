@@ -7,15 +7,15 @@ import pytest
 from service.store.tables import Round
 from service.wire import Delivery, Notice, PostFailed, Where
 from tests.conftest import Clock
-from tests.service.roads import DAILY, SPEC, Road, choice
+from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice
 from tests.service.twochats import GUILD, TwoChats
 
 
 @pytest.fixture
-async def chats(road: Road, clock: Clock) -> TwoChats:
+async def chats(daily: DailyChannel, clock: Clock) -> TwoChats:
     """A schedule made by Boss on Discord, with a bank that runs low at once."""
-    await road.bank(choice())
-    made = TwoChats(road, clock)
+    await daily.bank(choice())
+    made = TwoChats(daily, clock)
     await made.schedule("discord")
     return made
 
@@ -27,17 +27,17 @@ def notices(made: list[Delivery]) -> list[tuple[str, str | None, str]]:
 async def test_the_creator_of_the_schedule_is_told_privately_and_once(chats: TwoChats) -> None:
     chats.clock.advance(hours=1)
     for _ in range(2):
-        await chats.road.service.tick()
+        await chats.daily.service.tick()
     assert notices(await chats.deliver()) == [("", "discord-boss", "bank-low")]
 
 
 async def test_a_refused_post_is_reported_elsewhere_by_the_name_of_the_channel(chats: TwoChats) -> None:
     chats.clock.advance(hours=1)
-    await chats.road.service.tick()
-    post, low = await chats.road.client.outbox_claim("discord")
-    await chats.road.client.outbox_sent(low.id, "m0")
-    await chats.road.client.outbox_failed(post.id, post.attempt, "Missing Access", uncertain=False, final=True)
-    (row,) = await chats.road.rows(Round)
+    await chats.daily.service.tick()
+    post, low = await chats.daily.client.outbox_claim("discord")
+    await chats.daily.client.outbox_sent(low.id, "m0")
+    await chats.daily.client.outbox_failed(post.id, post.attempt, "Missing Access", uncertain=False, final=True)
+    (row,) = await chats.daily.rows(Round)
     assert row.skipped == "not posted"
     failure = PostFailed(message="question", channel="#quiz", attempts=1, error="Missing Access")
     (gave_up,) = [each for each in await chats.deliver() if each.body == Notice(fact=failure)]
@@ -45,15 +45,15 @@ async def test_a_refused_post_is_reported_elsewhere_by_the_name_of_the_channel(c
 
 
 async def test_the_channel_is_told_if_the_creator_was_forgotten(chats: TwoChats) -> None:
-    await chats.road.client.privacy(chats.boss("discord"), "forget", "forget")
+    await chats.daily.client.privacy(chats.boss("discord"), "forget", "forget")
     chats.clock.advance(hours=1)
-    await chats.road.service.tick()
+    await chats.daily.service.tick()
     assert notices(await chats.deliver()) == [(GUILD.channel, None, "bank-low")]
 
 
-async def test_in_the_web_chat_all_sit_in_one_room(road: Road, clock: Clock) -> None:
-    await road.bank(choice())
-    await road.client.schedule_add(road.who("Boss", admin=True), "add", Where(channel=DAILY.channel), SPEC)
+async def test_in_the_web_chat_all_sit_in_one_room(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(choice())
+    await daily.client.schedule_add(daily.who("Boss", admin=True), "add", Where(channel=DAILY.channel), SPEC)
     clock.advance(hours=1)
-    await road.service.tick()
-    assert notices(await road.deliver()) == [(DAILY.channel, None, "bank-low")]
+    await daily.service.tick()
+    assert notices(await daily.deliver()) == [(DAILY.channel, None, "bank-low")]

@@ -30,180 +30,184 @@ from service.store.session import Sessions, make_engine, make_sessions
 from service.store.tables import Outbox, Round
 from service.wire import BankLow, Delivery, Notice, PostFailed, QuestionPost, SandboxRestored, Where, Who
 from tests.conftest import MONDAY, Clock
-from tests.service.roads import Road, choice
+from tests.service.daily_channel import DailyChannel, choice
 
 T = TypeVar("T")
 NINE = MONDAY + timedelta(hours=1)
 WHO = Who(platform="web", workspace="home", member="ada", name="Ada")
 
 
-async def posted(road: Road, clock: Clock) -> None:
+async def posted(daily: DailyChannel, clock: Clock) -> None:
     """Fills the outbox with a question and the notice that the bank runs low."""
-    await road.bank(choice())
-    await road.schedule()
+    await daily.bank(choice())
+    await daily.schedule()
     clock.now = NINE
-    await road.service.tick()
+    await daily.service.tick()
 
 
-async def question_of(road: Road) -> Delivery:
+async def question_of(daily: DailyChannel) -> Delivery:
     """Claims all messages, delivers the notices and holds the question."""
-    claimed = {each.body.kind: each for each in await road.claim()}
+    claimed = {each.body.kind: each for each in await daily.claim()}
     if notice := claimed.get("notice"):
-        await road.client.outbox_sent(notice.id, "notice")
+        await daily.client.outbox_sent(notice.id, "notice")
     return claimed["question"]
 
 
-async def states(road: Road) -> dict[str, str]:
-    return {row.key: row.state for row in await road.rows(Outbox)}
+async def states(daily: DailyChannel) -> dict[str, str]:
+    return {row.key: row.state for row in await daily.rows(Outbox)}
 
 
-async def test_a_message_is_leased_to_one_dispatcher(road: Road, clock: Clock) -> None:
-    await posted(road, clock)
-    claims = await asyncio.gather(*(road.claim() for _ in range(6)))
+async def test_a_message_is_leased_to_one_dispatcher(daily: DailyChannel, clock: Clock) -> None:
+    await posted(daily, clock)
+    claims = await asyncio.gather(*(daily.claim() for _ in range(6)))
     claimed = [delivery.key for claim in claims for delivery in claim]
     assert sorted(claimed) == ["low:1:1", "round:1:question"]
 
 
-async def test_a_lease_that_ends_brings_the_message_back_as_uncertain(road: Road, clock: Clock) -> None:
-    await posted(road, clock)
-    first = await question_of(road)
+async def test_a_lease_that_ends_brings_the_message_back_as_uncertain(daily: DailyChannel, clock: Clock) -> None:
+    await posted(daily, clock)
+    first = await question_of(daily)
     clock.advance(seconds=29)
-    assert await road.claim() == ()
+    assert await daily.claim() == ()
     clock.advance(seconds=1)
-    again = await question_of(road)
+    again = await question_of(daily)
     assert (first.uncertain, again.uncertain, again.attempt, again.key) == (False, True, 2, first.key)
 
 
-async def test_a_certain_failure_is_retried_without_looking(road: Road, clock: Clock) -> None:
-    await posted(road, clock)
-    delivery = await question_of(road)
-    await road.client.outbox_failed(delivery.id, delivery.attempt, "connection refused", uncertain=False)
-    assert (await states(road))[delivery.key] == "due"
+async def test_a_certain_failure_is_retried_without_looking(daily: DailyChannel, clock: Clock) -> None:
+    await posted(daily, clock)
+    delivery = await question_of(daily)
+    await daily.client.outbox_failed(delivery.id, delivery.attempt, "connection refused", uncertain=False)
+    assert (await states(daily))[delivery.key] == "due"
     clock.advance(seconds=2)
-    again = await question_of(road)
+    again = await question_of(daily)
     assert not again.uncertain
 
 
-async def test_a_dispatcher_with_an_expired_lease_does_not_affect_the_next_attempt(road: Road, clock: Clock) -> None:
-    await posted(road, clock)
-    first = await question_of(road)
+async def test_a_dispatcher_with_an_expired_lease_does_not_affect_the_next_attempt(
+    daily: DailyChannel, clock: Clock
+) -> None:
+    await posted(daily, clock)
+    first = await question_of(daily)
     clock.advance(seconds=30)
-    second = await question_of(road)
-    await road.client.outbox_failed(first.id, first.attempt, "too slow", uncertain=False, final=True)
-    assert (await states(road))[first.key] == "sending"
-    await road.client.outbox_sent(second.id, "42")
-    assert (await states(road))[first.key] == "sent"
+    second = await question_of(daily)
+    await daily.client.outbox_failed(first.id, first.attempt, "too slow", uncertain=False, final=True)
+    assert (await states(daily))[first.key] == "sending"
+    await daily.client.outbox_sent(second.id, "42")
+    assert (await states(daily))[first.key] == "sent"
 
 
-async def test_an_uncertain_message_is_looked_for(road: Road, clock: Clock) -> None:
-    await posted(road, clock)
-    delivery = await question_of(road)
-    await road.client.outbox_failed(delivery.id, delivery.attempt, "timed out", uncertain=True)
-    assert (await states(road))[delivery.key] == "uncertain"
+async def test_an_uncertain_message_is_looked_for(daily: DailyChannel, clock: Clock) -> None:
+    await posted(daily, clock)
+    delivery = await question_of(daily)
+    await daily.client.outbox_failed(delivery.id, delivery.attempt, "timed out", uncertain=True)
+    assert (await states(daily))[delivery.key] == "uncertain"
     clock.advance(seconds=2)
-    assert (await question_of(road)).uncertain
+    assert (await question_of(daily)).uncertain
 
 
-async def test_retry_delays_grow_and_a_platforms_delay_is_kept(road: Road, clock: Clock) -> None:
-    await posted(road, clock)
+async def test_retry_delays_grow_and_a_platforms_delay_is_kept(daily: DailyChannel, clock: Clock) -> None:
+    await posted(daily, clock)
     waits = []
     for _ in range(4):
-        delivery = await question_of(road)
-        await road.client.outbox_failed(delivery.id, delivery.attempt, "no", uncertain=False)
-        row = next(row for row in await road.rows(Outbox) if row.id == delivery.id)
+        delivery = await question_of(daily)
+        await daily.client.outbox_failed(delivery.id, delivery.attempt, "no", uncertain=False)
+        row = next(row for row in await daily.rows(Outbox) if row.id == delivery.id)
         waits.append((row.not_before - clock.now).total_seconds())
         clock.now = row.not_before
     assert waits == [2, 4, 8, 16]
-    delivery = await question_of(road)
-    await road.client.outbox_failed(delivery.id, delivery.attempt, "slow down", uncertain=False, retry_s=77)
+    delivery = await question_of(daily)
+    await daily.client.outbox_failed(delivery.id, delivery.attempt, "slow down", uncertain=False, retry_s=77)
     clock.advance(seconds=76)
-    assert [each for each in await road.claim() if each.body.kind == "question"] == []
+    assert [each for each in await daily.claim() if each.body.kind == "question"] == []
     clock.advance(seconds=1)
-    assert (await question_of(road)).attempt == 6
+    assert (await question_of(daily)).attempt == 6
 
 
-async def test_a_reveal_waits_for_its_question_and_goes_into_its_thread(road: Road, clock: Clock) -> None:
-    await posted(road, clock)
-    question = await question_of(road)
-    await road.client.outbox_failed(question.id, question.attempt, "timed out", uncertain=True)
-    async with road.service.sessions.begin() as session:
+async def test_a_reveal_waits_for_its_question_and_goes_into_its_thread(daily: DailyChannel, clock: Clock) -> None:
+    await posted(daily, clock)
+    question = await question_of(daily)
+    await daily.client.outbox_failed(question.id, question.attempt, "timed out", uncertain=True)
+    async with daily.service.sessions.begin() as session:
         row = await session.get_one(Outbox, question.id)
         row.give_up_at = row.not_before = NINE + timedelta(hours=9)
     clock.advance(hours=8)
-    await road.service.tick()
-    assert [each.body.kind for each in await road.claim() if each.body.kind != "notice"] == []
-    await road.client.outbox_sent(question.id, "found-it")
-    (reveal,) = [each for each in await road.claim() if each.body.kind == "reveal"]
+    await daily.service.tick()
+    assert [each.body.kind for each in await daily.claim() if each.body.kind != "notice"] == []
+    await daily.client.outbox_sent(question.id, "found-it")
+    (reveal,) = [each for each in await daily.claim() if each.body.kind == "reveal"]
     assert reveal.reply_to == "found-it"
 
 
-async def test_a_post_not_made_in_time_is_given_up_and_reported_once(road: Road, clock: Clock) -> None:
-    await posted(road, clock)
+async def test_a_post_not_made_in_time_is_given_up_and_reported_once(daily: DailyChannel, clock: Clock) -> None:
+    await posted(daily, clock)
     clock.advance(hours=2)
-    await road.service.tick()
-    await road.service.tick()
-    assert (await states(road))["round:1:question"] == "skipped"
-    notices = [each.body for each in await road.deliver()]
+    await daily.service.tick()
+    await daily.service.tick()
+    assert (await states(daily))["round:1:question"] == "skipped"
+    notices = [each.body for each in await daily.deliver()]
     facts = [body.fact for body in notices if isinstance(body, Notice)]
     (failure,) = [fact for fact in facts if isinstance(fact, PostFailed)]
     assert (failure.message, failure.attempts, failure.error) == ("question", 0, "")
-    (round_,) = await road.rows(Round)
+    (round_,) = await daily.rows(Round)
     assert round_.skipped is not None and round_.version_id is None
 
 
-async def test_a_round_that_was_answered_outlives_its_post(road: Road, clock: Clock) -> None:
-    await posted(road, clock)
-    await road.answer("r1", "a")
+async def test_a_round_that_was_answered_outlives_its_post(daily: DailyChannel, clock: Clock) -> None:
+    await posted(daily, clock)
+    await daily.answer("r1", "a")
     clock.advance(hours=2)
-    await road.service.tick()
+    await daily.service.tick()
     clock.advance(hours=6)
-    await road.service.tick()
-    (reveal,) = [each for each in await road.deliver() if each.body.kind == "reveal"]
+    await daily.service.tick()
+    (reveal,) = [each for each in await daily.deliver() if each.body.kind == "reveal"]
     assert reveal.reply_to is None
 
 
-async def test_a_final_failure_is_given_up_at_once(road: Road, clock: Clock) -> None:
-    await posted(road, clock)
-    delivery = await question_of(road)
-    await road.client.outbox_failed(
+async def test_a_final_failure_is_given_up_at_once(daily: DailyChannel, clock: Clock) -> None:
+    await posted(daily, clock)
+    delivery = await question_of(daily)
+    await daily.client.outbox_failed(
         delivery.id, delivery.attempt, "missing permission to write", uncertain=False, final=True
     )
-    (notice,) = [each.body for each in await road.claim() if each.key.startswith("gave-up")]
+    (notice,) = [each.body for each in await daily.claim() if each.key.startswith("gave-up")]
     assert isinstance(notice, Notice) and isinstance(notice.fact, PostFailed)
     assert notice.fact.error == "missing permission to write"
 
 
-async def test_a_notice_that_fails_makes_no_notice(road: Road, clock: Clock) -> None:
-    await road.schedule()
+async def test_a_notice_that_fails_makes_no_notice(daily: DailyChannel, clock: Clock) -> None:
+    await daily.schedule()
     clock.now = NINE
-    await road.service.tick()
-    (notice,) = await road.claim()
-    await road.client.outbox_failed(notice.id, notice.attempt, "no", uncertain=False, final=True)
-    assert await road.claim() == ()
-    assert await states(road) == {"empty:1:0": "skipped"}
+    await daily.service.tick()
+    (notice,) = await daily.claim()
+    await daily.client.outbox_failed(notice.id, notice.attempt, "no", uncertain=False, final=True)
+    assert await daily.claim() == ()
+    assert await states(daily) == {"empty:1:0": "skipped"}
 
 
-async def test_the_first_reference_stays(road: Road, clock: Clock) -> None:
-    await posted(road, clock)
-    delivery = await question_of(road)
+async def test_the_first_reference_stays(daily: DailyChannel, clock: Clock) -> None:
+    await posted(daily, clock)
+    delivery = await question_of(daily)
     for ref in ("first", "second"):
-        await road.client.outbox_sent(delivery.id, ref)
-    await road.client.outbox_failed(delivery.id, delivery.attempt, "too late to fail", uncertain=False)
-    row = next(row for row in await road.rows(Outbox) if row.id == delivery.id)
+        await daily.client.outbox_sent(delivery.id, ref)
+    await daily.client.outbox_failed(delivery.id, delivery.attempt, "too late to fail", uncertain=False)
+    row = next(row for row in await daily.rows(Outbox) if row.id == delivery.id)
     assert (row.state, row.message_ref, row.error) == ("sent", "first", None)
 
 
-async def test_an_unknown_delivery_is_not_found(road: Road) -> None:
+async def test_an_unknown_delivery_is_not_found(daily: DailyChannel) -> None:
     with pytest.raises(ServiceRefused, match="no delivery 7"):
-        await road.client.outbox_sent(7, "m")
+        await daily.client.outbox_sent(7, "m")
 
 
-async def test_other_platforms_get_nothing(road: Road, clock: Clock) -> None:
-    await posted(road, clock)
-    assert await road.client.outbox_claim("slack") == ()
+async def test_other_platforms_get_nothing(daily: DailyChannel, clock: Clock) -> None:
+    await posted(daily, clock)
+    assert await daily.client.outbox_claim("slack") == ()
 
 
-async def test_a_chat_with_many_channels_holds_up_no_other(road: Road, clock: Clock, sessions: Sessions) -> None:
+async def test_a_chat_with_many_channels_holds_up_no_other(
+    daily: DailyChannel, clock: Clock, sessions: Sessions
+) -> None:
     async with sessions.begin() as session:
         for workspace, channels in (("large", 5), ("small", 1)):
             who = WHO.model_copy(update={"workspace": workspace})
@@ -214,25 +218,25 @@ async def test_a_chat_with_many_channels_holds_up_no_other(road: Road, clock: Cl
                     f"{workspace}:{number}", body, caller.workspace_id, channel_id=caller.channel_id
                 )
                 assert await outbox.enqueue(session, message, clock.now)
-    first = await road.client.outbox_claim("web", limit=2)
-    rest = await road.client.outbox_claim("web", limit=20)
+    first = await daily.client.outbox_claim("web", limit=2)
+    rest = await daily.client.outbox_claim("web", limit=20)
     assert [each.channel for each in first] == ["large-0", "small-0"]
     assert [each.channel for each in rest] == [f"large-{number}" for number in range(1, 5)]
 
 
-async def test_a_waiting_dispatcher_is_notified(road: Road, clock: Clock, settings: Settings) -> None:
-    await road.bank(choice())
-    await road.schedule()
+async def test_a_waiting_dispatcher_is_notified(daily: DailyChannel, clock: Clock, settings: Settings) -> None:
+    await daily.bank(choice())
+    await daily.schedule()
     clock.now = NINE
-    waiting = asyncio.create_task(road.client.outbox_claim("web", wait_s=20))
+    waiting = asyncio.create_task(daily.client.outbox_claim("web", wait_s=20))
     async with build(settings, clock).running() as other:
         await other.tick()
     async with asyncio.timeout(10):
         assert {each.body.kind for each in await waiting} <= {"question", "notice"}
 
 
-async def test_waiting_for_nothing_ends(road: Road) -> None:
-    assert await road.client.outbox_claim("web", wait_s=0.1) == ()
+async def test_waiting_for_nothing_ends(daily: DailyChannel) -> None:
+    assert await daily.client.outbox_claim("web", wait_s=0.1) == ()
 
 
 class Couriers(RuleBasedStateMachine):
@@ -363,7 +367,7 @@ def test_crashing_and_failing_dispatchers_post_every_message_once_and_in_order(
     )
 
 
-async def test_a_question_given_up_is_not_posted_by_a_late_dispatcher(road: Road, clock: Clock) -> None:
-    await posted(road, clock)
+async def test_a_question_given_up_is_not_posted_by_a_late_dispatcher(daily: DailyChannel, clock: Clock) -> None:
+    await posted(daily, clock)
     clock.advance(hours=3)
-    assert [each for each in await road.claim() if isinstance(each.body, QuestionPost)] == []
+    assert [each for each in await daily.claim() if isinstance(each.body, QuestionPost)] == []

@@ -20,7 +20,15 @@ from service.store import monitoring
 from service.store.tables import AnswerRow, CardRow, Ledger, VerdictRow
 from service.wire import AnswerInput, QuestionPost, RevealPost
 from tests.conftest import MONDAY, Clock
-from tests.service.roads import DAILY, Road, choice, code, code_asked, road_with, verdict_notes
+from tests.service.daily_channel import (
+    DAILY,
+    DailyChannel,
+    choice,
+    code,
+    daily_channel_of,
+    post_code_question,
+    verdict_notes,
+)
 
 RIGHT = AnswerInput(code="def double(x):\n    return 2 * x\n")
 WRONG = AnswerInput(code="def double(x):\n    return x + 1\n")
@@ -46,30 +54,30 @@ async def test_code_is_judged_reported_graded_and_tried(
     settings: Settings, clock: Clock, sandbox: SandboxClient
 ) -> None:
     async with build(settings, clock, sandbox).running() as service:
-        road = road_with(service)
-        ref = await code_asked(road, clock)
-        assert (await road.answer(ref, WRONG, "Ada")).status == "judging"
+        daily = daily_channel_of(service)
+        ref = await post_code_question(daily, clock)
+        assert (await daily.answer(ref, WRONG, "Ada")).status == "judging"
         await service.jobs.run_pending()
-        (wrong,) = await verdict_notes(road)
+        (wrong,) = await verdict_notes(daily)
         assert (wrong.verdict.verdict, wrong.verdict.credit, wrong.key) == ("wrong", 0.2, None)
         assert [case.visible for case in wrong.verdict.cases] == [True, True, False, False, False]
         assert all(case.shown == "" for case in wrong.verdict.cases if not case.visible)
         assert wrong.verdict.cases[0].shown == "double(1)"
 
-        assert (await road.answer(ref, RIGHT, "Ada")).status == "judging"
-        await road.answer(ref, AnswerInput(code="def double(x:\n"), "Bob")
+        assert (await daily.answer(ref, RIGHT, "Ada")).status == "judging"
+        await daily.answer(ref, AnswerInput(code="def double(x:\n"), "Bob")
         await service.jobs.run_pending()
         # They were judged side by side, so either can be reported first.
-        found = {note.verdict.verdict: note.verdict.credit for note in await verdict_notes(road)}
+        found = {note.verdict.verdict: note.verdict.credit for note in await verdict_notes(daily)}
         assert found == {"accepted": 1.0, "invalid": 0.0}
 
-        tried = await road.client.try_code(road.who(), ref, "print('hello')\n" + (WRONG.code or ""))
+        tried = await daily.client.try_code(daily.who(), ref, "print('hello')\n" + (WRONG.code or ""))
         assert (tried.verdict, len(tried.cases), tried.stdout) == ("wrong", 2, "hello\n")
-        ran = await road.client.run(road.who(), "print(“smart”)")
+        ran = await daily.client.run(daily.who(), "print(“smart”)")
         assert (ran.status, ran.stdout) == ("ok", "smart\n")
 
         clock.advance(hours=8)
-        (reveal,) = [body for body in await road.ticked() if isinstance(body, RevealPost)]
+        (reveal,) = [body for body in await daily.ticked() if isinstance(body, RevealPost)]
         assert (reveal.answers, reveal.right) == (2, 1)
         assert [(person.name, person.points) for person in reveal.points] == [("Ada", 10), ("Bob", 0)]
 
@@ -79,18 +87,18 @@ async def test_points_of_a_verdict_after_the_close_are_posted_with_it(
     settings: Settings, clock: Clock, sandbox: SandboxClient
 ) -> None:
     async with build(settings, clock, sandbox).running() as service:
-        road = road_with(service)
-        ref = await code_asked(road, clock)
-        await road.answer(ref, WRONG, "Ada")
-        await road.answer(ref, RIGHT, "Ada")
+        daily = daily_channel_of(service)
+        ref = await post_code_question(daily, clock)
+        await daily.answer(ref, WRONG, "Ada")
+        await daily.answer(ref, RIGHT, "Ada")
         clock.advance(hours=8)
-        (reveal,) = [body for body in await road.ticked() if isinstance(body, RevealPost)]
+        (reveal,) = [body for body in await daily.ticked() if isinstance(body, RevealPost)]
         assert (reveal.answers, reveal.points) == (1, ())
-        assert await road.rows(Ledger) == []
+        assert await daily.rows(Ledger) == []
         await service.jobs.run_pending()
         # Two verdicts, but only the current answer gets points.
-        assert [(row.points, row.credit) for row in await road.rows(Ledger)] == [(10, 1.0)]
-        assert len(await road.rows(VerdictRow)) == 2
+        assert [(row.points, row.credit) for row in await daily.rows(Ledger)] == [(10, 1.0)]
+        assert len(await daily.rows(VerdictRow)) == 2
 
 
 @pytest.mark.sandbox
@@ -98,15 +106,15 @@ async def test_judging_the_same_answer_again_and_at_once_changes_nothing(
     settings: Settings, clock: Clock, sandbox: SandboxClient
 ) -> None:
     async with build(settings, clock, sandbox).running() as service:
-        road = road_with(service)
-        ref = await code_asked(road, clock)
-        await road.answer(ref, RIGHT)
-        (answer,) = await road.rows(AnswerRow)
+        daily = daily_channel_of(service)
+        ref = await post_code_question(daily, clock)
+        await daily.answer(ref, RIGHT)
+        (answer,) = await daily.rows(AnswerRow)
         work = [grading.judge_answer(service.sessions, service.sandbox, answer.id, clock, last=False) for _ in range(2)]
         await asyncio.gather(*work)
         await service.jobs.run_pending()
-        assert len(await road.rows(VerdictRow)) == 1
-        assert len(await verdict_notes(road)) == 1
+        assert len(await daily.rows(VerdictRow)) == 1
+        assert len(await verdict_notes(daily)) == 1
 
 
 @pytest.mark.sandbox
@@ -114,17 +122,17 @@ async def test_practiced_and_late_code_is_told_with_its_key(
     settings: Settings, clock: Clock, sandbox: SandboxClient
 ) -> None:
     async with build(settings, clock, sandbox).running() as service:
-        road = road_with(service)
-        ref = await code_asked(road, clock)
+        daily = daily_channel_of(service)
+        ref = await post_code_question(daily, clock)
         clock.advance(hours=8)
-        await road.ticked()
-        receipt = await road.answer(ref, RIGHT)
+        await daily.ticked()
+        receipt = await daily.answer(ref, RIGHT)
         assert (receipt.status, receipt.verdict, receipt.key) == ("late", None, None)
         await service.jobs.run_pending()
-        (note,) = await verdict_notes(road)
+        (note,) = await verdict_notes(daily)
         assert note.ref == receipt.ref and note.verdict.verdict == "accepted"
         assert note.key is not None and "2 * x" in note.key.answer
-        (card,) = await road.rows(CardRow)
+        (card,) = await daily.rows(CardRow)
         assert note.next_due == card.due
 
 
@@ -139,22 +147,22 @@ async def test_without_a_gpu_the_verdict_of_the_cpu_counts_or_the_failure_is_rep
     if "cuda" in (await sandbox.until_ready()).devices:
         pytest.skip("this machine has a GPU")
     async with build(settings, clock, sandbox).running() as service:
-        road = road_with(service)
+        daily = daily_channel_of(service)
         asked = code()
         assert asked.task is not None
-        await road.bank(replace(asked, task=replace(asked.task, device=device)))
-        await road.schedule()
+        await daily.bank(replace(asked, task=replace(asked.task, device=device)))
+        await daily.schedule()
         clock.now = NINE
         # A GPU must have been seen, or the question would not be asked.
         async with service.sessions.begin() as session:
             await monitoring.record_devices(session, {"cuda"}, NINE, NINE)
-        ref = next(body.ref for body in await road.ticked() if isinstance(body, QuestionPost))
-        await road.answer(ref, RIGHT, "Ada")
+        ref = next(body.ref for body in await daily.ticked() if isinstance(body, QuestionPost))
+        await daily.answer(ref, RIGHT, "Ada")
         await service.jobs.run_pending()
-        (told,) = await verdict_notes(road)
+        (told,) = await verdict_notes(daily)
         found = told.verdict
         assert (found.verdict, found.message, found.note) == (verdict, message, note)
-        assert len(await road.rows(VerdictRow)) == (1 if verdict == "accepted" else 0)
+        assert len(await daily.rows(VerdictRow)) == (1 if verdict == "accepted" else 0)
 
 
 @pytest.mark.parametrize("is_there", [True, False])
@@ -163,38 +171,38 @@ async def test_a_failing_sandbox_is_retried_and_then_reported_to_the_author(
 ) -> None:
     sandbox = BrokenSandbox() if is_there else None
     async with build(settings, clock, sandbox).running() as service:
-        road = road_with(service)
-        ref = await code_asked(road, clock)
-        await road.answer(ref, RIGHT)
-        (answer,) = await road.rows(AnswerRow)
+        daily = daily_channel_of(service)
+        ref = await post_code_question(daily, clock)
+        await daily.answer(ref, RIGHT)
+        (answer,) = await daily.rows(AnswerRow)
         with pytest.raises(grading.NotJudged, match=r"no child|no sandbox"):
             await grading.judge_answer(service.sessions, service.sandbox, answer.id, clock, last=False)
-        assert await verdict_notes(road) == []
+        assert await verdict_notes(daily) == []
         await grading.judge_answer(service.sessions, service.sandbox, answer.id, clock, last=True)
-        (note,) = await verdict_notes(road)
+        (note,) = await verdict_notes(daily)
         assert note.verdict.verdict == "system error"
         assert note.verdict.message == grading.SYSTEM_ERROR_TEXT
         clock.advance(hours=8)
-        (reveal,) = [body for body in await road.ticked() if isinstance(body, RevealPost)]
+        (reveal,) = [body for body in await daily.ticked() if isinstance(body, RevealPost)]
         # It costs nothing: no verdict, no points, and the streak continues.
         assert (reveal.answers, reveal.points) == (1, ())
-        assert await road.rows(VerdictRow) == []
-        assert await road.rows(Ledger) == []
+        assert await daily.rows(VerdictRow) == []
+        assert await daily.rows(Ledger) == []
 
 
-async def test_the_job_is_deferred_with_the_answer_or_not_at_all(road: Road, clock: Clock) -> None:
-    ref = await code_asked(road, clock)
-    async with road.service.sessions() as session:
-        await road.service.jobs.defer_judging(session, 1)
+async def test_the_job_is_deferred_with_the_answer_or_not_at_all(daily: DailyChannel, clock: Clock) -> None:
+    ref = await post_code_question(daily, clock)
+    async with daily.service.sessions() as session:
+        await daily.service.jobs.defer_judging(session, 1)
         await session.rollback()
-    manager = road.service.jobs.app.job_manager
+    manager = daily.service.jobs.app.job_manager
     assert list(await manager.list_jobs_async()) == []
-    await road.answer(ref, RIGHT)
+    await daily.answer(ref, RIGHT)
     (job,) = await manager.list_jobs_async()
-    (answer,) = await road.rows(AnswerRow)
+    (answer,) = await daily.rows(AnswerRow)
     assert (job.task_name, job.status) == ("judge_answer", "todo")
     assert job.task_kwargs == {"answer_id": answer.id, "event_id": answer.event_id}
-    await road.service.jobs.run_pending()
+    await daily.service.jobs.run_pending()
     (job,) = await manager.list_jobs_async()
     # Without a sandbox it waits for its next attempt.
     assert (job.status, job.attempts) == ("todo", 1)
@@ -203,12 +211,12 @@ async def test_the_job_is_deferred_with_the_answer_or_not_at_all(road: Road, clo
 async def test_trying_something_that_is_no_code_is_refused(settings: Settings, clock: Clock) -> None:
     sandbox = BrokenSandbox()
     async with build(settings, clock, sandbox).running() as service:
-        road = road_with(service)
-        await road.bank(choice())
-        form = await road.client.practice(road.who(), DAILY)
+        daily = daily_channel_of(service)
+        await daily.bank(choice())
+        form = await daily.client.practice(daily.who(), DAILY)
         assert form is not None
         with pytest.raises(ServiceRefused) as refused:
-            await road.client.try_code(road.who(), form.ref, "1")
+            await daily.client.try_code(daily.who(), form.ref, "1")
         assert (refused.value.failure.code, sandbox.runs) == ("wrong-kind", 0)
 
 
@@ -217,9 +225,9 @@ async def test_an_answer_of_a_member_forgotten_meanwhile_is_not_judged_or_report
     settings: Settings, clock: Clock, sandbox: SandboxClient
 ) -> None:
     async with build(settings, clock, sandbox).running() as service:
-        road = road_with(service)
-        await road.answer(await code_asked(road, clock), RIGHT, "Ada")
-        await road.client.privacy(road.who("Ada"), "forget me", "forget")
+        daily = daily_channel_of(service)
+        await daily.answer(await post_code_question(daily, clock), RIGHT, "Ada")
+        await daily.client.privacy(daily.who("Ada"), "forget me", "forget")
         await service.jobs.run_pending()
-        assert await verdict_notes(road) == []
-        assert await road.rows(VerdictRow) == []
+        assert await verdict_notes(daily) == []
+        assert await daily.rows(VerdictRow) == []

@@ -10,29 +10,29 @@ from service.client import ServiceClient
 from service.store.tables import Ledger, Outbox, VerdictRow
 from service.wire import AnswerInput, Notice, QuestionCorrected, QuestionPost
 from tests.conftest import Clock
-from tests.service.roads import DAILY, Road, value
+from tests.service.daily_channel import DAILY, DailyChannel, value
 
 
 @pytest.fixture
-async def closed(road: Road, clock: Clock) -> Road:
+async def closed(daily: DailyChannel, clock: Clock) -> DailyChannel:
     """A closed round with the key (2, 3), which Ada answered; Bob answered (3, 2)."""
-    await road.bank(value())
-    await road.schedule()
+    await daily.bank(value())
+    await daily.schedule()
     clock.advance(hours=1)
-    question = next(body for body in await road.ticked() if isinstance(body, QuestionPost))
-    await road.answer(question.ref, AnswerInput(text="(2, 3)"), "Ada")
-    await road.answer(question.ref, AnswerInput(text="(3, 2)"), "Bob")
-    await road.client.close_now(road.who("Boss", admin=True), "close", DAILY)
-    await road.deliver()
-    return road
+    question = next(body for body in await daily.ticked() if isinstance(body, QuestionPost))
+    await daily.answer(question.ref, AnswerInput(text="(2, 3)"), "Ada")
+    await daily.answer(question.ref, AnswerInput(text="(3, 2)"), "Bob")
+    await daily.client.close_now(daily.who("Boss", admin=True), "close", DAILY)
+    await daily.deliver()
+    return daily
 
 
-async def board(client: ServiceClient, road: Road) -> list[tuple[str, int, int, float]]:
-    found = await client.board(road.who("Ada"), DAILY, "all")
+async def board(client: ServiceClient, daily: DailyChannel) -> list[tuple[str, int, int, float]]:
+    found = await client.board(daily.who("Ada"), DAILY, "all")
     return [(row.name, row.points, row.answered, row.accuracy) for row in found.rows]
 
 
-async def test_a_corrected_key_moves_points_once_and_keeps_the_log(closed: Road, client: ServiceClient) -> None:
+async def test_a_corrected_key_moves_points_once_and_keeps_the_log(closed: DailyChannel, client: ServiceClient) -> None:
     assert [(name, answered, right) for name, _, answered, right in await board(client, closed)] == [
         ("Ada", 1, 1.0),
         ("Bob", 1, 0.0),
@@ -57,7 +57,7 @@ async def test_a_corrected_key_moves_points_once_and_keeps_the_log(closed: Road,
     assert (corrected.gained, corrected.lost, corrected.code) == ((worth,), (worth,), False)
 
 
-async def test_a_correction_without_point_changes_is_not_announced(closed: Road, client: ServiceClient) -> None:
+async def test_a_correction_without_point_changes_is_not_announced(closed: DailyChannel, client: ServiceClient) -> None:
     before = await board(client, closed)
     await closed.bank(value(why="Rows first.", level="principal"))
     assert await board(client, closed) == before
@@ -65,7 +65,7 @@ async def test_a_correction_without_point_changes_is_not_announced(closed: Road,
     assert [row for row in await closed.rows(Outbox) if row.key.startswith("regraded:")] == []
 
 
-async def test_reverting_a_correction_restores_the_points(closed: Road, client: ServiceClient) -> None:
+async def test_reverting_a_correction_restores_the_points(closed: DailyChannel, client: ServiceClient) -> None:
     before = await board(client, closed)
     await closed.bank(replace(value(), answer="(3, 2)"))
     await closed.bank(replace(value(), answer="(2, 3)"))

@@ -26,7 +26,7 @@ from service.store.tables import AnswerRow, Ledger, Outbox, VerdictRow
 from service.wire import AnswerInput, Notice, QuestionCorrected, QuestionPost
 from tests import forked
 from tests.conftest import TOKEN, Clock
-from tests.service.roads import DAILY, Road, code, value
+from tests.service.daily_channel import DAILY, DailyChannel, code, value
 
 pytestmark = pytest.mark.sandbox
 
@@ -36,7 +36,7 @@ LOOPS = AnswerInput(code="def double(x):\n    raise SystemExit\n")
 
 
 def fixed() -> Question:
-    """The question with a corrected reference, which reverses right and wrong."""
+    """Returns the question with a corrected reference, which swaps right and wrong answers."""
     question = code()
     assert question.task is not None
     return replace(question, task=replace(question.task, reference="def double(x):\n    return x * x\n"))
@@ -64,37 +64,37 @@ def flaky(sandbox: SandboxClient) -> Flaky:
 
 
 @pytest.fixture
-async def closed(settings: Settings, clock: Clock, flaky: Flaky) -> AsyncIterator[Road]:
+async def closed(settings: Settings, clock: Clock, flaky: Flaky) -> AsyncIterator[DailyChannel]:
     """A closed round on code: Ada doubled, Bob squared, Cyd raised. Only doubling was right."""
     async with build(settings, clock, flaky).running() as service:
-        road = Road(service, ServiceClient.inside(service.api, TOKEN))
-        await road.bank(code())
-        await road.schedule()
+        daily = DailyChannel(service, ServiceClient.inside(service.api, TOKEN))
+        await daily.bank(code())
+        await daily.schedule()
         clock.advance(hours=1)
-        ref = next(body.ref for body in await road.ticked() if isinstance(body, QuestionPost))
+        ref = next(body.ref for body in await daily.ticked() if isinstance(body, QuestionPost))
         for name, given in (("Ada", DOUBLES), ("Bob", SQUARES), ("Cyd", LOOPS)):
-            await road.answer(ref, given, name)
+            await daily.answer(ref, given, name)
         await service.jobs.run_pending()
-        await road.client.close_now(road.who("Boss", admin=True), "close", DAILY)
-        await road.deliver()
-        yield road
+        await daily.client.close_now(daily.who("Boss", admin=True), "close", DAILY)
+        await daily.deliver()
+        yield daily
 
 
-async def points(road: Road) -> dict[str, int]:
-    found = await road.client.board(road.who("Ada"), DAILY, "all")
+async def points(daily: DailyChannel) -> dict[str, int]:
+    found = await daily.client.board(daily.who("Ada"), DAILY, "all")
     return {row.name: row.points for row in found.rows}
 
 
-async def told(road: Road) -> list[QuestionCorrected]:
-    facts = [delivery.body.fact for delivery in await road.deliver() if isinstance(delivery.body, Notice)]
+async def told(daily: DailyChannel) -> list[QuestionCorrected]:
+    facts = [delivery.body.fact for delivery in await daily.deliver() if isinstance(delivery.body, Notice)]
     return [fact for fact in facts if isinstance(fact, QuestionCorrected)]
 
 
-async def newest(road: Road) -> int:
-    return max(row.version_id for row in await road.rows(VerdictRow))
+async def newest(daily: DailyChannel) -> int:
+    return max(row.version_id for row in await daily.rows(VerdictRow))
 
 
-async def test_a_corrected_question_moves_points_once_through_the_sandbox(closed: Road, clock: Clock) -> None:
+async def test_a_corrected_question_moves_points_once_through_the_sandbox(closed: DailyChannel, clock: Clock) -> None:
     before = await points(closed)
     assert 0 == before["Cyd"] < before["Bob"] < before["Ada"]
     await closed.bank(fixed())
@@ -115,7 +115,7 @@ async def test_a_corrected_question_moves_points_once_through_the_sandbox(closed
     assert (len(await closed.rows(Ledger)), len(await closed.rows(VerdictRow)), len(await closed.rows(Outbox))) == rows
 
 
-async def test_the_cases_come_from_the_recorded_seed(closed: Road) -> None:
+async def test_the_cases_come_from_the_recorded_seed(closed: DailyChannel) -> None:
     seeds = {row.answer_id: row.detail["seed"] for row in await closed.rows(VerdictRow)}
     await closed.bank(fixed())
     await closed.service.jobs.run_pending()
@@ -123,7 +123,7 @@ async def test_the_cases_come_from_the_recorded_seed(closed: Road) -> None:
     assert {row.answer_id: row.detail["seed"] for row in again} == seeds
 
 
-async def test_reverting_a_correction_restores_the_points(closed: Road) -> None:
+async def test_reverting_a_correction_restores_the_points(closed: DailyChannel) -> None:
     before = await points(closed)
     for question in (fixed(), code()):
         await closed.bank(question)
@@ -131,7 +131,7 @@ async def test_reverting_a_correction_restores_the_points(closed: Road) -> None:
     assert await points(closed) == before
 
 
-async def test_of_two_corrections_left_together_the_newest_holds(closed: Road) -> None:
+async def test_of_two_corrections_left_together_the_newest_holds(closed: DailyChannel) -> None:
     before = await points(closed)
     await closed.bank(fixed())
     await closed.bank(code())
@@ -140,7 +140,7 @@ async def test_of_two_corrections_left_together_the_newest_holds(closed: Road) -
     assert await told(closed) == []
 
 
-async def test_a_new_prompt_keeps_the_verdicts_and_needs_no_sandbox(closed: Road, flaky: Flaky) -> None:
+async def test_a_new_prompt_keeps_the_verdicts_and_needs_no_sandbox(closed: DailyChannel, flaky: Flaky) -> None:
     runs, rows = flaky.answers, await closed.rows(VerdictRow)
     await closed.bank(code(why="Twice is twice.", level="principal"))
     await closed.service.jobs.run_pending()
@@ -152,7 +152,9 @@ async def test_a_new_prompt_keeps_the_verdicts_and_needs_no_sandbox(closed: Road
     assert await told(closed) == []
 
 
-async def test_a_failing_sandbox_changes_no_points_and_is_retried(closed: Road, flaky: Flaky, clock: Clock) -> None:
+async def test_a_failing_sandbox_changes_no_points_and_is_retried(
+    closed: DailyChannel, flaky: Flaky, clock: Clock
+) -> None:
     before, rows = await points(closed), len(await closed.rows(VerdictRow))
     await closed.bank(fixed())
     flaky.failing = True
@@ -171,7 +173,7 @@ async def test_a_failing_sandbox_changes_no_points_and_is_retried(closed: Road, 
     assert await points(closed) != before
 
 
-async def test_a_job_is_left_with_the_import_or_not_at_all(closed: Road) -> None:
+async def test_a_job_is_left_with_the_import_or_not_at_all(closed: DailyChannel) -> None:
     await closed.bank(code(), value())
     assert list(await closed.service.jobs.app.job_manager.list_jobs_async()) == []
     with pytest.raises(ZeroDivisionError):
@@ -181,7 +183,7 @@ async def test_a_job_is_left_with_the_import_or_not_at_all(closed: Road) -> None
     assert list(await closed.service.jobs.app.job_manager.list_jobs_async()) == []
 
 
-async def test_answers_of_forgotten_members_are_not_regraded(closed: Road) -> None:
+async def test_answers_of_forgotten_members_are_not_regraded(closed: DailyChannel) -> None:
     await closed.client.privacy(closed.who("Bob"), "forget me", "forget")
     rows = len(await closed.rows(VerdictRow))
     await closed.bank(fixed())
@@ -193,22 +195,22 @@ async def test_a_verdict_that_comes_after_the_correction_is_corrected_too(
     settings: Settings, clock: Clock, flaky: Flaky
 ) -> None:
     async with build(settings, clock, flaky).running() as service:
-        road = Road(service, ServiceClient.inside(service.api, TOKEN))
-        await road.bank(code())
-        await road.schedule()
+        daily = DailyChannel(service, ServiceClient.inside(service.api, TOKEN))
+        await daily.bank(code())
+        await daily.schedule()
         clock.advance(hours=1)
-        ref = next(body.ref for body in await road.ticked() if isinstance(body, QuestionPost))
-        await road.answer(ref, SQUARES, "Bob")
-        await road.client.close_now(road.who("Boss", admin=True), "close", DAILY)
-        await road.bank(fixed())
+        ref = next(body.ref for body in await daily.ticked() if isinstance(body, QuestionPost))
+        await daily.answer(ref, SQUARES, "Bob")
+        await daily.client.close_now(daily.who("Boss", admin=True), "close", DAILY)
+        await daily.bank(fixed())
         for _ in range(2):
             await service.jobs.run_pending()
-        booked = await road.rows(Ledger)
+        booked = await daily.rows(Ledger)
         assert [row.reason for row in booked] == ["round", "regrade"]
         assert sum(row.credit or 0 for row in booked) == pytest.approx(1.0)
 
 
-async def test_a_verdict_is_the_same_again_and_nothing_is_written(closed: Road, flaky: Flaky) -> None:
+async def test_a_verdict_is_the_same_again_and_nothing_is_written(closed: DailyChannel, flaky: Flaky) -> None:
     rows = len(await closed.rows(VerdictRow))
     sessions = closed.service.sessions
     found = [one async for one in repeat_verdicts(sessions, flaky, question="double")]
@@ -224,7 +226,7 @@ async def test_a_verdict_is_the_same_again_and_nothing_is_written(closed: Road, 
     assert len(await closed.rows(VerdictRow)) == rows
 
 
-async def test_a_verdict_that_differs_when_repeated_is_reported(closed: Road, flaky: Flaky) -> None:
+async def test_a_verdict_that_differs_when_repeated_is_reported(closed: DailyChannel, flaky: Flaky) -> None:
     (ada, *_) = [one async for one in repeat_verdicts(closed.service.sessions, flaky, question="double")]
     other = RepeatedVerdict(
         ada.answer_id, ada.question, ada.version, ada.before, ada.after.model_copy(update={"cases": ()})
@@ -235,20 +237,20 @@ async def test_a_verdict_that_differs_when_repeated_is_reported(closed: Road, fl
 
 @pytest.mark.parametrize("wanted", [{"answer_id": 10**9}, {"question": "no-such"}])
 async def test_only_verdicts_of_the_sandbox_can_be_repeated(
-    closed: Road, flaky: Flaky, wanted: dict[str, object]
+    closed: DailyChannel, flaky: Flaky, wanted: dict[str, object]
 ) -> None:
     with pytest.raises(NotFound, match="There is no judged code answer"):
         await anext(repeat_verdicts(closed.service.sessions, flaky, **wanted))  # type: ignore[arg-type]
 
 
-def typed(road: Road, socket: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def typed(daily: DailyChannel, socket: Path, *words: str) -> subprocess.CompletedProcess[str]:
     rest = {name: value for name, value in os.environ.items() if not name.startswith(("DAILYGRAD_", "DATABASE_URL"))}
     return forked.run(
         [sys.executable, "-m", "dailygrad", "regrade", *words],
         cwd=Path(__file__).parents[3],
         env={
             **rest,
-            "DATABASE_URL": road.service.settings.database_url,
+            "DATABASE_URL": daily.service.settings.database_url,
             "DAILYGRAD_SANDBOX_SOCKET": str(socket),
             "COLUMNS": "200",
         },
@@ -259,7 +261,7 @@ def typed(road: Road, socket: Path, *words: str) -> subprocess.CompletedProcess[
     )
 
 
-async def test_the_operator_repeats_verdicts_from_the_command_line(closed: Road, flaky: Flaky) -> None:
+async def test_the_operator_repeats_verdicts_from_the_command_line(closed: DailyChannel, flaky: Flaky) -> None:
     socket = flaky.client.path
     done = await asyncio.to_thread(typed, closed, socket, "--question", "double")
     assert (done.returncode, done.stderr) == (0, "")

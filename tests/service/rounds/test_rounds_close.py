@@ -15,201 +15,209 @@ from service.store.session import make_engine, make_sessions
 from service.store.tables import AnswerRow, CardRow, Ledger, Member, Outbox, Round, VerdictRow
 from service.wire import AnswerInput, QuestionPost, RevealPost
 from tests.conftest import MONDAY, Clock
-from tests.service.roads import DAILY, SPEC, Road, choice, prose, value
+from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, prose, value
 
 NINE = MONDAY + timedelta(hours=1)
 
 
-async def opened(road: Road, clock: Clock, *questions: object) -> QuestionPost:
+async def opened(daily: DailyChannel, clock: Clock, *questions: object) -> QuestionPost:
     """Posts the day's question at nine and delivers it."""
     clock.now = max(clock.now, NINE)
-    return next(body for body in await road.ticked() if isinstance(body, QuestionPost))
+    return next(body for body in await daily.ticked() if isinstance(body, QuestionPost))
 
 
-async def revealed(road: Road, clock: Clock) -> RevealPost:
+async def revealed(daily: DailyChannel, clock: Clock) -> RevealPost:
     """Closes the round and returns its reveal."""
     clock.advance(hours=8)
-    return next(body for body in await road.ticked() if isinstance(body, RevealPost))
+    return next(body for body in await daily.ticked() if isinstance(body, RevealPost))
 
 
 @pytest.fixture
-async def asked(road: Road, clock: Clock) -> QuestionPost:
+async def asked(daily: DailyChannel, clock: Clock) -> QuestionPost:
     """A choice question open in the channel."""
-    await road.bank(choice("one"), choice("two"), choice("three"))
-    await road.schedule()
-    return await opened(road, clock)
+    await daily.bank(choice("one"), choice("two"), choice("three"))
+    await daily.schedule()
+    return await opened(daily, clock)
 
 
 async def test_points_are_posted_once_by_concurrent_closes(
-    road: Road, clock: Clock, asked: QuestionPost, settings: Settings
+    daily: DailyChannel, clock: Clock, asked: QuestionPost, settings: Settings
 ) -> None:
-    await road.answer(asked.ref, "a")
+    await daily.answer(asked.ref, "a")
     clock.advance(hours=8)
     engine = make_engine(settings.database_url)
     sessions = make_sessions(engine)
     closed = await asyncio.gather(*(rounds.close_due(sessions, clock.now) for _ in range(6)))
     await engine.dispose()
     assert sum(closed) == 1
-    assert [(row.key, row.points) for row in await road.rows(Ledger)] == [("round:1:member:2", 10)]
-    assert len([row for row in await road.rows(Outbox) if row.kind == "reveal"]) == 1
-    assert len(await road.rows(VerdictRow)) == 1
+    assert [(row.key, row.points) for row in await daily.rows(Ledger)] == [("round:1:member:2", 10)]
+    assert len([row for row in await daily.rows(Outbox) if row.kind == "reveal"]) == 1
+    assert len(await daily.rows(VerdictRow)) == 1
 
 
-async def test_a_crash_within_the_close_leaves_the_round_open(road: Road, clock: Clock, asked: QuestionPost) -> None:
-    await road.answer(asked.ref, "a")
+async def test_a_crash_within_the_close_leaves_the_round_open(
+    daily: DailyChannel, clock: Clock, asked: QuestionPost
+) -> None:
+    await daily.answer(asked.ref, "a")
     clock.advance(hours=8)
-    async with road.service.sessions() as session:
+    async with daily.service.sessions() as session:
         assert await rounds.close_round(session, 1, clock.now)
         await session.rollback()
-    (round_,) = await road.rows(Round)
+    (round_,) = await daily.rows(Round)
     assert round_.closed_at is None
-    assert await road.rows(Ledger) == []
-    assert await rounds.close_due(road.service.sessions, clock.now) == 1
+    assert await daily.rows(Ledger) == []
+    assert await rounds.close_due(daily.service.sessions, clock.now) == 1
 
 
-async def test_answers_and_the_close_at_the_same_moment_agree(road: Road, clock: Clock, asked: QuestionPost) -> None:
+async def test_answers_and_the_close_at_the_same_moment_agree(
+    daily: DailyChannel, clock: Clock, asked: QuestionPost
+) -> None:
     """Answers reported as `recorded` get points, those reported as `late` do not."""
     at = clock.advance(hours=7, minutes=59)
     names = [f"Member {n}" for n in range(10)]
     for name in names:
-        await road.client.join(road.who(name), DAILY)
+        await daily.client.join(daily.who(name), DAILY)
     clock.advance(minutes=1)
     receipts, _ = await asyncio.gather(
-        asyncio.gather(*(road.answer(asked.ref, "a", name, at=at) for name in names)),
-        rounds.close_due(road.service.sessions, clock.now),
+        asyncio.gather(*(daily.answer(asked.ref, "a", name, at=at) for name in names)),
+        rounds.close_due(daily.service.sessions, clock.now),
     )
     counted = {name for name, receipt in zip(names, receipts, strict=True) if receipt.status == "recorded"}
     assert {receipt.status for receipt in receipts} <= {"recorded", "late"}
-    members = {member.id: member.name for member in await road.rows(Member)}
-    assert {members[row.member_id] for row in await road.rows(Ledger)} == counted
-    in_round = {members[row.member_id] for row in await road.rows(AnswerRow) if row.round_id is not None}
+    members = {member.id: member.name for member in await daily.rows(Member)}
+    assert {members[row.member_id] for row in await daily.rows(Ledger)} == counted
+    in_round = {members[row.member_id] for row in await daily.rows(AnswerRow) if row.round_id is not None}
     assert in_round == counted
 
 
-async def test_a_ledger_row_belongs_to_the_day_the_round_opened(road: Road, clock: Clock, asked: QuestionPost) -> None:
+async def test_a_ledger_row_belongs_to_the_day_the_round_opened(
+    daily: DailyChannel, clock: Clock, asked: QuestionPost
+) -> None:
     clock.advance(minutes=2)
-    await road.answer(asked.ref, "a")
+    await daily.answer(asked.ref, "a")
     clock.advance(days=1)
-    await road.service.tick()
-    (row,) = await road.rows(Ledger)
+    await daily.service.tick()
+    (row,) = await daily.rows(Ledger)
     assert (row.at, row.seconds, row.credit, row.reason) == (NINE, 120.0, 1.0, "round")
 
 
-async def test_time_runs_from_when_the_post_arrived(road: Road, clock: Clock) -> None:
-    await road.bank(choice())
-    await road.schedule()
+async def test_time_runs_from_when_the_post_arrived(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(choice())
+    await daily.schedule()
     clock.now = NINE
-    await road.service.tick()
+    await daily.service.tick()
     clock.advance(minutes=5)
-    post = next(each.body for each in await road.deliver() if isinstance(each.body, QuestionPost))
+    post = next(each.body for each in await daily.deliver() if isinstance(each.body, QuestionPost))
     clock.advance(seconds=30)
-    await road.answer(post.ref, "a")
-    await revealed(road, clock)
-    (row,) = await road.rows(Ledger)
+    await daily.answer(post.ref, "a")
+    await revealed(daily, clock)
+    (row,) = await daily.rows(Ledger)
     assert row.seconds == 30.0
 
 
-async def test_a_speed_bonus_goes_to_the_quick_where_the_schedule_has_one(road: Road, clock: Clock) -> None:
-    await road.bank(choice())
-    await road.schedule(SPEC.model_copy(update={"speed_bonus": True}))
-    post = await opened(road, clock)
-    await road.answer(post.ref, "a", "Quick")
+async def test_a_speed_bonus_goes_to_the_quick_where_the_schedule_has_one(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(choice())
+    await daily.schedule(SPEC.model_copy(update={"speed_bonus": True}))
+    post = await opened(daily, clock)
+    await daily.answer(post.ref, "a", "Quick")
     clock.advance(hours=1)
-    await road.answer(post.ref, "a", "Slow")
-    reveal = await revealed(road, clock)
+    await daily.answer(post.ref, "a", "Slow")
+    reveal = await revealed(daily, clock)
     assert [(person.name, person.points) for person in reveal.points] == [("Quick", 12), ("Slow", 10)]
 
 
-async def test_the_commonest_wrong_texts_are_shown(road: Road, clock: Clock) -> None:
-    await road.bank(value())
-    await road.schedule()
-    post = await opened(road, clock)
+async def test_the_commonest_wrong_texts_are_shown(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(value())
+    await daily.schedule()
+    post = await opened(daily, clock)
     for number, text in enumerate(["(3, 2)", "(3, 2)", "(2, 3)", "6", "(6,)", "[2, 3]"]):
-        await road.answer(post.ref, AnswerInput(text=text), f"Member {number}")
-    reveal = await revealed(road, clock)
+        await daily.answer(post.ref, AnswerInput(text=text), f"Member {number}")
+    reveal = await revealed(daily, clock)
     assert reveal.wrong_texts == (("(3, 2)", 2), ("(6,)", 1), ("6", 1))
     assert (reveal.answers, reveal.key.answer) == (6, "(2, 3)")
 
 
-async def test_an_open_answer_is_graded_by_its_key_points(road: Road, clock: Clock) -> None:
-    await road.bank(prose())
-    await road.schedule()
-    post = await opened(road, clock)
-    await road.answer(post.ref, AnswerInput(text="The storage is the same."))
-    reveal = await revealed(road, clock)
+async def test_an_open_answer_is_graded_by_its_key_points(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(prose())
+    await daily.schedule()
+    post = await opened(daily, clock)
+    await daily.answer(post.ref, AnswerInput(text="The storage is the same."))
+    reveal = await revealed(daily, clock)
     assert (reveal.mean_credit, reveal.key.key_points) == (0.5, ("**storage** is shared", "no `copy`"))
-    (verdict,) = await road.rows(VerdictRow)
+    (verdict,) = await daily.rows(VerdictRow)
     assert verdict.detail["provisional"] is True
 
 
-async def test_a_round_without_answers_is_revealed(road: Road, clock: Clock, asked: QuestionPost) -> None:
-    reveal = await revealed(road, clock)
+async def test_a_round_without_answers_is_revealed(daily: DailyChannel, clock: Clock, asked: QuestionPost) -> None:
+    reveal = await revealed(daily, clock)
     assert (reveal.answers, reveal.right, reveal.mean_credit, reveal.first, reveal.points) == (0, 0, 0.0, None, ())
 
 
-async def test_hidden_members_are_counted_and_not_named(road: Road, clock: Clock, asked: QuestionPost) -> None:
-    await road.answer(asked.ref, "a", "Shy")
-    await road.answer(asked.ref, "b", "Bob")
-    await road.client.privacy(road.who("Shy"), "hide", "hide")
-    reveal = await revealed(road, clock)
+async def test_hidden_members_are_counted_and_not_named(daily: DailyChannel, clock: Clock, asked: QuestionPost) -> None:
+    await daily.answer(asked.ref, "a", "Shy")
+    await daily.answer(asked.ref, "b", "Bob")
+    await daily.client.privacy(daily.who("Shy"), "hide", "hide")
+    reveal = await revealed(daily, clock)
     assert (reveal.answers, reveal.right, reveal.first) == (2, 1, None)
     assert [person.name for person in reveal.points] == ["Bob"]
 
 
-async def test_who_was_away_gets_the_question_as_a_card(road: Road, clock: Clock, asked: QuestionPost) -> None:
-    await road.answer(asked.ref, "a", "Ada")
-    await road.answer(asked.ref, "a", "Bob")
-    await road.client.join(road.who("Never answered"), DAILY)
+async def test_who_was_away_gets_the_question_as_a_card(daily: DailyChannel, clock: Clock, asked: QuestionPost) -> None:
+    await daily.answer(asked.ref, "a", "Ada")
+    await daily.answer(asked.ref, "a", "Bob")
+    await daily.client.join(daily.who("Never answered"), DAILY)
     clock.advance(days=1)
-    second = next(body for body in await road.ticked() if isinstance(body, QuestionPost))
-    await road.answer(second.ref, "a", "Ada")
-    await revealed(road, clock)
-    members = {member.id: member.name for member in await road.rows(Member)}
-    assert [members[card.member_id] for card in await road.rows(CardRow)] == ["Bob"]
+    second = next(body for body in await daily.ticked() if isinstance(body, QuestionPost))
+    await daily.answer(second.ref, "a", "Ada")
+    await revealed(daily, clock)
+    members = {member.id: member.name for member in await daily.rows(Member)}
+    assert [members[card.member_id] for card in await daily.rows(CardRow)] == ["Bob"]
 
 
-async def test_streaks_grow_and_are_shown_in_the_reveal(road: Road, clock: Clock, asked: QuestionPost) -> None:
-    await road.answer(asked.ref, "a")
+async def test_streaks_grow_and_are_shown_in_the_reveal(daily: DailyChannel, clock: Clock, asked: QuestionPost) -> None:
+    await daily.answer(asked.ref, "a")
     clock.advance(days=1)
-    second = next(body for body in await road.ticked() if isinstance(body, QuestionPost))
-    await road.answer(second.ref, "b")
-    reveal = await revealed(road, clock)
+    second = next(body for body in await daily.ticked() if isinstance(body, QuestionPost))
+    await daily.answer(second.ref, "b")
+    reveal = await revealed(daily, clock)
     assert [(person.name, person.streak) for person in reveal.points] == [("Ada", 2)]
 
 
-async def test_an_admin_closes_the_channels_round_at_once(road: Road, clock: Clock, asked: QuestionPost) -> None:
-    await road.answer(asked.ref, "a")
-    boss = road.who("Boss", admin=True)
-    view = await road.client.close_now(boss, "close", DAILY)
+async def test_an_admin_closes_the_channels_round_at_once(
+    daily: DailyChannel, clock: Clock, asked: QuestionPost
+) -> None:
+    await daily.answer(asked.ref, "a")
+    boss = daily.who("Boss", admin=True)
+    view = await daily.client.close_now(boss, "close", DAILY)
     assert (view.closed, view.answers) == (True, 1)
-    assert await road.client.close_now(boss, "close", DAILY) == view
+    assert await daily.client.close_now(boss, "close", DAILY) == view
     with pytest.raises(
         ServiceRefused, match=r"no open round here\. Post a question with /quiz-admin schedule post-now"
     ):
-        await road.client.close_now(boss, "again", DAILY)
-    assert [body.kind for body in await road.ticked()] == ["reveal"]
+        await daily.client.close_now(boss, "again", DAILY)
+    assert [body.kind for body in await daily.ticked()] == ["reveal"]
 
 
-async def test_others_may_not_close(road: Road, asked: QuestionPost) -> None:
+async def test_others_may_not_close(daily: DailyChannel, asked: QuestionPost) -> None:
     with pytest.raises(ServiceRefused, match="Only quiz admins"):
-        await road.client.close_now(road.who("Ada"), "close", DAILY)
+        await daily.client.close_now(daily.who("Ada"), "close", DAILY)
 
 
-async def test_difficulty_is_measured_before_the_round(road: Road, clock: Clock) -> None:
+async def test_difficulty_is_measured_before_the_round(daily: DailyChannel, clock: Clock) -> None:
     """A question that everybody fails is worth more the next time, not this time."""
-    await road.bank(choice())
-    await road.schedule(SPEC.model_copy(update={"memory_days": 0}))
-    first = await opened(road, clock)
-    await road.answer(first.ref, "b", "Bob")
-    await road.answer(first.ref, "a", "Ada")
+    await daily.bank(choice())
+    await daily.schedule(SPEC.model_copy(update={"memory_days": 0}))
+    first = await opened(daily, clock)
+    await daily.answer(first.ref, "b", "Bob")
+    await daily.answer(first.ref, "a", "Ada")
     clock.advance(days=1)
-    second = next(body for body in await road.ticked() if isinstance(body, QuestionPost))
-    await road.answer(second.ref, "a", "Ada")
-    await revealed(road, clock)
-    ada = (await known_id(road, "Ada"),)
-    assert [row.points for row in await road.rows(Ledger) if row.member_id in ada] == [10, 11]
+    second = next(body for body in await daily.ticked() if isinstance(body, QuestionPost))
+    await daily.answer(second.ref, "a", "Ada")
+    await revealed(daily, clock)
+    ada = (await known_id(daily, "Ada"),)
+    assert [row.points for row in await daily.rows(Ledger) if row.member_id in ada] == [10, 11]
 
 
-async def known_id(road: Road, name: str) -> int:
-    async with road.service.sessions.begin() as session:
-        return (await resolve_caller(session, road.who(name), None, road.now)).member_id
+async def known_id(daily: DailyChannel, name: str) -> int:
+    async with daily.service.sessions.begin() as session:
+        return (await resolve_caller(session, daily.who(name), None, daily.now)).member_id

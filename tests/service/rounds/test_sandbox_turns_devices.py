@@ -21,7 +21,7 @@ from service.store.tables import QuestionRow as QuestionRow
 from service.store.tables import Round, SandboxDevice
 from service.wire import NothingToAsk, Notice, Who
 from tests.conftest import MONDAY, Clock
-from tests.service.roads import DAILY, SPEC, Road, code
+from tests.service.daily_channel import DAILY, SPEC, DailyChannel, code
 from tests.service.staging import reading
 
 
@@ -50,80 +50,80 @@ def on_gpu(id_: str = "kernel", device: str = "cuda") -> Question:
     return replace(question, task=replace(question.task, device=device))  # type: ignore[arg-type]
 
 
-async def seen(road: Road, machine: Machine) -> bool:
-    return await record_devices(road.service.sessions, FairSandbox(machine), road.now)
+async def seen(daily: DailyChannel, machine: Machine) -> bool:
+    return await record_devices(daily.service.sessions, FairSandbox(machine), daily.now)
 
 
-async def test_a_device_is_forgotten_some_time_after_it_was_seen(road: Road, clock: Clock) -> None:
-    assert await seen(road, BOTH) is True
+async def test_a_device_is_forgotten_some_time_after_it_was_seen(daily: DailyChannel, clock: Clock) -> None:
+    assert await seen(daily, BOTH) is True
     clock.now += DEVICE_EXPIRY
-    assert await seen(road, GONE) is False
-    assert {row.device for row in await road.rows(SandboxDevice)} == {"cpu", "cuda"}
-    assert await seen(road, CPU) is True
+    assert await seen(daily, GONE) is False
+    assert {row.device for row in await daily.rows(SandboxDevice)} == {"cpu", "cuda"}
+    assert await seen(daily, CPU) is True
     clock.advance(seconds=1)
-    assert await seen(road, CPU) is True
-    assert [row.device for row in await road.rows(SandboxDevice)] == ["cpu"]
+    assert await seen(daily, CPU) is True
+    assert [row.device for row in await daily.rows(SandboxDevice)] == ["cpu"]
     # A worker that looked earlier but wrote later changes nothing.
-    await record_devices(road.service.sessions, FairSandbox(CPU), clock.now - timedelta(minutes=5))
-    assert [row.seen_at for row in await road.rows(SandboxDevice)] == [clock.now]
+    await record_devices(daily.service.sessions, FairSandbox(CPU), clock.now - timedelta(minutes=5))
+    assert [row.seen_at for row in await daily.rows(SandboxDevice)] == [clock.now]
 
 
 @pytest.mark.parametrize(("device", "asked"), [("cuda", ["none", "none", "asked"]), ("both", ["asked"] * 3)])
-async def test_only_what_needs_a_gpu_waits_for_one(road: Road, device: str, asked: list[str]) -> None:
-    await road.bank(on_gpu(device=device))
+async def test_only_what_needs_a_gpu_waits_for_one(daily: DailyChannel, device: str, asked: list[str]) -> None:
+    await daily.bank(on_gpu(device=device))
     found = []
     for machine in (GONE, CPU, BOTH):
-        await seen(road, machine)
-        form = await road.client.practice(road.who("Ada"), DAILY)
+        await seen(daily, machine)
+        form = await daily.client.practice(daily.who("Ada"), DAILY)
         found.append("asked" if form else "none")
     assert found == asked
 
 
-async def test_a_card_that_is_due_waits_too(road: Road, clock: Clock) -> None:
-    await road.bank(on_gpu())
-    await seen(road, BOTH)
-    form = await road.client.practice(road.who("Ada"), DAILY)
+async def test_a_card_that_is_due_waits_too(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(on_gpu())
+    await seen(daily, BOTH)
+    form = await daily.client.practice(daily.who("Ada"), DAILY)
     assert form is not None
-    (row,) = await road.rows(QuestionRow)
-    async with road.service.sessions.begin() as session:
-        caller = await resolve_caller(session, road.who("Ada"), DAILY, clock.now)
+    (row,) = await daily.rows(QuestionRow)
+    async with daily.service.sessions.begin() as session:
+        caller = await resolve_caller(session, daily.who("Ada"), DAILY, clock.now)
         await practice.add_missed_cards(session, [caller.member_id], row.id, clock.now)
     clock.now += 2 * DEVICE_EXPIRY
-    await seen(road, CPU)
-    assert await road.client.practice(road.who("Ada"), DAILY) is None
-    await seen(road, BOTH)
-    assert await road.client.practice(road.who("Ada"), DAILY) is not None
+    await seen(daily, CPU)
+    assert await daily.client.practice(daily.who("Ada"), DAILY) is None
+    await seen(daily, BOTH)
+    assert await daily.client.practice(daily.who("Ada"), DAILY) is not None
 
 
-async def test_a_schedule_of_such_questions_says_why_nothing_is_asked(road: Road, clock: Clock) -> None:
-    await road.bank(on_gpu())
+async def test_a_schedule_of_such_questions_says_why_nothing_is_asked(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(on_gpu())
     said = ONLY_FOR_GPU.removesuffix(".")
     with pytest.raises(ServiceRefused, match=f"{said}: ask for other levels, topics or kinds, or import more"):
-        await road.client.schedule_add(BOSS, "add", DAILY, SPEC)
-    await seen(road, BOTH)
-    schedule = await road.client.schedule_add(BOSS, "again", DAILY, SPEC)
-    assert (await road.client.schedule_preview(BOSS, schedule.id)).question.id == "kernel"
+        await daily.client.schedule_add(BOSS, "add", DAILY, SPEC)
+    await seen(daily, BOTH)
+    schedule = await daily.client.schedule_add(BOSS, "again", DAILY, SPEC)
+    assert (await daily.client.schedule_preview(BOSS, schedule.id)).question.id == "kernel"
     clock.now += 2 * DEVICE_EXPIRY
-    await seen(road, CPU)
+    await seen(daily, CPU)
     with pytest.raises(ServiceRefused, match=said):
-        await road.client.schedule_preview(BOSS, schedule.id)
+        await daily.client.schedule_preview(BOSS, schedule.id)
     clock.now = MONDAY + timedelta(hours=1)
-    await seen(road, CPU)
-    bodies = await road.ticked()
-    assert [row.skipped for row in await road.rows(Round)] == ["needs gpu"]
+    await seen(daily, CPU)
+    bodies = await daily.ticked()
+    assert [row.skipped for row in await daily.rows(Round)] == ["needs gpu"]
     assert [body for body in bodies if isinstance(body, Notice)] == [Notice(fact=NothingToAsk(needs_gpu=True))]
 
 
-async def test_doctor_and_import_say_it(road: Road) -> None:
+async def test_doctor_and_import_say_it(daily: DailyChannel) -> None:
     questions = (on_gpu(), code("double"))
-    async with road.service.sessions.begin() as session:
-        view = await import_bank(session, reading(*questions), None, road.now, True)
+    async with daily.service.sessions.begin() as session:
+        view = await import_bank(session, reading(*questions), None, daily.now, True)
     assert view.for_gpu == 1
     assert "    1 judged on a GPU, and no sandbox has one: not asked until one does" in import_text(view, dry_run=False)
-    said = {check.name: (check.ok, check.said) for check in await road.client.doctor(BOSS)}
+    said = {check.name: (check.ok, check.said) for check in await daily.client.doctor(BOSS)}
     assert said["bank"] == (True, "1 question may be asked; 1 more once a sandbox has a GPU")
-    await seen(road, BOTH)
-    said = {check.name: (check.ok, check.said) for check in await road.client.doctor(BOSS)}
+    await seen(daily, BOTH)
+    said = {check.name: (check.ok, check.said) for check in await daily.client.doctor(BOSS)}
     assert said["bank"] == (True, "2 questions may be asked")
-    async with road.service.sessions.begin() as session:
-        assert (await import_bank(session, reading(*questions), None, road.now, True)).for_gpu == 0
+    async with daily.service.sessions.begin() as session:
+        assert (await import_bank(session, reading(*questions), None, daily.now, True)).for_gpu == 0

@@ -22,7 +22,7 @@ from service.rounds.sandbox_turns import FairSandbox
 from service.store.tables import Ledger, VerdictRow
 from service.wire import AnswerInput
 from tests.conftest import MONDAY, Clock
-from tests.service.roads import code_asked, road_with, verdict_notes
+from tests.service.daily_channel import daily_channel_of, post_code_question, verdict_notes
 
 RIGHT = AnswerInput(code="def double(x):\n    return 2 * x\n")
 SLOWLY = AnswerInput(
@@ -55,13 +55,13 @@ class Gate:
 async def test_a_member_s_third_run_is_refused_at_once_and_others_run(settings: Settings, clock: Clock) -> None:
     gate = Gate()
     async with build(settings, clock, gate).running() as service:
-        road = road_with(service)
-        first = asyncio.create_task(road.client.run(road.who("Ada"), "1"))
+        daily = daily_channel_of(service)
+        first = asyncio.create_task(daily.client.run(daily.who("Ada"), "1"))
         await gate.came.wait()
-        second = asyncio.create_task(road.client.run(road.who("Ada"), "2"))
+        second = asyncio.create_task(daily.client.run(daily.who("Ada"), "2"))
         refusals = []
         # Whichever of the two comes second may wait, and no more.
-        third = asyncio.create_task(road.client.run(road.who("Ada"), "3"))
+        third = asyncio.create_task(daily.client.run(daily.who("Ada"), "3"))
         done, _ = await asyncio.wait([second, third], return_when=asyncio.FIRST_COMPLETED)
         for each in done:
             with pytest.raises(ServiceRefused, match="One of your runs is already waiting") as refused:
@@ -69,7 +69,7 @@ async def test_a_member_s_third_run_is_refused_at_once_and_others_run(settings: 
             refusals.append(refused.value.failure.code)
         assert refusals == ["busy"]
         gate.came.clear()
-        others = asyncio.create_task(road.client.run(road.who("Bob"), "4"))
+        others = asyncio.create_task(daily.client.run(daily.who("Bob"), "4"))
         await gate.came.wait()
         assert [run.code for run in gate.runs] == ["1", "4"]
         gate.opened.set()
@@ -84,9 +84,9 @@ async def test_a_full_machine_is_reported_with_its_own_message(settings: Setting
     gate.full = "The sandbox is busy: 64 runs are waiting already."
     gate.opened.set()
     async with build(settings, clock, gate).running() as service:
-        road = road_with(service)
+        daily = daily_channel_of(service)
         with pytest.raises(ServiceRefused, match="64 runs are waiting already") as refused:
-            await road.client.run(road.who("Ada"), "1")
+            await daily.client.run(daily.who("Ada"), "1")
         assert refused.value.failure.code == "busy"
 
 
@@ -97,9 +97,9 @@ async def test_an_answer_whose_turn_has_not_come_is_put_off_and_that_is_no_attem
     gate.full = "The sandbox is busy."
     gate.opened.set()
     async with build(settings, clock, gate).running() as service:
-        road = road_with(service)
-        ref = await code_asked(road, clock)
-        await road.answer(ref, RIGHT)
+        daily = daily_channel_of(service)
+        ref = await post_code_question(daily, clock)
+        await daily.answer(ref, RIGHT)
         manager = service.jobs.app.job_manager
         (first,) = await manager.list_jobs_async()
         await service.jobs.run_pending()
@@ -107,9 +107,9 @@ async def test_an_answer_whose_turn_has_not_come_is_put_off_and_that_is_no_attem
         assert (later.status, later.attempts, later.task_kwargs) == ("todo", 0, first.task_kwargs)
         assert (first.priority, later.priority, BUSY_RETRY_SECONDS) == (1, 1, 1)
         assert later.scheduled_at is not None
-        assert await verdict_notes(road) == []
+        assert await verdict_notes(daily) == []
         # A first answer to an open round goes before its changes.
-        await road.answer(ref, SLOWLY)
+        await daily.answer(ref, SLOWLY)
         assert [job.priority for job in await manager.list_jobs_async()] == [1, 0]
 
 
@@ -183,13 +183,13 @@ async def test_a_sandbox_killed_in_the_middle_costs_no_verdict_and_makes_no_seco
     for one in pair:
         await one.client.until_ready()
     async with build(behind(settings, *pair), clock).running() as service:
-        road = road_with(service)
-        await road.answer(await code_asked(road, clock), SLOWLY)
+        daily = daily_channel_of(service)
+        await daily.answer(await post_code_question(daily, clock), SLOWLY)
         judging = asyncio.create_task(service.jobs.run_pending())
         (await at_work(pair, judging)).process.kill()
         await judging
-        assert [note.verdict.verdict for note in await verdict_notes(road)] == ["accepted"]
-        assert len(await road.rows(VerdictRow)) == 1
+        assert [note.verdict.verdict for note in await verdict_notes(daily)] == ["accepted"]
+        assert len(await daily.rows(VerdictRow)) == 1
         assert list(await service.jobs.app.job_manager.list_jobs_async()) == []
 
 
@@ -200,8 +200,8 @@ async def test_with_every_sandbox_killed_the_answer_waits_and_is_judged_when_one
     for one in pair:
         await one.client.until_ready()
     async with build(behind(settings, *pair), clock).running() as service:
-        road = road_with(service)
-        await road.answer(await code_asked(road, clock), SLOWLY)
+        daily = daily_channel_of(service)
+        await daily.answer(await post_code_question(daily, clock), SLOWLY)
         judging = asyncio.create_task(service.jobs.run_pending())
         await at_work(pair, judging)
         for one in pair:
@@ -210,7 +210,7 @@ async def test_with_every_sandbox_killed_the_answer_waits_and_is_judged_when_one
         await judging
         (job,) = await service.jobs.app.job_manager.list_jobs_async()
         assert (job.status, job.attempts) == ("todo", 1)
-        assert (await verdict_notes(road), await road.rows(VerdictRow), await road.rows(Ledger)) == ([], [], [])
+        assert (await verdict_notes(daily), await daily.rows(VerdictRow), await daily.rows(Ledger)) == ([], [], [])
         back = embedded.start(pair[0].socket.parent, concurrency=1)
         try:
             await back.client.until_ready()
@@ -219,4 +219,4 @@ async def test_with_every_sandbox_killed_the_answer_waits_and_is_judged_when_one
             await service.jobs.run_pending()
         finally:
             back.stop()
-        assert [note.verdict.verdict for note in await verdict_notes(road)] == ["accepted"]
+        assert [note.verdict.verdict for note in await verdict_notes(daily)] == ["accepted"]

@@ -17,7 +17,7 @@ from service.config import Settings
 from service.rounds.sandbox_turns import estimate_wait
 from service.wire import AnswerInput, AnswerResult
 from tests.conftest import MONDAY, Clock
-from tests.service.roads import code_asked, road_with
+from tests.service.daily_channel import daily_channel_of, post_code_question
 
 CODE = AnswerInput(code="def double(x):\n    return 2 * x\n")
 FREE = Health(ready=2, running=0, waiting=0, isolation="full", lacks=())
@@ -53,29 +53,29 @@ def test_the_wait_grows_with_what_is_before_and_never_without(before: int, waiti
 async def test_each_learns_their_place_and_first_answers_go_before_others(settings: Settings, clock: Clock) -> None:
     machine = Machine()
     async with build(settings, clock, machine).running() as service:
-        road = road_with(service)
-        ref = await code_asked(road, clock)
-        assert (await road.answer(ref, CODE, "Ada")).before == 0
+        daily = daily_channel_of(service)
+        ref = await post_code_question(daily, clock)
+        assert (await daily.answer(ref, CODE, "Ada")).before == 0
         # With nobody before it there is no need to ask the sandbox.
         assert machine.asked == 0
         machine.says = BUSY
-        bob = await road.answer(ref, CODE, "Bob")
+        bob = await daily.answer(ref, CODE, "Bob")
         assert (bob.status, bob.before) == ("judging", 1)
         assert bob.wait_s == pytest.approx(1.5)
         # Ada's second answer goes behind all first ones, Cid's before it.
-        again = await road.answer(ref, CODE, "Ada", event="second")
+        again = await daily.answer(ref, CODE, "Ada", event="second")
         assert again.before == 2
         assert again.wait_s == pytest.approx(3.0)
-        assert (await road.answer(ref, CODE, "Cid")).before == 2
+        assert (await daily.answer(ref, CODE, "Cid")).before == 2
         # A duplicate of the event gets the same reply and takes no place.
-        assert (await road.answer(ref, CODE, "Ada", event="second")).before == 2
-        assert (await road.answer(ref, CODE, "Dan")).before == 3
+        assert (await daily.answer(ref, CODE, "Ada", event="second")).before == 2
+        assert (await daily.answer(ref, CODE, "Dan")).before == 3
         # If a run starts at once, there is no wait.
         machine.says = FREE
-        assert (await road.answer(ref, CODE, "Eve")).before == 0
+        assert (await daily.answer(ref, CODE, "Eve")).before == 0
         # Without an estimate, only the number is reported.
         machine.says = None
-        fay = await road.answer(ref, CODE, "Fay")
+        fay = await daily.answer(ref, CODE, "Fay")
         assert (fay.before, fay.wait_s) == (5, 0.0)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from questions.model import Question, SourceLocation
 from service.rounds.views import build_answer_key, build_question_view
 from service.store.questions import Version, find_version
-from tests.service.roads import choice, code, prose, value
+from tests.service.daily_channel import choice, code, prose, value
 from tests.service.staging import Stage, question
 
 

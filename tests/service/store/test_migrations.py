@@ -17,7 +17,7 @@ from service.store import migrations
 from service.store.session import libpq_url, sqlalchemy_url
 from service.store.tables import APPEND_ONLY, Base
 from tests.conftest import Clock, MakeDatabase
-from tests.service.roads import Road, choice
+from tests.service.daily_channel import DailyChannel, choice
 from tests.service.rows import all_rows
 
 ROOT = Path(__file__).parents[3]
@@ -29,17 +29,17 @@ def tables(url: str) -> list[str]:
     return [name for (name,) in rows]
 
 
-async def fill(road: Road, clock: Clock) -> None:
-    """A round with an answer, judged, booked and revealed."""
-    await road.bank(choice())
-    await road.schedule()
+async def fill(daily: DailyChannel, clock: Clock) -> None:
+    """Creates a round with an answer: judged, credited and revealed."""
+    await daily.bank(choice())
+    await daily.schedule()
     clock.advance(hours=1)
-    await road.ticked()
-    await road.answer("r1", "a")
+    await daily.ticked()
+    await daily.answer("r1", "a")
     clock.advance(hours=8)
-    await road.ticked()
-    boss = road.who("Boss", admin=True)
-    await road.client.member_adjust(boss, "e", "Ada", 5, "a good report")
+    await daily.ticked()
+    boss = daily.who("Boss", admin=True)
+    await daily.client.member_adjust(boss, "e", "Ada", 5, "a good report")
 
 
 SCHEMA = (
@@ -53,7 +53,7 @@ SCHEMA = (
 
 
 def schema(url: str) -> list[list[str]]:
-    """The definition of every table in the models."""
+    """Returns the definition of every table in the models."""
     with psycopg.connect(libpq_url(url)) as connection:
         found = [connection.execute(query.encode()).fetchall() for query in SCHEMA]
     return [sorted(str(row) for row in rows if row[0] in Base.metadata.tables) for rows in found]
@@ -86,12 +86,14 @@ def test_an_empty_database_is_upgraded_and_again_without_a_change(new_database: 
     assert schema(url) == before
 
 
-async def test_upgrading_a_database_in_use_keeps_every_row(road: Road, clock: Clock, database_url: str) -> None:
-    await fill(road, clock)
+async def test_upgrading_a_database_in_use_keeps_every_row(
+    daily: DailyChannel, clock: Clock, database_url: str
+) -> None:
+    await fill(daily, clock)
     before = all_rows(database_url)
     migrations.upgrade(database_url)
     assert all_rows(database_url) == before
-    await road.ticked()
+    await daily.ticked()
 
 
 def test_only_revisions_of_this_version_are_known() -> None:
@@ -109,8 +111,10 @@ def test_processes_that_migrate_at_once_do_it_once(new_database: MakeDatabase) -
 
 
 @pytest.mark.parametrize("change", ["update {} set id = default", "delete from {}", "truncate {} cascade"])
-async def test_append_only_tables_refuse_every_change(road: Road, clock: Clock, database_url: str, change: str) -> None:
-    await fill(road, clock)
+async def test_append_only_tables_refuse_every_change(
+    daily: DailyChannel, clock: Clock, database_url: str, change: str
+) -> None:
+    await fill(daily, clock)
     for table in APPEND_ONLY:
         with (
             psycopg.connect(libpq_url(database_url)) as connection,
@@ -119,8 +123,8 @@ async def test_append_only_tables_refuse_every_change(road: Road, clock: Clock, 
             connection.execute(change.format(table).encode())
 
 
-async def test_forgetting_erases_text_and_keeps_numbers(road: Road, clock: Clock, database_url: str) -> None:
-    await fill(road, clock)
+async def test_forgetting_erases_text_and_keeps_numbers(daily: DailyChannel, clock: Clock, database_url: str) -> None:
+    await fill(daily, clock)
     with psycopg.connect(libpq_url(database_url), autocommit=True) as connection:
         connection.execute("set dailygrad.forgetting = 'on'")
         connection.execute("update answer set name = '', given = '{}'")
@@ -135,8 +139,10 @@ async def test_forgetting_erases_text_and_keeps_numbers(road: Road, clock: Clock
                 connection.execute(refused.encode())
 
 
-async def test_joining_moves_rows_and_changes_nothing_else(road: Road, clock: Clock, database_url: str) -> None:
-    await fill(road, clock)
+async def test_joining_moves_rows_and_changes_nothing_else(
+    daily: DailyChannel, clock: Clock, database_url: str
+) -> None:
+    await fill(daily, clock)
     with psycopg.connect(libpq_url(database_url), autocommit=True) as connection:
         connection.execute("insert into workspace (name, created_at) values ('other', now())")
         connection.execute("set dailygrad.joining = 'on'")
@@ -147,9 +153,9 @@ async def test_joining_moves_rows_and_changes_nothing_else(road: Road, clock: Cl
 
 
 async def test_a_slot_a_current_answer_and_a_ledger_entry_are_unique(
-    road: Road, clock: Clock, database_url: str
+    daily: DailyChannel, clock: Clock, database_url: str
 ) -> None:
-    await fill(road, clock)
+    await fill(daily, clock)
     copies = (
         "insert into round (schedule_id, day, version_id, opens_at, closes_at) "
         "select schedule_id, day, version_id, opens_at, closes_at from round",

@@ -12,8 +12,8 @@ import pytest
 from service.config import Settings
 from service.ops.backups import Restored, restore, take
 from tests.conftest import TOKEN, Clock
+from tests.service.daily_channel import DailyChannel
 from tests.service.filled import TOKEN_KEY, fill
-from tests.service.roads import Road
 from tests.service.rows import Rows, all_rows, sequences
 from tests.service.twochats import TwoChats
 
@@ -35,8 +35,8 @@ def settings(database_url: str) -> Settings:
 
 
 @pytest.fixture
-def chats(road: Road, clock: Clock) -> TwoChats:
-    return TwoChats(road, clock)
+def chats(daily: DailyChannel, clock: Clock) -> TwoChats:
+    return TwoChats(daily, clock)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[4]
 
 
 def typed(*words: str, url: str) -> Result:
-    """What comes of a command; what it refuses is raised."""
+    """Runs a command; raises its error."""
     return CliRunner().invoke(backups_command, words, env={"DATABASE_URL": url}, catch_exceptions=False)
 
 

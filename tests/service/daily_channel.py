@@ -1,4 +1,4 @@
-"""A channel that is asked every working day at nine, driven through the client: what tests of rounds stand on."""
+"""A channel with a question every working day at nine, controlled through the client, for tests of rounds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Row = TypeVar("Row", bound=Base)
 
 
 def choice(id_: str = "views", **more: object) -> Question:
-    """Which shares memory? `a` is right, `b` and `c` are misconceptions."""
+    """Returns the question “Which shares memory?”: `a` is right, `b` and `c` are misconceptions."""
     options = (
         Option("a", "`x.view(-1)`", True),
         Option("b", "`x.clone()`", False, "`clone` copies"),
@@ -37,17 +37,17 @@ def choice(id_: str = "views", **more: object) -> Question:
 
 
 def value(id_: str = "shape", **more: object) -> Question:
-    """What shape? The key is `(2, 3)`."""
+    """Returns the question “What shape?”, whose key is `(2, 3)`."""
     return _made(id_, "value", answer="(2, 3)", **more)
 
 
 def prose(id_: str = "why-views", **more: object) -> Question:
-    """An open question with two key points."""
+    """Returns an open question with two key points."""
     return _made(id_, "open", answer="They share storage.", key_points=("**storage** is shared", "no `copy`"), **more)
 
 
 def code(id_: str = "double", **more: object) -> Question:
-    """Double a number, without torch."""
+    """Returns a code question: double a number, without torch."""
     task = CodeTask(
         entry="double",
         starter="def double(x):\n    ...\n",
@@ -67,8 +67,8 @@ def _made(id_: str, kind: str, **more: object) -> Question:
 
 
 @dataclass
-class Road:
-    """One channel with a schedule, and everybody in it."""
+class DailyChannel:
+    """A channel with a schedule, and its members."""
 
     service: Service
     client: ServiceClient
@@ -82,13 +82,13 @@ class Road:
         return Who(platform="web", workspace=workspace, member=name.lower(), name=name, admin=admin)
 
     async def bank(self, *questions: Question, name: str = "home") -> None:
-        """Import these questions for everybody."""
+        """Imports these questions as a shared bank."""
         async with self.service.sessions.begin() as session:
             view = await import_bank(session, reading(*questions, name=name), None, self.now, True)
         assert view.applied, view.findings
 
     async def schedule(self, spec: ScheduleSpec = SPEC, *, where: Where = DAILY, workspace: str = "home") -> int:
-        """A schedule of the channel from now on; returns its id."""
+        """Adds a schedule of the channel from now on; returns its id."""
         async with self.service.sessions.begin() as session:
             caller = await resolve_caller(session, self.who("Boss", workspace=workspace), where, self.now)
             assert caller.channel_id is not None
@@ -106,7 +106,7 @@ class Road:
         return await self.client.outbox_claim("web", limit)
 
     async def deliver(self) -> list[Delivery]:
-        """Be the courier until nothing waits; a message's reference is `m` and its delivery's id."""
+        """Delivers all pending messages. A message's reference is `m` and the delivery's id."""
         made: list[Delivery] = []
         while found := await self.claim():
             for delivery in found:
@@ -115,37 +115,37 @@ class Road:
         return made
 
     async def ticked(self) -> list[Body]:
-        """Tick, deliver; the bodies of what was made."""
+        """Ticks and delivers; returns the bodies of the messages."""
         await self.service.tick()
         return [delivery.body for delivery in await self.deliver()]
 
     async def answer(
         self, ref: str, given: AnswerInput | str, name: str = "Ada", *, at: datetime | None = None, event: str = ""
     ) -> AnswerResult:
-        """An answer; a bare string is the id of an option."""
+        """Submits an answer; a string is an option's id."""
         form = AnswerInput(options=(given,)) if isinstance(given, str) else given
         event = event or f"event {next(self.events)}"
         return await self.client.answer(self.who(name), DAILY, event, ref, form, at or self.now)
 
     async def rows(self, table: type[Row]) -> list[Row]:
-        """Every row of a table, in the order of its key."""
+        """Returns every row of a table, ordered by its key."""
         async with self.service.sessions() as session:
             return list(await session.scalars(select(table).order_by(*inspect(table).primary_key)))
 
 
-def road_with(service: Service) -> Road:
-    """The road of a service that a test has built itself, such as one with a sandbox."""
-    return Road(service, ServiceClient.inside(service.api, TOKEN))
+def daily_channel_of(service: Service) -> DailyChannel:
+    """Wraps a service that a test has built, for example with a sandbox."""
+    return DailyChannel(service, ServiceClient.inside(service.api, TOKEN))
 
 
-async def code_asked(road: Road, clock: Clock) -> str:
-    """The ref of a round that asks for code, open since nine."""
-    await road.bank(code())
-    await road.schedule()
+async def post_code_question(daily: DailyChannel, clock: Clock) -> str:
+    """Posts a code question at nine; returns the round's ref."""
+    await daily.bank(code())
+    await daily.schedule()
     clock.now = MONDAY + timedelta(hours=1)
-    return next(body.ref for body in await road.ticked() if isinstance(body, QuestionPost))
+    return next(body.ref for body in await daily.ticked() if isinstance(body, QuestionPost))
 
 
-async def verdict_notes(road: Road) -> list[VerdictNote]:
-    """The verdicts that wait to be told, delivered."""
-    return [each.body for each in await road.deliver() if isinstance(each.body, VerdictNote)]
+async def verdict_notes(daily: DailyChannel) -> list[VerdictNote]:
+    """Delivers the pending verdicts and returns them."""
+    return [each.body for each in await daily.deliver() if isinstance(each.body, VerdictNote)]

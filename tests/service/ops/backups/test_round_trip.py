@@ -11,9 +11,9 @@ from service.config import Settings
 from service.store.tables import AnswerRow, Base, VerdictRow
 from service.wire import VerdictNote
 from tests.conftest import TOKEN, MakeDatabase
+from tests.service.daily_channel import daily_channel_of
 from tests.service.filled import DOUBLED, FILLED, SECRET, TOKEN_KEY
 from tests.service.ops.backups.conftest import Taken, restored_from
-from tests.service.roads import road_with
 from tests.service.rows import all_rows, sequences
 from tests.service.twochats import GUILD, TwoChats
 
@@ -33,7 +33,7 @@ async def test_every_row_of_every_table_is_there_again(
     assert not any(SECRET in row for row in taken.rows["installation"])
     async with build(Settings(database_url=url, service_token=TOKEN), chats.clock).running() as service:
         with pytest.raises(ServiceRefused, match="DAILYGRAD_TOKEN_KEY"):
-            await road_with(service).client.installation_find("slack", "T1")
+            await daily_channel_of(service).client.installation_find("slack", "T1")
 
 
 @pytest.mark.sandbox
@@ -41,28 +41,28 @@ async def test_the_restored_service_goes_on_where_the_other_stood(
     taken: Taken, new_database: MakeDatabase, chats: TwoChats, sandbox: SandboxClient
 ) -> None:
     before = await chats.standing("discord"), await chats.standing("slack")
-    mine = await chats.road.client.me(chats.who("Ada", "slack"))
+    mine = await chats.daily.client.me(chats.who("Ada", "slack"))
     url = new_database()
     restored_from(taken.file, url)
     settings = Settings(database_url=url, service_token=TOKEN, token_key=TOKEN_KEY)
     async with build(settings, chats.clock, sandbox).running() as service:
-        there = TwoChats(road_with(service), chats.clock)
-        there.road.events = chats.road.events
+        there = TwoChats(daily_channel_of(service), chats.clock)
+        there.daily.events = chats.daily.events
         assert (await there.standing("discord"), await there.standing("slack")) == before
-        assert await there.road.client.me(there.who("Ada", "slack")) == mine
+        assert await there.daily.client.me(there.who("Ada", "slack")) == mine
 
-        kept = await there.road.client.installation_find("slack", "T1")
+        kept = await there.daily.client.installation_find("slack", "T1")
         assert kept is not None
         assert kept.token.get_secret_value() == SECRET
 
         # The answer that waited is judged, once, though its event comes again.
-        receipt = await there.road.client.answer(
+        receipt = await there.daily.client.answer(
             there.who("Ada", "discord"), GUILD, "waits", taken.ref, DOUBLED, there.clock.now
         )
         assert receipt.status == "judging"
-        judged = len(await there.road.rows(VerdictRow))
+        judged = len(await there.daily.rows(VerdictRow))
         await service.jobs.run_pending()
-        assert len(await there.road.rows(VerdictRow)) == judged + 1
+        assert len(await there.daily.rows(VerdictRow)) == judged + 1
         notes = [each for each in await there.deliver() if isinstance(each.body, VerdictNote)]
         assert [note.body.verdict.verdict for note in notes if isinstance(note.body, VerdictNote)] == ["accepted"]
 
@@ -70,8 +70,8 @@ async def test_the_restored_service_goes_on_where_the_other_stood(
         await there.closed()
         there.clock.now = there.clock.now.replace(hour=8)
         assert await there.asked()
-        answers = len(await there.road.rows(AnswerRow))
+        answers = len(await there.daily.rows(AnswerRow))
         await service.tick()
         assert await there.deliver() == []
-        assert len(await there.road.rows(AnswerRow)) == answers
+        assert len(await there.daily.rows(AnswerRow)) == answers
         assert next(row for row in await there.standing("discord") if row[1] == "Ada")[2] > mine.points

@@ -1,33 +1,33 @@
-"""The whole road of a round, through the client: asked at nine, answered, closed at five, revealed."""
+"""A complete round through the client: posted at nine, answered, closed at five, and revealed."""
 
 from __future__ import annotations
 
 from service.wire import QuestionPost, RevealPost
 from tests.conftest import Clock
-from tests.service.roads import DAILY, Road, choice
+from tests.service.daily_channel import DAILY, DailyChannel, choice
 
 
-async def test_a_question_is_posted_answered_closed_and_revealed(road: Road, clock: Clock) -> None:
-    await road.bank(choice())
-    await road.schedule()
-    assert await road.ticked() == []
+async def test_a_question_is_posted_answered_closed_and_revealed(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(choice())
+    await daily.schedule()
+    assert await daily.ticked() == []
 
     clock.advance(hours=1)
-    posted, low = await road.ticked()
+    posted, low = await daily.ticked()
     assert isinstance(posted, QuestionPost)
     assert (posted.question.id, posted.late_minutes, low.kind) == ("views", 0, "notice")
     assert {option.id for option in posted.question.options} == {"a", "b", "c"}
 
     clock.advance(minutes=1)
-    assert (await road.answer(posted.ref, "b", "Ada")).status == "recorded"
-    assert (await road.answer(posted.ref, "a", "Ada")).status == "changed"
-    assert (await road.answer(posted.ref, "b", "Bob")).status == "recorded"
-    (form,) = (await road.client.today(road.who(), DAILY)).forms
+    assert (await daily.answer(posted.ref, "b", "Ada")).status == "recorded"
+    assert (await daily.answer(posted.ref, "a", "Ada")).status == "changed"
+    assert (await daily.answer(posted.ref, "b", "Bob")).status == "recorded"
+    (form,) = (await daily.client.today(daily.who(), DAILY)).forms
     assert form.given is not None and form.given.options == ("a",)
 
     clock.advance(hours=8)
-    await road.service.tick()
-    (delivery,) = await road.deliver()
+    await daily.service.tick()
+    (delivery,) = await daily.deliver()
     reveal = delivery.body
     assert isinstance(reveal, RevealPost)
     assert delivery.reply_to == "m1"
