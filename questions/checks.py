@@ -142,6 +142,8 @@ def _code(question: Question, report: _Report) -> Iterator[Finding]:
     yield from _defines("cases", task.cases, ("examples", "cases"), report)
     if task.driver:
         yield from _defines("driver", task.driver, ("drive",), report)
+    if task.oracle:
+        yield from _parses("oracle", task.oracle, report)
     yield from _wrongs(task, report)
 
 
@@ -193,7 +195,7 @@ def _native(question: Question, report: _Report) -> Iterator[Finding]:
         yield report.finding("Q232", "an `open` question needs an answer", "write it under `### Answer`")
     if question.proof:
         yield from _parses("proof", question.proof, report)
-    elif question.kind not in _SELF_PROVING and not question.draw:
+    elif question.kind not in _SELF_PROVING and not question.draw and not question.unproved:
         yield report.finding(
             "Q230",
             "nothing proves the key",

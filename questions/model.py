@@ -93,11 +93,16 @@ class CodeTask:
     seeded with the same seed). Arguments may be None, bool, int, float, complex, str, bytes, tuple, list, dict with str
     keys, and torch.Tensor (dense, CPU). It may also define `growing(rng)`: hidden cases of growing size that run last;
     `wall_ms` is then CPU time. The reference has to finish in a fifth of it, and solutions that are too slow should
-    need ten times as much."""
+    need ten times as much. For the proof it also defines `expected()`, the list of the examples' results as the author
+    worked them out, and, if any case must raise, `raises(*arguments)`, which returns the exception's name or ""."""
     driver: str = ""
     """A program that defines `drive(answer, *arguments)`, called once per case instead of the entry: for classes,
     gradients, in-place effects or state. Its return value is compared; it is data, not a verdict. `{"draws": tensor}`,
     with at least 400 independent draws per row, is compared as random numbers."""
+    oracle: str = ""
+    """A program that judges the reference when the bank is proved; members never meet it. It defines one of: the entry,
+    written another way; `oracle(*arguments)`, which returns the expected result; `check(arguments, result)`, which
+    returns whether a result is right."""
     wrong: tuple[Wrong, ...] = ()
     tolerance: Tolerance = Tolerance()
     wall_ms: int = 5000
@@ -147,7 +152,9 @@ class Question:
     key_points: tuple[str, ...] = ()
     """For `open`: the points of a complete answer, each a short Markdown sentence."""
     proof: str = ""
-    """A program that fails if the key is false."""
+    """A program that computes the facts the key is compared with (see `questions.facts`)."""
+    unproved: str = ""
+    """For `open`: why no program can prove any of its key points."""
     draw: str = ""
     """For a family: the program that defines `draw(rng)`, which generates its questions (see `questions.families`). A
     family itself is never asked."""

@@ -1,26 +1,38 @@
-"""The programs that prove a question's key, and reports of their results. The service runs them in the sandbox."""
+"""The programs that prove a question's key, and findings about what does not hold. The service runs the programs."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from rich.text import Text
-
-from questions.report import finding_github, finding_text
-from questions.source import SEVERITIES, Finding, Source, Span
+from questions.facts import NAMES
+from questions.source import Finding, Severity, Source, Span
 
 if TYPE_CHECKING:
     from questions.model import Question
 
 
 Expect = Literal["passes", "prints"]
-Part = Literal["proof", "output", "reference", "wrong", "family"]
-"""The part of a question that is proved."""
+Part = Literal[
+    "proof",
+    "output",
+    "reference",
+    "wrong",
+    "family",
+    "key",
+    "binding",
+    "constant",
+    "coverage",
+    "oracle",
+    "difference",
+    "raises",
+    "example",
+    "mutant",
+]
+"""What is proved of a question."""
+UNBOUND: Severity = "warning"
+"""Severity of a key that nothing independent confirms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +58,7 @@ def proofs_of(question: Question) -> list[Proof]:
     """Returns the programs to run for a question.
 
     Empty for a `code` task without its own proof: there the judge has to accept the reference and reject each of
-    `task.wrong`.
+    `task.wrong`. A proof that binds names of `questions.facts` has to do more than pass.
     """
     found: list[Proof] = []
     if question.proof:
@@ -56,39 +68,86 @@ def proofs_of(question: Question) -> list[Proof]:
     return found
 
 
-_CODES: dict[Part, str] = {"proof": "P120", "output": "P121", "reference": "P122", "wrong": "P123", "family": "P124"}
-_MESSAGES: dict[Part, str] = {
-    "proof": "the proof of `{id}` fails",
-    "output": "the program of `{id}` prints something else",
-    "reference": "the reference of `{id}` fails its own cases",
-    "wrong": "no case of `{id}` rejects this wrong solution",
-    "family": "the family `{id}` does not generate valid questions",
-}
-_HELP: dict[Part, str] = {
-    "proof": "correct the key or the proof",
-    "output": "copy the actual output",
-    "reference": "run the reference on the cases",
-    "wrong": "add a case where it differs from the reference",
-    "family": "correct its `draw(rng)`",
+@dataclass(frozen=True, slots=True)
+class _About:
+    """How a part that does not hold is reported."""
+
+    code: str
+    message: str
+    help: str
+    severity: Severity = "error"
+
+
+_ABOUT: dict[Part, _About] = {
+    "proof": _About("P120", "the proof of `{id}` fails", "correct the proof"),
+    "output": _About("P121", "the program of `{id}` prints something else", "copy the actual output"),
+    "reference": _About("P122", "the reference of `{id}` fails its own cases", "run the reference on the cases"),
+    "wrong": _About(
+        "P123", "no case of `{id}` rejects this wrong solution", "add a case where it differs from the reference"
+    ),
+    "family": _About("P124", "the family `{id}` does not generate valid questions", "correct its `draw(rng)`"),
+    "key": _About("P125", "the key of `{id}` differs from what its proof computes", "correct the key or the proof"),
+    "binding": _About(
+        "P126",
+        "the proof of `{id}` does not compute the key",
+        "bind `{names}` to what the program computes",
+        UNBOUND,
+    ),
+    "constant": _About("P127", "the proof of `{id}` states a fact instead of computing it", "compute it"),
+    "coverage": _About(
+        "P128",
+        "the proof of `{id}` does not cover the key exactly once",
+        "name each option by its text, or by a part of it that no other option has",
+    ),
+    "oracle": _About(
+        "P129", "nothing independent judges the reference of `{id}`", "add `### Oracle`: solve it another way", UNBOUND
+    ),
+    "difference": _About(
+        "P130", "the reference of `{id}` differs from its oracle", "find out which of the two is wrong"
+    ),
+    "raises": _About(
+        "P131",
+        "the reference of `{id}` raises where no case declares it",
+        "define `raises(*arguments)` in the cases, or correct the reference",
+        UNBOUND,
+    ),
+    "example": _About(
+        "P132",
+        "the examples of `{id}` do not say what to expect",
+        "define `expected()` in the cases: the list of the examples' results",
+        UNBOUND,
+    ),
+    "mutant": _About("P133", "a mistake in the key of `{id}` goes unnoticed", "make the proof depend on it", UNBOUND),
 }
 _LINE = re.compile(r'File "<answer>", line (\d+)')
 
 
-def failed_part(question: Question, source: Source, part: Part, program: str, said: str, printed: str = "") -> Finding:
-    """Returns the finding for a part that does not hold. `program` is its text, `said` the reason."""
+def failed_part(
+    question: Question, source: Source, part: Part, program: str, said: str, printed: str = "", at: str = ""
+) -> Finding:
+    """Returns the finding for a part that does not hold. `program` is its text, `said` the reason.
+
+    `at` is text of the question that the finding points at instead of the program.
+    """
     inside = _LINE.findall(said)
     first = _first_line(question, source, program)
     label = ""
     span = source.span(first or question.place.line)
-    if part == "output" and not inside:
+    if at:
+        span = source.span_of(question.place.line, question.place.end_line, at)
+    elif part == "output" and not inside:
         span, label = _output_line(question, source, printed)
         said = "" if said.startswith("ok;") else said
     elif inside and first:
         span, label = source.span(first + int(inside[-1]) - 1), "raised here"
     told = [line for line in said.strip().splitlines() if line.strip()]
     note = " ".join((told[-1] if inside else said).split())[:400]
-    message = _MESSAGES[part].format(id=question.id)
-    return Finding(_CODES[part], "error", message, span, label=label, note=note, help=_HELP[part])
+    about = _ABOUT[part]
+    message = about.message.format(id=question.id)
+    names = "` or `".join(NAMES[question.kind])
+    return Finding(
+        about.code, about.severity, message, span, label=label, note=note, help=about.help.format(names=names)
+    )
 
 
 def _first_line(question: Question, source: Source, program: str) -> int:
@@ -110,113 +169,3 @@ def _output_line(question: Question, source: Source, printed: str) -> tuple[Span
     if len(got) > len(wanted) and got[: len(wanted)] == wanted:
         label = f"after this it prints `{got[len(wanted)]}`"
     return source.span(first + at if first else question.place.line), label
-
-
-# Reports: text, JSON or GitHub workflow commands
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentProofs:
-    """The proof results of one document."""
-
-    source: Source
-    findings: tuple[Finding, ...]
-    """In line order."""
-    held: int
-    """Number of proofs, challenges and claims that hold."""
-    programs: int
-    """Number of shown programs that ran."""
-    parts: tuple[tuple[str, str], ...] = ()
-    """Names of the parts that hold, with details; for a wrong solution, what rejected it."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProofReport:
-    """The proof results of all documents."""
-
-    documents: tuple[DocumentProofs, ...]
-    versions: dict[str, str]
-    """Versions of torch and numpy in the sandbox."""
-    seconds: float
-    troubles: tuple[str, ...] = ()
-    """What the sandbox could not run; not the fault of a document."""
-
-    @property
-    def has_errors(self) -> bool:
-        """Whether a document contains a false claim."""
-        return any(found.severity == "error" for document in self.documents for found in document.findings)
-
-    @property
-    def codes(self) -> tuple[str, ...]:
-        """The codes of all findings, each once."""
-        return tuple(sorted({found.code for document in self.documents for found in document.findings}))
-
-
-def proof_report_text(proving: ProofReport) -> Text:
-    """Returns all findings with line and caret, then the totals."""
-    text = Text()
-    for document in proving.documents:
-        for found in document.findings:
-            text.append_text(finding_text(found, document.source)).append("\n")
-    for document in proving.documents:
-        text.append(f"{document.source.name}: ", "bold")
-        text.append(_sums([document])).append("\n")
-    for trouble in proving.troubles:
-        text.append("could not run: ", "bold").append(f"{trouble}\n")
-    text.append("\ntotal: ", "bold")
-    text.append(f"{_count(len(proving.documents), 'document')}, {_sums(proving.documents)}")
-    text.append(f", with {_versions(proving)} in {proving.seconds:.1f} s\n")
-    if proving.codes:
-        text.append(f"`dailygrad bank explain {proving.codes[0]}` explains it; all codes found: ")
-        text.append(f"{', '.join(proving.codes)}\n")
-    return text
-
-
-def _sums(documents: Sequence[DocumentProofs]) -> str:
-    held, programs = sum(one.held for one in documents), sum(one.programs for one in documents)
-    said = [f"{held} proved", f"{_count(programs, 'shown program')} run"]
-    for severity in SEVERITIES:
-        number = sum(found.severity == severity for one in documents for found in one.findings)
-        said += [_count(number, severity)] if number else []
-    return ", ".join(said)
-
-
-def _versions(proving: ProofReport) -> str:
-    return ", ".join(f"{name} {version}" for name, version in sorted(proving.versions.items(), reverse=True))
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
-
-
-def proof_report_json(proving: ProofReport) -> str:
-    """Returns the content of `proof_report_text` as JSON."""
-    return json.dumps(
-        {
-            **proving.versions,
-            "seconds": round(proving.seconds, 3),
-            "held": sum(one.held for one in proving.documents),
-            "programs": sum(one.programs for one in proving.documents),
-            "troubles": list(proving.troubles),
-            "documents": [
-                {
-                    "name": one.source.name,
-                    "held": one.held,
-                    "programs": one.programs,
-                    "proved": [{"name": name, "said": said} for name, said in one.parts],
-                    "findings": [dataclasses.asdict(found) for found in one.findings],
-                }
-                for one in proving.documents
-            ],
-        },
-        ensure_ascii=False,
-        indent=2,
-    )
-
-
-def proof_report_github(proving: ProofReport) -> str:
-    """Returns the findings as workflow commands, with the torch version as a notice."""
-    lines = [finding_github(found, one.source) for one in proving.documents for found in one.findings]
-    lines += [f"::warning title=could not run::{' '.join(trouble.split())}" for trouble in proving.troubles]
-    lines.append(f"::notice title=proved::{_sums(proving.documents)}, with {_versions(proving)}")
-    return "\n".join(lines)

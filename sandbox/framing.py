@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import struct
 from collections.abc import Callable, Iterator
 from typing import Any, cast
@@ -81,6 +82,10 @@ class FrameProtocol(asyncio.Protocol):
         self._on_close(self._error or (str(problem) if problem else incomplete))
 
 
+STACK_SIGNAL = signal.SIGXCPU
+"""On this signal, a child writes its stack to its results pipe as text, and no frames any more that count."""
+BROKEN_EXIT = 73
+"""Exit status of a child whose answer broke what reports its result."""
 RESULT_HEADER = struct.Struct("<IB")
 """Header of a frame on the results pipe: length and kind of the payload that follows."""
 

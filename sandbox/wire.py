@@ -12,6 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeVar, get_args
 
+from sandbox import causes
+from sandbox.causes import Cause
+
 Status = Literal["ok", "error", "time", "memory", "output", "crash", "denied", "internal"]
 """How a run ended. `internal` is a failure of the sandbox, never the member's fault; the others are about the code."""
 
@@ -121,7 +124,11 @@ class Outcome:
     `("raised", type name, message)`, or `("unsupported", type name, message)` for a result that cannot be sent.
     Fewer entries than cases when the run ended early. Untrusted: decode with caps and compare outside the child."""
     detail: str = field(default="", repr=False)
-    """Cause of an `internal` or `denied` status, for the operator. For a refused run, the reason for the member."""
+    """Cause of an `internal` status, for the operator. For a refused run, the reason for the member."""
+    cause: Cause | None = None
+    """Why the run ended early, unless a mistake in the program did it, which stderr shows."""
+    delayed_ms: float = 0.0
+    """Time for which the program was ready to run but the machine had no core for it."""
     reached: Reached = "done"
     """Stage reported by the child. Use it to explain a failure, never as evidence of success."""
     before: int = 0
@@ -197,12 +204,12 @@ def read_run(head: Mapping[str, Any], body: bytes) -> Run:
 def encode_outcome(outcome: Outcome) -> bytes:
     """Encodes an Outcome as a frame of kind `outcome`."""
     head = {name: getattr(outcome, name) for name in _TYPES_OF[Outcome] if name != "results"}
-    return encode("outcome", head, outcome.results)
+    return encode("outcome", {**head, "cause": causes.to_json(outcome.cause)}, outcome.results)
 
 
 def read_outcome(head: Mapping[str, Any], body: bytes) -> Outcome:
     """Decodes the Outcome of an `outcome` frame. Raises ValueError for unknown fields, wrong types and literals."""
-    outcome = _build(Outcome, {**head, "results": body})
+    outcome = _build(Outcome, {**head, "cause": causes.from_json(head.get("cause")), "results": body})
     known = outcome.status in get_args(Status) and outcome.isolation in get_args(Isolation)
     known = known and outcome.device in get_args(Device)
     if not known or outcome.reached not in get_args(Reached) or outcome.refused not in get_args(Refusal):
@@ -219,6 +226,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "int | None": (int, type(None)),
     "str | None": (str, type(None)),
     "Limits": (Limits,),
+    "Cause | None": (*get_args(Cause), type(None)),
     **dict.fromkeys(("Status", "Isolation", "Reached", "Role", "Priority", "Refusal", "Device"), (str,)),
 }
 # Computed once: dataclasses.asdict would copy every value and take longer than the rest of a frame.

@@ -22,13 +22,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 import questions
 from questions import Reading, read_path
 from questions.cli import bank_command
-from questions.proofs import ProofReport, proof_report_github, proof_report_json, proof_report_text
+from questions.proof_report import ProofReport, proof_report_github, proof_report_json, proof_report_text
 from questions.report import FORMATS
 from sandbox.embedded import embedded_sandbox
 from service.app import Service, build
 from service.banks import import_history, moderation
 from service.banks.importing import ImportOptions, import_path
-from service.banks.proving import ProofOutcome, collect_results, plan_proofs, prove_all
+from service.banks.proving import ProofOutcome, Work, collect_results, plan_proofs, prove_all
 from service.config import Settings, read_settings
 from service.errors import Refused
 from service.heartbeat import send_heartbeats
@@ -242,6 +242,12 @@ def bank_prove(
     torch: Annotated[
         str, typer.Option(metavar="VERSION", help="Fail unless this version of torch runs, such as 2.13.")
     ] = "",
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="Prove only this question; may be repeated.")
+    ] = None,
+    mutation: Annotated[
+        bool, typer.Option("--mutation/--no-mutation", help="Also change every key and demand that its proof fails.")
+    ] = True,
     format: Annotated[str, typer.Option(help="text, json or github (workflow annotations).")] = "text",
 ) -> None:
     """Run every proof, challenge, program and claimed output of documents in the sandbox.
@@ -254,7 +260,14 @@ def bank_prove(
     if missing is not None:
         raise CommandFailed(f"there is no {missing}: pass a Markdown file or a folder")
     shipped = SHIPPED.relative_to(Path.cwd()) if SHIPPED.is_relative_to(Path.cwd()) else SHIPPED
-    proving = asyncio.run(_bank_prove([reading for path in paths or [shipped] for reading in read_path(path)], torch))
+    readings = [reading for path in paths or [shipped] for reading in read_path(path)]
+    unknown = set(only or ()) - {question.id for reading in readings for question in reading.bank.questions}
+    if unknown:
+        raise CommandFailed(f"no question has the id {min(unknown)}: `dailygrad bank list` shows all")
+    if only:
+        readings = [one for one in readings if any(question.id in only for question in one.bank.questions)]
+    work = plan_proofs(readings, only=only or (), mutation=mutation)
+    proving = asyncio.run(_bank_prove(readings, work, torch))
     if format == "text":
         Console(highlight=False, soft_wrap=True).print(proof_report_text(proving), end="")
     else:
@@ -262,8 +275,7 @@ def bank_prove(
     raise SystemExit(1 if proving.has_errors else 2 if proving.troubles else 0)
 
 
-async def _bank_prove(readings: Sequence[Reading], torch: str) -> ProofReport:
-    work = plan_proofs(readings)
+async def _bank_prove(readings: Sequence[Reading], work: Sequence[Work], torch: str) -> ProofReport:
     found: list[ProofOutcome] = []
     columns = (TextColumn("Proving"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with tempfile.TemporaryDirectory() as directory:

@@ -258,15 +258,17 @@ _PARTS: dict[str, frozenset[str]] = {
     "Program": frozenset({"output", "value", "choice", "open"}),
     "Output": frozenset({"output"}),
     "Key points": frozenset({"open"}),
+    "Unproved": frozenset({"open"}),
     "Starter": frozenset({"code"}),
     "Reference": frozenset({"code"}),
     "Cases": frozenset({"code"}),
     "Driver": frozenset({"code"}),
+    "Oracle": frozenset({"code"}),
     "Limits": frozenset({"code"}),
     "Draw": frozenset({"choice", "value"}),
     _WRONG: frozenset({"code"}),
 }
-_HIDDEN = ("Proof", "Starter", "Reference", "Cases", "Driver", "Draw", _WRONG)
+_HIDDEN = ("Proof", "Starter", "Reference", "Cases", "Driver", "Oracle", "Draw", _WRONG)
 """Parts whose programs are never shown with the question or the answer."""
 
 
@@ -449,6 +451,7 @@ def _build(document: Document, draft: Draft, section: Section, header: _Header, 
         task=_task(document, draft, body) if header.kind == "code" else None,
         key_points=tuple(text for text, _ in bullets(document, draft, named.get("Key points"))),
         proof=program(document, draft, named.get("Proof")),
+        unproved=prose(document, named.get("Unproved")),
         draw=program(document, draft, named.get("Draw")),
         code_blocks=_shown_code(document, first, last, body),
         level=header.level,
@@ -468,12 +471,12 @@ def _answer(document: Document, draft: Draft, kind: Kind, named: dict[str, Part]
 
 
 def _task(document: Document, draft: Draft, body: _Body) -> CodeTask:
-    starter, reference, cases, driver = (
-        program(document, draft, body.named.get(name)) for name in ("Starter", "Reference", "Cases", "Driver")
+    starter, reference, cases, driver, oracle = (
+        program(document, draft, body.named.get(name)) for name in ("Starter", "Reference", "Cases", "Driver", "Oracle")
     )
     wrong = tuple(Wrong(part.name.removeprefix(_WRONG).strip(), program(document, draft, part)) for part in body.wrong)
     entry = _entry(document, draft, body.named.get("Starter"), starter)
-    task = CodeTask(entry, starter, reference, cases, driver, wrong)
+    task = CodeTask(entry, starter, reference, cases, driver, oracle, wrong)
     return with_limits(document, draft, body.named.get("Limits"), task)
 
 

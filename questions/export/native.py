@@ -85,6 +85,8 @@ def _parts(question: Question, languages: _Languages, way: Callable[[str], str])
         yield "Why", way(question.why)
     if question.proof:
         yield "Proof", fence(question.proof, "python")
+    if question.unproved:
+        yield "Unproved", way(question.unproved)
     if question.links:
         yield "Links", "\n".join(f"- {link}" for link in question.links)
     if question.tags:
@@ -97,6 +99,7 @@ def _task(task: CodeTask) -> Iterator[tuple[str, str]]:
         ("Reference", task.reference),
         ("Cases", task.cases),
         ("Driver", task.driver),
+        ("Oracle", task.oracle),
     ):
         if program:
             yield name, fence(program, "python")
@@ -156,6 +159,7 @@ _ONLY: dict[str, tuple[str, ...]] = {
     "answer": ("value", "output", "open"),
     "program": ("value", "output", "choice", "open"),
     "key_points": ("open",),
+    "unproved": ("open",),
     "task": ("code",),
     "draw": ("choice", "value"),
 }
@@ -203,7 +207,15 @@ def _option(option: Option) -> Option:
     return dataclasses.replace(option, text=option.text.replace(" — ", " &mdash; "))
 
 
-_EMPTY: dict[str, Any] = {"options": (), "answer": None, "program": "", "key_points": (), "task": None, "draw": ""}
+_EMPTY: dict[str, Any] = {
+    "options": (),
+    "answer": None,
+    "program": "",
+    "key_points": (),
+    "task": None,
+    "draw": "",
+    "unproved": "",
+}
 
 
 def _front(bank: Bank) -> str:

@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from sandbox.causes import MemoryExceeded
 from sandbox.devices import DRIVER_MB, ChildDevice
 from sandbox.host.gpu import GpuInventory, Nvml, NvmlError, library_paths
 from sandbox.host.pool import ChildPool
 from sandbox.host.process import Child
 from sandbox.host.running import execute
 from sandbox.queue import AsyncQueue, FairQueue
-from sandbox.wire import Isolation, Limits, Outcome, Run
+from sandbox.wire import Device, Isolation, Limits, Outcome, Run
 
 _PARKED = 2
 """Number of children kept ready on each GPU: judging takes two, and each takes seconds to start."""
@@ -90,7 +91,7 @@ class GpuExecutor(Executor):
         outcome = replace(outcome, device=self.device.name)
         if watch.failure:
             return replace(outcome, status="internal", results=b"", detail=watch.failure)
-        return replace(outcome, status="memory", detail=watch.exceeded) if watch.exceeded else outcome
+        return replace(outcome, status="memory", cause=watch.exceeded) if watch.exceeded else outcome
 
     def _check_free_memory(self, run: Run) -> None:
         """Raises GpuUnavailable if others have filled the GPU: a lack of memory must be the run's own fault."""
@@ -186,8 +187,8 @@ class MemoryWatch:
     """
 
     def __init__(self, child: Child, limits: Limits, read_memory: ReadGpuMemory | None) -> None:
-        self.exceeded = ""
-        """Which limit the child exceeded, or "". The child was killed then."""
+        self.exceeded: MemoryExceeded | None = None
+        """Limit that the child exceeded. It was killed then."""
         self.failure = ""
         """Why watching became impossible, or "". The child was killed then, too."""
         self._child = child
@@ -212,12 +213,13 @@ class MemoryWatch:
 
     def _check(self, host_mb: float, gpu_mb: float) -> None:
         driver_mb = DRIVER_MB if self._read_memory else 0
-        for what, used, limit, allowance in (
-            ("memory", host_mb, self._limits.memory_mb, driver_mb),
-            ("the GPU's memory", gpu_mb, self._limits.gpu_mb, _OTHER_CHILDREN_MB),
-        ):
+        memory: tuple[tuple[Device, float, int, int], ...] = (
+            ("cpu", host_mb, self._limits.memory_mb, driver_mb),
+            ("cuda", gpu_mb, self._limits.gpu_mb, _OTHER_CHILDREN_MB),
+        )
+        for device, used, limit, allowance in memory:
             if used > limit + allowance:
-                self.exceeded = f"it used {used:,.0f} MB of {what}; the limit is {limit:,} MB"
+                self.exceeded = MemoryExceeded(limit, round(used), device=device)
                 self._child.kill()
 
 

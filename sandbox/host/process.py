@@ -49,6 +49,8 @@ class Child:
     meter: Meter | None = None
     anonymous_kb: int = 0
     """Memory not backed by a file when it was parked, most of it shared with its siblings. KB."""
+    address_kb: int = 0
+    """Address space when it was parked. KB."""
     cgroup_parent: CgroupParent | None = None
     cgroup: Cgroup | None = None
     ended: asyncio.Future[ChildExit] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
@@ -103,7 +105,8 @@ async def wait_until_parked(child: Child) -> None:
             child.baseline = json.loads(payload)
             with contextlib.suppress(OSError):  # /proc may hide other users' processes
                 child.meter = Meter(child.pidfd)
-                child.anonymous_kb = child.meter.read().anonymous_kb
+                usage = child.meter.read()
+                child.anonymous_kb, child.address_kb = usage.anonymous_kb, usage.address_kb
             return
     raise OSError("a child died before it was parked")
 
@@ -137,6 +140,7 @@ def resolve(future: asyncio.Future[None]) -> None:
 _PID = re.compile(rb"^Pid:\s+([0-9]+)$", re.MULTILINE)
 _PEAK = re.compile(rb"^VmHWM:\s+([0-9]+) kB$", re.MULTILINE)
 _ANONYMOUS = re.compile(rb"^RssAnon:\s+([0-9]+) kB$", re.MULTILINE)
+_ADDRESSES = re.compile(rb"^VmPeak:\s+([0-9]+) kB$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +153,10 @@ class Usage:
     """Peak resident memory, shared pages included."""
     anonymous_kb: int
     """Current memory not backed by a file: the heap, and every page of a file it wrote to."""
+    address_kb: int
+    """Peak size of the address space, which memory limits count."""
+    delayed_ms: float
+    """Time for which its main thread was ready to run but had to wait for a core; 0 if the kernel does not count it."""
 
 
 class Meter:
@@ -165,17 +173,28 @@ class Meter:
         self.pid = int(match[1])
         """Process id in this process's namespace."""
         self._status = os.open(f"/proc/{self.pid}/status", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            self._delays = os.open(f"/proc/{self.pid}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            self._delays = -1
         # clock_getcpuclockid(3): the CPU clock of a whole process, from its id.
         self._clock = (~self.pid << 3) | 2
 
     def read(self) -> Usage:
         """Returns the current figures. Raises OSError when the process has ended."""
         status = os.pread(self._status, 4096, 0)
-        peak, anonymous = _PEAK.search(status), _ANONYMOUS.search(status)
-        if peak is None or anonymous is None:
+        peak, anonymous, addresses = (pattern.search(status) for pattern in (_PEAK, _ANONYMOUS, _ADDRESSES))
+        if peak is None or anonymous is None or addresses is None:
             raise ProcessLookupError("the process has ended")
-        return Usage(time.clock_gettime(self._clock) * 1000, int(peak[1]), int(anonymous[1]))
+        cpu_ms = time.clock_gettime(self._clock) * 1000
+        return Usage(cpu_ms, int(peak[1]), int(anonymous[1]), int(addresses[1]), self._delayed_ms())
+
+    def _delayed_ms(self) -> float:
+        counts = os.pread(self._delays, 100, 0).split() if self._delays >= 0 else []
+        return int(counts[1]) / 1e6 if len(counts) > 1 else 0.0
 
     def close(self) -> None:
-        """Closes the file descriptor."""
+        """Closes the file descriptors."""
         os.close(self._status)
+        if self._delays >= 0:
+            os.close(self._delays)

@@ -9,15 +9,17 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
-from sandbox import values, wire
-from sandbox.framing import ResultDecoder
-from sandbox.host.process import Child, ChildExit, resolve
+from sandbox import causes, values, wire
+from sandbox.causes import Cause, Crashed, Exited, MemoryExceeded, OutputExceeded, Tampered, TimeExceeded, WallHit
+from sandbox.framing import BROKEN_EXIT, STACK_SIGNAL, ResultDecoder
+from sandbox.host.process import Child, ChildExit, Usage, resolve
 from sandbox.values import sanitized
 from sandbox.wire import Isolation, Outcome, Reached, Run, Status
 
@@ -27,6 +29,9 @@ _END_SECONDS = 10.0
 """Maximum time for a killed child to end."""
 _EXIT_SECONDS = 1.0
 """Time to wait for the exit status of a child that closed its results pipe itself."""
+_STACK_SECONDS = 0.1
+"""Time for a child to write its stack before it is killed."""
+_STACK_BYTES = 1 << 16
 _WATCH_SECONDS = 0.02
 _WATCH_SLACK_MB = 32
 _MAX_FRAMES = 100_000
@@ -46,16 +51,24 @@ async def execute(child: Child, run: Run, isolation: Isolation, queue_ms: float)
     Raises ChildLost when the child died before it took the run, and ZygoteDied when the zygote died.
     """
     output = ChildOutput(child, run)
-    with output.reading(), _watch_memory(child, run, output), _send_run(child, wire.encode_run(run)):
+    start = child.usage()
+    # From the moment the run is handed over: a short run may have ended before this process sees that it was taken.
+    began = time.monotonic()
+    with output.reading(), _watch_usage(child, run, output), _send_run(child, wire.encode_run(run)):
         if await _timed_out(output.taken, _ACCEPT_SECONDS) or not output.accepted:
             raise ChildLost("it did not take the run")
-        began = time.monotonic()
-        late = await _timed_out(output.stop, run.limits.wall_ms / 1000)
+        if await _timed_out(output.stop, run.limits.wall_ms / 1000):
+            output.exceeded = TimeExceeded("wall", run.limits.wall_ms)
         wall_ms = (time.monotonic() - began) * 1000
-        exited = await _end_child(child, output, late)
-    status, detail = _status(output, exited, run, late)
+        end = child.usage()
+        line = await _find_line(child, output) if output.exceeded is not None else None
+        exited = await _end_child(child, output)
+    status, cause = _explain(output, exited, run, line)
+    if isinstance(cause, MemoryExceeded) and not cause.used_mb and end is not None:
+        cause = replace(cause, used_mb=max(0, end.address_kb - child.address_kb) >> 10)
     outcome = _outcome(run, output, exited, status, child.baseline)
-    return replace(outcome, detail=detail, isolation=isolation, wall_ms=wall_ms, queue_ms=queue_ms)
+    delayed_ms = end.delayed_ms - start.delayed_ms if start and end else 0.0
+    return replace(outcome, cause=cause, isolation=isolation, wall_ms=wall_ms, delayed_ms=delayed_ms, queue_ms=queue_ms)
 
 
 async def _timed_out(event: asyncio.Future[None], seconds: float) -> bool:
@@ -64,14 +77,27 @@ async def _timed_out(event: asyncio.Future[None], seconds: float) -> bool:
     return not event.done()
 
 
-async def _end_child(child: Child, output: ChildOutput, late: bool) -> ChildExit:
+async def _find_line(child: Child, output: ChildOutput) -> int | None:
+    """Asks a running child for its stack. Returns the line of the answer that it was executing, or None."""
+    output.drain()
+    output.stack = bytearray()
+    try:
+        signal.pidfd_send_signal(child.pidfd, STACK_SIGNAL)
+    except ProcessLookupError:
+        return None
+    await asyncio.wait((output.stack_read,), timeout=_STACK_SECONDS)
+    found = _ANSWER_LINE.search(output.stack)
+    return int(found[1]) if found else None
+
+
+async def _end_child(child: Child, output: ChildOutput) -> ChildExit:
     """Ends the child. Returns how it ended and what it used."""
-    if output.report is not None and not late:
+    if output.report is not None and output.exceeded is None:
         # It has reported everything: no need to wait until the kernel has torn the process down.
         if (usage := child.usage()) is not None:
             output.drain()
             return ChildExit(0, usage.cpu_ms, usage.peak_kb)
-    elif not late and not output.flooded and not output.exceeded_memory:
+    elif output.exceeded is None and not output.flooded:
         # It ended by itself: get its own exit status rather than that of the kill below.
         await asyncio.wait([child.ended], timeout=_EXIT_SECONDS)
     child.kill()
@@ -116,19 +142,28 @@ def _send_run(child: Child, data: bytes) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _watch_memory(child: Child, run: Run, output: ChildOutput) -> Iterator[None]:
-    """Stops the run when it uses far more memory than its limit. A run that lasts also gets a control group.
+def _watch_usage(child: Child, run: Run, output: ChildOutput) -> Iterator[None]:
+    """Stops the run when it exceeds its CPU time, or far exceeds its memory. A longer run also gets a control group.
 
-    The process limit counts address space. Pages of shared libraries that a program makes its own, by making them
-    writable, were address space before, so only this check and a control group see them.
+    The kernel's own limit on CPU time is in whole seconds and kills without asking where the program was. Its limit on
+    memory counts address space. Pages of shared libraries that a program makes its own, by making them writable, were
+    address space before, so only this check and a control group see them.
     """
     loop = asyncio.get_running_loop()
+    cpu_ms = child.baseline["cpu_ms"] + run.limits.cpu_ms
     limit_kb = child.anonymous_kb + (run.limits.memory_mb + _WATCH_SLACK_MB) * 1024
+
+    def exceeded(usage: Usage) -> TimeExceeded | MemoryExceeded | None:
+        if usage.cpu_ms > cpu_ms:
+            return TimeExceeded("cpu", run.limits.cpu_ms)
+        if usage.anonymous_kb > limit_kb:
+            return MemoryExceeded(run.limits.memory_mb, usage.anonymous_kb - child.anonymous_kb >> 10)
+        return None
 
     def check() -> None:
         usage = child.usage()
-        if usage is not None and usage.anonymous_kb > limit_kb:
-            output.exceeded_memory = True
+        if usage is not None and (found := exceeded(usage)) is not None and not output.stop.done():
+            output.exceeded = found
             resolve(output.stop)
         else:
             timers[0] = loop.call_later(_WATCH_SECONDS, check)
@@ -145,6 +180,10 @@ def _watch_memory(child: Child, run: Run, output: ChildOutput) -> Iterator[None]
         timers[0].cancel()
 
 
+_ANSWER_LINE = re.compile(rb'^  File "<answer>", line ([0-9]{1,7}) in ', re.MULTILINE)
+_STACK_END = re.compile(rb'^  (?:File "<string>", line |\.\.\.)', re.MULTILINE)
+
+
 class ChildOutput:
     """What a child has written, up to the limits. All of it is untrusted."""
 
@@ -158,10 +197,14 @@ class ChildOutput:
         """The child's final report."""
         self.accepted = False
         """Whether the child has taken the run. Until then, failures are the sandbox's own."""
-        self.flooded = False
-        """Whether a limit on output or results was exceeded."""
-        self.exceeded_memory = False
-        """Whether it used more memory than its limit, found by the memory watch."""
+        self.flooded: Literal["output", "results"] | None = None
+        """What exceeded its limit."""
+        self.exceeded: TimeExceeded | MemoryExceeded | None = None
+        """Limit that it exceeded, found from outside. The child may still be running then."""
+        self.stack: bytearray | None = None
+        """Text of its stack, once it was asked for it."""
+        self.stack_read: asyncio.Future[None] = loop.create_future()
+        """Done when the stack has arrived as far as it is of interest."""
         self.invalid = False
         """Whether the results pipe carried anything but results and one final report."""
         self.taken: asyncio.Future[None] = loop.create_future()
@@ -225,11 +268,13 @@ class ChildOutput:
             self._flood(descriptor)
 
     def _flood(self, descriptor: int) -> None:
-        self.flooded = True
+        self.flooded = "results" if descriptor == self.child.results_fd else "output"
         self._on_eof(descriptor)
         self._finish()
 
     def _on_results(self, descriptor: int, data: bytes) -> None:
+        if self.stack is not None:
+            return self._on_stack(self.stack, data)
         try:
             for kind, payload in self._decoder.feed(data):
                 self._on_frame(kind, payload)
@@ -240,6 +285,11 @@ class ChildOutput:
             self.invalid |= self.report is not None and self._decoder.incomplete
         except ValueError:
             self._flood(descriptor)
+
+    def _on_stack(self, stack: bytearray, data: bytes) -> None:
+        stack += data[: _STACK_BYTES - len(stack)]
+        if _ANSWER_LINE.search(stack) or _STACK_END.search(stack) or len(stack) >= _STACK_BYTES:
+            resolve(self.stack_read)
 
     def _on_frame(self, kind: bytes, payload: bytes) -> None:
         if kind == b"A" and not self.accepted:
@@ -269,36 +319,47 @@ def _parse_report(payload: bytes) -> dict[str, Any] | None:
     known_status = report.get("status") in ("ok", "error", "memory", "output", "denied")
     code = report.get("exit_code")
     valid_code = code is None or (type(code) is int and abs(code) < _MAX_EXIT_CODE)
+    try:
+        report["cause"] = causes.from_json(report.get("cause"))
+    except ValueError:
+        return None
     return report if known_status and valid_code else None
 
 
-def _status(output: ChildOutput, exited: ChildExit, run: Run, late: bool) -> tuple[Status, str]:
-    """Returns the status and its detail. What the supervisor saw overrides the child's report."""
+def _explain(output: ChildOutput, exited: ChildExit, run: Run, line: int | None) -> tuple[Status, Cause | None]:
+    """Returns the status and its cause. What the supervisor saw overrides the child's report."""
     if output.flooded:
-        return "output", ""
-    if output.exceeded_memory:
-        return "memory", "it modified more shared pages than its memory limit allows"
-    if late:
-        return "time", ""
+        return "output", OutputExceeded(output.flooded, _limit_of(output.flooded, run))
+    if output.exceeded is not None:
+        return "memory" if isinstance(output.exceeded, MemoryExceeded) else "time", replace(output.exceeded, line=line)
     if output.invalid:
-        return "error", "it wrote invalid data to the results pipe"
+        return "error", Tampered()
     if output.report is not None:
-        status: Status = output.report["status"]
-        return status, "denied by the sandbox" if status == "denied" else ""
-    return _status_without_report(output, exited, run)
+        return output.report["status"], output.report["cause"]
+    return _explain_without_report(output, exited, run)
 
 
-def _status_without_report(output: ChildOutput, exited: ChildExit, run: Run) -> tuple[Status, str]:
+def _limit_of(flooded: Literal["output", "results"], run: Run) -> int:
+    return run.limits.output_bytes if flooded == "output" else run.limits.result_bytes
+
+
+def _explain_without_report(output: ChildOutput, exited: ChildExit, run: Run) -> tuple[Status, Cause | None]:
+    limits = run.limits
     if exited.code == -signal.SIGSYS:
-        return "denied", "killed by the system call filter"
-    if exited.code == -signal.SIGXCPU or (exited.code == -signal.SIGKILL and exited.cpu_ms >= run.limits.cpu_ms):
-        return "time", ""
+        return "denied", WallHit("call")
+    if exited.code == -signal.SIGXCPU or (exited.code == -signal.SIGKILL and exited.cpu_ms >= limits.cpu_ms):
+        return "time", TimeExceeded("cpu", limits.cpu_ms)
     if exited.code == -signal.SIGKILL:
-        return "memory", "killed from outside: the machine ran out of memory"
+        # The control group or the machine ran out of memory.
+        return "memory", MemoryExceeded(limits.memory_mb, 0)
     # Process 1 of a namespace cannot be aborted, so libc ends it with SIGSEGV instead.
     if exited.code in (-signal.SIGABRT, -signal.SIGSEGV) and b"bad_alloc" in output.stderr:
-        return "memory", ""
-    return "crash", ""
+        return "memory", MemoryExceeded(limits.memory_mb, 0)
+    if exited.code > 0 and b"Thread creation failed" in output.stderr:  # from OpenMP, which then exits
+        return "denied", WallHit("threads", limit=limits.processes - 1)
+    if exited.code == BROKEN_EXIT:
+        return "crash", Tampered()
+    return "crash", Crashed(-exited.code) if exited.code < 0 else Exited(exited.code)
 
 
 def _outcome(run: Run, output: ChildOutput, exited: ChildExit, status: Status, baseline: dict[str, float]) -> Outcome:
@@ -310,7 +371,7 @@ def _outcome(run: Run, output: ChildOutput, exited: ChildExit, status: Status, b
         status=status,
         stdout=sanitized(output.stdout.decode("utf-8", "replace")),
         stderr=sanitized(output.stderr.decode("utf-8", "replace")),
-        truncated=output.flooded,
+        truncated=output.flooded is not None,
         exit_code=report.get("exit_code") if report else exited.code if exited.code >= 0 else None,
         signal=-exited.code if signaled else None,
         cpu_ms=max(0.0, exited.cpu_ms - baseline["cpu_ms"]),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-import errno
+import faulthandler
 import functools
 import io
 import json
@@ -21,7 +21,6 @@ import resource
 import sys
 import threading
 import time
-import traceback
 import types
 from collections.abc import Callable
 from types import CodeType
@@ -30,17 +29,17 @@ from typing import Any, NoReturn
 import numpy as np
 import torch
 
-from sandbox import values, wire
+from sandbox import causes, values, wire
+from sandbox.causes import Cause, Exited, MemoryExceeded, OutputExceeded
 from sandbox.devices import DRIVER_MB
-from sandbox.framing import RESULT_HEADER
-from sandbox.inside import confine, tensors
+from sandbox.framing import BROKEN_EXIT, RESULT_HEADER, STACK_SIGNAL
+from sandbox.inside import confine, tensors, tracebacks, walls
+from sandbox.inside.tracebacks import DRIVER_FILENAME, FILENAME, format_exception, line_of, text_of
 from sandbox.values import Caps, Value
 from sandbox.wire import Reached, Run, Status
 
 RUN_FD, RESULTS_FD = 4, 3
 """File descriptors of the pipes for the run and for results."""
-FILENAME = "<answer>"
-DRIVER_FILENAME = "<driver>"
 
 
 def run_child(
@@ -55,6 +54,7 @@ def run_child(
     try:
         statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
         (get_ready or _get_ready)(confinement)
+        faulthandler.register(STACK_SIGNAL, RESULTS_FD, all_threads=False)
     except BaseException as problem:
         # The supervisor must learn why the child is not confined. It has not seen any submitted code yet.
         _send(b"X", repr(problem).encode()[:4000])
@@ -77,9 +77,13 @@ def run_child(
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Output from before the time or memory ran out helps to see why.
         sys.stdout.reconfigure(line_buffering=True)
-    report = _Execution(run, device or "cpu").report()
-    _flush()
-    _send(b"E", json.dumps(report).encode())
+    tracebacks.hide_other_frames()
+    try:
+        report = _Execution(run, device or "cpu").report()
+        _flush()
+        _send(b"E", json.dumps(report).encode())
+    except BaseException:
+        os._exit(BROKEN_EXIT)  # the answer broke what reports it; a traceback would show nothing but these files
     try:
         # The supervisor reads the resource use from the kernel and then kills this process.
         while True:
@@ -154,10 +158,11 @@ def _flush() -> None:
 
 
 class _Stop(BaseException):
-    """Ends the run with a status."""
+    """Ends the run with a status and its cause, if there is one besides a mistake."""
 
-    def __init__(self, status: Status) -> None:
+    def __init__(self, status: Status, cause: Cause | None = None) -> None:
         self.status: Status = status
+        self.cause = cause
 
 
 class _Execution:
@@ -169,10 +174,12 @@ class _Execution:
         self.reached: Reached = "parse"
         self.exit_code: int | None = None
         self.bytes_left = run.limits.result_bytes
+        self.result_limit = OutputExceeded("results", run.limits.result_bytes)
 
     def report(self) -> dict[str, object]:
         """Executes the run. Returns the fields of the last frame."""
         status: Status = "ok"
+        cause: Cause | None = None
         try:
             drive = self.load_driver() if self.run.driver and self.run.entry is not None else None
             module = self.load()
@@ -180,8 +187,13 @@ class _Execution:
                 self.call_entry(module, self.run.entry, drive)
             self.reached = "done"
         except _Stop as stop:
-            status = stop.status
-        return {"status": status, "reached": self.reached, "exit_code": self.exit_code}
+            status, cause = stop.status, stop.cause
+        return {
+            "status": status,
+            "reached": self.reached,
+            "exit_code": self.exit_code,
+            "cause": causes.to_json(cause),
+        }
 
     def load_driver(self) -> Callable[..., Any]:
         """Returns the question's `drive`, created before the answer can replace anything it uses.
@@ -202,10 +214,9 @@ class _Execution:
         lines = self.run.code.splitlines(keepends=True)
         linecache.cache[FILENAME] = (len(self.run.code), None, lines, FILENAME)
         module = types.ModuleType("__main__")
-        module.__dict__["__builtins__"] = builtins
+        module.__dict__["__builtins__"] = own_builtins()
         sys.modules["__main__"] = module
         sys.argv = [FILENAME]
-        builtins.exit = builtins.quit = sys.exit  # type: ignore[assignment]
         threading.excepthook = self.on_thread_exception
         try:
             code, last = compile_program(self.run.code, show_last=self.run.show_last and self.run.entry is None)
@@ -226,14 +237,15 @@ class _Execution:
         if isinstance(code, str):
             print(code, file=sys.stderr)  # noqa: T201 - as Python itself does
         if self.run.entry is not None or self.exit_code:
-            raise _Stop("error")
+            raise _Stop("error", Exited(self.exit_code % 256, line_of(exit_request)))
 
     def fail(self, problem: BaseException) -> NoReturn:
         """Writes the traceback to stderr and ends the run."""
         text = format_exception(problem, self.run.code)
         _flush()
         os.write(2, text.encode("utf-8", "replace"))
-        raise _Stop(status_of(problem)) from None
+        cause = walls.explain(problem, self.run.limits)
+        raise _Stop(status_of(cause), cause) from None
 
     def on_thread_exception(self, death: threading.ExceptHookArgs) -> None:
         """Writes a thread's traceback to stderr. The program continues, as it does in plain Python."""
@@ -265,7 +277,7 @@ class _Execution:
             value = tensors.from_torch(result, self.bytes_left)
             encoded = values.encode(("ok", value), Caps(total=self.bytes_left))
         except ValueError:
-            raise _Stop("output") from None
+            raise _Stop("output", self.result_limit) from None
         except BaseException as problem:
             self.send_exception("unsupported", problem)
             return
@@ -273,7 +285,7 @@ class _Execution:
 
     def send_exception(self, kind: str, problem: BaseException) -> None:
         """Sends an exception as the case's result, or ends the run if it shows an exceeded limit."""
-        if status_of(problem) != "error":
+        if walls.explain(problem, self.run.limits) is not None:
             self.fail(problem)
         name, message = type(problem).__name__, exception_message(problem)
         self.put(values.encode((kind, name[:200], message[:2000])))
@@ -282,9 +294,25 @@ class _Execution:
         """Sends one encoded result."""
         self.bytes_left -= len(encoded) + 4
         if self.bytes_left < 0:
-            raise _Stop("output")
+            raise _Stop("output", self.result_limit)
         _flush()
         _send(b"C", encoded)
+
+
+def own_builtins() -> types.ModuleType:
+    """Returns a copy of the builtins for the answer alone: whatever it changes there, the code here still works."""
+    copy = types.ModuleType("builtins")
+    copy.__dict__.update(vars(builtins))
+    copy.__dict__["exit"] = copy.__dict__["quit"] = sys.exit
+    sys.modules["builtins"] = copy
+    return copy
+
+
+def status_of(cause: Cause | None) -> Status:
+    """Returns the status of a run that ended with an exception."""
+    if cause is None:
+        return "error"
+    return "memory" if isinstance(cause, MemoryExceeded) else "denied"
 
 
 def compile_program(code: str, *, show_last: bool) -> tuple[CodeType, CodeType | None]:
@@ -312,60 +340,9 @@ def _ends_with_semicolon(code: str, last: ast.Expr) -> bool:
     return rest.lstrip(b" \t\f)").startswith(b";")
 
 
-def status_of(problem: BaseException) -> Status:
-    """Returns the status an exception stands for: an exceeded limit, a denied operation, or a plain error."""
-    text = text_of(problem)
-    if isinstance(problem, MemoryError) or "can't allocate memory" in text or "CUDA out of memory" in text:
-        return "memory"
-    if isinstance(problem, OSError) and problem.errno == errno.ENOMEM:
-        return "memory"
-    # Landlock reports EACCES too, but a program can also get it for files of its own.
-    if isinstance(problem, PermissionError) and problem.errno in (errno.EPERM, errno.EACCES):
-        return "denied"
-    return "error"
-
-
-def format_exception(problem: BaseException, code: str = "") -> str:
-    """Returns the traceback with the answer's own lines only. `code` is the program, for syntax errors."""
-    try:
-        _add_syntax_line(problem, code)
-        summary = traceback.TracebackException.from_exception(problem, limit=200)
-        _keep_answer_lines(summary)
-        return "".join(summary.format())
-    except BaseException:
-        return f"{type(problem).__name__}: {text_of(problem)}\n"
-
-
 def exception_message(problem: BaseException) -> str:
     """Returns an exception's text with the answer's line it came from, or a note that it came from the driver."""
-    frames = traceback.extract_tb(problem.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == FILENAME]
-    if lines:
-        return f"{text_of(problem)} (line {lines[-1]})"
-    in_driver = any(frame.filename == DRIVER_FILENAME for frame in frames)
-    note = " (in the question's driver, at work with what was returned)" if in_driver else ""
-    return f"{text_of(problem)}{note}"
-
-
-def text_of(problem: BaseException) -> str:
-    """Returns `str(problem)`, which may itself raise."""
-    try:
-        return str(problem)
-    except BaseException:
-        return "<an exception that cannot be printed>"
-
-
-def _add_syntax_line(problem: BaseException, code: str) -> None:
-    """Adds the line to errors that the compiler reports without it, such as `return` outside a function."""
-    if isinstance(problem, SyntaxError) and problem.filename == FILENAME and problem.text is None:
-        lines = code.splitlines()
-        if problem.lineno and problem.lineno <= len(lines):
-            problem.text = lines[problem.lineno - 1]
-
-
-def _keep_answer_lines(summary: traceback.TracebackException) -> None:
-    frames = [frame for frame in summary.stack if frame.filename == FILENAME]
-    summary.stack = traceback.StackSummary.from_list(frames)
-    for other in (summary.__cause__, summary.__context__, *(summary.exceptions or ())):
-        if other is not None:
-            _keep_answer_lines(other)
+    text, line = text_of(problem), line_of(problem)
+    note = "in the question's driver, at work with what was returned" if tracebacks.came_from_driver(problem) else ""
+    where = f"({f'line {line}' if line else note})" if line or note else ""
+    return " ".join(part for part in (text, where) if part)

@@ -73,7 +73,9 @@ def run_gpu_child(confinement: Confinement, device: ChildDevice) -> NoReturn:
     """Runs a child: confines it as far as the driver allows, starts torch and its context, and confines it fully."""
     try:
         cover_folders = confine_before_driver(confinement, device)
-        from sandbox.inside import child
+        from sandbox.inside import child, walls
+
+        walls.replace_silent_failures()
     except BaseException as problem:
         # Sent without `child`, which may be the module that could not be imported.
         message = repr(problem).encode()[:4000]

@@ -126,10 +126,13 @@ _TERMINAL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 # No locks: two runs could communicate by locking a file that both can read.
 _DESCRIPTOR = (0, 1, 2, 3, 4, 1030)
 _NAMING = (15, 16, 0x53564D41)
+_UNIX = 1
 _CHOSEN: dict[str, tuple[tuple[int, int], int, tuple[int, ...]]] = {
     "ioctl": ((16, 29), _SECOND_LOW, _TERMINAL),
     "fcntl": ((72, 25), _SECOND_LOW, _DESCRIPTOR),
     "prctl": ((157, 167), _FIRST_LOW, _NAMING),
+    # asyncio's loop wakes itself up with a pair. Neither end can be addressed or passed on: no other call is allowed.
+    "socketpair": ((53, 199), _FIRST_LOW, (_UNIX,)),
     # Process 0 is the caller: a program may lower its own limits only.
     "prlimit64": ((302, 261), _FIRST_LOW, (0,)),
 }

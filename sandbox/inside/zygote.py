@@ -42,8 +42,9 @@ def serve(options: dict[str, Any]) -> NoReturn:
     import numpy
     import torch
 
-    from sandbox.inside import child
+    from sandbox.inside import child, walls
 
+    walls.replace_silent_failures()
     control = socket.socket(fileno=CONTROL_FD)
     _warm_up(child.warm_up)
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
@@ -64,6 +65,9 @@ def _warm_up(warm_up_child: Callable[[str], None]) -> None:
     optimizer.step()
     torch.func.vmap(torch.func.grad(torch.sin))(torch.ones(2))
     list(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.ones(2))))
+    # The one backend of torch.compile that works without a compiler takes half a second to load.
+    torch.compile(model, backend="eager")(torch.randn(2, 4))
+    torch.compiler.reset()
     confine.prepare()
     warm_up_child("cpu")
     gc.collect()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,9 +13,10 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from questions import Finding, Question, Reading
+from questions.facts import FAMILY_ENTRY, FAMILY_PROGRAM, facts_program
 from questions.families import ENTRY, InvalidVariant, variant_questions, variants_program
-from questions.model import CodeTask
-from questions.proofs import DocumentProofs, Part, Proof, ProofReport, failed_part, proofs_of
+from questions.proof_report import DocumentProofs, Mutant, ProofReport
+from questions.proofs import failed_part, proofs_of
 from questions.snippets import (
     Attempt,
     RunReport,
@@ -29,19 +30,23 @@ from questions.snippets import (
     snippets_of,
 )
 from sandbox.judging.challenge import Runs
-from sandbox.judging.judge import Judgement
 from sandbox.values import Caps, decode, encode, split
-from sandbox.wire import Limits, Outcome, Run
+from sandbox.wire import Limits, Run
+from service.banks.code_proofs import prove_task
+from service.banks.key_proofs import facts_of_result, key_faults, prove_key, survivors, texts_of, try_key_mutants
+from service.banks.proof_checks import PROOF_LIMITS, ProofCheck, run_twice, trouble_of
 from service.domain.import_plan import digest_of
-from service.rounds.grading import judge_task
 from service.store import questions, variants
 from service.store.tables import QuestionVersion
 
 PROOF_VARIANTS = 250
 """Number of variants generated to prove a family."""
+PROVED_VARIANTS = 12
+"""Number of these whose own proofs are run."""
+MIN_FAMILY_MUTANTS = 10
+"""Number of mutants of a family's variants from which no further variant is changed."""
 MIN_DISTINCT_VARIANTS = 100
 """Number of different questions among those that a family must give."""
-PROOF_LIMITS = Limits(wall_ms=20_000, cpu_ms=20_000, memory_mb=1024)
 SNIPPET_LIMITS = Limits(wall_ms=10_000, cpu_ms=10_000, memory_mb=1024, output_bytes=1_000_000)
 SEEDS = (1, 20_240_229, 3, 4)
 """Seeds of a program's runs: output that differs is random. The third and fourth are for programs that draw numbers."""
@@ -58,22 +63,6 @@ class SandboxFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class ProofCheck:
-    """The result of one proof, solution or family."""
-
-    question: str
-    name: str
-    holds: bool
-    said: str = ""
-    """Why it does not hold: the output or the end of the traceback. For a wrong solution, what rejected it."""
-    part: Part = "proof"
-    program: str = ""
-    printed: str = ""
-    trouble: str = ""
-    """Why it could not be checked: the sandbox's fault, never the question's."""
-
-
-@dataclass(frozen=True, slots=True)
 class ProofOutcome:
     """The result of one question or one program of a document."""
 
@@ -87,18 +76,26 @@ class ProofOutcome:
     parts: tuple[tuple[str, str], ...] = ()
     """Checks of a question that hold: name and remark."""
     trouble: str = ""
+    mutants: tuple[Mutant, ...] = ()
 
 
 Work = Callable[[Runs], Awaitable[ProofOutcome]]
 
 
-def plan_proofs(readings: Sequence[Reading]) -> list[Work]:
-    """Returns everything to prove in documents, as functions of a sandbox."""
+def plan_proofs(readings: Sequence[Reading], *, only: Collection[str] = (), mutation: bool = True) -> list[Work]:
+    """Returns everything to prove in documents, as functions of a sandbox.
+
+    With `only`, the proofs of the questions with these ids and nothing else. Without `mutation`, no mutants are tried.
+    """
     found: list[Work] = []
     for document, reading in enumerate(readings):
         found += [
-            _question_work(document, reading, question) for question in reading.bank.questions if _has_parts(question)
+            _question_work(document, reading, question, mutation)
+            for question in reading.bank.questions
+            if _has_parts(question) and (not only or question.id in only)
         ]
+        if only:
+            continue
         snippets = snippets_of(reading)
         found += [_snippet_work(document, reading, snippets, at) for at in range(len(snippets))]
     return found
@@ -127,7 +124,8 @@ def collect_results(
         findings = sorted((f for one in own for f in one.findings), key=lambda finding: (finding.span, finding.code))
         held, programs = sum(one.held for one in own), sum(one.programs for one in own)
         parts = tuple(part for one in own for part in one.parts)
-        documents.append(DocumentProofs(reading.source, tuple(findings), held, programs, parts))
+        mutants = tuple(mutant for one in own for mutant in one.mutants)
+        documents.append(DocumentProofs(reading.source, tuple(findings), held, programs, parts, mutants))
     return ProofReport(tuple(documents), versions, seconds, tuple(one.trouble for one in found if one.trouble))
 
 
@@ -135,36 +133,37 @@ def collect_results(
 
 
 def _has_parts(question: Question) -> bool:
-    return bool(proofs_of(question) or question.task or question.draw)
+    return bool(proofs_of(question) or question.task or question.draw or question.unproved)
 
 
-def _question_work(document: int, reading: Reading, question: Question) -> Work:
+def _question_work(document: int, reading: Reading, question: Question, mutation: bool) -> Work:
     async def work(sandbox: Runs) -> ProofOutcome:
-        proved = await prove_question(question, sandbox)
+        proved = await prove_question(question, sandbox, mutation=mutation)
         findings = tuple(
-            failed_part(question, reading.source, one.part, one.program, one.said, one.printed)
+            failed_part(question, reading.source, one.part, one.program, one.said, one.printed, one.at)
             for one in proved
             if not one.holds and not one.trouble
         )
         trouble = next((f"{one.name}: {one.trouble}" for one in proved if one.trouble), "")
         parts = tuple((one.name, one.said) for one in proved if one.holds)
-        return ProofOutcome(document, findings, len(parts), trouble=trouble, parts=parts)
+        mutants = tuple(mutant for one in proved for mutant in one.mutants)
+        return ProofOutcome(document, findings, len(parts), trouble=trouble, parts=parts, mutants=mutants)
 
     return work
 
 
-async def prove_question(question: Question, sandbox: Runs) -> list[ProofCheck]:
-    """Checks the proofs of a question, the solutions of its code task, and the variants of its family."""
-    found = [await _proof(question, proof, sandbox) for proof in proofs_of(question)]
+async def prove_question(question: Question, sandbox: Runs, *, mutation: bool = True) -> list[ProofCheck]:
+    """Checks the key of a question, the solutions of its code task, and the variants of its family."""
+    found = await prove_key(question, sandbox, mutation=mutation)
     if question.task is not None:
-        found.append(await _reference(question, question.task, sandbox))
-        found.extend([await _wrong(question, question.task, at, sandbox) for at in range(len(question.task.wrong))])
+        found += await prove_task(question, question.task, sandbox, mutation=mutation)
     if question.draw:
-        found.append(await _family(question, sandbox))
+        family = await _family(question, sandbox, mutation)
+        found += [family, *survivors(question, family.mutants, question.draw)]
     return found
 
 
-async def _family(question: Question, sandbox: Runs) -> ProofCheck:
+async def _family(question: Question, sandbox: Runs, mutation: bool) -> ProofCheck:
     proved = ProofCheck(question.id, f"{question.id}: family", holds=False, part="family", program=question.draw)
     try:
         drawn = await generate_variants(question, sandbox, seed=0, count=PROOF_VARIANTS)
@@ -173,54 +172,32 @@ async def _family(question: Question, sandbox: Runs) -> ProofCheck:
     except SandboxFailed as problem:
         return dataclasses.replace(proved, trouble=str(problem))
     if len(drawn) >= MIN_DISTINCT_VARIANTS:
-        return dataclasses.replace(proved, holds=True)
+        return await _variants(proved, drawn[:PROVED_VARIANTS], sandbox, mutation)
     said = f"{PROOF_VARIANTS} drawings give {len(drawn)} different questions, {MIN_DISTINCT_VARIANTS} are needed"
     return dataclasses.replace(proved, said=said)
 
 
-async def _proof(question: Question, proof: Proof, sandbox: Runs) -> ProofCheck:
-    outcome = await _run(sandbox, Run(id=f"prove/{proof.name}", code=proof.program, limits=PROOF_LIMITS))
-    holds = proof.holds(finished=outcome.status == "ok", printed=outcome.stdout)
-    said = outcome.stderr.strip() or outcome.detail or f"{outcome.status}; printed {outcome.stdout!r}"
-    return ProofCheck(
-        question.id,
-        proof.name,
-        holds,
-        "" if holds else said,
-        part="proof" if proof.expect == "passes" else "output",
-        program=proof.program,
-        printed=outcome.stdout,
-        trouble=_trouble(outcome),
+async def _variants(proved: ProofCheck, drawn: Sequence[Question], sandbox: Runs, mutation: bool) -> ProofCheck:
+    """Runs the proofs of variants, all in one process, and compares each key with what its own proof computes."""
+    run = Run(
+        id=f"prove/{proved.name}",
+        code=FAMILY_PROGRAM,
+        entry=FAMILY_ENTRY,
+        cases=encode([(facts_program(question.proof), texts_of(question)) for question in drawn]),
+        limits=PROOF_LIMITS,
     )
-
-
-async def _reference(question: Question, task: CodeTask, sandbox: Runs) -> ProofCheck:
-    judged = await judge_task(task, task.reference, sandbox, secrets.randbits(128))
-    holds = judged.verdict == "accepted"
-    return _judged(question, "reference", task.reference, judged, holds, "" if holds else _why(judged))
-
-
-async def _wrong(question: Question, task: CodeTask, at: int, sandbox: Runs) -> ProofCheck:
-    wrong = task.wrong[at]
-    judged = await judge_task(task, wrong.code, sandbox, secrets.randbits(128))
-    holds = judged.verdict not in ("accepted", "system error", "invalid")
-    said = f"rejected: {_why(judged)}" if holds else f"no case rejects it: {_why(judged)}"
-    return _judged(question, "wrong", wrong.code, judged, holds, said, f"wrong: {wrong.name}")
-
-
-def _judged(
-    question: Question, part: Part, program: str, judged: Judgement, holds: bool, said: str, name: str = ""
-) -> ProofCheck:
-    # A system error can be the fault of the reference or the cases, and then counts against the question.
-    ours = "internal" in judged.detail or bool(judged.note)
-    trouble = judged.detail if judged.verdict == "system error" and ours else ""
-    return ProofCheck(question.id, f"{question.id}: {name or part}", holds, said, part, program, trouble=trouble)
-
-
-def _why(judged: Judgement) -> str:
-    failed = [case for case in judged.cases if case.verdict != "accepted"]
-    first = f"case {failed[0].index + 1}: {failed[0].message}" if failed else "every case was accepted"
-    return judged.detail or judged.message or f"{judged.verdict}; {first}"
+    outcome = await run_twice(sandbox, run)
+    if outcome.status != "ok":
+        return dataclasses.replace(proved, said=outcome.stderr or outcome.detail, trouble=trouble_of(outcome))
+    mutants: list[Mutant] = []
+    for question, piece in zip(drawn, split(outcome.results), strict=True):
+        facts = facts_of_result(question, decode(piece, VARIANT_CAPS))
+        faults = [facts] if isinstance(facts, str) else [fault.said for fault in key_faults(question, facts)]
+        if faults or isinstance(facts, str):
+            return dataclasses.replace(proved, said=f"{question.id}: {faults[0]}")
+        if mutation and len(mutants) < MIN_FAMILY_MUTANTS:
+            mutants += [dataclasses.replace(one, question=proved.question) for one in try_key_mutants(question, facts)]
+    return dataclasses.replace(proved, holds=True, mutants=tuple(mutants))
 
 
 # Families
@@ -318,15 +295,5 @@ async def _ran(
     mark = secrets.token_hex(16)
     name = f"{reading.source.name}:{snippets[at].first}"
     run = Run(id=f"show/{name}", code=program_of(snippets, at, attempt, mark), seed=seed, limits=SNIPPET_LIMITS)
-    outcome = await _run(sandbox, run)
-    return read_run(outcome.status, outcome.stdout, outcome.stderr, mark), _trouble(outcome)
-
-
-async def _run(sandbox: Runs, run: Run) -> Outcome:
-    """Returns the outcome of a run, retried once if the sandbox failed."""
-    outcome = await sandbox.run(run)
-    return await sandbox.run(run) if outcome.status == "internal" else outcome
-
-
-def _trouble(outcome: Outcome) -> str:
-    return outcome.detail or "the sandbox failed" if outcome.status == "internal" else ""
+    outcome = await run_twice(sandbox, run)
+    return read_run(outcome.status, outcome.stdout, outcome.stderr, mark), trouble_of(outcome)

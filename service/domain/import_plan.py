@@ -52,10 +52,10 @@ def digest_of(question: Question) -> str:
     data = {name: value for name, value in as_data(question).items() if name not in POSITION_FIELDS}
     data["code_blocks"] = [{**block, "line": 0} for block in data["code_blocks"]]
     # Fields added later are left out while empty, so that adding a field changes no digest.
-    if not data["draw"]:
-        del data["draw"]
-    if data["task"] and not data["task"]["driver"]:
-        del data["task"]["driver"]
+    for part, names in ((data, ("draw", "unproved")), (data["task"] or {}, ("driver", "oracle"))):
+        for name in names:
+            if not part.get(name):
+                part.pop(name, None)
     return sha256(json.dumps(data, sort_keys=True, ensure_ascii=True))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from questions.facts import runnable_proof
 from questions.model import Option, Question
 from service.domain.choosing import shuffle_options
 from service.domain.import_plan import is_generated
@@ -46,7 +47,7 @@ def build_answer_key(version: Version, ref: str = "", chosen: Iterable[str] = ()
         question=build_question_view(version, ref),
         answer=_answer_text(question),
         why=question.why,
-        proof=question.proof,
+        proof=runnable_proof(question),
         options=_option_keys(question, ref, counts),
         key_points=question.key_points,
         links=question.links,

@@ -163,7 +163,7 @@ Rank │ Name │ Points │ Answers │ Right │ Streak
 ─────┼──────┼────────┼─────────┼───────┼───────
    1 │ Ann  │   1240 │      12 │ 100 % │      7
 
-Proof (this program fails if the answer is wrong):
+Proof (run it to see what is true):
 
     import torch
     torch.ones(2, 3).t().view(-1)

@@ -32,7 +32,7 @@ def test_there_is_an_example_of_each_kind_of_a_driver_and_of_a_family() -> None:
     assert {question.kind for question in questions} == set(KINDS)
     assert any(question.task and question.task.driver for question in questions)
     assert any(question.draw for question in questions)
-    assert len(questions) == len(EXAMPLES) == 7
+    assert len(questions) == len(EXAMPLES) == 9
 
 
 @pytest.mark.parametrize("name", NAMED)

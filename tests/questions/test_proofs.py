@@ -9,16 +9,14 @@ from pathlib import Path
 import pytest
 
 from questions import Finding, read_bank
-from questions.proofs import (
+from questions.proof_report import (
     DocumentProofs,
-    Proof,
     ProofReport,
-    failed_part,
     proof_report_github,
     proof_report_json,
     proof_report_text,
-    proofs_of,
 )
+from questions.proofs import Proof, failed_part, proofs_of
 
 NATIVE = (Path(__file__).parent / "fixtures" / "native.md").read_text("utf-8")
 
@@ -108,7 +106,7 @@ def test_a_reason_without_a_line_is_kept_short() -> None:
     found = failed_part(question, reading.source, "proof", "not in the document", "time\nlimit " + "x" * 500)
     assert (found.code, found.span.line, found.label) == ("P120", 3, "")
     assert found.note.startswith("time limit x") and len(found.note) == 400
-    assert found.message == "the proof of `two-lines` fails" and found.help == "correct the key or the proof"
+    assert found.message == "the proof of `two-lines` fails" and found.help == "correct the proof"
 
 
 def test_a_line_that_raised_outside_the_document_is_not_marked() -> None:

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import json
 import struct
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox import wire
+from sandbox import causes, wire
+from sandbox.causes import Crashed, Exited, MemoryExceeded, OutputExceeded, Tampered, TimeExceeded, Wall, WallHit
 from sandbox.wire import Limits, Outcome, Role, Run
 
 SMALL = st.integers(0, 10**6)
 LIMITS = st.builds(Limits, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL)
 RUNS = st.builds(Run, st.text(), st.text(), st.none() | st.text(), st.binary(), st.integers(0, 2**128), LIMITS)
+NUMBERS = st.integers(0, 2**31)
+LINES = st.none() | NUMBERS
+CAUSES = st.one_of(
+    st.builds(WallHit, st.sampled_from(get_args(Wall)), LINES, NUMBERS),
+    st.builds(TimeExceeded, st.sampled_from(["wall", "cpu"]), NUMBERS, LINES),
+    st.builds(MemoryExceeded, NUMBERS, NUMBERS, NUMBERS, LINES, st.sampled_from(["cpu", "cuda"])),
+    st.builds(OutputExceeded, st.sampled_from(["output", "results"]), NUMBERS),
+    st.builds(Exited, NUMBERS, LINES),
+    st.builds(Crashed, NUMBERS),
+    st.just(Tampered()),
+)
 OUTCOMES = st.builds(
     Outcome,
     id=st.text(),
@@ -25,6 +37,8 @@ OUTCOMES = st.builds(
     wall_ms=st.floats(0, 1e6),
     results=st.binary(),
     reached=st.sampled_from(["parse", "load", "entry", "cases", "done"]),
+    cause=st.none() | CAUSES,
+    delayed_ms=st.floats(0, 1e6),
 )
 
 
@@ -127,3 +141,27 @@ def test_a_program_or_a_body_beyond_its_cap_is_not_sent() -> None:
 def test_the_length_comes_first_in_network_order() -> None:
     frame = wire.encode("health", {})
     assert struct.unpack(">I", frame[:4]) == (len(frame) - 4,)
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        "wall",
+        {},
+        {"kind": "walls"},
+        {"kind": ["wall"]},
+        {"kind": "wall", "wall": "the great one"},
+        {"kind": "wall", "wall": ["network"]},
+        {"kind": "wall", "wall": "network", "line": "3"},
+        {"kind": "wall", "wall": "network", "line": -1},
+        {"kind": "wall", "wall": "network", "line": 10**30},
+        {"kind": "wall", "wall": "network", "limit": True},
+        {"kind": "wall", "wall": "network", "surprise": 1},
+        {"kind": "wall", "line": 3},
+        {"kind": "time", "clock": "sun", "limit_ms": 1},
+    ],
+)
+def test_a_cause_nobody_knows_is_refused(cause: object) -> None:
+    assert causes.from_json(causes.to_json(WallHit("network", 3))) == WallHit("network", 3)
+    with pytest.raises(ValueError, match="a cause"):
+        causes.from_json(cause)

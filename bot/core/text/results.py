@@ -76,7 +76,7 @@ def _right_first(key: AnswerKey) -> list[OptionKey]:
 
 def proof_blocks(key: AnswerKey) -> tuple[Block, ...]:
     """The program that proves the key, and where to read on."""
-    proof = (Text("**Proof** (this program fails if the answer is wrong):"), Code(key.proof)) if key.proof else ()
+    proof = (Text("**Proof** (run it to see what is true):"), Code(key.proof)) if key.proof else ()
     links = (Small("Further reading: " + joined(*(f"<{link}>" for link in key.links))),) if key.links else ()
     source = joined(
         f"From {escape(key.question.source)}" if key.question.source else "",

@@ -89,7 +89,8 @@ PROCESSES = [
            "number = raw(435, 435, ctypes.byref(arguments), 64)\nif number == 0: os._exit(0)\n"
            "breach() if number > 0 else refused(OSError(ctypes.get_errno(), ''))"),
     Attack("a subprocess", "import subprocess\nattempt(subprocess.run, ['/bin/true'])"),
-    Attack("a shell", "breach() if os.system('exit 3') >> 8 == 3 else refused(OSError(1, ''))"),
+    Attack("a shell", "def shell():\n    if os.system('exit 3') >> 8 != 3: raise OSError(1, '')\nattempt(shell)"),
+    Attack("a shell from below Python", "breach() if libc.system(b'exit 3') >> 8 == 3 else refused(OSError(1, ''))"),
     Attack("posix_spawn", "attempt(os.posix_spawn, '/bin/true', ['true'], {})"),
     Attack("multiprocessing", "import multiprocessing as m\nattempt(m.get_context('fork').Process(target=int).start)"),
     Attack("a daemon that outlives the run", "def flee():\n    if os.fork() == 0:\n        os.setsid()\n"

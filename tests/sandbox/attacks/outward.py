@@ -36,10 +36,15 @@ SOCKETS = [
 ]
 
 NETWORK = [
-    Attack("a pair of sockets", "import socket\nattempt(socket.socketpair)"),
+    Attack("a descriptor sent through a pair of sockets",
+           "import socket\nattempt(socket.send_fds, socket.socketpair()[0], [b'x'], [0])"),
+    Attack("words through a pair of sockets", "import socket\nattempt(socket.socketpair()[0].send, b'x')"),
+    Attack("a pair of sockets turned to another", "import socket\n"
+           "one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)\nattempt(one.bind, '\\0dailygrad')"),
+    Attack("options of a pair of sockets", "import socket\n"
+           "attempt(socket.socketpair()[0].setsockopt, socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)"),
     Attack("an abstract name", "import socket\nattempt(lambda: socket.socket(socket.AF_UNIX).bind('\\0dailygrad'))"),
     Attack("a server", "import socket\nattempt(socket.create_server, ('127.0.0.1', 0))"),
-    Attack("an event loop", "import asyncio\nattempt(lambda: asyncio.new_event_loop().close())"),
     Attack("a packet to a resolver", "import socket\nattempt(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM)"
            ".sendto(b'x', ('127.0.0.1', 53)))",
            uncontrolled="the control's network has no way to go; `a socket: inet, datagrams` is its control"),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.causes import MemoryExceeded
 from sandbox.devices import CPU
 from sandbox.embedded import EmbeddedSandbox
 from sandbox.host import jail
@@ -63,7 +64,7 @@ async def test_a_run_that_takes_too_much_of_the_gpu_is_ended_and_one_nobody_can_
     async with pool_of_one() as pool:
         outcome = await carried(pool, climbing)
         assert (outcome.status, outcome.stdout) == ("memory", "here\n"), outcome
-        assert outcome.detail == "it used 5,500 MB of the GPU's memory; the limit is 4,096 MB"
+        assert outcome.cause == MemoryExceeded(limit_mb=4096, used_mb=5500, device="cuda")
         pool.refill()
         outcome = await carried(pool, losing)
         assert (outcome.status, outcome.results) == ("internal", b"")

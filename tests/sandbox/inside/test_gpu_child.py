@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from sandbox.causes import Cause, Crashed, MemoryExceeded, TimeExceeded, WallHit
 from sandbox.client import SandboxClient
 from sandbox.embedded import EmbeddedSandbox
 from sandbox.values import Tensor, decode, encode, split
@@ -103,24 +104,24 @@ async def test_cases_and_results_go_the_same_way(fresh: SandboxClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "status", "detail"),
+    ("code", "status", "cause"),
     [
-        ("x = bytearray(300 << 20)", "memory", ""),
+        ("x = bytearray(300 << 20)", "memory", MemoryExceeded),
         (
             # No limit of the kernel's counts memory that is shared, were it with nobody: the watch does.
             "import mmap\nm = mmap.mmap(-1, 900 << 20)\nfor at in range(0, 900 << 20, 4096): m[at] = 1",
             "memory",
-            "of memory; the limit is 256 MB",
+            MemoryExceeded,
         ),
-        ("while True: pass", "time", ""),
-        ("import ctypes; ctypes.string_at(0)", "crash", ""),
-        ("import socket; socket.socket()", "denied", "denied by the sandbox"),
+        ("while True: pass", "time", TimeExceeded),
+        ("import ctypes; ctypes.string_at(0)", "crash", Crashed),
+        ("import socket; socket.socket()", "denied", WallHit),
     ],
 )
-async def test_each_way_to_end_is_told(fresh: SandboxClient, code: str, status: str, detail: str) -> None:
+async def test_each_way_to_end_is_told(fresh: SandboxClient, code: str, status: str, cause: type[Cause]) -> None:
     outcome = await run(fresh, code, limits=Limits(wall_ms=3000, memory_mb=256))
     assert outcome.status == status, outcome
-    assert detail in outcome.detail
+    assert isinstance(outcome.cause, cause)
 
 
 async def test_one_at_a_time_in_the_order_they_came_while_the_cpu_goes_on(fresh: SandboxClient) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import socket
 import struct
 
 import pytest
@@ -48,7 +49,6 @@ def asked(machine: str, number: int, *arguments: int) -> str:
 REFUSED = {
     "socket": (41, 198),
     "connect": (42, 203),
-    "socketpair": (53, 199),
     "kill": (62, 129),
     "tkill": (200, 130),
     "execve": (59, 221),
@@ -109,6 +109,15 @@ def test_clone_starts_threads_and_nothing_else(machine: str) -> None:
 
 def test_clone3_is_said_not_to_exist_so_that_libc_falls_back(machine: str) -> None:
     assert asked(machine, 435) == f"errno {errno.ENOSYS}"
+
+
+def test_a_pair_of_sockets_is_local_and_of_no_other_family(machine: str) -> None:
+    pair = {"x86_64": 53, "aarch64": 199}[machine]
+    assert asked(machine, pair, socket.AF_UNIX, socket.SOCK_STREAM) == ALLOW
+    for family in (socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK, socket.AF_PACKET, 30, 40):
+        assert asked(machine, pair, family, socket.SOCK_STREAM) == EPERM
+    for name, x86, arm in (("sendto", 44, 206), ("recvfrom", 45, 207), ("sendmsg", 46, 211), ("recvmsg", 47, 212)):
+        assert asked(machine, {"x86_64": x86, "aarch64": arm}[machine]) == EPERM, name
 
 
 def test_a_process_signals_and_limits_itself_alone(machine: str) -> None:

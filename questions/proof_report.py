@@ -1,0 +1,203 @@
+"""Reports of what was proved, as text, JSON or GitHub workflow commands."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from rich.text import Text
+
+from questions.model import KINDS
+from questions.report import finding_github, finding_text
+from questions.source import SEVERITIES, Finding, Source
+
+if TYPE_CHECKING:
+    from questions.model import Kind
+
+MutantState = Literal["noticed", "survived", "equivalent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A deliberate mistake in a key or a reference, and whether the proof noticed it."""
+
+    question: str
+    kind: Kind
+    name: str
+    """The mistake, in a few words."""
+    state: MutantState
+    """`equivalent`: no drawn case distinguishes the changed reference from the reference."""
+
+
+@dataclass(frozen=True, slots=True)
+class MutationScore:
+    """How many mutants a proof noticed, of those that make a difference."""
+
+    noticed: int
+    survived: int
+    equivalent: int
+
+    @property
+    def share(self) -> float:
+        """Noticed mutants, from 0 to 1; 1 if there are none."""
+        return self.noticed / (self.noticed + self.survived) if self.noticed + self.survived else 1.0
+
+
+def mutation_score(mutants: Sequence[Mutant]) -> MutationScore:
+    """Returns the score of the mutants."""
+    states = Counter(mutant.state for mutant in mutants)
+    return MutationScore(states["noticed"], states["survived"], states["equivalent"])
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentProofs:
+    """The proof results of one document."""
+
+    source: Source
+    findings: tuple[Finding, ...]
+    """In line order."""
+    held: int
+    """Number of proofs, challenges and claims that hold."""
+    programs: int
+    """Number of shown programs that ran."""
+    parts: tuple[tuple[str, str], ...] = ()
+    """Names of the parts that hold, with details; for a wrong solution, what rejected it."""
+    mutants: tuple[Mutant, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProofReport:
+    """The proof results of all documents."""
+
+    documents: tuple[DocumentProofs, ...]
+    versions: dict[str, str]
+    """Versions of torch and numpy in the sandbox."""
+    seconds: float
+    troubles: tuple[str, ...] = ()
+    """What the sandbox could not run; not the fault of a document."""
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether a document contains a false claim."""
+        return any(found.severity == "error" for document in self.documents for found in document.findings)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of all findings, each once."""
+        return tuple(sorted({found.code for document in self.documents for found in document.findings}))
+
+
+def proof_report_text(proving: ProofReport) -> Text:
+    """Returns all findings with line and caret, then the totals."""
+    text = Text()
+    for document in proving.documents:
+        for found in document.findings:
+            text.append_text(finding_text(found, document.source)).append("\n")
+    for document in proving.documents:
+        text.append(f"{document.source.name}: ", "bold")
+        text.append(_sums([document])).append("\n")
+        for question, names in _equivalent(document):
+            text.append(f"  {question}: no drawn case distinguishes {'; '.join(names)}\n")
+    for trouble in proving.troubles:
+        text.append("could not run: ", "bold").append(f"{trouble}\n")
+    text.append("\ntotal: ", "bold")
+    text.append(f"{_count(len(proving.documents), 'document')}, {_sums(proving.documents)}")
+    text.append(f", with {_versions(proving)} in {proving.seconds:.1f} s\n")
+    text.append(_scores_by_kind(proving))
+    if proving.codes:
+        text.append(f"`dailygrad bank explain {proving.codes[0]}` explains it; all codes found: ")
+        text.append(f"{', '.join(proving.codes)}\n")
+    return text
+
+
+def _sums(documents: Sequence[DocumentProofs]) -> str:
+    held, programs = sum(one.held for one in documents), sum(one.programs for one in documents)
+    said = [f"{held} proved", f"{_count(programs, 'shown program')} run"]
+    for severity in SEVERITIES:
+        number = sum(found.severity == severity for one in documents for found in one.findings)
+        said += [_count(number, severity)] if number else []
+    mutants = [mutant for one in documents for mutant in one.mutants]
+    return ", ".join([*said, *([_score(mutants)] if mutants else [])])
+
+
+def _score(mutants: Sequence[Mutant]) -> str:
+    score = mutation_score(mutants)
+    said = f"{score.noticed} of {score.noticed + score.survived} mutants noticed ({score.share:.1%})"
+    return f"{said} and {score.equivalent} equivalent" if score.equivalent else said
+
+
+def _scores_by_kind(proving: ProofReport) -> str:
+    lines = []
+    for kind in KINDS:
+        mutants = [mutant for one in proving.documents for mutant in one.mutants if mutant.kind == kind]
+        lines += [f"  {kind:7} {_score(mutants)}\n"] if mutants else []
+    return "".join(lines)
+
+
+def _equivalent(document: DocumentProofs) -> list[tuple[str, list[str]]]:
+    found: dict[str, list[str]] = {}
+    for mutant in document.mutants:
+        if mutant.state == "equivalent":
+            found.setdefault(mutant.question, []).append(mutant.name)
+    return list(found.items())
+
+
+def _versions(proving: ProofReport) -> str:
+    return ", ".join(f"{name} {version}" for name, version in sorted(proving.versions.items(), reverse=True))
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def proof_report_json(proving: ProofReport) -> str:
+    """Returns the content of `proof_report_text` as JSON."""
+    return json.dumps(
+        {
+            **proving.versions,
+            "seconds": round(proving.seconds, 3),
+            "held": sum(one.held for one in proving.documents),
+            "programs": sum(one.programs for one in proving.documents),
+            "troubles": list(proving.troubles),
+            "mutation": {
+                kind: _score_data(
+                    [mutant for one in proving.documents for mutant in one.mutants if mutant.kind == kind]
+                )
+                for kind in KINDS
+            },
+            "documents": [
+                {
+                    "name": one.source.name,
+                    "held": one.held,
+                    "programs": one.programs,
+                    "proved": [{"name": name, "said": said} for name, said in one.parts],
+                    "findings": [dataclasses.asdict(found) for found in one.findings],
+                    "mutation": _score_data(one.mutants),
+                    "survived": [dataclasses.asdict(mutant) for mutant in one.mutants if mutant.state == "survived"],
+                    "equivalent": [
+                        dataclasses.asdict(mutant) for mutant in one.mutants if mutant.state == "equivalent"
+                    ],
+                }
+                for one in proving.documents
+            ],
+        },
+        ensure_ascii=False,
+        indent=2,
+    )
+
+
+def _score_data(mutants: Sequence[Mutant]) -> dict[str, float]:
+    score = mutation_score(mutants)
+    return {**dataclasses.asdict(score), "share": round(score.share, 4)}
+
+
+def proof_report_github(proving: ProofReport) -> str:
+    """Returns the findings as workflow commands, with the torch version as a notice."""
+    lines = [finding_github(found, one.source) for one in proving.documents for found in one.findings]
+    lines += [f"::warning title=could not run::{' '.join(trouble.split())}" for trouble in proving.troubles]
+    lines.append(f"::notice title=proved::{_sums(proving.documents)}, with {_versions(proving)}")
+    return "\n".join(lines)
