@@ -1,6 +1,7 @@
 """All tables with the constraints that keep the service's promises: once, in order, append-only.
 
 Triggers reject UPDATE and DELETE on append-only tables (answer, verdict, ledger, audit); see the first migration.
+Every foreign key has an index: deleting or joining the row it refers to would scan the whole table otherwise.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class Chat(Base):
     __tablename__ = "chat"
     __table_args__ = (UniqueConstraint("platform", "external_id"), UniqueConstraint("id", "workspace_id"))
     id: Mapped[int] = _id()
-    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
     platform: Mapped[str]
     external_id: Mapped[str]
     created_at: Mapped[datetime]
@@ -91,7 +92,7 @@ class Channel(Base):
         UniqueConstraint("id", "workspace_id"),
     )
     id: Mapped[int] = _id()
-    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
     chat_id: Mapped[int]
     external_id: Mapped[str]
     name: Mapped[str] = mapped_column(server_default="")
@@ -106,7 +107,7 @@ class Member(Base):
         Index("ix_member_merged_into", "merged_into", postgresql_where=text("merged_into is not null")),
     )
     id: Mapped[int] = _id()
-    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
     name: Mapped[str]
     hidden: Mapped[bool] = mapped_column(server_default=text("false"))
     joined_at: Mapped[datetime]
@@ -152,14 +153,14 @@ class BankImport(Base):
 
     __tablename__ = "bank_import"
     id: Mapped[int] = _id()
-    bank_id: Mapped[int] = mapped_column(ForeignKey("bank.id"))
+    bank_id: Mapped[int] = mapped_column(ForeignKey("bank.id"), index=True)
     at: Mapped[datetime]
     digest: Mapped[str]
     summary: Mapped[dict[str, Any]]
     """The counts, and the bank's previous title and license."""
     document: Mapped[str] = mapped_column(server_default="")
     """Name of the document; empty for several documents in one bank, and for an undo."""
-    undoes: Mapped[int | None] = mapped_column(ForeignKey("bank_import.id"))
+    undoes: Mapped[int | None] = mapped_column(ForeignKey("bank_import.id"), index=True)
 
 
 class ImportStep(Base):
@@ -167,7 +168,7 @@ class ImportStep(Base):
 
     __tablename__ = "import_step"
     import_id: Mapped[int] = mapped_column(ForeignKey("bank_import.id"), primary_key=True)
-    question_id: Mapped[int] = mapped_column(ForeignKey("question.id"), primary_key=True)
+    question_id: Mapped[int] = mapped_column(ForeignKey("question.id"), primary_key=True, index=True)
     version_before: Mapped[int | None]
     """None for an added question."""
     version_after: Mapped[int]
@@ -197,7 +198,7 @@ class QuestionAlias(Base):
     __tablename__ = "question_alias"
     bank_id: Mapped[int] = mapped_column(ForeignKey("bank.id"), primary_key=True)
     key: Mapped[str] = mapped_column(primary_key=True)
-    question_id: Mapped[int] = mapped_column(ForeignKey("question.id"))
+    question_id: Mapped[int] = mapped_column(ForeignKey("question.id"), index=True)
 
 
 class Retirement(Base):
@@ -206,7 +207,7 @@ class Retirement(Base):
 
     __tablename__ = "retirement"
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), primary_key=True)
-    question_id: Mapped[int] = mapped_column(ForeignKey("question.id"), primary_key=True)
+    question_id: Mapped[int] = mapped_column(ForeignKey("question.id"), primary_key=True, index=True)
     at: Mapped[datetime]
 
 
@@ -238,9 +239,9 @@ class Schedule(Base):
     __table_args__ = (_same_workspace("channel_id", "channel"), UniqueConstraint("id", "workspace_id"))
     id: Mapped[int] = _id()
     workspace_id: Mapped[int]
-    channel_id: Mapped[int]
+    channel_id: Mapped[int] = mapped_column(index=True)
     """The home channel. `schedule_channel` lists further ones."""
-    made_by: Mapped[int | None] = mapped_column(ForeignKey("member.id"))
+    made_by: Mapped[int | None] = mapped_column(ForeignKey("member.id"), index=True)
     """Recipient of notices about the schedule."""
     spec: Mapped[dict[str, Any]]
     since: Mapped[datetime]
@@ -255,7 +256,7 @@ class ScheduleChannel(Base):
     __tablename__ = "schedule_channel"
     __table_args__ = (_same_workspace("schedule_id", "schedule"), _same_workspace("channel_id", "channel"))
     schedule_id: Mapped[int] = mapped_column(primary_key=True)
-    channel_id: Mapped[int] = mapped_column(primary_key=True)
+    channel_id: Mapped[int] = mapped_column(primary_key=True, index=True)
     workspace_id: Mapped[int]
     since: Mapped[datetime]
 
@@ -282,7 +283,7 @@ class Round(Base):
     id: Mapped[int] = _id()
     schedule_id: Mapped[int] = mapped_column(ForeignKey("schedule.id"))
     day: Mapped[date]
-    version_id: Mapped[int | None] = mapped_column(ForeignKey("question_version.id"))
+    version_id: Mapped[int | None] = mapped_column(ForeignKey("question_version.id"), index=True)
     opens_at: Mapped[datetime]
     closes_at: Mapped[datetime]
     closed_at: Mapped[datetime | None]
@@ -302,7 +303,7 @@ class AnswerRow(Base):
     id: Mapped[int] = _id()
     member_id: Mapped[int] = mapped_column(ForeignKey("member.id"))
     round_id: Mapped[int | None] = mapped_column(ForeignKey("round.id"))
-    version_id: Mapped[int] = mapped_column(ForeignKey("question_version.id"))
+    version_id: Mapped[int] = mapped_column(ForeignKey("question_version.id"), index=True)
     number: Mapped[int]
     """1 for the member's first answer to the round, and so on; 0 in practice."""
     event_id: Mapped[str]
@@ -323,8 +324,8 @@ class CurrentAnswer(Base):
     __tablename__ = "standing"
     __table_args__ = (ForeignKeyConstraint(["answer_id", "round_id"], ["answer.id", "answer.round_id"]),)
     round_id: Mapped[int] = mapped_column(ForeignKey("round.id"), primary_key=True)
-    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True)
-    answer_id: Mapped[int]
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True, index=True)
+    answer_id: Mapped[int] = mapped_column(index=True)
 
 
 class VerdictRow(Base):
@@ -337,7 +338,7 @@ class VerdictRow(Base):
     )
     id: Mapped[int] = _id()
     answer_id: Mapped[int] = mapped_column(ForeignKey("answer.id"))
-    version_id: Mapped[int] = mapped_column(ForeignKey("question_version.id"))
+    version_id: Mapped[int] = mapped_column(ForeignKey("question_version.id"), index=True)
     verdict: Mapped[str]
     credit: Mapped[float]
     detail: Mapped[dict[str, Any]]
@@ -371,6 +372,8 @@ class Ledger(Base):
         UniqueConstraint("key"),
         _same_workspace("member_id", "member"),
         Index("ix_ledger_board", "workspace_id", "at"),
+        Index("ix_ledger_member", "member_id", "at"),
+        Index("ix_ledger_round", "round_id", "member_id"),
     )
     id: Mapped[int] = _id()
     key: Mapped[str]
@@ -400,10 +403,10 @@ class Outbox(Base):
     )
     id: Mapped[int] = _id()
     key: Mapped[str]
-    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
-    chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"))
-    channel_id: Mapped[int | None] = mapped_column(ForeignKey("channel.id"))
-    member_id: Mapped[int | None] = mapped_column(ForeignKey("member.id"))
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
+    chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"), index=True)
+    channel_id: Mapped[int | None] = mapped_column(ForeignKey("channel.id"), index=True)
+    member_id: Mapped[int | None] = mapped_column(ForeignKey("member.id"), index=True)
     round_id: Mapped[int | None] = mapped_column(ForeignKey("round.id"))
     kind: Mapped[str]
     body: Mapped[dict[str, Any]]
@@ -466,7 +469,7 @@ class CardRow(Base):
 
     __tablename__ = "card"
     member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True)
-    question_id: Mapped[int] = mapped_column(ForeignKey("question.id"), primary_key=True)
+    question_id: Mapped[int] = mapped_column(ForeignKey("question.id"), primary_key=True, index=True)
     state: Mapped[dict[str, Any]]
     due: Mapped[datetime]
     reviews: Mapped[int] = mapped_column(server_default="0")
@@ -477,7 +480,7 @@ class StreakGrace(Base):
 
     __tablename__ = "streak_grace"
     round_id: Mapped[int] = mapped_column(ForeignKey("round.id"), primary_key=True)
-    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True)
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True, index=True)
 
 
 class ReportRow(Base):
@@ -486,9 +489,9 @@ class ReportRow(Base):
     __tablename__ = "report"
     __table_args__ = (CheckConstraint("state in ('open', 'dismissed', 'fixed')", name="state"),)
     id: Mapped[int] = _id()
-    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
-    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"))
-    version_id: Mapped[int] = mapped_column(ForeignKey("question_version.id"))
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), index=True)
+    version_id: Mapped[int] = mapped_column(ForeignKey("question_version.id"), index=True)
     text: Mapped[str]
     at: Mapped[datetime]
     state: Mapped[str] = mapped_column(server_default="open")
@@ -499,8 +502,8 @@ class Audit(Base):
 
     __tablename__ = "audit"
     id: Mapped[int] = _id()
-    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
-    member_id: Mapped[int | None] = mapped_column(ForeignKey("member.id"))
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
+    member_id: Mapped[int | None] = mapped_column(ForeignKey("member.id"), index=True)
     action: Mapped[str]
     detail: Mapped[dict[str, Any]]
     at: Mapped[datetime]
@@ -513,9 +516,9 @@ class LinkCodeRow(Base):
     __table_args__ = (UniqueConstraint("digest"), CheckConstraint("what in ('chat', 'member')", name="what"))
     id: Mapped[int] = _id()
     what: Mapped[str]
-    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
-    chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"))
-    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"))
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
+    chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"), index=True)
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), index=True)
     """Creator of the code."""
     digest: Mapped[str]
     expires_at: Mapped[datetime]

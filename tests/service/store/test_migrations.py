@@ -73,6 +73,21 @@ def test_the_migration_creates_the_tables_of_the_models(database_url: str, new_d
     assert schema(created) == schema(database_url)
 
 
+UNINDEXED_REFERENCES = """
+select conrelid::regclass::text || '.' || attname
+from pg_constraint join pg_attribute on attrelid = conrelid and attnum = conkey[1]
+where contype = 'f' and connamespace = 'public'::regnamespace and not conrelid::regclass::text like 'procrastinate%'
+    and not exists (select from pg_index where indrelid = conrelid and indkey[0] = conkey[1])
+order by 1"""
+
+
+def test_every_foreign_key_has_an_index(database_url: str) -> None:
+    """Deleting or joining a row scans every table that refers to it without one."""
+    with psycopg.connect(libpq_url(database_url)) as connection:
+        # Chats are never deleted, and nothing looks up answers by chat; each answer would write the index.
+        assert connection.execute(UNINDEXED_REFERENCES.encode()).fetchall() == [("answer.chat_id",)]
+
+
 def test_an_empty_database_is_upgraded_and_again_without_a_change(new_database: MakeDatabase) -> None:
     url = new_database()
     assert migrations.current(url) is None

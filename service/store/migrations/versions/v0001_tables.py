@@ -19,6 +19,29 @@ depends_on = None
 INSTANT = sa.DateTime(timezone=True)
 APPEND_ONLY = ("answer", "verdict", "ledger", "audit")
 
+REFERENCES = (
+    ("chat", "workspace_id"),
+    ("channel", "workspace_id"),
+    ("member", "workspace_id"),
+    ("bank_import", "bank_id", "undoes"),
+    ("import_step", "question_id"),
+    ("question_alias", "question_id"),
+    ("retirement", "question_id"),
+    ("schedule", "channel_id", "made_by"),
+    ("schedule_channel", "channel_id"),
+    ("round", "version_id"),
+    ("answer", "version_id"),
+    ("standing", "member_id", "answer_id"),
+    ("verdict", "version_id"),
+    ("outbox", "chat_id", "workspace_id", "member_id", "channel_id"),
+    ("card", "question_id"),
+    ("streak_grace", "member_id"),
+    ("report", "workspace_id", "member_id", "version_id"),
+    ("audit", "workspace_id", "member_id"),
+    ("link_code", "workspace_id", "chat_id", "member_id"),
+)
+"""Each table with the foreign keys that no constraint or other index begins with."""
+
 REFUSE_CHANGE = """
 create function refuse_change() returns trigger language plpgsql as $$
 begin
@@ -55,6 +78,7 @@ def upgrade() -> None:
     _create_answers()
     _create_messages()
     _create_links()
+    _create_reference_indexes()
     _create_triggers()
     _run_script(SchemaManager.get_schema())
 
@@ -369,6 +393,8 @@ def _create_answers() -> None:
         sa.UniqueConstraint("key", name="uq_ledger_key"),
     )
     op.create_index("ix_ledger_board", "ledger", ["workspace_id", "at"])
+    op.create_index("ix_ledger_member", "ledger", ["member_id", "at"])
+    op.create_index("ix_ledger_round", "ledger", ["round_id", "member_id"])
     op.create_table(
         "streak_grace",
         sa.Column("round_id", sa.BigInteger(), nullable=False),
@@ -518,6 +544,12 @@ def _create_links() -> None:
         sa.Column("seen_at", INSTANT, nullable=False),
         sa.PrimaryKeyConstraint("device", name="pk_sandbox_device"),
     )
+
+
+def _create_reference_indexes() -> None:
+    for table, *columns in REFERENCES:
+        for column in columns:
+            op.create_index(f"ix_{table}_{column}", table, [column])
 
 
 def _create_triggers() -> None:
