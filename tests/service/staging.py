@@ -79,9 +79,10 @@ class Stage:
         return row
 
     async def version(self, key: str) -> QuestionVersion:
-        """Returns the current version of a question."""
+        """Returns the current version of a question or family."""
         query = select(QuestionVersion).join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
-        query = query.where(QuestionRow.key == key, QuestionVersion.version == QuestionRow.current)
+        current = QuestionVersion.version == QuestionRow.current
+        query = query.where(QuestionRow.key == key, current, QuestionVersion.drawing == 0)
         return (await self.session.scalars(query)).one()
 
     async def round(
