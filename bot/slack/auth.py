@@ -220,7 +220,7 @@ def installation_from(given: Given) -> Installation:
         enterprise=given.enterprise_id or "",
         token=SecretStr(given.bot_token),
         refresh=SecretStr(given.bot_refresh_token) if given.bot_refresh_token else None,
-        expires_at=datetime.fromtimestamp(expires, UTC) if expires else None,
+        expires_at=None if expires is None else datetime.fromtimestamp(expires, UTC),
         app=given.app_id or "",
         bot_id=given.bot_id or "",
         bot_user=given.bot_user_id or "",
@@ -363,6 +363,6 @@ def refreshed(cached: Installation, response: Any, now: datetime) -> Installatio
         update={
             "token": SecretStr(str(response["access_token"])),
             "refresh": SecretStr(str(response["refresh_token"])) if response.get("refresh_token") else None,
-            "expires_at": now + timedelta(seconds=int(expires)) if expires else None,
+            "expires_at": None if expires is None else now + timedelta(seconds=int(expires)),
         }
     )
