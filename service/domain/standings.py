@@ -136,7 +136,11 @@ def rank_most_improved(
     ]
     gains.sort(key=lambda pair: (-pair[1], *_name_key(pair[0])))
     risen = [(row, gain) for row, gain in gains if gain > 0]
-    return [RankedMember(1 + sum(other > gain for _, other in risen), row, gain) for row, gain in risen]
+    ranked: list[RankedMember] = []
+    for _, tied in groupby(risen, key=lambda pair: pair[1]):
+        place = len(ranked) + 1
+        ranked.extend(RankedMember(place, row, gain) for row, gain in tied)
+    return ranked
 
 
 def _rank_key(row: MemberTotals) -> tuple[int, float, float]:

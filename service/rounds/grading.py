@@ -243,7 +243,7 @@ async def _record_verdict(
         entry = await answers.get_entry(session, answer.id)
         if entry is not None:
             posting = await LedgerPosting.for_round(session, *found, version.question)
-            await posting.post(session, entry, verdict.credit)
+            await posting.post(session, [(entry, verdict.credit)])
             newest = await questions.newest_version_id(session, version.question_id)
             if newest != version.id:  # the question was corrected meanwhile
                 await defer_regrading(session, newest, version.question_id)

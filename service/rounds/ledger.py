@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from sqlalchemy import func, select
-from sqlalchemy.dialects.postgresql import insert
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import Question
 from service.domain.scoring import ScoredAnswer, ScoringPolicy, compute_credit, compute_points
-from service.store import answers, outbox
+from service.store import answers, ledger, outbox
 from service.store.answers import RoundEntry
-from service.store.tables import AnswerRow, Ledger, Round, Schedule
+from service.store.tables import AnswerRow, Round, Schedule
 from service.wire import AnswerInput, ScheduleSpec, VerdictView
 
 CREDIT_TOLERANCE = 1e-9
@@ -31,13 +33,14 @@ def grade_answer(question: Question, given: AnswerInput) -> VerdictView:
 
 
 class LedgerPosting:
-    """Posts points of one round, with the round's difficulty loaded once."""
+    """Posts points of one round. Takes the same number of statements for one answer as for all of them."""
 
     def __init__(self, round_: Round, schedule: Schedule, question: Question, share_right: float | None) -> None:
         self._round = round_
         self._schedule = schedule
         self._question = question
         self._share_right = share_right
+        self._shown_at: dict[int | None, datetime] = {}
         self._policy = ScoringPolicy(speed_bonus=ScheduleSpec.model_validate(schedule.spec).speed_bonus)
 
     @classmethod
@@ -48,61 +51,56 @@ class LedgerPosting:
         share = await answers.mean_credit_before(session, round_, schedule.workspace_id)
         return cls(round_, schedule, question, share)
 
-    async def post(self, session: AsyncSession, entry: RoundEntry, credit: float) -> int:
-        """Posts a member's points, once per round and member. Returns the points."""
-        seconds = await self._seconds(session, entry.answer)
-        earned = self._points(credit, seconds)
-        key = f"round:{self._round.id}:member:{entry.member.id}"
-        await self._insert(session, entry.member.id, key, "round", earned, credit, seconds)
-        return earned
+    async def post(self, session: AsyncSession, graded: Sequence[tuple[RoundEntry, float]]) -> list[int]:
+        """Posts the points of answers with their credits, once per round and member. Returns the points of each."""
+        posted, rows = [], []
+        for entry, credit in graded:
+            seconds = await self._seconds(session, entry.answer)
+            posted.append(self._points(credit, seconds))
+            key = f"round:{self._round.id}:member:{entry.member.id}"
+            rows.append(self._row(entry, key, "round", posted[-1], credit) | {"seconds": seconds})
+        await ledger.insert_entries(session, rows)
+        return posted
 
-    async def post_correction(self, session: AsyncSession, entry: RoundEntry, credit: float, version_id: int) -> int:
-        """Posts the difference to the member's points, once per question version. Returns the difference.
+    async def post_corrections(
+        self, session: AsyncSession, graded: Sequence[tuple[RoundEntry, float]], version_id: int
+    ) -> list[int]:
+        """Posts the differences to the members' points, once per question version. Returns the difference of each.
 
-        Does nothing if no points were posted before, or if the credit is unchanged: a new level or changed scoring
-        does not alter closed rounds.
+        The difference is 0 if no points were posted before, or if the credit is unchanged: a new level or changed
+        scoring does not alter closed rounds.
         """
-        query = select(func.count(), func.sum(Ledger.points), func.sum(Ledger.credit)).where(
-            Ledger.round_id == self._round.id, Ledger.member_id == entry.member.id
-        )
-        count, booked, credited = (await session.execute(query)).one()
-        if not count:
-            return 0
-        share = credit - float(credited or 0)
-        if abs(share) < CREDIT_TOLERANCE:
-            return 0
-        earned = self._points(credit, await self._seconds(session, entry.answer)) - int(booked)
-        key = f"regrade:{version_id}:round:{self._round.id}:member:{entry.member.id}"
-        await self._insert(session, entry.member.id, key, "regrade", earned, share, None)
-        return earned
+        totals = await ledger.sum_round(session, self._round.id)
+        moved, rows = [], []
+        for entry, credit in graded:
+            points, credited = totals.get(entry.member.id, (0, credit))
+            share = credit - credited
+            if abs(share) < CREDIT_TOLERANCE:
+                moved.append(0)
+                continue
+            moved.append(self._points(credit, await self._seconds(session, entry.answer)) - points)
+            key = f"regrade:{version_id}:round:{self._round.id}:member:{entry.member.id}"
+            rows.append(self._row(entry, key, "regrade", moved[-1], share) | {"seconds": None})
+        await ledger.insert_entries(session, rows)
+        return moved
 
     def _points(self, credit: float, seconds: float) -> int:
         question = self._question
         return compute_points(question.kind, question.level, self._share_right, credit, seconds, self._policy).total
 
-    async def _insert(
-        self,
-        session: AsyncSession,
-        member_id: int,
-        key: str,
-        reason: str,
-        earned: int,
-        credit: float,
-        seconds: float | None,
-    ) -> None:
-        row = {
+    def _row(self, entry: RoundEntry, key: str, reason: str, points: int, credit: float) -> dict[str, Any]:
+        return {
             "key": key,
             "workspace_id": self._schedule.workspace_id,
-            "member_id": member_id,
+            "member_id": entry.member.id,
             "round_id": self._round.id,
-            "points": earned,
+            "points": points,
             "credit": credit,
-            "seconds": seconds,
             "reason": reason,
             "at": self._round.opens_at,
         }
-        await session.execute(insert(Ledger).values(row).on_conflict_do_nothing())
 
     async def _seconds(self, session: AsyncSession, answer: AnswerRow) -> float:
-        asked_at = await outbox.first_shown_at(session, self._round, answer.chat_id)
-        return max(0.0, (answer.at - asked_at).total_seconds())
+        if answer.chat_id not in self._shown_at:
+            self._shown_at[answer.chat_id] = await outbox.first_shown_at(session, self._round, answer.chat_id)
+        return max(0.0, (answer.at - self._shown_at[answer.chat_id]).total_seconds())

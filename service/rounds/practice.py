@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any, cast
 
 import fsrs
+from sqlalchemy import Select, literal, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import KINDS, LEVELS
@@ -62,8 +62,8 @@ async def record_review(
     return await _record_rating(session, member_id, question_id, rating_for(credit), now)
 
 
-async def add_missed_cards(session: AsyncSession, member_ids: Collection[int], question_id: int, now: datetime) -> None:
-    """Creates a card, due at once, for each of these members."""
+async def add_missed_cards(session: AsyncSession, member_ids: Select[int], question_id: int, now: datetime) -> None:
+    """Creates a card, due at once, for each of the selected members."""
     await cards.create_cards(session, member_ids, question_id, _new_state(now), now)
 
 
@@ -98,7 +98,7 @@ async def _record_rating(
 ) -> datetime:
     card = await cards.lock_card(session, member_id, question_id)
     if card is None:
-        await cards.create_cards(session, [member_id], question_id, _new_state(now), now)
+        await cards.create_cards(session, select(literal(member_id)), question_id, _new_state(now), now)
         card = await cards.lock_card(session, member_id, question_id)
         assert card is not None, "it was made in this transaction"
     _apply_rating(card, card.state["card"], rating, now)

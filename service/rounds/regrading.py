@@ -19,7 +19,6 @@ from service.rounds.grading import NotJudged, grade_code
 from service.rounds.jobs import defer_regrading
 from service.rounds.ledger import LedgerPosting, grade_answer
 from service.store import answers, outbox, questions, rounds
-from service.store.answers import RoundEntry
 from service.store.questions import Version
 from service.store.session import Sessions
 from service.store.tables import Round, Schedule, VerdictRow
@@ -164,22 +163,16 @@ async def _correct_round(
     session: AsyncSession, round_: Round, schedule: Schedule, fixed: Version, now: datetime
 ) -> list[int]:
     """Returns the nonzero point differences of the members."""
-    posting = await LedgerPosting.for_round(session, round_, schedule, fixed.question)
-    moved = [
-        await _correct_entry(session, posting, entry, fixed, now)
+    graded = [
+        (entry, grade_answer(fixed.question, AnswerInput.model_validate(entry.answer.given)))
         for entry in await answers.list_entries(session, round_.id)
+        if entry.member.forgotten_at is None
     ]
-    return [points for points in moved if points]
-
-
-async def _correct_entry(
-    session: AsyncSession, posting: LedgerPosting, entry: RoundEntry, fixed: Version, now: datetime
-) -> int:
-    verdict = grade_answer(fixed.question, AnswerInput.model_validate(entry.answer.given))
-    if verdict.verdict == "system error" or entry.member.forgotten_at is not None:
-        return 0
-    await answers.save_verdict(session, entry.answer, verdict, now, version_id=fixed.id)
-    return await posting.post_correction(session, entry, verdict.credit, fixed.id)
+    graded = [(entry, verdict) for entry, verdict in graded if verdict.verdict != "system error"]
+    await answers.save_verdicts(session, [(entry.answer, verdict) for entry, verdict in graded], now, fixed.id)
+    posting = await LedgerPosting.for_round(session, round_, schedule, fixed.question)
+    credits = [(entry, verdict.credit) for entry, verdict in graded]
+    return [points for points in await posting.post_corrections(session, credits, fixed.id) if points]
 
 
 async def _regrade_round(
@@ -242,13 +235,14 @@ async def _save_corrections(
     held = await rounds.lock_shared(session, round_id)
     assert held is not None, "rounds are never deleted"
     posting = await LedgerPosting.for_round(session, *held, fixed.question)
-    moved = []
+    saved = []
     for entry in await answers.list_entries(session, round_id):
         if entry.answer.id not in found or entry.member.forgotten_at is not None:
             continue
         verdict, seed = found[entry.answer.id]
         if await answers.save_verdict(session, entry.answer, verdict, now, seed=seed, version_id=fixed.id):
-            moved.append(await posting.post_correction(session, entry, verdict.credit, fixed.id))
+            saved.append((entry, verdict.credit))
+    moved = await posting.post_corrections(session, saved, fixed.id)
     await notify_point_changes(session, *held, fixed, [points for points in moved if points], now)
 
 

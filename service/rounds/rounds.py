@@ -50,7 +50,6 @@ from service.wire import (
     ScheduleSpec,
     SkipReason,
     SlotMissed,
-    VerdictView,
 )
 
 log = structlog.get_logger(__name__)
@@ -63,6 +62,8 @@ SKIP_NOTICE_WINDOW = timedelta(days=1)
 """Slots skipped longer ago are not reported: after a long outage one notice is enough."""
 MAX_WRONG_TEXTS = 3
 """Number of most common wrong texts in a reveal."""
+MAX_NAMED = 25
+"""Members whose points a reveal names, best first."""
 MAX_WRONG_LENGTH = 120
 """Longest wrong text in a reveal, characters."""
 
@@ -277,8 +278,7 @@ async def close_round(session: AsyncSession, round_id: int, now: datetime) -> bo
     closing = _ClosingRound(round_, schedule, version, await answers.list_entries(session, round_id))
     results = await _grade_entries(session, closing, now)
     await session.flush()
-    absent = await answers.list_absent_members(session, round_)
-    await practice.add_missed_cards(session, absent, version.question_id, now)
+    await practice.add_missed_cards(session, answers.absent_members(round_), version.question_id, now)
     reveal = await _build_reveal(session, closing, results, now)
     for channel_id in await outbox.list_round_channels(session, round_id, schedule):
         board = await leaderboard.get_top(session, channel_id, now)
@@ -315,27 +315,22 @@ async def view_round(session: AsyncSession, round_: Round, schedule: Schedule) -
 
 async def _grade_entries(session: AsyncSession, closing: _ClosingRound, now: datetime) -> list[_Result]:
     """Grades all answers and posts their points, except code without a verdict, which is posted with its verdict."""
-    posting = await LedgerPosting.for_round(session, closing.round, closing.schedule, closing.version.question)
-    results = []
+    question, graded, verdicts = closing.version.question, [], []
     for entry in closing.entries:
-        credit = await _credit_of(session, closing.version, entry, now)
-        if credit is not None:
-            results.append(_Result(entry, credit, await posting.post(session, entry, credit)))
-    return results
-
-
-async def _credit_of(session: AsyncSession, version: Version, entry: RoundEntry, now: datetime) -> float | None:
-    """Returns the credit, or None if no points are posted: no verdict yet, or a system error."""
-    if entry.verdict is not None:
-        return None if entry.verdict.verdict == "system error" else entry.verdict.credit
-    if version.question.kind == "code":
-        return None
-    verdict: VerdictView = grade_answer(version.question, AnswerInput.model_validate(entry.answer.given))
-    if verdict.verdict == "system error":
-        log.error("a question cannot be scored", question=version.question.id, cause=verdict.message)
-        return None
-    await answers.save_verdict(session, entry.answer, verdict, now)
-    return verdict.credit
+        if entry.verdict is not None:
+            if entry.verdict.verdict != "system error":
+                graded.append((entry, entry.verdict.credit))
+        elif question.kind != "code":
+            verdict = grade_answer(question, AnswerInput.model_validate(entry.answer.given))
+            if verdict.verdict == "system error":
+                log.error("a question cannot be scored", question=question.id, cause=verdict.message)
+            else:
+                verdicts.append((entry.answer, verdict))
+                graded.append((entry, verdict.credit))
+    await answers.save_verdicts(session, verdicts, now)
+    posting = await LedgerPosting.for_round(session, closing.round, closing.schedule, question)
+    points = await posting.post(session, graded)
+    return [_Result(entry, credit, earned) for (entry, credit), earned in zip(graded, points, strict=True)]
 
 
 async def _build_reveal(
@@ -345,7 +340,10 @@ async def _build_reveal(
     spec = ScheduleSpec.model_validate(schedule.spec)
     given = [AnswerInput.model_validate(entry.answer.given) for entry in entries]
     chosen = [option for each in given for option in each.options or ()]
-    people = await _people(session, schedule, results)
+    shown = [result for result in results if not result.entry.member.hidden]
+    first = [result for result in shown if result.credit == 1][:1]
+    best = sorted(shown, key=lambda result: -result.points)[:MAX_NAMED]
+    people = await _view_people(session, schedule, [*first, *best])
     return RevealPost(
         ref=str(QuestionRef("round", round_.id)),
         key=build_answer_key(version, str(QuestionRef("round", round_.id)), chosen),
@@ -353,29 +351,20 @@ async def _build_reveal(
         right=sum(result.credit == 1 for result in results),
         mean_credit=sum(result.credit for result in results) / len(results) if results else 0.0,
         wrong_texts=_wrong_texts(version, results),
-        first=next((person for result, person in people if result.credit == 1), None),
-        points=tuple(person for _, person in sorted(people, key=lambda pair: -pair[1].points)),
+        first=people[0] if first else None,
+        points=tuple(people[len(first) :]),
+        unnamed=len(shown) - len(best),
         next_at=await next_posting(session, schedule, now),
         zone=spec.zone,
     )
 
 
-async def _people(
-    session: AsyncSession, schedule: Schedule, results: Sequence[_Result]
-) -> list[tuple[_Result, PersonView]]:
-    """Returns the members who are not hidden, earliest answer first."""
-    shown = [result for result in results if not result.entry.member.hidden]
-    streaks = await leaderboard.load_schedule_streaks(
-        session, schedule.id, [result.entry.member.id for result in shown]
-    )
+async def _view_people(session: AsyncSession, schedule: Schedule, results: Sequence[_Result]) -> list[PersonView]:
+    members = {result.entry.member.id for result in results}
+    streaks = await leaderboard.load_schedule_streaks(session, schedule.id, members)
     return [
-        (
-            result,
-            PersonView(
-                name=result.entry.member.name, points=result.points, streak=streaks[result.entry.member.id].current
-            ),
-        )
-        for result in shown
+        PersonView(name=result.entry.member.name, points=result.points, streak=streaks[result.entry.member.id].current)
+        for result in results
     ]
 
 

@@ -92,17 +92,33 @@ async def save_verdict(
 ) -> bool:
     """Saves the answer's verdict by its own question version, or by `version_id`. Returns False if it already has
     one."""
-    detail: dict[str, Any] = {**view.model_dump(mode="json"), **({} if seed is None else {"seed": str(seed)})}
-    row = {
+    row = _verdict_row(answer, view, now, version_id)
+    row["detail"] |= {} if seed is None else {"seed": str(seed)}
+    made = insert(VerdictRow).values(row).on_conflict_do_nothing().returning(VerdictRow.id)
+    return await session.scalar(made) is not None
+
+
+async def save_verdicts(
+    session: AsyncSession,
+    graded: Sequence[tuple[AnswerRow, VerdictView]],
+    now: datetime,
+    version_id: int | None = None,
+) -> None:
+    """Saves the verdicts of many answers in one statement. Leaves out answers that already have one."""
+    rows = [_verdict_row(answer, view, now, version_id) for answer, view in graded]
+    if rows:
+        await session.execute(insert(VerdictRow).on_conflict_do_nothing(), rows)
+
+
+def _verdict_row(answer: AnswerRow, view: VerdictView, now: datetime, version_id: int | None) -> dict[str, Any]:
+    return {
         "answer_id": answer.id,
         "version_id": version_id or answer.version_id,
         "verdict": view.verdict,
         "credit": view.credit,
-        "detail": detail,
+        "detail": view.model_dump(mode="json"),
         "at": now,
     }
-    made = insert(VerdictRow).values(row).on_conflict_do_nothing().returning(VerdictRow.id)
-    return await session.scalar(made) is not None
 
 
 async def list_entries(session: AsyncSession, round_id: int) -> Sequence[RoundEntry]:
@@ -152,10 +168,10 @@ async def count_answers(session: AsyncSession, round_id: int) -> int:
     return int(await session.scalar(select(func.count()).where(CurrentAnswer.round_id == round_id)) or 0)
 
 
-async def list_absent_members(session: AsyncSession, round_: Round) -> Sequence[int]:
-    """Returns members who answered an earlier round of the schedule but not this one."""
+def absent_members(round_: Round) -> Select[int]:
+    """Selects the members who answered an earlier round of the schedule but not this one."""
     here = select(CurrentAnswer.member_id).where(CurrentAnswer.round_id == round_.id)
-    query = (
+    return (
         select(CurrentAnswer.member_id)
         .distinct()
         .join(Round, Round.id == CurrentAnswer.round_id)
@@ -167,7 +183,6 @@ async def list_absent_members(session: AsyncSession, round_: Round) -> Sequence[
             CurrentAnswer.member_id.not_in(here),
         )
     )
-    return (await session.scalars(query)).all()
 
 
 async def mean_credit_before(session: AsyncSession, round_: Round, workspace_id: int) -> float | None:

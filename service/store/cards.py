@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import Select, exists, func, select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import DateTime, Select, exists, func, literal, select
+from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import Level
@@ -81,17 +80,19 @@ async def lock_card(session: AsyncSession, member_id: int, question_id: int) -> 
 
 
 async def create_cards(
-    session: AsyncSession, member_ids: Iterable[int], question_id: int, state: dict[str, Any], due: datetime
+    session: AsyncSession, member_ids: Select[int], question_id: int, state: dict[str, Any], due: datetime
 ) -> None:
-    """Creates a card due at `due` for each member. An existing card becomes due then, unless it is due sooner."""
-    rows = [
-        {"member_id": member_id, "question_id": question_id, "state": state, "due": due}
-        for member_id in sorted(set(member_ids))
-    ]
-    if rows:
-        new = insert(CardRow).values(rows)
-        earlier = {"due": func.least(CardRow.due, new.excluded.due)}
-        await session.execute(new.on_conflict_do_update(index_elements=["member_id", "question_id"], set_=earlier))
+    """Creates a card due at `due` for each selected member. An existing card becomes due then, unless it is due
+    sooner."""
+    chosen = member_ids.subquery()
+    columns = (chosen.c[0], literal(question_id), literal(state, JSONB), literal(due, DateTime(timezone=True)))
+    new = insert(CardRow).from_select(
+        ["member_id", "question_id", "state", "due"],
+        # Always in the same order, so that closes at the same moment cannot deadlock.
+        select(*columns).order_by(chosen.c[0]),
+    )
+    earlier = {"due": func.least(CardRow.due, new.excluded.due)}
+    await session.execute(new.on_conflict_do_update(index_elements=["member_id", "question_id"], set_=earlier))
 
 
 async def count_cards(session: AsyncSession, member_id: int, now: datetime) -> tuple[int, int]:

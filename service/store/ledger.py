@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, or_, select
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.standings import LedgerEntry, MemberTotals
@@ -29,6 +31,19 @@ class Scope:
     """Exclusive."""
     hidden_too: bool = False
     """Whether hidden members are included. Never set for a board that is shown."""
+
+
+async def insert_entries(session: AsyncSession, rows: Sequence[dict[str, Any]]) -> None:
+    """Posts ledger entries, all in one statement. Leaves out those whose key was posted before."""
+    if rows:
+        await session.execute(insert(Ledger).on_conflict_do_nothing(), rows)
+
+
+async def sum_round(session: AsyncSession, round_id: int) -> dict[int, tuple[int, float]]:
+    """Returns the points and the credit posted for a round so far, by member id."""
+    query = select(Ledger.member_id, func.sum(Ledger.points), func.sum(Ledger.credit))
+    rows = await session.execute(query.where(Ledger.round_id == round_id).group_by(Ledger.member_id))
+    return {member_id: (int(points), float(credit or 0)) for member_id, points, credit in rows}
 
 
 async def sum_by_member(session: AsyncSession, scope: Scope) -> list[MemberTotals]:

@@ -68,6 +68,9 @@ class RevealPost(Model):
     """Most common wrong answers and their counts, for `value` and `output`."""
     first: PersonView | None = None
     points: tuple[PersonView, ...] = ()
+    """The members with the most points, best first."""
+    unnamed: int = 0
+    """How many more members have points."""
     board: tuple[BoardRow, ...] = ()
     next_at: datetime | None = None
     zone: str = "UTC"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import Bank, Level, Option, Question, SourceLocation
@@ -15,7 +15,7 @@ from questions.reader import Reading
 from questions.source import Source
 from service.banks.importing import import_bank
 from service.store.members import Caller, resolve_caller
-from service.store.tables import AnswerRow, CurrentAnswer, Ledger, QuestionVersion, Round, Schedule, VerdictRow
+from service.store.tables import AnswerRow, CurrentAnswer, Ledger, Member, QuestionVersion, Round, Schedule, VerdictRow
 from service.store.tables import QuestionRow as QuestionRow
 from service.wire import ImportView, ScheduleSpec, Where, Who
 
@@ -44,6 +44,11 @@ def question(
 def reading(*questions: Question, name: str = "home", title: str = "A bank") -> Reading:
     """Returns a reading without findings."""
     return Reading(Bank(name, title, questions), (), (), Source(f"{name}.md", ("",)))
+
+
+def these(*member_ids: int) -> Select[int]:
+    """Selects the members with these ids."""
+    return select(Member.id).where(Member.id.in_(member_ids))
 
 
 @dataclass

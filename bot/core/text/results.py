@@ -165,7 +165,8 @@ def _points(post: RevealPost) -> tuple[Block, ...]:
     if not post.points:
         return ()
     rows = tuple((person.name, f"+{person.points}", plural(person.streak, "round")) for person in post.points)
-    return (Table(("Name", "Points", "Streak"), rows, "Points for this question", (1,)),)
+    more = (Small(f"And {post.unnamed:,} more."),) if post.unnamed else ()
+    return (Table(("Name", "Points", "Streak"), rows, "Points for this question", (1,)), *more)
 
 
 def _top(post: RevealPost) -> tuple[Block, ...]:

@@ -20,7 +20,7 @@ from service.store.members import Caller, list_identities
 from service.store.session import allow_forgetting
 from service.store.tables import AnswerRow, Base, CardRow, CurrentAnswer, InboxRow, Member, Outbox, Season, VerdictRow
 from service.wire import Me, Who
-from tests.service.staging import Stage, question
+from tests.service.staging import Stage, question, these
 
 MONDAY, TUESDAY, WEDNESDAY = date(2026, 3, 2), date(2026, 3, 3), date(2026, 3, 4)
 
@@ -34,7 +34,7 @@ async def played(stage: Stage, caller: Caller) -> None:
         await stage.answer(caller, round_, credit=credit, text="Ada Lovelace was here")
         await stage.points(caller, int(10 * credit), round_=round_, credit=credit)
     question_id = (await stage.version("grad")).question_id
-    await practice.add_missed_cards(stage.session, [caller.member_id], question_id, stage.now)
+    await practice.add_missed_cards(stage.session, these(caller.member_id), question_id, stage.now)
 
 
 class TestMe:

@@ -12,7 +12,7 @@ from service.errors import NotFound, NotPossible
 from service.rounds import practice
 from service.store import cards, questions
 from service.store.members import Caller
-from tests.service.staging import Stage, question
+from tests.service.staging import Stage, question, these
 
 
 async def next_id(stage: Stage, caller: Caller, topic: str = "", level: str = "", kind: str = "") -> str | None:
@@ -37,7 +37,9 @@ async def test_the_longest_due_card_comes_first_and_says_how_many_follow(stage: 
     await stage.bank(*(question(key) for key in "abc"))
     for key, days in (("a", 1), ("b", 3), ("c", 2)):
         question_id = (await stage.version(key)).question_id
-        await practice.add_missed_cards(stage.session, [ada.member_id], question_id, stage.now - timedelta(days=days))
+        await practice.add_missed_cards(
+            stage.session, these(ada.member_id), question_id, stage.now - timedelta(days=days)
+        )
     assert await practice.pick_next(stage.session, ada, stage.now) == ((await stage.version("b")).id, 2)
 
 
@@ -74,11 +76,15 @@ async def test_a_kind_filters_due_and_new_questions(stage: Stage) -> None:
         question("b", kind="value", options=(), answer="3"),
         question("c", kind="value", options=(), answer="4", topic="autograd"),
     )
-    await practice.add_missed_cards(stage.session, [ada.member_id], (await stage.version("a")).question_id, stage.now)
+    await practice.add_missed_cards(
+        stage.session, these(ada.member_id), (await stage.version("a")).question_id, stage.now
+    )
     assert await next_id(stage, ada) == "a"
     assert await next_id(stage, ada, "autograd", kind="value") == "c"
     assert await next_id(stage, ada, kind="code") is None
-    await practice.add_missed_cards(stage.session, [ada.member_id], (await stage.version("b")).question_id, stage.now)
+    await practice.add_missed_cards(
+        stage.session, these(ada.member_id), (await stage.version("b")).question_id, stage.now
+    )
     assert await practice.pick_next(stage.session, ada, stage.now, kind="value") == ((await stage.version("b")).id, 0)
 
 
@@ -99,7 +105,7 @@ async def test_a_question_open_in_a_round_is_not_practiced_before_it_closes(stag
     await stage.bank(question("a"))
     if due:
         question_id = (await stage.version("a")).question_id
-        await practice.add_missed_cards(stage.session, [ada.member_id], question_id, stage.now)
+        await practice.add_missed_cards(stage.session, these(ada.member_id), question_id, stage.now)
     round_ = await stage.round(await stage.schedule(ada), date(2026, 3, 4), "a", closed=False)
     # All versions of a question share its key, so none may be practiced while one is open.
     await stage.bank(question("a", prompt="Put better?"))
@@ -121,8 +127,8 @@ async def test_a_missed_question_is_due_at_once_for_members_who_missed_it(stage:
     ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
     await stage.bank(question("a"))
     question_id = (await stage.version("a")).question_id
-    await practice.add_missed_cards(stage.session, [ada.member_id, ada.member_id], question_id, stage.now)
-    await practice.add_missed_cards(stage.session, [], question_id, stage.now)
+    await practice.add_missed_cards(stage.session, these(ada.member_id, ada.member_id), question_id, stage.now)
+    await practice.add_missed_cards(stage.session, these(), question_id, stage.now)
     assert await cards.count_cards(stage.session, ada.member_id, stage.now) == (1, 1)
     assert await cards.count_cards(stage.session, bo.member_id, stage.now) == (0, 0)
 
@@ -135,7 +141,7 @@ async def test_missing_a_learned_question_makes_its_card_due_and_keeps_its_state
     before = await cards.lock_card(stage.session, ada.member_id, version.question_id)
     assert before is not None
     state = before.state
-    await practice.add_missed_cards(stage.session, [ada.member_id], version.question_id, stage.now)
+    await practice.add_missed_cards(stage.session, these(ada.member_id), version.question_id, stage.now)
     after = await cards.lock_card(stage.session, ada.member_id, version.question_id)
     assert after is not None
     assert (after.due, after.state, after.reviews) == (stage.now, state, 1)
@@ -161,7 +167,7 @@ class TestRating:
         version = await stage.version("a")
         with pytest.raises(NotPossible, match="Answer the question first"):
             await practice.rate_recall(stage.session, ada, f"p{version.id}", "easy", stage.now)
-        await practice.add_missed_cards(stage.session, [ada.member_id], version.question_id, stage.now)
+        await practice.add_missed_cards(stage.session, these(ada.member_id), version.question_id, stage.now)
         with pytest.raises(NotPossible, match="Answer the question first"):
             await practice.rate_recall(stage.session, ada, f"p{version.id}", "easy", stage.now)
 

@@ -22,7 +22,7 @@ from service.store.tables import Round, SandboxDevice
 from service.wire import NothingToAsk, Notice, Who
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, code
-from tests.service.staging import reading
+from tests.service.staging import reading, these
 
 
 @dataclass
@@ -87,7 +87,7 @@ async def test_a_card_that_is_due_waits_too(daily: DailyChannel, clock: Clock) -
     (row,) = await daily.rows(QuestionRow)
     async with daily.service.sessions.begin() as session:
         caller = await resolve_caller(session, daily.who("Ada"), DAILY, clock.now)
-        await practice.add_missed_cards(session, [caller.member_id], row.id, clock.now)
+        await practice.add_missed_cards(session, these(caller.member_id), row.id, clock.now)
     clock.now += 2 * DEVICE_EXPIRY
     await seen(daily, CPU)
     assert await daily.client.practice(daily.who("Ada"), DAILY) is None
