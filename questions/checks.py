@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
-from questions.model import defined, is_literal, parse_python
+from questions.model import bound, is_literal, parse_python
 from questions.source import Finding, Span
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _defines(what: str, program: str, names: tuple[str, ...], report: _Report) -
         yield report.syntax(what, program, tree)
         return
     for name in names:
-        if name and name not in defined(tree):
+        if name and name not in bound(tree):
             yield report.finding("Q222", f"`{name}` is not defined in the {what}", f"add `def {name}(…)`", at=program)
 
 

@@ -234,6 +234,19 @@ def defined(tree: ast.Module) -> tuple[str, ...]:
     )
 
 
+def bound(tree: ast.Module) -> frozenset[str]:
+    """Returns the names a program binds at module level: by definition, by assignment, or by import."""
+    names = set(defined(tree))
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names.update((alias.asname or alias.name).split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            parts = (part for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
+            names.update(part.id for part in parts if isinstance(part.ctx, ast.Store))
+    return frozenset(names)
+
+
 def is_literal(text: str) -> bool:
     """Returns whether a text is a Python literal: a number, a string, True, None, or containers of these."""
     try:

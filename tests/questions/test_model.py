@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from questions.model import defined, is_literal, parse_python
+from questions.model import bound, defined, is_literal, parse_python
 
 
 def test_what_a_program_defines_at_its_top() -> None:
@@ -13,6 +13,15 @@ def test_what_a_program_defines_at_its_top() -> None:
     )
     assert not isinstance(tree, SyntaxError)
     assert defined(tree) == ("f", "A", "h")
+
+
+def test_a_name_may_be_bound_by_assignment_or_import() -> None:
+    tree = parse_python(
+        "import torch.nn as nn\nimport math.x\nfrom torch import relu as f, nn as m\ng = h = lambda x: x\n"
+        "(a, *b), c = [1, 2], 3\nd: int = 4\ne: int\nk[i] = j.l = 5\ndef n(): o = 6\n"
+    )
+    assert not isinstance(tree, SyntaxError)
+    assert bound(tree) == {"nn", "math", "f", "m", "g", "h", "a", "b", "c", "d", "n"}
 
 
 @pytest.mark.parametrize("text", ["def f(", "x = (" + "(" * 500, "a\0b", "  x", "-" * 100_000 + "1"])
