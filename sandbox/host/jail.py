@@ -212,7 +212,10 @@ def readable(runtime: Runtime, *, jailed: bool) -> list[str]:
         packages = [packages_path(runtime, number, jailed=True) for number in range(len(runtime.packages))]
     else:
         packages = [
-            str(entry) for folder in runtime.packages for entry in sorted(Path(folder).iterdir()) if not _is_ours(entry)
+            str(entry)
+            for folder in runtime.packages
+            for entry in sorted(Path(folder).iterdir())
+            if not _is_ours(entry) and entry not in [origin.parent for origin in _origins(folder)]
         ]
     package = f"{_JAIL_HOME}/sandbox" if jailed else runtime.package
     return [*runtime.prefix, *packages, package, *filter(os.path.exists, _LIBRARIES)]
@@ -220,7 +223,12 @@ def readable(runtime: Runtime, *, jailed: bool) -> list[str]:
 
 def _is_ours(entry: Path) -> bool:
     """Returns whether an entry is part of our installation, or reveals where on this machine it is."""
-    return entry.name in OURS or entry.name.startswith("__editable__")
+    return entry.name in OURS or entry.name.startswith(("__editable__", "dailygrad-"))
+
+
+def _origins(folder: str) -> list[Path]:
+    """Returns the files of package metadata that name the folder on this machine that a package was installed from."""
+    return sorted(entry for entry in Path(folder).glob("*.dist-info/direct_url.json") if not _is_ours(entry.parent))
 
 
 def environment(runtime: Runtime, device: ChildDevice | None = None) -> dict[str, str]:
@@ -264,6 +272,9 @@ def bubblewrap_command(
         for entry in filter(_is_ours, Path(folder).glob("*")):
             hidden = f"{packages_path(runtime, at, jailed=True)}/{entry.name}"
             mounts += ["--tmpfs", hidden] if entry.is_dir() else ["--ro-bind", "/dev/null", hidden]
+        for origin in _origins(folder):
+            hidden = f"{packages_path(runtime, at, jailed=True)}/{origin.parent.name}/{origin.name}"
+            mounts += ["--ro-bind", "/dev/null", hidden]
     isolation = [*_NAMESPACES, "--unshare-cgroup-try", "--hostname", "sandbox", "--new-session", "--die-with-parent"]
     # Without --as-pid-1, process 1 would be bwrap itself, with the caller's environment in /proc/1/environ.
     isolation += ["--as-pid-1", "--cap-drop", "ALL", "--clearenv"]

@@ -131,6 +131,20 @@ print(os.uname().nodename, os.getpid(), os.getcwd(), os.listdir("."))
     assert (found, rest) == ("[]", "sandbox 1 /tmp []")
 
 
+async def test_metadata_of_packages_names_no_folder_of_the_host(client: SandboxClient) -> None:
+    code = """
+import glob
+for path in glob.glob("/opt/dailygrad/packages*/*.dist-info/*") + glob.glob("/opt/dailygrad/packages*/*.pth"):
+    try:
+        text = open(path, errors="replace").read()
+    except (IsADirectoryError, PermissionError):
+        continue
+    if "file:" in text or path.endswith(("direct_url.json", "entry_points.txt")) and "dailygrad" in text:
+        print(path)
+"""
+    assert (await client.run(Run("x", code))).stdout == ""
+
+
 async def test_descriptors_are_the_five_that_were_handed_over(client: SandboxClient) -> None:
     code = """
 import os

@@ -56,12 +56,17 @@ def test_banks_installed_beside_torch_are_covered_and_not_readable(tmp_path: Pat
     for name in ("torch", "questions", "service"):
         (tmp_path / name).mkdir()
     (tmp_path / "__editable__.pth").touch()
+    for name in ("dailygrad-1.0.dist-info", "other-2.dist-info"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "direct_url.json").touch()
     runtime = Runtime("/opt/py/bin/python", ("/opt/py",), (str(tmp_path),), "/srv/app/sandbox")
     words = jail.bubblewrap_command("bwrap", runtime, {}, ["python"])
     covered = [words[at + 1] for at, word in enumerate(words) if word == "--tmpfs"]
-    assert sorted(covered) == ["/opt/dailygrad/packages0/questions", "/opt/dailygrad/packages0/service", "/tmp"]
+    names = ("dailygrad-1.0.dist-info", "questions", "service")
+    assert sorted(covered) == [*(f"/opt/dailygrad/packages0/{name}" for name in names), "/tmp"]
     pairs = list(itertools.pairwise(words))
     assert ("/dev/null", "/opt/dailygrad/packages0/__editable__.pth") in pairs
+    assert ("/dev/null", "/opt/dailygrad/packages0/other-2.dist-info/direct_url.json") in pairs
     assert "/opt/dailygrad/packages0" in jail.readable(runtime, jailed=True)
     bare = jail.readable(runtime, jailed=False)
     assert f"{tmp_path}/torch" in bare
