@@ -18,7 +18,7 @@ from pathlib import Path
 from sandbox.causes import MemoryExceeded
 from sandbox.devices import DRIVER_MB, ChildDevice
 from sandbox.host.gpu import GpuInventory, Nvml, NvmlError, library_paths
-from sandbox.host.pool import ChildPool
+from sandbox.host.pool import ChildPool, PoolSettings
 from sandbox.host.process import Child
 from sandbox.host.running import execute
 from sandbox.queue import AsyncQueue, FairQueue
@@ -111,9 +111,10 @@ class GpuExecutors:
     def __init__(self, gpus: GpuInventory, bwrap: str | None, disk_mb: int, report: Callable[[str], None]) -> None:
         self.gpus = gpus
         self.executors = [
-            GpuExecutor(device, ChildPool(bwrap, _PARKED, disk_mb, report, device), _memory_reader(device))
+            GpuExecutor(device, ChildPool(children, report), _memory_reader(device))
             for device in gpus.devices
             if bwrap
+            for children in [PoolSettings(bwrap=bwrap, parked=_PARKED, disk_mb=disk_mb, device=device)]
         ]
         self.queue = AsyncQueue(FairQueue(len(self.executors), _MAX_WAITING), time.monotonic)
         self._needed = asyncio.Event()

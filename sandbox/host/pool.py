@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
 import os
 import socket
 import sys
 from collections import deque
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import AsyncIterator, Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,29 +33,37 @@ _MAX_TAKE_SECONDS = 60.0
 """Maximum time to wait for a child."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolSettings:
+    """Which children a pool keeps ready, and how many."""
+
+    bwrap: str | None
+    """bubblewrap, which builds the jail; None for the weaker isolation."""
+    parked: int
+    """Number of children kept parked when it is quiet."""
+    disk_mb: int
+    device: ChildDevice | None = None
+    """Device that the children compute on, if not the CPU. Each then imports torch itself."""
+    spawn_at_once: int = 1
+    """Number of children started at the same time. Each mostly needs CPU time of its own."""
+    cgroup_parent: CgroupParent | None = None
+    """Where children get control groups; None for no groups."""
+
+
 class ChildPool:
     """Parked children, and the zygote they are forked from."""
 
-    def __init__(
-        self, bwrap: str | None, size: int, disk_mb: int, report: Callable[[str], None],
-        device: ChildDevice | None = None, cgroup_parent: CgroupParent | None = None, spawn_at_once: int = 1,
-    ) -> None:  # fmt: skip
-        self.bwrap = bwrap
-        self.min_size = size
-        self.size = size
-        """Number of children kept parked. It grows when a burst empties the pool, and shrinks when it is quiet."""
-        self.disk_mb = disk_mb
+    def __init__(self, settings: PoolSettings, report: Callable[[str], None]) -> None:
+        self.settings = settings
         self.report = report
-        self.device = device
-        self.spawn_at_once = spawn_at_once
-        """Number of children started at the same time. Each mostly needs CPU time of its own."""
+        self.size = settings.parked
+        """Number of children kept parked now. It grows when a burst empties the pool, and shrinks when it is quiet."""
         self.zygote: Zygote | None = None
         self.parked: deque[Child] = deque()
         self.spawning = 0
         """Number of children being started, or waiting to retry after a failure."""
         self.trouble = ""
         """Why there is no zygote or no child right now, or "", for the operator."""
-        self._cgroup_parent = cgroup_parent
         self._waiting: deque[asyncio.Future[Child]] = deque()
         self._pause = _FIRST_PAUSE
         self._demand = asyncio.Event()
@@ -85,10 +94,10 @@ class ChildPool:
         Raises TimeoutError after a minute, OSError when a child with another disk size cannot be started, and
         ZygoteDied when the zygote dies meanwhile.
         """
-        while disk_mb == self.disk_mb:
+        while disk_mb == self.settings.disk_mb:
             child = await self._next()
             if not self.parked:
-                self.size = min(self.size + 1, 2 * self.min_size)
+                self.size = min(self.size + 1, 2 * self.settings.parked)
             if not child.ended.done():
                 return child
             child.close()  # it died while parked: the machine was short of memory
@@ -105,7 +114,7 @@ class ChildPool:
 
     async def _run_zygote(self) -> None:
         """Starts a zygote and keeps the pool full until the zygote dies."""
-        zygote = await Zygote.start(self.bwrap, self.device)
+        zygote = await Zygote.start(self.settings.bwrap, self.settings.device)
         filling = asyncio.create_task(self._fill(zygote))
         try:
             self.zygote = zygote
@@ -137,14 +146,14 @@ class ChildPool:
         try:
             async with asyncio.timeout(_QUIET_SECONDS):
                 while (
-                    self.spawning >= self.spawn_at_once
+                    self.spawning >= self.settings.spawn_at_once
                     or len(self.parked) + self.spawning >= self.size
                     or zygote.died.done()  # another zygote will fill the pool
                 ):
                     self._demand.clear()
                     await self._demand.wait()
         except TimeoutError:
-            if self.size > self.min_size:
+            if self.size > self.settings.parked:
                 self.size -= 1
                 while len(self.parked) > self.size:
                     self.parked.pop().close()
@@ -154,7 +163,7 @@ class ChildPool:
     async def _spawn_parked(self, zygote: Zygote) -> None:
         """Parks one more child, or reports why it cannot be started and pauses."""
         try:
-            self._park(await self._spawn(zygote, self.disk_mb))
+            self._park(await self._spawn(zygote, self.settings.disk_mb))
             self.trouble, self._pause = "", _FIRST_PAUSE
         except ZygoteDied:
             return
@@ -169,7 +178,7 @@ class ChildPool:
 
     async def _spawn(self, zygote: Zygote, disk_mb: int) -> Child:
         child = await zygote.spawn(disk_mb)
-        child.cgroup_parent = self._cgroup_parent
+        child.cgroup_parent = self.settings.cgroup_parent
         return child
 
     async def _next(self) -> Child:
@@ -230,6 +239,7 @@ class Zygote:
         self.died: asyncio.Future[str] = loop.create_future()
         self._spawning: dict[int, tuple[Child, asyncio.Future[None]]] = {}
         self._alive: dict[int, Child] = {}
+        self._keeping: dict[int, asyncio.Future[bool]] = {}
         self._last_number = 0
         loop.add_reader(control, self._receive)
 
@@ -283,6 +293,7 @@ class Zygote:
         child_ends = (run_in, results_out, stdout_out, stderr_out)
         child = Child(run_out, results_in, stdout_in, stderr_in, disk_mb)
         self._last_number += 1
+        child.keep_pid = functools.partial(self._keep_pid, self._last_number)
         spawned: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._spawning[self._last_number] = child, spawned
         try:
@@ -302,6 +313,26 @@ class Zygote:
             child.close()
             raise
         return child
+
+    @contextlib.asynccontextmanager
+    async def _keep_pid(self, number: int) -> AsyncIterator[bool]:
+        """Keeps a child's process id from becoming another's while the block runs. Yields whether it still is its own.
+
+        Its parent, the zygote, reaps it only afterwards. Nothing else frees the id.
+        """
+        kept: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._keeping[number] = kept
+        try:
+            self._send({"keep": number})
+            yield await kept
+        finally:
+            self._keeping.pop(number, None)
+            self._send({"release": number})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        """Sends a message without file descriptors. A zygote that has died needs none."""
+        with contextlib.suppress(OSError):
+            self.control.send(json.dumps(message).encode())
 
     def cgroups(self) -> list[Cgroup]:
         """Returns the control groups of living children."""
@@ -344,6 +375,10 @@ class Zygote:
             _, spawned = self._spawning.pop(message["failed"])
             if not spawned.done():
                 spawned.set_exception(OSError(message["why"]))
+        elif "kept" in message:
+            kept = self._keeping.pop(message["kept"], None)
+            if kept is not None and not kept.done():
+                kept.set_result(message["alive"])
         elif "ended" in message:
             child = self._alive.pop(message["ended"])
             if not child.ended.done():
@@ -361,6 +396,9 @@ class Zygote:
         for _, spawned in self._spawning.values():
             if not spawned.done():
                 spawned.set_exception(ZygoteDied(reason))
+        for kept in self._keeping.values():
+            if not kept.done():
+                kept.set_result(False)
         for child in self._alive.values():
             if not child.ended.done():
                 child.ended.set_exception(ZygoteDied(reason))

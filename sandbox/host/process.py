@@ -12,7 +12,8 @@ import os
 import re
 import signal
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from sandbox.framing import ResultDecoder
@@ -51,6 +52,8 @@ class Child:
     """Memory not backed by a file when it was parked, most of it shared with its siblings. KB."""
     address_kb: int = 0
     """Address space when it was parked. KB."""
+    keep_pid: Callable[[], AbstractAsyncContextManager[bool]] | None = None
+    """Keeps its process id its own while the block runs, even if it ends. Yields False if it has ended before."""
     cgroup_parent: CgroupParent | None = None
     cgroup: Cgroup | None = None
     ended: asyncio.Future[ChildExit] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
@@ -68,20 +71,18 @@ class Child:
         except OSError:
             return None
 
-    def join_cgroup(self, limits: Limits) -> None:
-        """Moves the child into a control group with those limits, if the machine allows it. Slow: call in a thread.
+    async def join_cgroup(self, limits: Limits) -> None:
+        """Moves the child into a control group with those limits, if the machine allows it.
 
         The group is removed when the child ends. Without one, the other limits apply alone.
         """
-        meter = self.meter  # another thread may close it meanwhile
-        if self.cgroup_parent is None or meter is None:
+        if self.cgroup_parent is None or self.meter is None or self.keep_pid is None:
             return
-        self.cgroup = self.cgroup_parent.new()
-        try:
-            self.cgroup.create(meter.pid)
-            self.cgroup.limit(limits)
-        except OSError:
-            self.cgroup.remove()
+        pid, self.cgroup = self.meter.pid, self.cgroup_parent.new()
+        # The kernel takes a process id here and no handle, so the id must not become another process's meanwhile.
+        async with self.keep_pid() as kept:
+            if kept:
+                await asyncio.to_thread(_join, self.cgroup, pid, limits)
 
     def close(self) -> None:
         """Kills the child and closes its file descriptors."""
@@ -93,6 +94,15 @@ class Child:
             if getattr(self, name) >= 0:
                 os.close(getattr(self, name))
                 setattr(self, name, -1)
+
+
+def _join(cgroup: Cgroup, pid: int, limits: Limits) -> None:
+    """Creates a group with one process. Slow: call it in a thread."""
+    try:
+        cgroup.create(pid)
+        cgroup.limit(limits)
+    except OSError:
+        cgroup.remove()
 
 
 async def wait_until_parked(child: Child) -> None:

@@ -170,16 +170,22 @@ def _watch_usage(child: Child, run: Run, output: ChildOutput) -> Iterator[None]:
 
     def join_cgroup() -> None:
         # Not at the start: joining a group takes the kernel longer than most answers run.
-        loop.run_in_executor(None, child.join_cgroup, run.limits)
+        joining.append(asyncio.create_task(child.join_cgroup(run.limits)))
         check()
 
+    joining: list[asyncio.Task[None]] = []
     timers = [loop.call_later(_WATCH_SECONDS, join_cgroup)]
     try:
         yield
     finally:
         timers[0].cancel()
+        for task in joining:
+            _JOINING.add(task)  # a child that ends meanwhile is moved all the same, and its group removed
+            task.add_done_callback(_JOINING.discard)
 
 
+_JOINING: set[asyncio.Task[None]] = set()
+"""Unfinished moves of children that have ended: the event loop itself keeps only weak references to tasks."""
 _ANSWER_LINE = re.compile(rb'^  File "<answer>", line ([0-9]{1,7}) in ', re.MULTILINE)
 _STACK_END = re.compile(rb'^  (?:File "<string>", line |\.\.\.)', re.MULTILINE)
 

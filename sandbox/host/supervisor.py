@@ -26,7 +26,7 @@ from sandbox.host.cgroups import find_cgroups
 from sandbox.host.executors import GPU_UNAVAILABLE, Executor, GpuExecutors, GpuUnavailable
 from sandbox.host.gpu import GpuInventory, find_gpus
 from sandbox.host.jail import HostIsolation
-from sandbox.host.pool import ChildPool, ZygoteDied
+from sandbox.host.pool import ChildPool, PoolSettings, ZygoteDied
 from sandbox.host.running import ChildLost
 from sandbox.queue import AsyncQueue, FairQueue, RunRefused
 from sandbox.wire import Outcome, Run
@@ -116,9 +116,14 @@ class Supervisor:
         bwrap = host.bwrap if host.isolation == "full" else None
         parked = min(settings.concurrency, _MAX_PARKED) + 1
         spawning = min(settings.concurrency, _MAX_SPAWNING)
-        self.pool = ChildPool(
-            bwrap, parked, settings.disk_mb, report, cgroup_parent=find_cgroups(), spawn_at_once=spawning
+        children = PoolSettings(
+            bwrap=bwrap,
+            parked=parked,
+            disk_mb=settings.disk_mb,
+            spawn_at_once=spawning,
+            cgroup_parent=find_cgroups(),
         )
+        self.pool = ChildPool(children, report)
         self.cpu = Executor(self.pool)
         self.queue = AsyncQueue(FairQueue(settings.concurrency, _MAX_WAITING), time.monotonic)
         self.gpus = GpuExecutors(gpus, bwrap, settings.disk_mb, report)

@@ -94,22 +94,49 @@ class ForkServer:
         self.poller.register(control, select.POLLIN)
         self.children: dict[int, tuple[int, int]] = {}
         """Process id and number of each child, by pidfd."""
+        self.kept: set[int] = set()
+        """Numbers of children whose process ids the supervisor uses right now. They are reaped afterwards."""
 
     def serve(self) -> NoReturn:
         """Forks and reaps children until the supervisor has gone."""
         while True:
             for descriptor, _ in self.poller.poll():
                 if descriptor == self.control.fileno():
-                    self._spawn()
+                    self._answer()
                 else:
-                    self._reap(descriptor)
+                    self._end(descriptor)
 
-    def _spawn(self) -> None:
-        """Receives a request and forks a child."""
+    def _answer(self) -> None:
+        """Receives a request and carries it out."""
         data, descriptors, _, _ = socket.recv_fds(self.control, _MAX_MESSAGE, 8)
         if not data:
             os._exit(0)
         request = json.loads(data)
+        if "keep" in request:
+            alive = any(number == request["keep"] for _, number in self.children.values())
+            self.kept |= {request["keep"]} if alive else set()
+            send_message(self.control, {"kept": request["keep"], "alive": alive})
+        elif "release" in request:
+            self._release(request["release"])
+        else:
+            self._spawn(request, descriptors)
+
+    def _release(self, released: int) -> None:
+        """Polls a child again that may have ended while its process id was kept."""
+        if released in self.kept:
+            self.kept.remove(released)
+            for pidfd in [pidfd for pidfd, (_, number) in self.children.items() if number == released]:
+                self.poller.register(pidfd, select.POLLIN)
+
+    def _end(self, pidfd: int) -> None:
+        """Reaps a child that has ended, unless its process id is kept."""
+        if self.children[pidfd][1] in self.kept:
+            self.poller.unregister(pidfd)
+        else:
+            self._reap(pidfd)
+
+    def _spawn(self, request: dict[str, Any], descriptors: list[int]) -> None:
+        """Forks a child."""
         try:
             pid, pidfd = linux.clone(confine.NAMESPACES if self.options["namespaces"] else 0)
         except OSError as problem:

@@ -18,7 +18,7 @@ from sandbox.embedded import EmbeddedSandbox
 from sandbox.host import jail
 from sandbox.host.executors import GpuExecutor, GpuUnavailable, ReadGpuMemory, anonymous_mb
 from sandbox.host.gpu import NvmlError
-from sandbox.host.pool import ChildPool
+from sandbox.host.pool import ChildPool, PoolSettings
 from sandbox.wire import Limits, Outcome, Run
 from tests.sandbox.host.test_gpu import library
 
@@ -29,7 +29,7 @@ SLEEPING = Run("x", "import time\nprint('here')\ntime.sleep(30)", limits=Limits(
 
 @asynccontextmanager
 async def pool_of_one() -> AsyncIterator[ChildPool]:
-    pool = ChildPool(jail.probe(weaker=False).bwrap, 1, 16, print, CPU)
+    pool = ChildPool(PoolSettings(bwrap=jail.probe(weaker=False).bwrap, parked=1, disk_mb=16, device=CPU), print)
     keeping = asyncio.create_task(pool.keep_filled())
     try:
         yield pool

@@ -11,9 +11,10 @@ import pytest
 from sandbox.client import SandboxClient
 from sandbox.embedded import EmbeddedSandbox
 from sandbox.host import jail
-from sandbox.host.pool import ChildPool
+from sandbox.host.pool import ChildPool, PoolSettings, Zygote
+from sandbox.host.process import Child
 from sandbox.wire import Limits, Run
-from tests.sandbox.processes import alive, below, gone, kill, states
+from tests.sandbox.processes import alive, below, gone, kill, states, status
 
 pytestmark = pytest.mark.sandbox
 
@@ -66,8 +67,42 @@ async def test_no_process_of_it_is_root_or_knows_our_environment(
         assert child.oom_score == 1000
 
 
+async def exited(child: Child) -> None:
+    """Waits until the kernel says that the child has ended, reaped or not."""
+    readable = asyncio.Event()
+    asyncio.get_running_loop().add_reader(child.pidfd, readable.set)
+    try:
+        await asyncio.wait_for(readable.wait(), 10)
+    finally:
+        asyncio.get_running_loop().remove_reader(child.pidfd)
+
+
+async def test_a_process_id_in_use_is_not_freed_even_if_its_child_ends() -> None:
+    zygote = await Zygote.start(jail.probe(weaker=False).bwrap)
+    try:
+        child, other = await zygote.spawn(16), await zygote.spawn(16)
+        assert child.meter is not None
+        assert child.keep_pid is not None
+        assert other.keep_pid is not None
+        async with child.keep_pid() as kept:
+            assert kept
+            child.kill()
+            await exited(child)
+            async with other.keep_pid():
+                pass  # the zygote has answered, so it has seen the end before
+            assert not child.ended.done()
+            assert status(child.meter.pid)["State"].startswith("Z")
+        assert (await asyncio.wait_for(asyncio.shield(child.ended), 10)).code == -signal.SIGKILL
+        async with child.keep_pid() as kept:
+            assert not kept, "it is reaped, so its process id may be anyone's"
+        child.close()
+        other.close()
+    finally:
+        await zygote.stop()
+
+
 async def test_as_many_children_are_made_at_once_as_may_be() -> None:
-    pool = ChildPool(jail.probe(weaker=False).bwrap, 3, 16, print, spawn_at_once=2)
+    pool = ChildPool(PoolSettings(bwrap=jail.probe(weaker=False).bwrap, parked=3, disk_mb=16, spawn_at_once=2), print)
     keeping, most = asyncio.create_task(pool.keep_filled()), 0
     try:
         async with asyncio.timeout(60):
