@@ -236,9 +236,7 @@ async def ask(client: ServiceClient, boss: Who, where: Where) -> None:
     await client.post_now(boss, "post", schedule.id)
 
 
-async def test_logs_show_each_events_path_and_no_secret_or_member_text(
-    team: Team, postgres_url: str
-) -> None:
+async def test_logs_show_each_events_path_and_no_secret_or_member_text(team: Team, postgres_url: str) -> None:
     team.start_bots()
     # The bots start while the service is down.
     await team.says("slack", "the outbox cannot be read")
