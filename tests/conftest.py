@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+import hypothesis
 import pytest
 import structlog
 
@@ -35,6 +36,19 @@ MakeDatabase = Callable[[], str]
 # The default renderer formats the variables of every stack frame, which blocks the doubles for seconds.
 structlog.configure(processors=[*structlog.get_config()["processors"][:-1], PLAIN])
 
+
+# A loaded machine fails no test: no example has a deadline. Every run tries the same examples, so that a run does not
+# fail by chance; `--hypothesis-profile explore` tries others, ten times as many where a test names no number.
+_PROFILE = {
+    "deadline": None,
+    "suppress_health_check": [
+        hypothesis.HealthCheck.too_slow,
+        hypothesis.HealthCheck.function_scoped_fixture,  # examples of these tests share a database or a client
+    ],
+}
+hypothesis.settings.register_profile("fixed", **_PROFILE, derandomize=True)
+hypothesis.settings.register_profile("explore", **_PROFILE, max_examples=1000)
+hypothesis.settings.load_profile("fixed")
 
 LONG_FOLDERS = ("chaos", "flows", "faults", "sandbox", "bot/slack", "bot/discord", "service")
 """Folders that run first, so that the workers do not end with one long file."""

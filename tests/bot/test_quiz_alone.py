@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.core.actions import Fill, Try, encode
@@ -59,7 +59,7 @@ events: st.SearchStrategy[Event] = st.one_of(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=60)
 @given(event=events)
 async def test_every_event_is_answered_whatever_it_holds(alone: Quiz, event: Event) -> None:
     reply = await alone.handle(event)

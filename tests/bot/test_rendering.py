@@ -198,14 +198,14 @@ def test_a_picture_in_a_form_is_said_in_words(chat: Chat) -> None:
     assert chat.wrong_in_form(chat.form(form)) == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(any_cards())
 def test_any_text_gives_messages_within_the_limits(card: Card) -> None:
     for chat in CHATS:
         assert wrong_in(chat, card) == []
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(any_forms())
 def test_any_text_gives_a_form_within_the_limits(form: Form) -> None:
     for chat in CHATS:

@@ -72,7 +72,7 @@ def accounts_for_every_line(reading: Reading) -> None:
         assert asked.isdisjoint(range(first, last + 1))
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(DOCUMENTS)
 def test_any_text_is_read_and_every_line_accounted_for(text: str) -> None:
     reading = read_bank(text, name="any.md")
@@ -86,7 +86,7 @@ def test_any_text_is_read_and_every_line_accounted_for(text: str) -> None:
     assert readings_json([reading])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(DOCUMENTS)
 def test_no_two_questions_share_a_line_outside_the_front_matter(text: str) -> None:
     reading = read_bank(text, name="any.md")
@@ -99,7 +99,7 @@ MARKS = ("show", "correct", "back", "to", "top", "src", "respuesta", "pregunta",
 LABELS = frozenset(["a", "ans", "answer", "q", "question", "solution", "discussion", *TAGS, *MARKS])
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(DOCUMENTS)
 def test_every_word_of_a_question_is_in_its_text_or_under_a_finding(text: str) -> None:
     reading = read_bank(text, name="any.md")
@@ -118,7 +118,7 @@ def words(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.casefold()))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(DOCUMENTS)
 def test_ids_are_unique_unless_an_author_wrote_them(text: str) -> None:
     reading = read_bank(text, name="any.md")
@@ -127,13 +127,13 @@ def test_ids_are_unique_unless_an_author_wrote_them(text: str) -> None:
     assert len(set(ids)) == len(ids) or any(finding.code == "Q301" for finding in reading.findings)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read(data: bytes) -> None:
     accounts_for_every_line(read_bank(data, name="any.md"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(DOCUMENTS.filter(lambda text: "\r" not in text))
 def test_line_endings_and_a_byte_order_mark_change_nothing(text: str) -> None:
     plain = read_bank(text.removeprefix("\ufeff"), name="any.md")
@@ -141,7 +141,7 @@ def test_line_endings_and_a_byte_order_mark_change_nothing(text: str) -> None:
     assert other == plain
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(DOCUMENTS)
 def test_a_question_survives_json(text: str) -> None:
     for question in read_bank(text, name="any.md").bank.questions:

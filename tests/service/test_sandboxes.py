@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -136,7 +136,7 @@ async def test_megabytes_go_through() -> None:
             await workers.run(Run("larger", "x" * (wire.MAX_CODE + 1)))
 
 
-@hypothesis_settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=40)
 @given(st.binary(max_size=300))
 async def test_what_is_no_run_is_refused_with_a_sentence(body: bytes) -> None:
     seen = Seen()

@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from service.app import Service
@@ -254,9 +254,7 @@ def tries(draw: st.DrawFn, stage: Stage) -> list[tuple[str, Body]]:
 
 @settings(
     max_examples=15,
-    deadline=None,
     phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(data=st.data())
 async def test_whatever_a_team_does_another_has_what_it_had(stage: Stage, data: st.DataObject) -> None:

@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 from discord.http import Route
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.discord.rate_limit import INITIAL_SLOTS, RateLimiter, RequestSlots
@@ -35,7 +35,6 @@ def counted_at(asked: list[tuple[float, float, float]], most: int, window_s: flo
     return sorted(counted)
 
 
-@settings(deadline=None)
 @given(st.lists(requests, max_size=80), st.integers(1, 6), st.floats(0.2, 2))
 def test_no_window_ever_counts_more_than_the_limit(
     asked: list[tuple[float, float, float]], most: int, window_s: float

@@ -60,13 +60,13 @@ def test_the_readers_row_stands_in_a_frame_and_is_named() -> None:
     assert (mine != other).any()
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(NAMES, st.integers(-(10**6), 10**7), st.booleans())
 def test_whoever_they_are_nothing_is_drawn_over_the_edge(name: str, points: int, mine: bool) -> None:
     assert margins_clear(pixels_of(board(place(name, points, mine))))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(NAMES, st.integers(20, 400))
 def test_a_name_is_as_wide_as_its_room_at_most(name: str, room: int) -> None:
     assert width_of(fitted(name, room)) <= room
@@ -90,7 +90,7 @@ def test_right_and_wrong_are_told_apart_by_hatching_not_by_colour() -> None:
 CHOICES = st.builds(ChoiceBar, NAMES, st.integers(0, 10**5), st.floats(0, 1), st.sampled_from(["right", "wrong", ""]))
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.lists(CHOICES, min_size=1, max_size=10))
 def test_any_answers_are_drawn_within_the_edges(choices: list[ChoiceBar]) -> None:
     assert margins_clear(pixels_of(draw_distribution(DistributionDrawing(tuple(choices)))))

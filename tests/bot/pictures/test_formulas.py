@@ -121,7 +121,7 @@ _TOKENS = (
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.one_of(st.lists(st.sampled_from(_TOKENS), max_size=25).map("".join), st.text(max_size=40)))
 def test_a_strangers_formula_is_drawn_or_refused_and_nothing_else(source: str) -> None:
     try:

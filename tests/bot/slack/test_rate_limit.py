@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.slack.rate_limit import CHANNEL_LIMIT, TEAM_LIMIT, RateLimit, RateLimiter
@@ -117,7 +117,6 @@ waits = st.floats(0, 2)
 calls = st.tuples(st.sampled_from("abcd"), waits, waits, waits)
 
 
-@settings(deadline=None)
 @given(st.lists(calls, max_size=60), st.integers(1, 4), st.integers(1, 12))
 def test_slack_always_has_room_for_a_call(
     asked: list[tuple[str, float, float, float]], burst: int, team_burst: int

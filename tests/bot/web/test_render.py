@@ -301,7 +301,7 @@ def test_nothing_anybody_wrote_becomes_markup(words: str) -> None:
 
 
 @given(st.from_type(Card) | st.from_type(Form))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_card_can_be_shown(said: Card | Form) -> None:
     html = html_of(said)
 

@@ -12,7 +12,7 @@ from typing import cast
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
@@ -163,11 +163,7 @@ FIELDS = st.sampled_from(["text", "action", "message", "editor", "event", "name"
 TEXTS = st.one_of(st.text(max_size=60), st.sampled_from(["f:r1", "a:r1", "x:r1", "/quiz", "/", "9" * 30, "-1", "\x00"]))
 
 
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=60)
 @given(
     route=st.sampled_from([route for route in ROWS if not route.endswith("/events")]),
     fields=st.dictionaries(FIELDS, TEXTS, max_size=6),

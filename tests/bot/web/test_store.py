@@ -217,4 +217,4 @@ class Chat(RuleBasedStateMachine):
 
 
 TestChat = Chat.TestCase
-TestChat.settings = settings(max_examples=30, stateful_step_count=25, deadline=None)
+TestChat.settings = settings(max_examples=30, stateful_step_count=25)

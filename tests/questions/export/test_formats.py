@@ -89,7 +89,7 @@ def test_json_loses_nothing() -> None:
     assert data["questions"] == json.loads(json.dumps([as_data(question) for question in BANK.questions]))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(CHOICES, st.sampled_from(["csv", "gift"]))
 def test_any_choice_survives(question: Question, format: ExportFormat) -> None:
     (other,) = again(Bank("x", "X", (question,)), format).questions
@@ -110,7 +110,7 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(WORDS, st.lists(WORDS, min_size=2, max_size=5, unique_by=plain), st.integers(0, 1))
 def test_any_choice_keeps_its_words_in_anki(prompt: str, texts: list[str], right: int) -> None:
     options = tuple(Option(chr(97 + index), text, index == right, text) for index, text in enumerate(texts))

@@ -185,7 +185,7 @@ def test_a_native_bank_survives_whole(path: Path) -> None:
     assert {finding.code for finding in again.findings} <= {finding.code for finding in reading.findings}
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(questions(PROSE, WORDS), max_size=3, unique_by=lambda question: question.id))
 def test_any_question_survives_whole(many: list[Question]) -> None:
     bank = Bank("any", "Any bank", tuple(many))
@@ -196,7 +196,7 @@ def test_any_question_survives_whole(many: list[Question]) -> None:
         assert held_fully(other) == question
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(questions(ANYTHING, ANYTHING), max_size=3, unique_by=lambda question: question.id))
 def test_any_text_at_all_leaves_each_question_with_its_key(many: list[Question]) -> None:
     again = read(native_text(Bank("any", "Any bank", tuple(many)))).bank

@@ -189,7 +189,7 @@ def test_a_table_that_computes_forever_is_given_up() -> None:
 DATA = collection()
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(st.lists(st.tuples(st.integers(16, len(DATA) - 1), st.integers(0, 255)), min_size=1, max_size=20))
 def test_a_damaged_collection_is_read_or_refused(changes: list[tuple[int, int]]) -> None:
     data = bytearray(DATA)
@@ -203,7 +203,7 @@ def test_a_damaged_collection_is_read_or_refused(changes: list[tuple[int, int]])
 ZIP = package(DATA)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(st.lists(st.tuples(st.integers(0, len(ZIP) - 1), st.integers(0, 255)), min_size=1, max_size=6))
 def test_a_damaged_package_is_read_or_refused(changes: list[tuple[int, int]]) -> None:
     data = bytearray(ZIP)

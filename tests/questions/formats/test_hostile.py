@@ -181,20 +181,20 @@ def is_sound(reading: Reading) -> None:
     assert reading_text(reading).plain.endswith("\n") and readings_json([reading])
 
 
-@settings(max_examples=700, deadline=None)
+@settings(max_examples=700)
 @given(ANY)
 def test_any_text_is_read_and_every_line_accounted_for(document: tuple[str, str]) -> None:
     suffix, text = document
     is_sound(read_bank(text, name=f"any{suffix}"))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.sampled_from(SUFFIXES), st.binary(max_size=200))
 def test_any_bytes_are_read(suffix: str, data: bytes) -> None:
     is_sound(read_bank(data, name=f"any{suffix}"))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(ANY)
 def test_the_errors_of_a_choice_are_never_a_readers_doing(document: tuple[str, str]) -> None:
     suffix, text = document

@@ -22,7 +22,7 @@ def shown(markdown: str) -> str:
     return "".join(plain(markdown.replace("\\\n", "\n")).split())
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(WORDS)
 def test_plain_text_shows_as_it_stands(text: str) -> None:
     markdown = from_plain(text)
@@ -31,27 +31,27 @@ def test_plain_text_shows_as_it_stands(text: str) -> None:
     assert {block.kind for block in blocks} <= {"paragraph"}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(TEXT)
 def test_any_html_is_read(text: str) -> None:
     from_html(text)
     from_loose(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(WORDS)
 def test_html_of_plain_words_shows_them(text: str) -> None:
     assert shown(from_html(html.escape(text))) == "".join(text.split())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(st.sampled_from("ab`\n #"), max_size=30))
 def test_a_fence_holds_any_program(text: str) -> None:
     (block,) = split_blocks(Source("", tuple(fence(text, "py").split("\n"))))
     assert (block.kind, block.text, block.info, block.closed) == ("fence", text, "py", True)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(st.sampled_from("ab`*"), min_size=1, max_size=12))
 def test_a_code_span_holds_any_word(text: str) -> None:
     assert f"<code>{html.escape(text)}</code>" in html_of(code_span(text))

@@ -41,7 +41,7 @@ def said(expected: Numbers, got: Numbers, rtol: float = 0.0, atol: float = 0.0) 
 
 
 @pytest.mark.parametrize("name", ODD)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 2**32), count=st.integers(400, 3000))
 def test_two_sets_of_the_same_draws_are_never_told_apart(name: str, seed: int, count: int) -> None:
     rng = np.random.default_rng(seed)

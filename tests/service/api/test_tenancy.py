@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, time
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from service.client import ServiceClient, ServiceRefused
@@ -144,10 +144,8 @@ async def seen(they: Theirs, who: Who) -> dict[str, str]:
 
 @settings(
     max_examples=6,
-    deadline=None,
     # An example is a hundred calls: a failing one is told as it was found.
     phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(doings=st.lists(st.sampled_from(DOINGS), min_size=2, max_size=10))
 async def test_what_is_done_elsewhere_is_as_if_it_were_not(daily: DailyChannel, doings: list[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.client import ServiceRefused
@@ -43,7 +43,7 @@ async def test_a_nul_character_is_refused_in_words_or_harmless(daily: DailyChann
         assert refusal.failure.message
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20)
 @given(saying=st.sampled_from(sorted(SAYINGS)), text=texts)
 async def test_any_text_is_taken_or_refused(daily: DailyChannel, saying: str, text: str) -> None:
     await daily.bank(choice("views"), prose())

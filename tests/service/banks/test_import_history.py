@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete, func, select, update
 
@@ -140,9 +140,7 @@ texts = st.dictionaries(st.sampled_from("abcd"), st.sampled_from(["One?", "Two?"
 
 @settings(
     max_examples=12,
-    deadline=None,
     phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(history=st.lists(texts, min_size=2, max_size=4))
 async def test_undo_after_undo_alternates_between_the_two_latest_states(

@@ -10,7 +10,7 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.domain.calendar import (
@@ -156,7 +156,6 @@ def test_one_slot_per_local_date_and_always_later(zone: str) -> None:
 
 
 @given(zones, instants, wall_times)
-@settings(deadline=None)
 def test_a_slot_is_the_first_instant_its_clock_shows_the_time(zone: str, moment: datetime, at: time) -> None:
     day = moment.astimezone(ZoneInfo(zone)).date()
     instant = slot_instant(daily(zone, at), day)
@@ -225,7 +224,6 @@ def test_next_slot_is_strictly_after() -> None:
 
 
 @given(zones, instants, wall_times, st.frozensets(st.integers(0, 6), min_size=1))
-@settings(deadline=None)
 def test_next_slot_and_slots_between_agree(zone: str, after: datetime, at: time, weekdays: frozenset[int]) -> None:
     timetable = Timetable(at, weekdays, zone)
     found = next_slot(timetable, after)
@@ -265,7 +263,6 @@ def test_nothing_is_due_between_slots() -> None:
 
 
 @given(zones, instants, wall_times, st.timedeltas(timedelta(0), timedelta(days=9)), st.integers(1, 5))
-@settings(deadline=None)
 def test_ticking_in_parts_misses_and_repeats_nothing(
     zone: str, since: datetime, at: time, span: timedelta, parts: int
 ) -> None:

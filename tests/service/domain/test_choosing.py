@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from questions.model import LEVELS, Level
@@ -76,7 +76,6 @@ def play(
 
 
 @given(candidates, wishes, st.integers(1, 40))
-@settings(deadline=None)
 def test_no_repeat_within_memory_while_there_is_another(
     questions: list[Candidate], asks: ScheduleFilter, rounds: int
 ) -> None:
@@ -111,7 +110,6 @@ def test_only_what_is_asked_for(questions: list[Candidate], asks: ScheduleFilter
 
 
 @given(candidates.flatmap(lambda some: st.tuples(st.just(some), st.permutations(some))), wishes, st.text(max_size=9))
-@settings(deadline=None)
 def test_same_seed_same_choice_whatever_the_order(
     both: tuple[list[Candidate], list[Candidate]], asks: ScheduleFilter, seed: str
 ) -> None:
@@ -128,7 +126,6 @@ def test_other_seeds_choose_otherwise() -> None:
 
 
 @given(st.integers(1, 30), st.integers(1, 4), st.integers(1, 3))
-@settings(deadline=None)
 def test_topics_and_levels_are_balanced_within_one(rounds: int, topics: int, of: int) -> None:
     questions = bank(30, TOPICS[:topics], LEVELS[:of])
     asked, _ = play(questions, rounds, ScheduleFilter())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.domain.smart_text import undo_smart_text
@@ -53,7 +53,6 @@ def test_left_alone(text: str) -> None:
 
 
 @given(st.data())
-@settings(deadline=None)
 def test_a_program_made_handsome_means_the_same_again(data: st.DataObject) -> None:
     handsome = "".join(data.draw(st.sampled_from([char, *smart[char]])) if char in smart else char for char in PROGRAM)
     invisible = data.draw(st.integers(0, len(handsome)))

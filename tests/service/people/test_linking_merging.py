@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
@@ -70,7 +70,7 @@ async def rows_of(stage: Stage, member: Caller) -> list[str]:
     return sorted(found)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(mine=results, theirs=results, others=results, gifts=st.tuples(*[st.integers(-5, 5)] * 3))
 async def test_sums_stay_a_round_counts_once_and_nobody_else_is_touched(
     stage: Stage, mine: Results, theirs: Results, others: Results, gifts: tuple[int, int, int]

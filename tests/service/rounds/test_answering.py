@@ -6,7 +6,7 @@ import asyncio
 from datetime import timedelta
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.client import ServiceRefused
@@ -229,7 +229,7 @@ async def test_only_code_questions_can_be_tried(daily: DailyChannel, clock: Cloc
     assert refused.value.failure.code == "no-sandbox"
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 600)), min_size=1, max_size=6))
 async def test_the_newest_answer_counts_in_any_order_of_arrival(
     daily: DailyChannel, clock: Clock, presses: list[tuple[str, int]]

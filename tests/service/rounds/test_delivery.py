@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -361,9 +361,7 @@ def test_crashing_and_failing_dispatchers_post_every_message_once_and_in_order(
     machine: type[Couriers] = type("CouriersHere", (Couriers,), {"url": database_url})
     run_state_machine_as_test(
         machine,
-        settings=settings(
-            max_examples=40, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
-        ),
+        settings=settings(max_examples=40, stateful_step_count=30),
     )
 
 

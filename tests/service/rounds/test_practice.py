@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.errors import NotFound, NotPossible
@@ -180,7 +180,7 @@ class TestRating:
                 await practice.rate_recall(stage.session, ada, ref, "easy", stage.now)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15)
 @given(credits=st.lists(st.floats(0, 1), min_size=1, max_size=6), gap=st.integers(0, 40))
 async def test_a_card_always_comes_again_and_never_in_the_past(stage: Stage, credits: list[float], gap: int) -> None:
     async with stage.session.begin_nested() as undone:

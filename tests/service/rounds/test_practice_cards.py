@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.rounds.practice import new_card, rating_for, review_card
@@ -52,7 +52,6 @@ def test_intervals_grow_while_it_is_known_and_fall_when_it_is_not() -> None:
 
 
 @given(reviews)
-@settings(deadline=None)
 def test_cards_survive_json_and_the_same_reviews_give_the_same_card(done: list[tuple[Rating, int]]) -> None:
     direct, stored, now = new_card(NOW), new_card(NOW), NOW
     for rating, minutes in done:

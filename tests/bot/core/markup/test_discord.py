@@ -95,7 +95,7 @@ def test_an_odd_language_is_not_written_after_a_fence() -> None:
     assert fenced("", "python") == ["```python\n\u200b\n```"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(ANY_MARKDOWN)
 def test_no_part_is_longer_than_its_room(text: str) -> None:
     for room in (500, ROOM):

@@ -236,7 +236,7 @@ _BITS += [
 ]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.one_of(st.lists(st.sampled_from(_BITS), max_size=30).map("".join), st.text(max_size=80)))
 @example("$\\text{<script>}$")
 def test_any_text_becomes_sound_html(markdown: str) -> None:

@@ -71,7 +71,7 @@ def test_very_long_code_stays_plain() -> None:
     assert highlighted("x=1\n" * 6000, "python") == "x=1\n" * 6000
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.text(alphabet="abx1 =+'\"#()[]{}<>&\\\n\t:@", max_size=120), st.sampled_from(["python", "bash", "json", "diff"])
 )

@@ -92,7 +92,7 @@ _BITS += [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.one_of(
         st.lists(st.sampled_from(_BITS), max_size=25).map("".join),

@@ -110,7 +110,7 @@ _BITS += [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.one_of(st.lists(st.sampled_from(_BITS), max_size=25).map("".join), st.text(max_size=40)))
 @example("{" * 900)
 @example("^" * 900)

@@ -59,7 +59,7 @@ def test_it_is_shown_as_typed(text: str) -> None:
     assert shown(escape(text)) == normalised(text)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.one_of(st.text(alphabet="*_~`[]()<>!#+-=|:\\$&{};@ab1.\n \t", max_size=80), st.text(max_size=60)))
 @example("a\n \n\u3000b")
 @example("0)")

@@ -288,7 +288,7 @@ def texts_of(value: object) -> list[str]:
     return [text for slot in slots for text in texts_of(getattr(value, slot))]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.one_of(_ODDS, _BITS, st.text(max_size=100)))
 @example("$$\n")
 @example("|a|\n|-|\n|")
@@ -298,7 +298,7 @@ def test_any_text_becomes_a_tree_free_of_control_characters(markdown: str) -> No
         assert "\u202e" not in text
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(alphabet="abcdef 123", min_size=1))
 def test_a_text_without_marks_is_kept(text: str) -> None:
     kept = " ".join(text.split())

@@ -165,7 +165,7 @@ _BITS += ["> ", "|", "\n|-|-|\n", "# ", "[x](https://e.org)", "\\frac{a}{b}", "$
 _TEXTS = st.one_of(st.lists(st.sampled_from(_BITS), max_size=30).map("".join), st.text(max_size=80))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(_TEXTS, st.integers(min_value=-5, max_value=100))
 @example("|a|b|\n|-|-|\n||", 20)
 @example("# \n- \n> ", 20)

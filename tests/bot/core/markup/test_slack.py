@@ -83,7 +83,7 @@ def text_bytes(element: dict[str, Any]) -> int:
     return sum(text_bytes(one) if "elements" in one else len(one.get("text", "").encode()) for one in inner)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(ANY_MARKDOWN)
 def test_elements_are_of_a_size_and_never_empty(text: str) -> None:
     for part in to_slack(parse(text)):

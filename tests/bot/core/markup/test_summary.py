@@ -53,7 +53,7 @@ def test_a_family_is_not_torn_apart() -> None:
     assert to_summary(parse("e\u0301" * 4), 4) == "e\u0301…"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(max_size=100), st.integers(min_value=0, max_value=60))
 @example("👍🏽" * 5, 3)
 def test_any_text_is_one_short_line(markdown: str, limit: int) -> None:
