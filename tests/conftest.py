@@ -39,15 +39,15 @@ structlog.configure(processors=[*structlog.get_config()["processors"][:-1], PLAI
 
 # A loaded machine fails no test: no example has a deadline. Every run tries the same examples, so that a run does not
 # fail by chance; `--hypothesis-profile explore` tries others, ten times as many where a test names no number.
-_PROFILE = {
-    "deadline": None,
-    "suppress_health_check": [
+_TIMELESS = hypothesis.settings(
+    deadline=None,
+    suppress_health_check=[
         hypothesis.HealthCheck.too_slow,
         hypothesis.HealthCheck.function_scoped_fixture,  # examples of these tests share a database or a client
     ],
-}
-hypothesis.settings.register_profile("fixed", **_PROFILE, derandomize=True)
-hypothesis.settings.register_profile("explore", **_PROFILE, max_examples=1000)
+)
+hypothesis.settings.register_profile("fixed", _TIMELESS, derandomize=True)
+hypothesis.settings.register_profile("explore", _TIMELESS, max_examples=1000)
 hypothesis.settings.load_profile("fixed")
 
 LONG_FOLDERS = ("chaos", "flows", "faults", "sandbox", "bot/slack", "bot/discord", "service")
