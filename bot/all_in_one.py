@@ -26,7 +26,7 @@ from bot.settings import WEB_PORT, LinkSettings, load_settings
 from sandbox import embedded as sandboxes
 from sandbox.client import SandboxClient, SandboxUnreachable
 from service.app import Service, build
-from service.banks.importing import ImportOptions, import_path
+from service.banks.imports import ImportOptions, import_path
 from service.cli import import_text
 from service.client import ServiceClient
 from service.config import Settings, read_settings

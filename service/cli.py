@@ -27,7 +27,7 @@ from questions.report import FORMATS
 from sandbox.embedded import embedded_sandbox
 from service.app import Service, build
 from service.banks import import_history, moderation
-from service.banks.importing import ImportOptions, import_path
+from service.banks.imports import ImportOptions, import_path
 from service.banks.proving import ProofOutcome, Work, collect_results, plan_proofs, prove_all
 from service.config import Settings, read_settings
 from service.errors import Refused

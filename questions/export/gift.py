@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from questions.export.common import answer_of, prompt_of, tags_of
-from questions.formats.making import literal_of
+from questions.formats.draft import literal_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

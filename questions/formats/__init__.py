@@ -6,7 +6,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.formats import anki, gift, json, moodle, table, trivia
-from questions.formats.making import ImportDraft
+from questions.formats.draft import ImportDraft
 from questions.source import Source, open_source
 
 if TYPE_CHECKING:
@@ -65,11 +65,11 @@ def read_import(text: str | bytes, name: str) -> ImportDraft | None:
     if not fitting and not named:
         return None
     # If the content does not match the suffix, the reader of that format reports the error.
-    sheet = fitting[0].read(source) if fitting else named[-1].read(source)
-    sheet.findings[:0] = encoding
-    return sheet
+    draft = fitting[0].read(source) if fitting else named[-1].read(source)
+    draft.findings[:0] = encoding
+    return draft
 
 
 def _too_large(name: str, dialect: str) -> ImportDraft:
-    sheet = ImportDraft(Source(name, ("",)), dialect)
-    return sheet.refused(f"the document is larger than {MOST_BYTES >> 20} MiB", "split it into several documents")
+    draft = ImportDraft(Source(name, ("",)), dialect)
+    return draft.refused(f"the document is larger than {MOST_BYTES >> 20} MiB", "split it into several documents")

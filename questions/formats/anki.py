@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import zstandard
 
-from questions.formats.making import ImportDraft, Item, add_short, topic_of
+from questions.formats.draft import ImportDraft, Item, add_short, topic_of
 from questions.formats.markdown import from_html, from_plain
 from questions.formats.table import Column, Row, add_row, columns
 from questions.source import Source
@@ -63,22 +63,22 @@ class Note:
         return from_html(text) if self.html else from_plain(text)
 
 
-def add_note(sheet: ImportDraft, note: Note) -> None:
+def add_note(draft: ImportDraft, note: Note) -> None:
     """Adds the questions of a note."""
     texts = [text for _, text in note.fields]
-    if not sheet.accepts(*note.lines, sum(map(len, texts))):
+    if not draft.accepts(*note.lines, sum(map(len, texts))):
         return
     if any(_MEDIA.search(text) for text in texts):
         cure = "describe the picture or sound"
-        sheet.add(
+        draft.add(
             "Q609", "pictures and sounds are not imported", cure, note.lines, note="their names are kept in the text"
         )
     if texts and _GAP.search(texts[0]):
-        _add_gaps(sheet, note)
+        _add_gaps(draft, note)
     elif sum(bool(text.strip()) for text in texts) < 2:
-        sheet.add_skipped("this note has fewer than two fields", "add a question and an answer", note.lines)
+        draft.add_skipped("this note has fewer than two fields", "add a question and an answer", note.lines)
     else:
-        _add_fields(sheet, note)
+        _add_fields(draft, note)
 
 
 def _roles(note: Note) -> list[Column]:
@@ -95,7 +95,7 @@ def _roles(note: Note) -> list[Column]:
     ]
 
 
-def _add_fields(sheet: ImportDraft, note: Note) -> None:
+def _add_fields(draft: ImportDraft, note: Note) -> None:
     row = Row(*note.lines)
     unused: list[str] = []
     roles = _roles(note)
@@ -118,10 +118,10 @@ def _add_fields(sheet: ImportDraft, note: Note) -> None:
             unused.append(name or "a field without a name")
     if unused:
         shown = ", ".join(unused[:10])
-        sheet.add("Q610", f"fields not imported: {shown}", "merge them into other fields", note.lines, severity="note")
+        draft.add("Q610", f"fields not imported: {shown}", "merge them into other fields", note.lines, severity="note")
     row.cells["tags"] = ",".join([*_tags(note), row.cells.get("tags", "")])
     row.cells.setdefault("topic", note.deck)
-    add_row(sheet, row)
+    add_row(draft, row)
 
 
 def _said(roles: list[Column], note: Note) -> list[tuple[str, str]]:
@@ -142,12 +142,12 @@ def _tags(note: Note) -> list[str]:
     return [tag for tag in note.tags if tag not in _TEMPLATE_TAGS]
 
 
-def _add_gaps(sheet: ImportDraft, note: Note) -> None:
+def _add_gaps(draft: ImportDraft, note: Note) -> None:
     """Adds one question per cloze number: its own gaps are hidden, the others show their text."""
     text = note.fields[0][1]
     found = list(_GAP.finditer(text))
     if len(found) > _GAPS:
-        sheet.add_skipped(f"this note has more than {_GAPS} gaps", "split it", note.lines)
+        draft.add_skipped(f"this note has more than {_GAPS} gaps", "split it", note.lines)
         return
     extra = "\n\n".join(note.words(more) for _, more in note.fields[1:] if more.strip())
     for number in dict.fromkeys(gap["number"] for gap in found):
@@ -157,7 +157,7 @@ def _add_gaps(sheet: ImportDraft, note: Note) -> None:
         item.section = tuple(part for part in note.deck.split("::") if part)
         item.tag(_tags(note))
         # Several gaps with one number are one answer with several parts.
-        add_short(sheet, item, ["; ".join(hidden)])
+        add_short(draft, item, ["; ".join(hidden)])
 
 
 def _shown(gap: re.Match[str], number: str) -> str:
@@ -338,13 +338,13 @@ def read_anki_package(data: bytes, name: str) -> ImportDraft:
         return empty.refused(str(error), "export the deck again without media, or in smaller parts")
     except UnreadableCollection as error:
         return empty.unreadable(str(error), "export the deck again as .apkg")
-    sheet = ImportDraft(Source(name, tuple(_line(note.fields) for note in notes) or ("",)), ANKI_PACKAGE)
-    sheet.title = sheet.stem
+    draft = ImportDraft(Source(name, tuple(_line(note.fields) for note in notes) or ("",)), ANKI_PACKAGE)
+    draft.title = draft.stem
     for note in notes:
-        add_note(sheet, note)
-    if not sheet.questions and not sheet.findings:
-        sheet.unreadable("the package has no notes", "export a deck that contains notes")
-    return sheet
+        add_note(draft, note)
+    if not draft.questions and not draft.findings:
+        draft.unreadable("the package has no notes", "export a deck that contains notes")
+    return draft
 
 
 class _PackageTooLarge(Exception):
@@ -444,11 +444,11 @@ def sniff_anki_text(source: Source) -> bool:
 
 def read_anki_text(source: Source) -> ImportDraft:
     """Reads all questions of exported notes or cards."""
-    sheet = ImportDraft(source, ANKI_TEXT)
-    sheet.title = sheet.stem
+    draft = ImportDraft(source, ANKI_TEXT)
+    draft.title = draft.stem
     headers = _headers(source)
     apart = {headers.column(name): name for name in ("guid", "notetype", "deck", "tags")}
-    for cells, lines in _rows(sheet, headers):
+    for cells, lines in _rows(draft, headers):
         note = Note(*lines, html=headers.html, tags=headers.values.get("tags", "").split())
         note.deck = headers.values.get("deck", "").strip()
         for index, cell in enumerate(cells):
@@ -460,10 +460,10 @@ def read_anki_text(source: Source) -> ImportDraft:
             elif not name:
                 label = headers.names[index].strip() if index < len(headers.names) else ""
                 note.fields.append((label, cell))
-        add_note(sheet, note)
-    if not sheet.questions and not sheet.findings:
-        sheet.unreadable("the file has no notes", "export notes with at least two fields")
-    return sheet
+        add_note(draft, note)
+    if not draft.questions and not draft.findings:
+        draft.unreadable("the file has no notes", "export notes with at least two fields")
+    return draft
 
 
 def _headers(source: Source) -> _Headers:
@@ -481,12 +481,12 @@ def _headers(source: Source) -> _Headers:
     return headers
 
 
-def _rows(sheet: ImportDraft, headers: _Headers) -> Iterator[tuple[list[str], tuple[int, int]]]:
-    lines = sheet.source.lines
+def _rows(draft: ImportDraft, headers: _Headers) -> Iterator[tuple[list[str], tuple[int, int]]]:
+    lines = draft.source.lines
     try:
         reader = csv.reader((f"{line}\n" for line in lines[headers.end :]), delimiter=headers.separator)
     except (TypeError, ValueError):
-        sheet.unreadable("this separator is not allowed", "write `#separator:tab`")
+        draft.unreadable("this separator is not allowed", "write `#separator:tab`")
         return
     start = headers.end + 1
     while True:
@@ -494,12 +494,12 @@ def _rows(sheet: ImportDraft, headers: _Headers) -> Iterator[tuple[list[str], tu
             cells = next(reader, None)
         except csv.Error as error:
             last = headers.end + reader.line_num
-            sheet.add_skipped(f"this note cannot be read: {error}", "close its quotes, or shorten it", (start, last))
+            draft.add_skipped(f"this note cannot be read: {error}", "close its quotes, or shorten it", (start, last))
             start = last + 1
             continue
         if cells is None:
             return
         last = headers.end + reader.line_num
         if any(cell.strip() for cell in cells) and not cells[0].startswith("#"):
-            yield cells, (start, sheet.source.last_filled(start, last))
+            yield cells, (start, draft.source.last_filled(start, last))
         start = last + 1

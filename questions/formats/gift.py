@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from questions.formats.making import (
+from questions.formats.draft import (
     ImportDraft,
     Item,
     OptionDraft,
@@ -60,28 +60,28 @@ def sniff(source: Source) -> bool:
 
 def read(source: Source) -> ImportDraft:
     """Reads all questions of a document."""
-    sheet = ImportDraft(source, NAME)
-    sheet.title = sheet.stem
+    draft = ImportDraft(source, NAME)
+    draft.title = draft.stem
     category = ""
-    for chunk in _chunks(sheet):
+    for chunk in _chunks(draft):
         text = "\n".join(chunk.lines)
         found = _CATEGORY.fullmatch(text.split("\n", 1)[0])
         if found:
             category = _ROOTS.sub("", found["path"].strip())
             text = text.partition("\n")[2]
         if text.strip():
-            _question(sheet, chunk, text, category)
-    if not sheet.questions and not sheet.findings:
+            _question(draft, chunk, text, category)
+    if not draft.questions and not draft.findings:
         cure = "write `::name:: Question? { =right ~wrong }`, with a blank line between questions"
-        sheet.unreadable("no questions found", cure)
-    return sheet
+        draft.unreadable("no questions found", cure)
+    return draft
 
 
-def _chunks(sheet: ImportDraft) -> Iterator[_Chunk]:
+def _chunks(draft: ImportDraft) -> Iterator[_Chunk]:
     """Yields groups of lines between blank lines; a blank line inside braces does not separate."""
     chunk = _Chunk(0)
     depth = 0
-    for number, line in enumerate((*sheet.source.lines, ""), 1):
+    for number, line in enumerate((*draft.source.lines, ""), 1):
         comment = line.lstrip().startswith("//")
         if comment:
             chunk.notes += [(found["name"], unescape(found["value"])) for found in _NOTE.finditer(line)]
@@ -116,18 +116,18 @@ def _braces(line: str) -> int:
     return bare.count("{") - bare.count("}")
 
 
-def _question(sheet: ImportDraft, chunk: _Chunk, text: str, category: str) -> None:
+def _question(draft: ImportDraft, chunk: _Chunk, text: str, category: str) -> None:
     lines = (chunk.first, chunk.last)
-    if not sheet.accepts(*lines, len(text)):
+    if not draft.accepts(*lines, len(text)):
         return
     opens = unescaped_at(text, "{")
     if opens < 0:
         note = "it was read as study text"
-        sheet.add("Q608", "this text has no answer in braces", _EMPTY, lines, severity="note", note=note)
+        draft.add("Q608", "this text has no answer in braces", _EMPTY, lines, severity="note", note=note)
         return
     closes = unescaped_at(text, "}", opens)
     if closes < 0:
-        sheet.add_skipped("the brace of the answer is never closed", "add `}` after the last answer", lines)
+        draft.add_skipped("the brace of the answer is never closed", "add `}` after the last answer", lines)
         return
     title, style, before = _head(text[:opens])
     read_words = markdown_converter(style)
@@ -136,7 +136,7 @@ def _question(sheet: ImportDraft, chunk: _Chunk, text: str, category: str) -> No
     item.section = tuple(part.strip() for part in category.split("/") if part.strip())
     item.tag([value for name, value in chunk.notes if name == "tag"])
     item.id = next((value for name, value in chunk.notes if name == "id"), "")
-    add_answers(sheet, item, text[opens + 1 : closes], style)
+    add_answers(draft, item, text[opens + 1 : closes], style)
 
 
 _EMPTY = "add `{}` after it to ask for an essay"
@@ -203,33 +203,33 @@ def _parted(text: str, mark: str) -> tuple[str, str]:
     return (text, "") if at < 0 else (text[:at], text[at + len(mark) :])
 
 
-def add_answers(sheet: ImportDraft, item: Item, braces: str, style: str) -> None:
+def add_answers(draft: ImportDraft, item: Item, braces: str, style: str) -> None:
     """Adds the question with the answers in its braces."""
     read_words = markdown_converter(style)
     braces, general = _parted(braces, "####")
     item.why = read_words(unescape(general))
     kept = braces.strip()
     if not kept:
-        _essay(sheet, item)
+        _essay(draft, item)
         return
     key, *feedbacks = _split(kept, "#")
     if _TRUE_FALSE.fullmatch(key.strip()):
-        _true_false(sheet, item, key.strip(), [read_words(unescape(text.strip())) for text in feedbacks])
+        _true_false(draft, item, key.strip(), [read_words(unescape(text.strip())) for text in feedbacks])
     elif kept.startswith("#"):
-        _numbers(sheet, item, kept[1:], read_words)
+        _numbers(draft, item, kept[1:], read_words)
     else:
-        _listed(sheet, item, kept, read_words)
+        _listed(draft, item, kept, read_words)
 
 
-def _essay(sheet: ImportDraft, item: Item) -> None:
+def _essay(draft: ImportDraft, item: Item) -> None:
     if not item.why:
-        add_unanswered(sheet, item)
+        add_unanswered(draft, item)
         return
     note = "an essay has no other answer"
     cure = "check that it is an answer"
-    sheet.add("Q614", "the general feedback was used as the answer", cure, item.lines, severity="note", note=note)
+    draft.add("Q614", "the general feedback was used as the answer", cure, item.lines, severity="note", note=note)
     answer, item.why = item.why, ""
-    add_open(sheet, item, answer)
+    add_open(draft, item, answer)
 
 
 def true_false_options(item: Item, true: bool, wrong: str, right: str) -> list[OptionDraft]:
@@ -239,10 +239,10 @@ def true_false_options(item: Item, true: bool, wrong: str, right: str) -> list[O
     return [OptionDraft("True", true, "" if true else wrong), OptionDraft("False", not true, wrong if true else "")]
 
 
-def _true_false(sheet: ImportDraft, item: Item, key: str, feedbacks: list[str]) -> None:
+def _true_false(draft: ImportDraft, item: Item, key: str, feedbacks: list[str]) -> None:
     """Adds a true/false question; the first feedback is for a wrong answer, the second for a right one."""
     wrong, right = [*feedbacks, "", ""][:2]
-    add_choice(sheet, item, true_false_options(item, key.upper().startswith("T"), wrong, right))
+    add_choice(draft, item, true_false_options(item, key.upper().startswith("T"), wrong, right))
 
 
 def _split(text: str, mark: str) -> list[str]:
@@ -281,60 +281,60 @@ def _words(answer: _GiftAnswer, read_words: Callable[[str], str]) -> str:
     return read_words(unescape(answer.text))
 
 
-def _listed(sheet: ImportDraft, item: Item, text: str, read_words: Callable[[str], str]) -> None:
+def _listed(draft: ImportDraft, item: Item, text: str, read_words: Callable[[str], str]) -> None:
     answers = _answers(text)
     if not answers:
-        sheet.add_skipped(
+        draft.add_skipped(
             "there is no answer in the braces", "write `=` before a right answer, `~` before a wrong one", item.lines
         )
     elif any(not answer.marked for answer in answers):
-        _choice(sheet, item, answers, read_words)
+        _choice(draft, item, answers, read_words)
     elif all(unescaped_at(answer.text, "->") >= 0 for answer in answers):
-        _matching(sheet, item, answers, read_words)
+        _matching(draft, item, answers, read_words)
     else:
-        _short(sheet, item, answers, read_words)
+        _short(draft, item, answers, read_words)
 
 
-def _choice(sheet: ImportDraft, item: Item, answers: list[_GiftAnswer], read_words: Callable[[str], str]) -> None:
+def _choice(draft: ImportDraft, item: Item, answers: list[_GiftAnswer], read_words: Callable[[str], str]) -> None:
     single = any(answer.marked for answer in answers)
     partial = [answer for answer in answers if _is_partial(answer, single)]
     if partial:
         note = "partial credit is not supported; these options count as wrong"
         cure = "write `=` before it if it is right"
-        sheet.add("Q606", "some options give partial credit", cure, item.lines, note=note)
+        draft.add("Q606", "some options give partial credit", cure, item.lines, note=note)
     offers: list[OptionDraft] = []
     for answer in answers:
         right = answer.marked if single else (answer.weight or 0) > 0
         feedback = read_words(unescape(answer.feedback))
         offers.append(OptionDraft(_words(answer, read_words), right, feedback))
-    add_choice(sheet, item, offers)
+    add_choice(draft, item, offers)
 
 
 def _is_partial(answer: _GiftAnswer, single: bool) -> bool:
     return single and not answer.marked and (answer.weight or 0) > 0
 
 
-def _matching(sheet: ImportDraft, item: Item, answers: list[_GiftAnswer], read_words: Callable[[str], str]) -> None:
+def _matching(draft: ImportDraft, item: Item, answers: list[_GiftAnswer], read_words: Callable[[str], str]) -> None:
     pairs: list[tuple[str, str]] = []
     for answer in answers:
         left, right = _parted(answer.text, "->")
         pairs.append((read_words(unescape(left.strip())), read_words(unescape(right.strip()))))
-    add_pairs(sheet, item, pairs)
+    add_pairs(draft, item, pairs)
 
 
-def _short(sheet: ImportDraft, item: Item, answers: list[_GiftAnswer], read_words: Callable[[str], str]) -> None:
+def _short(draft: ImportDraft, item: Item, answers: list[_GiftAnswer], read_words: Callable[[str], str]) -> None:
     full = [answer for answer in answers if answer.weight is None or answer.weight >= 100]
     partial = [answer for answer in answers if answer not in full]
     if partial:
         said = "; ".join(_words(answer, read_words) for answer in partial)[:200]
         cure = "remove them, or make them right"
-        sheet.add("Q606", "some answers give partial credit", cure, item.lines, note=f"not imported: {said}")
+        draft.add("Q606", "some answers give partial credit", cure, item.lines, note=f"not imported: {said}")
     feedback = "\n\n".join(text for answer in full if (text := read_words(unescape(answer.feedback))))
     item.why = "\n\n".join(text for text in (feedback, item.why) if text)
-    add_short(sheet, item, [_words(answer, read_words) for answer in full])
+    add_short(draft, item, [_words(answer, read_words) for answer in full])
 
 
-def _numbers(sheet: ImportDraft, item: Item, text: str, read_words: Callable[[str], str]) -> None:
+def _numbers(draft: ImportDraft, item: Item, text: str, read_words: Callable[[str], str]) -> None:
     """Adds a numeric question: `5:2`, `1..5`, or several of these after `=`."""
     answers = _answers(text)
     if not answers:
@@ -343,7 +343,7 @@ def _numbers(sheet: ImportDraft, item: Item, text: str, read_words: Callable[[st
     full = [answer for answer in answers if answer.marked and (answer.weight is None or answer.weight >= 100)]
     if len(full) < len(answers):
         note = "only answers with full credit were imported"
-        sheet.add("Q606", "some answers give partial credit", "remove them", item.lines, note=note)
+        draft.add("Q606", "some answers give partial credit", "remove them", item.lines, note=note)
     feedback = "\n\n".join(text for answer in answers if (text := read_words(unescape(answer.feedback))))
     item.why = "\n\n".join(text for text in (feedback, item.why) if text)
-    add_number(sheet, item, [unescape(answer.text) for answer in full])
+    add_number(draft, item, [unescape(answer.text) for answer in full])

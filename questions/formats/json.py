@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from questions.formats.making import ImportDraft
+from questions.formats.draft import ImportDraft
 from questions.model import Question, SourceLocation, from_json
 
 if TYPE_CHECKING:
@@ -32,42 +32,42 @@ def sniff(source: Source) -> bool:
 
 def read(source: Source) -> ImportDraft:
     """Reads all questions of an exported bank."""
-    sheet = ImportDraft(source, NAME)
-    sheet.title = sheet.stem
+    draft = ImportDraft(source, NAME)
+    draft.title = draft.stem
     try:
         found = outline("\n".join(source.lines), "questions")
     except ValueError as error:
         said = str(error).partition(": line ")[0]
-        return sheet.unreadable(f"invalid JSON: {said}", "export the bank again", line_of(error))
+        return draft.unreadable(f"invalid JSON: {said}", "export the bank again", line_of(error))
     version = found.values.get("version")
     if version != VERSION or isinstance(version, bool):
-        return sheet.unreadable(
+        return draft.unreadable(
             f"unsupported format version {str(version)[:20]}",
             f"export it as version {VERSION}, or update Dailygrad",
         )
     bank = found.values.get("bank")
     texts = {key: value for key, value in bank.items() if isinstance(value, str)} if isinstance(bank, dict) else {}
-    sheet.name, sheet.title = texts.get("name", ""), texts.get("title", "") or sheet.title
-    sheet.licence = texts.get("licence", "")
+    draft.name, draft.title = texts.get("name", ""), texts.get("title", "") or draft.title
+    draft.licence = texts.get("licence", "")
     for element in found.elements or ():
-        _question(sheet, element)
+        _question(draft, element)
     if not found.elements:
-        sheet.unreadable("this bank has no questions", "export it again")
-    return sheet
+        draft.unreadable("this bank has no questions", "export it again")
+    return draft
 
 
-def _question(sheet: ImportDraft, element: JsonElement) -> None:
+def _question(draft: ImportDraft, element: JsonElement) -> None:
     lines = (element.first, element.last)
-    if not sheet.accepts(*lines, 0):
+    if not draft.accepts(*lines, 0):
         return
     try:
         question = question_of(element.value)
     except ValueError as error:
-        sheet.add_skipped(f"this is not a question: {error}", "export the bank again", lines)
+        draft.add_skipped(f"this is not a question: {error}", "export the bank again", lines)
         return
-    place = sheet.place(*lines)
+    place = draft.place(*lines)
     blocks = tuple(dataclasses.replace(block, line=place.line) for block in question.code_blocks)
-    sheet.questions.append(
+    draft.questions.append(
         dataclasses.replace(
             question, place=SourceLocation(place.source, place.line, place.end_line), code_blocks=blocks
         )

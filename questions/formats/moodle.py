@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 from xml.parsers import expat
 
-from questions.formats.gift import true_false_options
-from questions.formats.making import (
+from questions.formats.draft import (
     ImportDraft,
     Item,
     OptionDraft,
@@ -20,6 +19,7 @@ from questions.formats.making import (
     add_unanswered,
     topic_of,
 )
+from questions.formats.gift import true_false_options
 from questions.formats.markdown import markdown_converter
 
 if TYPE_CHECKING:
@@ -157,26 +157,26 @@ def sniff(source: Source) -> bool:
 
 def read(source: Source) -> ImportDraft:
     """Reads all questions of a quiz; findings name unsupported types."""
-    sheet = ImportDraft(source, NAME)
-    sheet.title = sheet.stem
+    draft = ImportDraft(source, NAME)
+    draft.title = draft.stem
     try:
         root = parse_xml("\n".join(source.lines))
     except RefusedXml as error:
-        return sheet.refused(str(error), "export the quiz from Moodle again, without manual changes", error.line)
+        return draft.refused(str(error), "export the quiz from Moodle again, without manual changes", error.line)
     except BrokenXml as error:
-        return sheet.unreadable(f"invalid XML: {error}", "export the quiz again", error.line)
+        return draft.unreadable(f"invalid XML: {error}", "export the quiz again", error.line)
     if root.name != "quiz":
-        return sheet.unreadable(f"this is `{root.name[:40]}`, not a Moodle quiz", "export questions as Moodle XML")
+        return draft.unreadable(f"this is `{root.name[:40]}`, not a Moodle quiz", "export questions as Moodle XML")
     category = ""
     for element in root.all("question"):
         kind = element.attributes.get("type", "")
         if kind == "category":
             category = _ROOTS.sub("", element.text_of("category"))
         else:
-            _question(sheet, element, kind, category)
-    if not sheet.questions and not sheet.findings:
-        sheet.unreadable("the quiz has no questions", "export a category that contains questions")
-    return sheet
+            _question(draft, element, kind, category)
+    if not draft.questions and not draft.findings:
+        draft.unreadable("the quiz has no questions", "export a category that contains questions")
+    return draft
 
 
 def _words(element: XmlElement | None) -> str:
@@ -186,13 +186,13 @@ def _words(element: XmlElement | None) -> str:
     return markdown_converter(element.attributes.get("format", "moodle_auto_format"))(element.text_of())
 
 
-def _question(sheet: ImportDraft, element: XmlElement, kind: str, category: str) -> None:
+def _question(draft: ImportDraft, element: XmlElement, kind: str, category: str) -> None:
     lines = (element.first, element.last)
     add = _KINDS.get(kind)
-    if not sheet.accepts(*lines, element.size):
+    if not draft.accepts(*lines, element.size):
         return
     if kind == "description":
-        sheet.add(
+        draft.add(
             "Q608",
             "descriptions are not questions",
             "nothing to do",
@@ -202,7 +202,7 @@ def _question(sheet: ImportDraft, element: XmlElement, kind: str, category: str)
         )
         return
     if add is None:
-        sheet.add_skipped(f"unsupported question type `{kind[:40]}`", _CURE, lines)
+        draft.add_skipped(f"unsupported question type `{kind[:40]}`", _CURE, lines)
         return
     item = Item(*lines, _words(element.child("questiontext")), _words(element.child("generalfeedback")))
     item.title = " ".join(element.text_of("name").split())
@@ -212,8 +212,8 @@ def _question(sheet: ImportDraft, element: XmlElement, kind: str, category: str)
     tags = element.child("tags")
     item.tag([tag.text_of() for tag in tags.all("tag")] if tags else [])
     if _PICTURE.search(element.text_of("questiontext")):
-        sheet.add("Q609", "pictures and files are not imported", "describe the picture", lines)
-    add(sheet, item, element)
+        draft.add("Q609", "pictures and files are not imported", "describe the picture", lines)
+    add(draft, item, element)
 
 
 _CURE = "use a multiple-choice, numeric, short-answer or essay question"
@@ -226,71 +226,71 @@ def _fraction(answer: XmlElement) -> float:
         return 0.0
 
 
-def _choice(sheet: ImportDraft, item: Item, element: XmlElement) -> None:
+def _choice(draft: ImportDraft, item: Item, element: XmlElement) -> None:
     answers = element.all("answer")
     single = element.text_of("single").strip().lower() in ("", "true", "1")
     least = 99.0 if single else 0.01
     if single and any(0 < _fraction(answer) < least for answer in answers):
         note = "partial credit is not supported; these options count as wrong"
-        sheet.add("Q606", "some options give partial credit", "mark each as right or wrong", item.lines, note=note)
+        draft.add("Q606", "some options give partial credit", "mark each as right or wrong", item.lines, note=note)
     offers = [OptionDraft(_words(one), _fraction(one) >= least, _words(one.child("feedback"))) for one in answers]
-    add_choice(sheet, item, offers)
+    add_choice(draft, item, offers)
 
 
-def _truth(sheet: ImportDraft, item: Item, element: XmlElement) -> None:
+def _truth(draft: ImportDraft, item: Item, element: XmlElement) -> None:
     said = {one.text_of().strip().lower(): one for one in element.all("answer")}
     right = [word for word, one in said.items() if _fraction(one) >= 99]
     if set(said) != {"true", "false"} or len(right) != 1:
-        add_unanswered(sheet, item, ["True", "False"])
+        add_unanswered(draft, item, ["True", "False"])
         return
     wrong = "false" if right[0] == "true" else "true"
     feedbacks = (_words(said[word].child("feedback")) for word in (wrong, right[0]))
-    add_choice(sheet, item, true_false_options(item, right[0] == "true", *feedbacks))
+    add_choice(draft, item, true_false_options(item, right[0] == "true", *feedbacks))
 
 
-def _full(sheet: ImportDraft, item: Item, element: XmlElement) -> list[XmlElement]:
+def _full(draft: ImportDraft, item: Item, element: XmlElement) -> list[XmlElement]:
     """Returns the answers with full weight; their feedback becomes the explanation."""
     answers = element.all("answer")
     full = [answer for answer in answers if _fraction(answer) >= 99]
     partial = [answer.text_of().strip() for answer in answers if 0 < _fraction(answer) < 99]
     if partial:
         note = f"not imported: {'; '.join(partial)[:200]}"
-        sheet.add("Q606", "some answers give partial credit", "remove them", item.lines, note=note)
+        draft.add("Q606", "some answers give partial credit", "remove them", item.lines, note=note)
     said = [_words(answer.child("feedback")) for answer in full]
     item.why = "\n\n".join(text for text in (*said, item.why) if text)
     return full
 
 
-def _short(sheet: ImportDraft, item: Item, element: XmlElement) -> None:
-    full = _full(sheet, item, element)
+def _short(draft: ImportDraft, item: Item, element: XmlElement) -> None:
+    full = _full(draft, item, element)
     if any("*" in answer.text_of() for answer in full):
         cure = "write out the accepted answers"
-        sheet.add("Q606", "`*` is a wildcard in Moodle", cure, item.lines, note="here it is a literal star")
-    add_short(sheet, item, [_words(answer) for answer in full])
+        draft.add("Q606", "`*` is a wildcard in Moodle", cure, item.lines, note="here it is a literal star")
+    add_short(draft, item, [_words(answer) for answer in full])
 
 
-def _number(sheet: ImportDraft, item: Item, element: XmlElement) -> None:
+def _number(draft: ImportDraft, item: Item, element: XmlElement) -> None:
     units = element.child("units")
     if units is not None and units.all("unit"):
         names = ", ".join(unit.text_of("unit_name") for unit in units.all("unit"))[:100]
-        sheet.add("Q606", "units are not imported", "name the unit in the question", item.lines, note=f"units: {names}")
-    full = _full(sheet, item, element)
-    add_number(sheet, item, [f"{one.text_of()}:{one.text_of('tolerance').strip() or '0'}" for one in full])
+        draft.add("Q606", "units are not imported", "name the unit in the question", item.lines, note=f"units: {names}")
+    full = _full(draft, item, element)
+    add_number(draft, item, [f"{one.text_of()}:{one.text_of('tolerance').strip() or '0'}" for one in full])
 
 
-def _matching(sheet: ImportDraft, item: Item, element: XmlElement) -> None:
+def _matching(draft: ImportDraft, item: Item, element: XmlElement) -> None:
     read: Callable[[XmlElement | None], str] = _words
     pairs = [(read(one), read(one.child("answer"))) for one in element.all("subquestion")]
-    add_pairs(sheet, item, pairs)
+    add_pairs(draft, item, pairs)
 
 
-def _essay(sheet: ImportDraft, item: Item, element: XmlElement) -> None:
+def _essay(draft: ImportDraft, item: Item, element: XmlElement) -> None:
     answer = _words(element.child("graderinfo"))
     if not answer and item.why:
         cure = "add the answer as information for graders"
-        sheet.add("Q614", "the general feedback was used as the answer", cure, item.lines, severity="note")
+        draft.add("Q614", "the general feedback was used as the answer", cure, item.lines, severity="note")
         answer, item.why = item.why, ""
-    add_open(sheet, item, answer)
+    add_open(draft, item, answer)
 
 
 _KINDS: dict[str, Callable[[ImportDraft, Item, XmlElement], None]] = {

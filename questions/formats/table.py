@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
-from questions.formats.making import (
+from questions.formats.draft import (
     ImportDraft,
     Item,
     OptionDraft,
@@ -42,32 +42,32 @@ def sniff(source: Source) -> bool:
 
 def read(source: Source) -> ImportDraft:
     """Reads all questions of a table."""
-    sheet = ImportDraft(source, NAME)
-    sheet.title = sheet.stem
+    draft = ImportDraft(source, NAME)
+    draft.title = draft.stem
     first = _first(source)
     delimiter = _delimiter(source, first)
     if delimiter is None:
-        return sheet.unreadable(f"the first line is not a header: it needs {_NEEDED}", "add a header", first)
-    rows = _rows(sheet, delimiter, first)
+        return draft.unreadable(f"the first line is not a header: it needs {_NEEDED}", "add a header", first)
+    rows = _rows(draft, delimiter, first)
     names, lines = next(rows)
     roles = columns(names)
     unknown = unknown_columns(names, roles)
     if unknown:
         shown = ", ".join(f"`{name[:40]}`" for name in unknown[:10])
-        sheet.add("Q610", f"columns not imported: {shown}", "rename or remove them", lines, severity="note")
+        draft.add("Q610", f"columns not imported: {shown}", "rename or remove them", lines, severity="note")
     for cells, lines in rows:
         if len(cells) > len(roles):
             note = f"the header has {len(roles)} columns, the row has {len(cells)} cells"
-            sheet.add(
+            draft.add(
                 "Q606", "a row has more cells than columns", "quote cells that contain the delimiter", lines, note=note
             )
         row = Row(*lines)
         for column, cell in zip(roles, cells, strict=False):
             row.put(column, cell.strip("\n"))
-        add_row(sheet, row)
-    if not sheet.questions and not sheet.findings:
-        sheet.unreadable("the table has no rows", "add a row for each question", first)
-    return sheet
+        add_row(draft, row)
+    if not draft.questions and not draft.findings:
+        draft.unreadable("the table has no rows", "add a row for each question", first)
+    return draft
 
 
 def _first(source: Source) -> int:
@@ -96,9 +96,9 @@ def _header(line: str, delimiter: str) -> list[str]:
         return []
 
 
-def _rows(sheet: ImportDraft, delimiter: str, first: int) -> Iterator[tuple[Sequence[str], tuple[int, int]]]:
+def _rows(draft: ImportDraft, delimiter: str, first: int) -> Iterator[tuple[Sequence[str], tuple[int, int]]]:
     """Yields the non-empty rows, each with its first and last line."""
-    lines = sheet.source.lines
+    lines = draft.source.lines
     reader = csv.reader((f"{line}\n" for line in lines[first - 1 :]), delimiter=delimiter, skipinitialspace=True)
     start = first
     while True:
@@ -108,14 +108,14 @@ def _rows(sheet: ImportDraft, delimiter: str, first: int) -> Iterator[tuple[Sequ
             return
         except csv.Error as error:
             last = first + reader.line_num - 1
-            sheet.add_skipped(f"this row cannot be read: {error}", "close its quotes, or shorten it", (start, last))
+            draft.add_skipped(f"this row cannot be read: {error}", "close its quotes, or shorten it", (start, last))
             start = last + 1
             continue
         last = first + reader.line_num - 1
         if last == len(lines) and last > start and not lines[-1].strip() and _swallowed(cells):
-            sheet.add("Q601", "this quote is never closed", 'close it with `"`', (start, last))
+            draft.add("Q601", "this quote is never closed", 'close it with `"`', (start, last))
         if any(cell.strip() for cell in cells):
-            yield cells, (start, sheet.source.last_filled(start, last))
+            yield cells, (start, draft.source.last_filled(start, last))
         start = last + 1
 
 
@@ -200,11 +200,11 @@ def _column(name: str, letters: bool) -> Column:
     return Column(_ROLE_OF.get(name, ""))
 
 
-def add_row(sheet: ImportDraft, row: Row) -> None:
+def add_row(draft: ImportDraft, row: Row) -> None:
     """Adds the question of a row."""
     cells = row.cells
     size = sum(map(len, (*cells.values(), *row.options.values(), *row.reasons.values())))
-    if not sheet.accepts(row.first, row.last, size):
+    if not draft.accepts(row.first, row.last, size):
         return
     item = Item(row.first, row.last, cells.get("question", ""), why=cells.get("why", ""))
     item.id = cells.get("id", "").strip()
@@ -218,11 +218,11 @@ def add_row(sheet: ImportDraft, row: Row) -> None:
     options = _options(row)
     kind = cells.get("kind", "").strip().lower()
     if options:
-        add_choice(sheet, item, _offers(sheet, item, row, options))
+        add_choice(draft, item, _offers(draft, item, row, options))
     elif kind in ("value", "output"):
-        _exact(sheet, item, kind, cells.get("answer", ""))
+        _exact(draft, item, kind, cells.get("answer", ""))
     else:
-        _worded(sheet, item, cells, kind)
+        _worded(draft, item, cells, kind)
 
 
 def _listed(text: str, marks: str) -> list[str]:
@@ -242,12 +242,12 @@ def _options(row: Row) -> list[tuple[int, str]]:
     return list(enumerate(texts))
 
 
-def _offers(sheet: ImportDraft, item: Item, row: Row, options: list[tuple[int, str]]) -> list[OptionDraft]:
+def _offers(draft: ImportDraft, item: Item, row: Row, options: list[tuple[int, str]]) -> list[OptionDraft]:
     right = _right(row.cells, options)
     if right is None:
         said = (row.cells.get("correct") or row.cells.get("answer", ""))[:60]
         cure = "write its letter or its text"
-        sheet.add("Q606", "the right answer is not among the options", cure, item.lines, note=f"`{said}`")
+        draft.add("Q606", "the right answer is not among the options", cure, item.lines, note=f"`{said}`")
     return [OptionDraft(text, index in (right or ()), row.reasons.get(index, "").strip()) for index, text in options]
 
 
@@ -277,32 +277,32 @@ def _named(said: str, names: dict[str, int]) -> set[int] | None:
     return None
 
 
-def _exact(sheet: ImportDraft, item: Item, kind: str, answer: str) -> None:
+def _exact(draft: ImportDraft, item: Item, kind: str, answer: str) -> None:
     if kind == "output" and answer and item.program:
-        add_exact(sheet, item, "output", answer)
+        add_exact(draft, item, "output", answer)
     elif kind == "value" and is_literal(answer.strip()):
-        add_exact(sheet, item, "value", answer.strip())
+        add_exact(draft, item, "value", answer.strip())
     elif answer.strip():
         cure = "add a program" if kind == "output" else "write a Python literal"
-        sheet.add(
+        draft.add(
             "Q606", f"this cannot be a `{kind}` question", cure, item.lines, note="it was imported as an open question"
         )
-        add_short(sheet, item, [answer])
+        add_short(draft, item, [answer])
     else:
-        add_unanswered(sheet, item)
+        add_unanswered(draft, item)
 
 
-def _worded(sheet: ImportDraft, item: Item, cells: dict[str, str], kind: str) -> None:
+def _worded(draft: ImportDraft, item: Item, cells: dict[str, str], kind: str) -> None:
     answer = cells.get("answer") or cells.get("correct") or ""
     points = _listed(cells.get("key_points", ""), "\n")
     if kind == "code":
         note = "it was imported as an open question with the program as its answer"
         cure = "write the cases in Markdown"
-        sheet.add("Q608", "tables cannot contain code questions", cure, item.lines, severity="note", note=note)
+        draft.add("Q608", "tables cannot contain code questions", cure, item.lines, severity="note", note=note)
     if points or kind in ("open", "code") or len(answer) > _SHORT or "\n" in answer.strip():
-        add_open(sheet, item, answer, points or None)
+        add_open(draft, item, answer, points or None)
     else:
-        add_short(sheet, item, [answer])
+        add_short(draft, item, [answer])
 
 
 def unknown_columns(names: Iterable[str], found: Iterable[Column]) -> list[str]:

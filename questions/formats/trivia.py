@@ -12,8 +12,8 @@ from urllib.parse import unquote, unquote_plus
 
 import yaml
 
+from questions.formats.draft import ImportDraft, Item, OptionDraft, add_choice, add_short, topic_of
 from questions.formats.json import JsonElement, line_of, outline
-from questions.formats.making import ImportDraft, Item, OptionDraft, add_choice, add_short, topic_of
 from questions.formats.markdown import from_plain
 
 if TYPE_CHECKING:
@@ -67,36 +67,36 @@ def sniff_trivia(source: Source) -> bool:
 
 def read_trivia(source: Source) -> ImportDraft:
     """Reads all questions of a list; findings name what a YAML loader would lose or misread."""
-    sheet = ImportDraft(source, TRIVIA)
-    sheet.title = sheet.stem
+    draft = ImportDraft(source, TRIVIA)
+    draft.title = draft.stem
     entries: list[_Entry] = []
     try:
-        entries += _entries(sheet)
+        entries += _entries(draft)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it is broken"
-        sheet.unreadable(
+        draft.unreadable(
             f"invalid YAML: {problem}",
             "quote keys and values that contain a colon or start with a special character",
             mark.line + 1 if mark else 1,
         )
-        return sheet
-    author = _settings(sheet, entries)
+        return draft
+    author = _settings(draft, entries)
     seen: dict[str, int] = {}
     for entry in entries:
         if entry.key.text not in _SETTINGS:
-            _question(sheet, entry, seen, author)
-    if not sheet.questions and not sheet.findings:
-        sheet.unreadable("this is not a trivia list", "write `Question?:` and its answers below it as `- answer`")
-    return sheet
+            _question(draft, entry, seen, author)
+    if not draft.questions and not draft.findings:
+        draft.unreadable("this is not a trivia list", "write `Question?:` and its answers below it as `- answer`")
+    return draft
 
 
-def _entries(sheet: ImportDraft) -> Iterator[_Entry]:
+def _entries(draft: ImportDraft) -> Iterator[_Entry]:
     """Yields the entries of the outermost mapping. Works on events, so that depth and aliases cost nothing."""
     depth = 0
     entry: _Entry | None = None
     in_key = False
-    for event in yaml.parse("\n".join(sheet.source.lines), Loader=_LOADER):
+    for event in yaml.parse("\n".join(draft.source.lines), Loader=_LOADER):
         if isinstance(event, yaml.CollectionStartEvent):
             depth = _deeper(depth)
             if entry is not None and (depth > 2 or isinstance(event, yaml.MappingStartEvent)):
@@ -144,7 +144,7 @@ def _word(event: yaml.ScalarEvent | yaml.AliasEvent) -> _Word:
     return _Word(str(event.value), line, bare=bool(event.implicit[0]))
 
 
-def _settings(sheet: ImportDraft, entries: list[_Entry]) -> str:
+def _settings(draft: ImportDraft, entries: list[_Entry]) -> str:
     """Returns the list's author; findings name unsupported settings."""
     author = ""
     for entry in entries:
@@ -153,29 +153,29 @@ def _settings(sheet: ImportDraft, entries: list[_Entry]) -> str:
             author = ", ".join(word.text for word in entry.values)
         elif entry.key.text in _SETTINGS:
             message = f"`{entry.key.text}` was not imported"
-            sheet.add("Q610", message, "set points and times in the schedule instead", lines, severity="note")
+            draft.add("Q610", message, "set points and times in the schedule instead", lines, severity="note")
     return " ".join(author.split())
 
 
-def _question(sheet: ImportDraft, entry: _Entry, seen: dict[str, int], author: str) -> None:
+def _question(draft: ImportDraft, entry: _Entry, seen: dict[str, int], author: str) -> None:
     lines = (entry.key.line, entry.last)
-    if not sheet.accepts(*lines, sum(len(word.text) for word in (entry.key, *entry.values))):
+    if not draft.accepts(*lines, sum(len(word.text) for word in (entry.key, *entry.values))):
         return
     if entry.nested:
-        sheet.add_skipped("the answers are not a list of words", "write each as `- answer`", lines)
+        draft.add_skipped("the answers are not a list of words", "write each as `- answer`", lines)
         return
     first = seen.setdefault(entry.key.text, entry.key.line)
     if first != entry.key.line:
         note = f"the first is on line {first}; YAML loaders keep only the last, here both are kept"
-        sheet.add("Q605", "duplicate question", "merge their answers", lines, note=note)
+        draft.add("Q605", "duplicate question", "merge their answers", lines, note=note)
     for word in entry.values:
         if word.bare and _WORDS.fullmatch(word.text):
             cure = f'write it in quotes: "{word.text}"'
             message = f"YAML loaders do not read `{word.text}` as text"
-            sheet.add("Q611", message, cure, (word.line, word.line), severity="note", note="it was read as text")
-    item = Item(*lines, from_plain(entry.key.text), section=(sheet.stem,), topic="")
+            draft.add("Q611", message, cure, (word.line, word.line), severity="note", note="it was read as text")
+    item = Item(*lines, from_plain(entry.key.text), section=(draft.stem,), topic="")
     item.tag([f"author: {author}"] if author else [])
-    add_short(sheet, item, [from_plain(word.text) for word in entry.values])
+    add_short(draft, item, [from_plain(word.text) for word in entry.values])
 
 
 # Open Trivia Database JSON in all encodings of its API: HTML entities, URL, base64
@@ -195,24 +195,24 @@ def sniff_opentdb(source: Source) -> bool:
 
 def read_opentdb(source: Source) -> ImportDraft:
     """Reads all questions of an API response, or of a list of its results."""
-    sheet = ImportDraft(source, OPENTDB)
-    sheet.title = sheet.stem
+    draft = ImportDraft(source, OPENTDB)
+    draft.title = draft.stem
     # License of the API's data; responses do not state it.
-    sheet.licence = "CC-BY-SA-4.0" if sniff_opentdb(source) else ""
+    draft.licence = "CC-BY-SA-4.0" if sniff_opentdb(source) else ""
     try:
         found = outline("\n".join(source.lines), "results")
     except ValueError as error:
         said = str(error).partition(": line ")[0]
-        return sheet.unreadable(f"invalid JSON: {said}", "save the complete response again", line_of(error))
+        return draft.unreadable(f"invalid JSON: {said}", "save the complete response again", line_of(error))
     code = found.values.get("response_code", 0)
     if code != 0:
-        sheet.unreadable(f"the API returned code {str(code)[:20]} instead of questions", "repeat the request")
+        draft.unreadable(f"the API returned code {str(code)[:20]} instead of questions", "repeat the request")
     elif found.elements is None:
-        sheet.unreadable("this JSON has no list `results`", "save an OpenTDB response, or a bank exported as JSON")
+        draft.unreadable("this JSON has no list `results`", "save an OpenTDB response, or a bank exported as JSON")
     decode = _decoder(found.elements or [])
     for element in found.elements or ():
-        _opentdb_question(sheet, element, decode)
-    return sheet
+        _opentdb_question(draft, element, decode)
+    return draft
 
 
 def _strings(value: Any) -> list[str]:
@@ -239,13 +239,13 @@ def _unbase64(text: str) -> str:
         return text
 
 
-def _opentdb_question(sheet: ImportDraft, element: JsonElement, decode: Callable[[str], str]) -> None:
+def _opentdb_question(draft: ImportDraft, element: JsonElement, decode: Callable[[str], str]) -> None:
     lines = (element.first, element.last)
     data = element.value
-    if not sheet.accepts(*lines, sum(map(len, _strings(data)))):
+    if not draft.accepts(*lines, sum(map(len, _strings(data)))):
         return
     if not isinstance(data, dict) or not isinstance(data.get("question"), str):
-        sheet.add_skipped("this entry is not a question", 'add a text under "question"', lines)
+        draft.add_skipped("this entry is not a question", 'add a text under "question"', lines)
         return
     texts = {key: " ".join(decode(value).split()) for key, value in data.items() if isinstance(value, str)}
     item = Item(*lines, from_plain(texts["question"]))
@@ -254,8 +254,8 @@ def _opentdb_question(sheet: ImportDraft, element: JsonElement, decode: Callable
     item.tag([texts.get("difficulty", "")])
     unknown = sorted(str(key)[:40] for key in data.keys() - _FIELDS)
     if unknown:
-        sheet.add("Q610", f"not imported: {', '.join(unknown)}", "remove it", lines, severity="note")
-    add_choice(sheet, item, _offers(data, texts, decode))
+        draft.add("Q610", f"not imported: {', '.join(unknown)}", "remove it", lines, severity="note")
+    add_choice(draft, item, _offers(data, texts, decode))
 
 
 def _offers(data: dict[str, Any], texts: dict[str, str], decode: Callable[[str], str]) -> list[OptionDraft]:
@@ -301,48 +301,48 @@ def sniff_aiken(source: Source) -> bool:
 
 def read_aiken(source: Source) -> ImportDraft:
     """Reads all questions of a document."""
-    sheet = ImportDraft(source, AIKEN)
-    sheet.title = sheet.stem
+    draft = ImportDraft(source, AIKEN)
+    draft.title = draft.stem
     current = _Open()
     for number, line in enumerate(source.lines, 1):
         answer = _ANSWER.fullmatch(line)
         option = _OPTION.match(line)
         if answer:
-            _close(sheet, current, number, answer["letters"])
+            _close(draft, current, number, answer["letters"])
             current = _Open()
         elif option and (current.prompt or current.options):
             current.options.append((option["letter"], option["text"]))
         elif line.strip() and current.options:
             # A line after options that is not an option starts a new question: the one before has no answer.
-            _close(sheet, current, number - 1, "")
+            _close(draft, current, number - 1, "")
             current = _Open(number, [line])
         elif line.strip():
             current.first = current.first or number
             current.prompt.append(line)
     if current.options:
-        _close(sheet, current, len(source.lines), "")
+        _close(draft, current, len(source.lines), "")
     elif current.prompt:
-        sheet.add_skipped("this is not a question: no options follow", _CURE, (current.first, len(source.lines)))
-    elif not sheet.questions and not sheet.findings:
-        sheet.unreadable("this is not Aiken text", _CURE)
-    return sheet
+        draft.add_skipped("this is not a question: no options follow", _CURE, (current.first, len(source.lines)))
+    elif not draft.questions and not draft.findings:
+        draft.unreadable("this is not Aiken text", _CURE)
+    return draft
 
 
 _CURE = "write options as `A. text` below the question and `ANSWER: A` after them"
 
 
-def _close(sheet: ImportDraft, current: _Open, last: int, letters: str) -> None:
+def _close(draft: ImportDraft, current: _Open, last: int, letters: str) -> None:
     lines = (current.first or last, last)
     size = sum(map(len, current.prompt)) + sum(len(text) for _, text in current.options)
-    if not sheet.accepts(*lines, size):
+    if not draft.accepts(*lines, size):
         return
     if not current.options:
-        sheet.add_skipped("there are no options before this answer", _CURE, lines)
+        draft.add_skipped("there are no options before this answer", _CURE, lines)
         return
     right = set(re.findall("[A-Z]", letters))
     unknown = right - {letter for letter, _ in current.options}
     if unknown:
         message = f"there is no option {', '.join(sorted(unknown))}"
-        sheet.add("Q604", message, "use the letter of an option", (last, last))
+        draft.add("Q604", message, "use the letter of an option", (last, last))
     offers = [OptionDraft(from_plain(text), letter in right) for letter, text in current.options]
-    add_choice(sheet, Item(*lines, from_plain("\n".join(current.prompt))), offers)
+    add_choice(draft, Item(*lines, from_plain("\n".join(current.prompt))), offers)

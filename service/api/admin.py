@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.reader import read_bank
 from service.api.http import Call, EventBody, TheCall, WhereBody, WhoBody
-from service.banks import import_history, importing, moderation
+from service.banks import import_history, imports, moderation
 from service.errors import NotPossible
 from service.ops import doctor as ops_doctor
 from service.people import audit as people_audit
@@ -198,8 +198,8 @@ async def bank_import(
     reading = await asyncio.to_thread(read_bank, text, name=name)
 
     async def work(session: AsyncSession, caller: Caller) -> ImportView:
-        options = importing.ImportOptions(await banks.get_generated_policy(session, caller.workspace_id))
-        return await importing.import_bank(session, reading, caller.workspace_id, call.now, apply, options)
+        options = imports.ImportOptions(await banks.get_generated_policy(session, caller.workspace_id))
+        return await imports.import_bank(session, reading, caller.workspace_id, call.now, apply, options)
 
     if not apply:
         async with looking(call, who) as (session, caller):

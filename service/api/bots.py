@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.api.admin import Id, changing, channel_of
 from service.api.http import Call, EventBody, TheCall, WhereBody, WhoBody
-from service.people import installing, linking
+from service.people import installations, linking
 from service.people.audit import administer, admins_only
 from service.rounds import delivery as rounds_delivery
 from service.rounds import schedules
@@ -213,13 +213,13 @@ PlatformBody = Annotated[Platform, Body(embed=True)]
 @router.post("/installation/keep")
 async def installation_keep(call: TheCall, installation: Annotated[Installation, Body(embed=True)]) -> None:
     async with call.transaction() as session:
-        await installing.keep(session, call.parts.cipher, installation, call.now)
+        await installations.keep(session, call.parts.cipher, installation, call.now)
 
 
 @router.post("/installation/find")
 async def installation_find(call: TheCall, key: KeyBody) -> Installation | None:
     async with call.transaction() as session:
-        return await installing.find(session, call.parts.cipher, key)
+        return await installations.find(session, call.parts.cipher, key)
 
 
 @router.post("/installation/forget")
@@ -231,20 +231,20 @@ async def installation_forget(call: TheCall, key: KeyBody) -> None:
 @router.post("/installation/due")
 async def installation_due(call: TheCall, platform: PlatformBody) -> tuple[InstallationKey, ...]:
     async with call.transaction() as session:
-        return await installing.due(session, platform, call.now)
+        return await installations.due(session, platform, call.now)
 
 
 @router.post("/installation/lease", response_model=Secret | None)
 async def installation_lease(call: TheCall, key: KeyBody) -> SecretStr | None:
     async with call.transaction() as session:
-        return await installing.lease(session, call.parts.cipher, key, call.now)
+        return await installations.lease(session, call.parts.cipher, key, call.now)
 
 
 @router.post("/oauth/issue")
 async def oauth_issue(call: TheCall, platform: PlatformBody) -> str:
     state = secrets.token_urlsafe(32)
     async with call.transaction() as session:
-        await installing.issue(session, platform, state, call.now)
+        await installations.issue(session, platform, state, call.now)
     return state
 
 
@@ -253,4 +253,4 @@ async def oauth_consume(
     call: TheCall, platform: PlatformBody, state: Annotated[str, Body(embed=True, max_length=500)]
 ) -> bool:
     async with call.transaction() as session:
-        return await installing.consume(session, platform, state, call.now)
+        return await installations.consume(session, platform, state, call.now)

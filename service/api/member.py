@@ -12,7 +12,7 @@ from service.api.http import EventBody, RefBody, TheCall, WhereBody, WhoBody
 from service.banks import moderation
 from service.metrics import record_answer
 from service.people import members
-from service.rounds import answering, grading, idempotency, leaderboard, practice, schedules
+from service.rounds import grading, idempotency, leaderboard, practice, schedules, submissions
 from service.rounds.idempotency import run_once
 from service.rounds.sandbox_turns import add_wait_estimate
 from service.rounds.views import build_answer_key
@@ -60,14 +60,14 @@ async def today(call: TheCall, who: WhoBody, where: WhereBody) -> TodayView:
     async with call.transaction() as session:
         # A home page or direct message belongs to no channel.
         caller = await member_rows.resolve_caller(session, who, where if where.channel else None, call.now)
-        return await answering.view_today(session, caller, call.now)
+        return await submissions.view_today(session, caller, call.now)
 
 
 @router.post("/ask")
 async def ask(call: TheCall, who: WhoBody, where: WhereBody, ref: RefBody) -> AskForm:
     async with call.transaction() as session:
         caller = await member_rows.resolve_caller(session, who, where, call.now)
-        return await answering.view_question(session, caller, ref)
+        return await submissions.view_question(session, caller, ref)
 
 
 @router.post("/answer")
@@ -82,8 +82,8 @@ async def answer(
 ) -> AnswerResult:
     async with call.transaction() as session:
         caller = await member_rows.resolve_caller(session, who, where, call.now)
-        submitted = answering.Submission(event_id, ref, given, at)
-        work = answering.submit_answer(session, caller, submitted, call.now, call.parts.jobs)
+        submitted = submissions.Submission(event_id, ref, given, at)
+        work = submissions.submit_answer(session, caller, submitted, call.now, call.parts.jobs)
         receipt = await idempotency.run_once(session, caller, event_id, "answer", call.now, work, AnswerResult)
     record_answer(who.platform, receipt.status, at, call.now)
     add_fields(status=receipt.status)
@@ -95,7 +95,7 @@ async def try_code(call: TheCall, who: WhoBody, ref: RefBody, code: CodeBody) ->
     sandbox = grading.require_sandbox(call.parts.sandbox)
     async with call.transaction() as session:
         caller = await member_rows.resolve_caller(session, who, None, call.now)
-        task = await answering.get_code_task(session, caller, ref)
+        task = await submissions.get_code_task(session, caller, ref)
     # Outside any transaction, so that a slow program does not hold a database connection.
     async with sandbox.turn(caller.member_id, "free") as turn:
         return await grading.try_examples(turn, task, code)
@@ -182,7 +182,7 @@ async def practice_next(
         if found is None:
             return None
         version_id, more = found
-        return await answering.view_question(session, caller, str(QuestionRef("practice", version_id)), due=more)
+        return await submissions.view_question(session, caller, str(QuestionRef("practice", version_id)), due=more)
 
 
 @router.post("/rate")

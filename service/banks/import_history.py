@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.banks.import_preview import shorten_prompt
-from service.banks.importing import MAX_LISTED, regrade_changed
+from service.banks.imports import MAX_LISTED, regrade_changed
 from service.domain.import_plan import sha256
 from service.errors import NotFound, NotPossible
 from service.store import imports, tables

@@ -11,7 +11,7 @@ from sqlalchemy import Select, literal, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import KINDS, LEVELS
-from service.domain.choosing import ScheduleFilter, choose_question
+from service.domain.selection import ScheduleFilter, choose_question
 from service.errors import NotFound, NotPossible
 from service.rounds import schedules
 from service.store import banks, cards, variants

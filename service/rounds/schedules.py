@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.calendar import Slot, Timetable, get_zone, next_slot, slot_instant
-from service.domain.choosing import ChosenQuestion, ScheduleFilter, choose_question
+from service.domain.selection import ChosenQuestion, ScheduleFilter, choose_question
 from service.errors import NotFound, NotPossible
 from service.rounds.views import build_question_view
 from service.store import banks

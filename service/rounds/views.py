@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 
 from questions.facts import runnable_proof
 from questions.model import Option, Question
-from service.domain.choosing import shuffle_options
 from service.domain.import_plan import is_generated
+from service.domain.selection import shuffle_options
 from service.store.questions import Version
 from service.wire import AnswerKey, OptionKey, OptionView, QuestionView
 

@@ -1,4 +1,4 @@
-"""Rows of banks, questions and question versions. Choosing a question is in `service.domain.choosing`."""
+"""Rows of banks, questions and question versions. Choosing a question is in `service.domain.selection`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from questions.model import Kind, Level
-from service.domain.choosing import Candidate, PastRound
+from service.domain.selection import Candidate, PastRound
 from service.store.members import Caller, merged_ids
 from service.store.monitoring import lacks_gpu
 from service.store.tables import (

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import Level
-from service.domain.choosing import PastRound
+from service.domain.selection import PastRound
 from service.store.banks import is_open_in_round, restrict_to_askable
 from service.store.ledger import is_within_topic
 from service.store.members import Caller, merged_ids

@@ -1,6 +1,6 @@
 """Rows of chats, app installations and link codes, and the merge of two workspaces.
 
-Rules for linking are in `service.people.linking`, token encryption in `service.people.installing`.
+Rules for linking are in `service.people.linking`, token encryption in `service.people.installations`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import pytest
 
 from bot.all_in_one import Chat, first_schedule, zone_name
 from service.app import Service
-from service.banks.importing import import_path
+from service.banks.imports import import_path
 from service.client import ServiceClient
 from service.wire import QuestionPost, ScheduleView, Who
 from tests.bot.conftest import BANK

@@ -25,7 +25,7 @@ import psycopg
 import pytest
 
 from service.app import Service
-from service.banks.importing import import_path
+from service.banks.imports import import_path
 from service.client import ServiceClient, ServiceRefused
 from service.store.monitoring import LEADER_LOCK
 from service.store.session import libpq_url

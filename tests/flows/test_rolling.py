@@ -13,7 +13,7 @@ from itertools import count
 import psycopg
 import pytest
 
-from service.banks.importing import import_path
+from service.banks.imports import import_path
 from service.client import ServiceClient
 from service.process import now
 from service.store.session import libpq_url, make_engine, make_sessions

@@ -10,7 +10,7 @@ from service.app import Service
 from service.client import ServiceClient
 from service.store.session import Sessions, make_engine, make_sessions
 from tests.service.daily_channel import DailyChannel
-from tests.service.staging import Stage
+from tests.service.scenes import Stage
 
 
 @pytest.fixture

@@ -12,13 +12,13 @@ from sqlalchemy import inspect, select
 
 from questions.model import CodeTask, Option, Question, SourceLocation, Wrong
 from service.app import Service
-from service.banks.importing import import_bank
+from service.banks.imports import import_bank
 from service.client import ServiceClient
 from service.store.members import resolve_caller
 from service.store.tables import Base, Schedule
 from service.wire import AnswerInput, AnswerResult, Body, Delivery, QuestionPost, ScheduleSpec, VerdictNote, Where, Who
 from tests.conftest import MONDAY, TOKEN, Clock
-from tests.service.staging import reading
+from tests.service.scenes import reading
 
 DAILY = Where(channel="daily", name="#daily")
 SPEC = ScheduleSpec(at=time(9, 0), open_minutes=480, catch_up_minutes=120)

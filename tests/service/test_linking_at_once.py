@@ -11,7 +11,7 @@ from service.store.tables import AnswerRow, CurrentAnswer, Identity, Member, Wor
 from service.wire import ChatLinked, MemberLinked, Platform
 from tests.conftest import Clock
 from tests.service.daily_channel import DailyChannel, choice
-from tests.service.twochats import TwoChats
+from tests.service.two_chats import TwoChats
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from service.store.tables import Outbox, Round, ScheduleChannel
 from service.wire import ChannelView, Notice, PostFailed, QuestionPost, RevealPost, Where
 from tests.conftest import Clock
 from tests.service.daily_channel import SPEC, DailyChannel, choice
-from tests.service.twochats import GUILD, TEAM, TwoChats
+from tests.service.two_chats import GUILD, TEAM, TwoChats
 
 ASIDE = Where(channel="222", name="#aside")
 

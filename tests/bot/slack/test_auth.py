@@ -17,7 +17,7 @@ from bot.slack.web_api import SlackWeb
 from service.app import build
 from service.client import ServiceClient
 from service.config import Settings
-from service.people.installing import AHEAD
+from service.people.installations import AHEAD
 from service.wire import Installation
 from tests.conftest import TOKEN, Clock
 from tests.doubles.slack.double import SlackDouble, slack_double

@@ -12,7 +12,7 @@ from bot.core.command_parser import suggest
 from bot.web.app import build
 from bot.web.chat import WebChat
 from bot.web.store import ChatStore
-from tests.bot.web.browsing import Browser, Desk, MakeBrowser
+from tests.bot.web.http_browser import Browser, Desk, MakeBrowser
 
 AT = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ from bot.core.cards import Button, Card, Form, PickField, Reply, Text, TextField
 from bot.core.dispatcher import Target
 from bot.core.events import Command, Press, Submit
 from bot.web.chat import WebChat
-from tests.bot.web.browsing import Browser, Desk, MakeBrowser
+from tests.bot.web.http_browser import Browser, Desk, MakeBrowser
 
 HERE = Target("local", "daily")
 QUESTION = Card("The question", "A question.", (Text("Which?"),), (Button("Answer", "a:r1"),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.web.chat import WebChat
-from tests.bot.web.browsing import Browser, Desk, MakeBrowser
+from tests.bot.web.http_browser import Browser, Desk, MakeBrowser
 
 
 async def test_a_post_without_our_own_token_does_nothing(ann: Browser, bob: Browser, desk: Desk) -> None:

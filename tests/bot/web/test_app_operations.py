@@ -16,8 +16,8 @@ from bot.web.app import build
 from bot.web.chat import WebChat
 from service.client import ServiceRefused, ServiceUnavailable
 from service.wire import ErrorView, Failure, Operations, QueueView, SandboxView, SlotView, TroubleView, Who
-from tests.bot.web.browsing import Browser, Desk
 from tests.bot.web.chromium import Windows, needs_chromium, opened_chromium, served
+from tests.bot.web.http_browser import Browser, Desk
 
 NINE = datetime(2026, 3, 2, 9, tzinfo=UTC)
 NASTY = "<script>alert(1)</script>"

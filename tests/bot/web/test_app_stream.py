@@ -7,7 +7,7 @@ import pytest
 from bot.core.cards import Card, Form, TextField
 from bot.core.dispatcher import Target
 from bot.web.chat import WebChat
-from tests.bot.web.browsing import Browser
+from tests.bot.web.http_browser import Browser
 
 CODE = Form("Write it", "f:r1", (TextField("code", "Your code", code=True),))
 

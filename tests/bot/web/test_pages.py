@@ -18,9 +18,9 @@ from bot.web.app import build
 from bot.web.chat import CHANNEL, WebChat
 from bot.web.store import ChatStore
 from tests.bot.samples import GALLERY, QUESTION_POST
-from tests.bot.web.browsing import Desk
 from tests.bot.web.chromium import Window, Windows, needs_chromium, opened_chromium, served
 from tests.bot.web.conftest import AT
+from tests.bot.web.http_browser import Desk
 
 pytestmark = [pytest.mark.browser, needs_chromium, pytest.mark.asyncio(loop_scope="module")]
 

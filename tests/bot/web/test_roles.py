@@ -26,7 +26,7 @@ from bot.web.chat import CHANNEL, WebChat
 from bot.web.store import ChatStore
 from service.wire import Operations, Who
 from tests.bot.conftest import Room
-from tests.bot.web.browsing import Browser
+from tests.bot.web.http_browser import Browser
 from tests.bot.web.test_app import CODE
 from tests.bot.web.test_app_operations import QUIET
 from tests.bot.web.test_editor import LINKS, link_of

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from questions import read_bank, read_path
-from questions.formats import MOST_BYTES, anki, making, read_import
+from questions.formats import MOST_BYTES, anki, draft, read_import
 from tests.questions.formats.test_anki import collection, package
 
 MiB = 2**20
@@ -54,8 +54,8 @@ def with_ratio(ratio: int) -> bytes:
 
 BOUNDS: dict[str, tuple[str, Callable[[int], bytes], int, int, str]] = {
     "a GIFT document": ("a.gift", filled("::a::What? {=b ~c}\n\n// "), MOST_BYTES, MOST_BYTES + 1, "Q602"),
-    "options": ("a.csv", with_options, making.MOST_OPTIONS, making.MOST_OPTIONS + 1, "Q607"),
-    "a text": ("a.csv", with_prompt, making.LONGEST_TEXT, making.LONGEST_TEXT + 1, "Q603"),
+    "options": ("a.csv", with_options, draft.MOST_OPTIONS, draft.MOST_OPTIONS + 1, "Q607"),
+    "a text": ("a.csv", with_prompt, draft.LONGEST_TEXT, draft.LONGEST_TEXT + 1, "Q603"),
     "files of a package": ("a.apkg", with_entries, 100_000, 100_001, "Q602"),
     "a package's ratio": ("a.apkg", with_ratio, anki.MOST_RATIO - 60, anki.MOST_RATIO + 60, "Q602"),
 }

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from questions import Reading, as_data, from_data, read_bank, read_path
-from questions.formats import IMPORT_FORMATS, SUFFIXES, making
+from questions.formats import IMPORT_FORMATS, SUFFIXES, draft
 from questions.report import reading_text, readings_json
 
 FRAGMENTS: dict[str, list[str]] = {
@@ -299,12 +299,12 @@ def test_a_document_of_many_mebibytes_is_refused() -> None:
 
 
 def test_more_questions_than_a_document_may_hold_are_named_once() -> None:
-    count = making.MOST_QUESTIONS + 10
+    count = draft.MOST_QUESTIONS + 10
     text = "question,answer\n" + "".join(f"q{number},a{number}\n" for number in range(count))
     reading = read_bank(text, name="a.csv")
-    assert len(reading.bank.questions) == making.MOST_QUESTIONS
+    assert len(reading.bank.questions) == draft.MOST_QUESTIONS
     (finding,) = (finding for finding in reading.findings if finding.code == "Q603")
-    assert (finding.span.line, finding.span.end_line) == (making.MOST_QUESTIONS + 2, count + 1)
+    assert (finding.span.line, finding.span.end_line) == (draft.MOST_QUESTIONS + 2, count + 1)
 
 
 def calls(name: str, text: str) -> int:

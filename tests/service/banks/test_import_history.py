@@ -11,12 +11,12 @@ from sqlalchemy import delete, func, select, update
 
 from questions.model import Option
 from service.banks.import_history import import_log, undo_import
-from service.banks.importing import import_bank
+from service.banks.imports import import_bank
 from service.errors import NotFound, NotPossible
 from service.store import imports
 from service.store.tables import AnswerRow, BankImport, ImportStep, Ledger, QuestionVersion
 from service.wire import ImportView
-from tests.service.staging import Stage, question, reading
+from tests.service.scenes import Stage, question, reading
 
 
 async def asked(stage: Stage, name: str = "home") -> dict[str, str]:

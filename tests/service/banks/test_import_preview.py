@@ -8,10 +8,10 @@ from questions.model import Option, Question
 from questions.overview import fields_changed
 from questions.reader import read_bank
 from questions.similarity import NEAR_DUPLICATE
-from service.banks.importing import ImportOptions, import_bank
+from service.banks.imports import ImportOptions, import_bank
 from service.store import banks
 from service.wire import ImportView
-from tests.service.staging import Stage, question, reading
+from tests.service.scenes import Stage, question, reading
 
 DOCUMENT = """# Views
 

@@ -8,7 +8,7 @@ import pytest
 
 from service.banks import moderation
 from service.errors import NotFound, NotPossible, StillOpen
-from tests.service.staging import NOON, Stage, question
+from tests.service.scenes import NOON, Stage, question
 
 DAY = date(2026, 3, 2)
 

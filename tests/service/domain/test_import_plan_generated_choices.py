@@ -10,13 +10,13 @@ from questions.generated_choices import SUFFIX
 from questions.reader import Reading, read_bank
 from service.banks import moderation
 from service.banks.import_history import undo_import
-from service.banks.importing import ImportOptions, import_bank
+from service.banks.imports import ImportOptions, import_bank
 from service.errors import NotFound
 from service.rounds.views import build_question_view
 from service.store import banks
 from service.store.questions import get_version
 from service.wire import Generated, ImportView
-from tests.service.staging import Stage
+from tests.service.scenes import Stage
 
 PROSE = {
     "What is a hash table?": "A hash table maps each key to a bucket by a number computed from it.",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from questions.ids import with_ids
 from questions.model import CodeBlock, Option, Question, SourceLocation
 from service.domain.import_plan import QuestionMatcher, StoredQuestion, digest_of, is_derived_id, place_data
-from tests.service.staging import question
+from tests.service.scenes import question
 
 PROMPTS = (
     "What does `x.t()` return, a view or a copy?",

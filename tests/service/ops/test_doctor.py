@@ -20,7 +20,7 @@ from service.store import migrations, monitoring
 from service.store.members import Caller
 from service.store.tables import Outbox, Schedule
 from service.wire import Check
-from tests.service.staging import Stage, question
+from tests.service.scenes import Stage, question
 
 WELL: Mapping[str, Any] = {
     "ready": 2,

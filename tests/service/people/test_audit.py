@@ -9,7 +9,7 @@ import pytest
 from service.errors import AdminsOnly, EventReused
 from service.people import audit
 from service.store.members import Caller
-from tests.service.staging import NOON, Stage
+from tests.service.scenes import NOON, Stage
 
 
 class Work:

@@ -16,7 +16,7 @@ from service.store.tables import Audit, BankRow, Base, LinkCodeRow, LinkGuess, R
 from service.wire import Platform, QuestionPost, ScheduleSpec
 from tests.conftest import TOKEN, Clock
 from tests.service.daily_channel import DailyChannel, choice
-from tests.service.twochats import GUILD, TEAM, TwoChats
+from tests.service.two_chats import GUILD, TEAM, TwoChats
 
 BOTH: tuple[Platform, ...] = ("discord", "slack")
 DOCUMENT = "### 1. Does `x.t()` copy?\n\n**Answer:** No, it returns a view.\n"

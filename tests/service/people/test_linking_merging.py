@@ -24,8 +24,8 @@ from service.store.tables import AnswerRow, CardRow, CurrentAnswer, Identity, Le
 from service.wire import AnswerInput, VerdictNote, Where
 from tests.conftest import Clock
 from tests.service.daily_channel import DailyChannel, choice, code, daily_channel_of
-from tests.service.staging import Stage, question
-from tests.service.twochats import TEAM, TwoChats
+from tests.service.scenes import Stage, question
+from tests.service.two_chats import TEAM, TwoChats
 
 _numbers = itertools.count()
 ROUNDS = 4

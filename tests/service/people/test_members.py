@@ -20,7 +20,7 @@ from service.store.members import Caller, list_identities
 from service.store.session import allow_forgetting
 from service.store.tables import AnswerRow, Base, CardRow, CurrentAnswer, InboxRow, Member, Outbox, Season, VerdictRow
 from service.wire import Me, Who
-from tests.service.staging import Stage, question, these
+from tests.service.scenes import Stage, question, these
 
 MONDAY, TUESDAY, WEDNESDAY = date(2026, 3, 2), date(2026, 3, 3), date(2026, 3, 4)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from service.people import members
 from service.people.members import COLUMNS, export_csv, export_json
-from tests.service.staging import Stage, question
+from tests.service.scenes import Stage, question
 
 
 def kept(text: str) -> dict[str, Any]:

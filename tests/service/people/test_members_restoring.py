@@ -10,7 +10,7 @@ from service.errors import NotFound, NotPossible
 from service.people import members
 from service.rounds import leaderboard
 from service.store.members import Caller
-from tests.service.staging import Stage, question
+from tests.service.scenes import Stage, question
 
 DAYS = tuple(date(2026, 3, day) for day in (2, 3, 4))
 

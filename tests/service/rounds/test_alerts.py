@@ -32,8 +32,8 @@ from service.wire import (
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DailyChannel, choice, post_code_question
 from tests.service.ops.test_doctor import WELL, supervisor
-from tests.service.people.test_installing import installation, keyed
-from tests.service.twochats import GUILD, TEAM, TwoChats
+from tests.service.people.test_installations import installation, keyed
+from tests.service.two_chats import GUILD, TEAM, TwoChats
 
 __all__ = ["keyed"]
 

@@ -8,7 +8,7 @@ from service.store.tables import Round
 from service.wire import Delivery, Notice, PostFailed, Where
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice
-from tests.service.twochats import GUILD, TwoChats
+from tests.service.two_chats import GUILD, TwoChats
 
 
 @pytest.fixture

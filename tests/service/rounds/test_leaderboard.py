@@ -11,7 +11,7 @@ from service.rounds import leaderboard
 from service.store import privacy
 from service.store.tables import Season, StreakGrace
 from service.wire import Board, BoardRow, Where
-from tests.service.staging import Stage, question
+from tests.service.scenes import Stage, question
 
 MONDAY, TUESDAY, WEDNESDAY = date(2026, 3, 2), date(2026, 3, 3), date(2026, 3, 4)
 OTHER = Where(channel="random", name="#random")

@@ -12,7 +12,7 @@ from service.rounds import leaderboard
 from service.store import privacy
 from service.store.tables import Season
 from service.wire import SeasonView
-from tests.service.staging import NOON, Stage
+from tests.service.scenes import NOON, Stage
 
 
 def archived(view: SeasonView) -> list[tuple[int, str, int]]:

@@ -12,7 +12,7 @@ from service.errors import NotFound, NotPossible
 from service.rounds import practice
 from service.store import cards, questions
 from service.store.members import Caller
-from tests.service.staging import Stage, question, these
+from tests.service.scenes import Stage, question, these
 
 
 async def next_id(stage: Stage, caller: Caller, topic: str = "", level: str = "", kind: str = "") -> str | None:

@@ -13,7 +13,7 @@ from questions.model import Option
 from service.rounds import rounds
 from service.rounds.regrading import regrade_question
 from service.store.tables import CardRow, Ledger, Member, Outbox, Round, VerdictRow
-from tests.service.staging import Stage, question
+from tests.service.scenes import Stage, question
 
 SWAPPED = (Option("a", "This", False, "a misconception"), Option("b", "That", True))
 MONDAY, TUESDAY = date(2026, 3, 2), date(2026, 3, 3)

@@ -10,7 +10,7 @@ import pytest
 from questions.model import Question
 from sandbox.client import Health, SandboxUnreachable
 from sandbox.wire import Device, Outcome, Run
-from service.banks.importing import import_bank
+from service.banks.imports import import_bank
 from service.cli import import_text
 from service.client import ServiceRefused
 from service.rounds import practice
@@ -22,7 +22,7 @@ from service.store.tables import Round, SandboxDevice
 from service.wire import NothingToAsk, Notice, Who
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, code
-from tests.service.staging import reading, these
+from tests.service.scenes import reading, these
 
 
 @dataclass

@@ -13,7 +13,7 @@ from service.rounds import schedules
 from service.store.members import Caller
 from service.store.tables import Schedule
 from service.wire import ScheduleSpec, ScheduleView
-from tests.service.staging import NOON, Stage, question
+from tests.service.scenes import NOON, Stage, question
 
 WEEKDAYS = (0, 1, 2, 3, 4)
 

@@ -10,7 +10,7 @@ from service.errors import NotFound
 from service.rounds import schedules
 from service.rounds.schedules import _topic_paths
 from service.wire import TopicCount
-from tests.service.staging import Stage, question
+from tests.service.scenes import Stage, question
 
 
 async def test_topics_are_those_of_this_workspace(stage: Stage) -> None:

@@ -10,7 +10,7 @@ from questions.model import Question, SourceLocation
 from service.rounds.views import build_answer_key, build_question_view
 from service.store.questions import Version, find_version
 from tests.service.daily_channel import choice, code, prose, value
-from tests.service.staging import Stage, question
+from tests.service.scenes import Stage, question
 
 
 def version(question: Question) -> Version:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import date
 
-from service.domain.choosing import Candidate, PastRound
+from service.domain.selection import Candidate, PastRound
 from service.store import banks, questions
-from tests.service.staging import Stage, question
+from tests.service.scenes import Stage, question
 
 DAY, LATER = date(2026, 3, 2), date(2026, 3, 3)
 

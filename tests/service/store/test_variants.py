@@ -10,7 +10,7 @@ from sqlalchemy import select
 from service.store import variants
 from service.store.members import Caller
 from service.store.tables import QuestionVersion, Round
-from tests.service.staging import Stage, question
+from tests.service.scenes import Stage, question
 
 FIRST, SECOND, THIRD = date(2026, 3, 2), date(2026, 3, 3), date(2026, 3, 4)
 

@@ -13,9 +13,9 @@ from service.config import Settings
 from service.ops.backups import Restored, restore, take
 from tests.conftest import TOKEN, Clock
 from tests.service.daily_channel import DailyChannel
-from tests.service.filled import TOKEN_KEY, fill
+from tests.service.full_database import TOKEN_KEY, fill
 from tests.service.rows import Rows, all_rows, sequences
-from tests.service.twochats import TwoChats
+from tests.service.two_chats import TwoChats
 
 
 @dataclass

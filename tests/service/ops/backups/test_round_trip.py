@@ -12,10 +12,10 @@ from service.store.tables import AnswerRow, Base, VerdictRow
 from service.wire import VerdictNote
 from tests.conftest import TOKEN, MakeDatabase
 from tests.service.daily_channel import daily_channel_of
-from tests.service.filled import DOUBLED, FILLED, SECRET, TOKEN_KEY
+from tests.service.full_database import DOUBLED, FILLED, SECRET, TOKEN_KEY
 from tests.service.ops.backups.conftest import Taken, restored_from
 from tests.service.rows import all_rows, sequences
-from tests.service.twochats import GUILD, TwoChats
+from tests.service.two_chats import GUILD, TwoChats
 
 pytestmark = pytest.mark.timeout(400)
 

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from questions.model import Bank, Level, Option, Question, SourceLocation
 from questions.reader import Reading
 from questions.source import Source
-from service.banks.importing import import_bank
+from service.banks.imports import import_bank
 from service.store.members import Caller, resolve_caller
 from service.store.tables import AnswerRow, CurrentAnswer, Ledger, Member, QuestionVersion, Round, Schedule, VerdictRow
 from service.store.tables import QuestionRow as QuestionRow

@@ -12,14 +12,14 @@ from sqlalchemy import func, select
 from questions.model import from_data
 from questions.reader import read_bank
 from questions.source import Finding, Span
-from service.banks.importing import import_bank, import_path, import_shipped
+from service.banks.imports import import_bank, import_path, import_shipped
 from service.store import banks, imports
 from service.store.session import Sessions
 from service.store.tables import BankImport, BankRow, QuestionVersion
 from service.store.tables import QuestionRow as QuestionRow
 from service.wire import ImportView
 from tests.external import SEEDS, needs_seeds
-from tests.service.staging import Stage, question, reading
+from tests.service.scenes import Stage, question, reading
 
 DIALECTS = Path(__file__).parents[2] / "questions" / "heldout"
 DOCUMENT = """# Views

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from questions.model import LEVELS, Level
-from service.domain.choosing import (
+from service.domain.selection import (
     TARGET_SHARE,
     Candidate,
     ChosenQuestion,

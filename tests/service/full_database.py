@@ -6,11 +6,11 @@ from datetime import timedelta
 
 from pydantic import SecretStr
 
-from service.banks.importing import import_bank
+from service.banks.imports import import_bank
 from service.wire import AnswerInput, Installation, QuestionPost, ScheduleSpec, Where
 from tests.service.daily_channel import SPEC, DailyChannel, choice, code, prose, value
-from tests.service.staging import reading
-from tests.service.twochats import GUILD, TEAM, TwoChats
+from tests.service.scenes import reading
+from tests.service.two_chats import GUILD, TEAM, TwoChats
 
 TOKEN_KEY = "Yx0yHkbLn8C8H0bB5v3qkO3m5l8nq8pA9oXJrQ2cF1s="
 SECRET = "xoxb-a-secret-of-the-team"

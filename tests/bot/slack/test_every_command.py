@@ -167,7 +167,7 @@ async def test_every_button(workspace: Workspace) -> None:
 
 
 ELSEWHERE = {actions.OpenCard, actions.Setup, actions.Join, actions.Explain}
-"""Pressed in `test_talking`; in `test_hello`; to link a second chat; on no card of today's, but still on old ones."""
+"""Pressed in `test_answers`; in `test_hello`; to link a second chat; on no card of today's, but still on old ones."""
 
 
 async def press_any(hands: Hands, user: User, shown: Shown, label: str) -> None:

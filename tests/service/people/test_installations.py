@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from service.app import build
 from service.client import ServiceClient, ServiceRefused
 from service.config import InvalidSettings, Settings, read_settings
-from service.people.installing import AHEAD, LEASE, STATE_GOOD_FOR
+from service.people.installations import AHEAD, LEASE, STATE_GOOD_FOR
 from service.store.tables import InstallationRow, OAuthState
 from service.wire import Installation
 from tests.conftest import TOKEN, Clock

@@ -77,12 +77,12 @@ class ImportDraft:
         self.findings.append(Finding(code, severity, message, span, label, note, cure, skipped))
 
     def unreadable(self, message: str, cure: str, line: int = 1) -> ImportDraft:
-        """Adds an error that the document cannot be read, and returns the sheet."""
+        """Adds an error that the document cannot be read, and returns this draft."""
         self.add("Q601", message, cure, (line, line), severity="error")
         return self
 
     def refused(self, message: str, cure: str, line: int = 1) -> ImportDraft:
-        """Adds an error that the document is refused for safety, and returns the sheet."""
+        """Adds an error that the document is refused for safety, and returns this draft."""
         self.add("Q602", message, cure, (line, line), severity="error", note="nothing was imported")
         return self
 
@@ -196,52 +196,52 @@ def _numeric(value: object) -> bool:
     return value is None or isinstance(value, bool | int | float | complex)
 
 
-def add_choice(sheet: ImportDraft, item: Item, offers: Sequence[OptionDraft]) -> None:
+def add_choice(draft: ImportDraft, item: Item, offers: Sequence[OptionDraft]) -> None:
     """Adds a question with options, or the nearest kind that is possible."""
-    kept = list(_distinct(sheet, item, offers))
+    kept = list(_distinct(draft, item, offers))
     right = [offer for offer in kept if offer.right]
     if not right:
-        add_unanswered(sheet, item, [offer.text for offer in kept])
+        add_unanswered(draft, item, [offer.text for offer in kept])
     elif len(kept) == 1:
-        sheet.add(
+        draft.add(
             "Q606",
             "a choice needs more than one option",
             "add wrong options",
             item.lines,
             note="it was imported as an open question",
         )
-        add_open(sheet, item, right[0].text)
+        add_open(draft, item, right[0].text)
     else:
         options = tuple(
             Option(chr(ord("a") + index), offer.text, offer.right, offer.reason) for index, offer in enumerate(kept)
         )
-        _add(sheet, item, "choice", options=options)
+        _add(draft, item, "choice", options=options)
 
 
-def _distinct(sheet: ImportDraft, item: Item, offers: Sequence[OptionDraft]) -> Iterator[OptionDraft]:
+def _distinct(draft: ImportDraft, item: Item, offers: Sequence[OptionDraft]) -> Iterator[OptionDraft]:
     """Yields options with different texts; a finding names each repeated one."""
     if len(offers) > _MAX_OPTIONS_READ:
         note = f"only the first {_MAX_OPTIONS_READ} were imported"
-        sheet.add("Q607", "there are too many options", f"keep {MOST_OPTIONS} or fewer", item.lines, note=note)
+        draft.add("Q607", "there are too many options", f"keep {MOST_OPTIONS} or fewer", item.lines, note=note)
         offers = offers[:_MAX_OPTIONS_READ]
     right_texts = {plain(offer.text) for offer in offers if offer.right and len(offer.text) <= LONGEST_TEXT}
     seen: set[str] = set()
     for offer in offers:
         shown = plain(offer.text[:LONGEST_TEXT])
         if not offer.text.strip() or len(offer.text) > LONGEST_TEXT:
-            sheet.add("Q607", "an option is empty or too long", "write its text", item.lines, note="it was left out")
+            draft.add("Q607", "an option is empty or too long", "write its text", item.lines, note="it was left out")
         elif shown in seen or (not offer.right and shown in right_texts):
             cure = "change or remove one"
-            sheet.add("Q607", "two options are the same", cure, item.lines, note=f"`{shown[:60]}` was imported once")
+            draft.add("Q607", "two options are the same", cure, item.lines, note=f"`{shown[:60]}` was imported once")
         elif len(seen) >= MOST_OPTIONS:
             cure = f"keep {MOST_OPTIONS} or fewer"
-            sheet.add("Q607", "there are too many options", cure, item.lines, note=f"`{shown[:60]}` was left out")
+            draft.add("Q607", "there are too many options", cure, item.lines, note=f"`{shown[:60]}` was left out")
         else:
             seen.add(shown)
             yield offer
 
 
-def add_short(sheet: ImportDraft, item: Item, answers: Sequence[str]) -> None:
+def add_short(draft: ImportDraft, item: Item, answers: Sequence[str]) -> None:
     """Adds a question with a short answer: the first answer is shown, the others are accepted too.
 
     A number becomes a `value`. Any other answer becomes `open` with the first as key point, because only literals can
@@ -249,17 +249,17 @@ def add_short(sheet: ImportDraft, item: Item, answers: Sequence[str]) -> None:
     """
     given = list(dict.fromkeys(answer.strip() for answer in answers if answer.strip()))
     if not given:
-        add_unanswered(sheet, item)
+        add_unanswered(draft, item)
         return
     shown, *others = given
     accepted = "Also accepted: " + "; ".join(others) if others else ""
     literal = literal_of(plain(shown))
     if literal is not None:
         item.why = "\n\n".join(text for text in (item.why, accepted) if text)
-        _add(sheet, item, "value", answer=literal)
+        _add(draft, item, "value", answer=literal)
     else:
         answer = f"{shown}\n\n{accepted}" if accepted else shown
-        _add(sheet, item, "open", answer=answer, key_points=(_key_point(shown),))
+        _add(draft, item, "open", answer=answer, key_points=(_key_point(shown),))
 
 
 def _key_point(text: str) -> str:
@@ -270,33 +270,33 @@ def _key_point(text: str) -> str:
     return code_span(words) if code else text
 
 
-def add_open(sheet: ImportDraft, item: Item, answer: str, key_points: Sequence[str] | None = None) -> None:
+def add_open(draft: ImportDraft, item: Item, answer: str, key_points: Sequence[str] | None = None) -> None:
     """Adds a question with a prose answer."""
     if not answer.strip():
-        add_unanswered(sheet, item)
+        add_unanswered(draft, item)
         return
     points = tuple(key_points) if key_points is not None else key_points_of(answer, item.prompt)
-    _add(sheet, item, "open", answer=answer, key_points=points)
+    _add(draft, item, "open", answer=answer, key_points=points)
 
 
-def add_exact(sheet: ImportDraft, item: Item, kind: Literal["value", "output"], answer: str) -> None:
+def add_exact(draft: ImportDraft, item: Item, kind: Literal["value", "output"], answer: str) -> None:
     """Adds a question whose answer is compared exactly; the caller checked that this is possible."""
-    _add(sheet, item, kind, answer=answer)
+    _add(draft, item, kind, answer=answer)
 
 
-def add_unanswered(sheet: ImportDraft, item: Item, options: Sequence[str] = ()) -> None:
+def add_unanswered(draft: ImportDraft, item: Item, options: Sequence[str] = ()) -> None:
     """Adds a question without a key, with its options in the prompt. It is never asked."""
     cure = "mark the right option" if options else "write the answer"
     note = "it is kept but never asked"
-    sheet.add("Q604", "the question has no answer", cure, item.lines, note=note)
+    draft.add("Q604", "the question has no answer", cure, item.lines, note=note)
     if options:
         listed = "\n".join(f"- {' '.join(text.split())}" for text in options)
         item.prompt = f"{item.prompt}\n\n{listed}".strip()
-    _add(sheet, item, "open")
+    _add(draft, item, "open")
 
 
 def _add(
-    sheet: ImportDraft,
+    draft: ImportDraft,
     item: Item,
     kind: Kind,
     *,
@@ -305,20 +305,20 @@ def _add(
     key_points: tuple[str, ...] = (),
 ) -> None:
     if not item.prompt.strip():
-        sheet.add_skipped("the question has no prompt", "write the question", item.lines)
+        draft.add_skipped("the question has no prompt", "write the question", item.lines)
         return
     if max(len(item.prompt), len(answer or ""), len(item.why)) > LONGEST_TEXT:
-        sheet.add_skipped(f"a text is longer than {LONGEST_TEXT:,} characters", "shorten it", item.lines)
+        draft.add_skipped(f"a text is longer than {LONGEST_TEXT:,} characters", "shorten it", item.lines)
         return
     if item.id and not _fits(item.id):
         note = f"`{item.id[:60]}` was replaced by an id made from the prompt"
         cure = "use lower-case words and numbers joined by hyphens"
-        sheet.add("Q612", "this is not a valid id", cure, item.lines, severity="note", note=note)
+        draft.add("Q612", "this is not a valid id", cure, item.lines, severity="note", note=note)
     question = Question(
         id=item.id if _fits(item.id) else "",
         kind=kind,
         prompt=item.prompt.strip(),
-        place=sheet.place(item.first, item.last),
+        place=draft.place(item.first, item.last),
         answer=answer,
         why=item.why.strip(),
         program=item.program,
@@ -334,7 +334,7 @@ def _add(
         licence=item.licence,
         tags=item.tags,
     )
-    sheet.questions.append(question)
+    draft.questions.append(question)
 
 
 def _fits(text: str) -> bool:
@@ -358,14 +358,14 @@ def _code_blocks(item: Item, answer: str) -> tuple[CodeBlock, ...]:
 _MOST = 26
 
 
-def add_pairs(sheet: ImportDraft, item: Item, pairs: Sequence[tuple[str, str]]) -> None:
+def add_pairs(draft: ImportDraft, item: Item, pairs: Sequence[tuple[str, str]]) -> None:
     """Adds one choice among all right sides per pair with a left side; texts are Markdown."""
     asked = [(left, right) for left, right in pairs if left.strip() and right.strip()][:_MOST]
     offered = sorted(dict.fromkeys(right for _, right in pairs if right.strip()), key=lambda text: text.casefold())
     if not asked:
-        add_unanswered(sheet, item, [left or right for left, right in pairs])
+        add_unanswered(draft, item, [left or right for left, right in pairs])
         return
-    sheet.add(
+    draft.add(
         "Q608",
         f"a matching question was split into {len(asked)} choices",
         "nothing to do; or ask for the whole assignment in one question",
@@ -374,11 +374,11 @@ def add_pairs(sheet: ImportDraft, item: Item, pairs: Sequence[tuple[str, str]]) 
     )
     if len(pairs) > _MOST:
         note = f"only the first {_MOST} were imported"
-        sheet.add("Q606", "there are too many pairs", "split the question", item.lines, note=note)
+        draft.add("Q606", "there are too many pairs", "split the question", item.lines, note=note)
     for index, (left, right) in enumerate(asked, 1):
         part = dataclasses.replace(item, prompt=f"{item.prompt}\n\n{left}".strip(), number=f"{index}")
         part.id = f"{item.id}-{index}" if item.id else ""
-        add_choice(sheet, part, [OptionDraft(text, plain(text) == plain(right)) for text in offered])
+        add_choice(draft, part, [OptionDraft(text, plain(text) == plain(right)) for text in offered])
 
 
 # Numbers with a tolerance or a range, as in GIFT and Moodle
@@ -386,7 +386,7 @@ def add_pairs(sheet: ImportDraft, item: Item, pairs: Sequence[tuple[str, str]]) 
 _RANGE = re.compile(r"(?P<low>[^.:\s]+(?:\.\d+)?)\s*\.\.\s*(?P<high>\S+)")
 
 
-def add_number(sheet: ImportDraft, item: Item, answers: Sequence[str]) -> None:
+def add_number(draft: ImportDraft, item: Item, answers: Sequence[str]) -> None:
     """Adds a question answered with a number: `5`, `5:0.1` (5 ± 0.1) or `1..5`.
 
     The accepted range is added to the explanation, and a finding says that only the number itself is accepted.
@@ -395,17 +395,17 @@ def add_number(sheet: ImportDraft, item: Item, answers: Sequence[str]) -> None:
     if not read:
         if any(answer.strip() for answer in answers):
             note = f"it says `{'; '.join(answers)[:100]}`"
-            sheet.add("Q606", "the answer is not a number", "write `#5`, `#5:0.1` or `#1..5`", item.lines, note=note)
-        add_unanswered(sheet, item)
+            draft.add("Q606", "the answer is not a number", "write `#5`, `#5:0.1` or `#1..5`", item.lines, note=note)
+        add_unanswered(draft, item)
         return
     shown, low, high = read[0]
     if low != high:
         accepted = f"Accepted: {_shown(low)} to {_shown(high)}."
         note = f"only {shown} is accepted"
         cure = "ask for an exact result"
-        sheet.add("Q606", "tolerances are not supported", cure, item.lines, note=f"{accepted} {note}")
+        draft.add("Q606", "tolerances are not supported", cure, item.lines, note=f"{accepted} {note}")
         item.why = "\n\n".join(text for text in (accepted, item.why) if text)
-    add_short(sheet, item, [one[0] for one in read])
+    add_short(draft, item, [one[0] for one in read])
 
 
 def _number(text: str) -> tuple[str, Decimal, Decimal] | None:
