@@ -11,17 +11,8 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from questions.blocks import (
-    Block,
-    Fold,
-    Label,
-    find_folds,
-    is_answer_heading,
-    is_answer_summary,
-    labels_in,
-    plain,
-    split_blocks,
-)
+from questions.blocks import Block, Fold, find_folds, plain, split_blocks
+from questions.labels import Label, is_answer_heading, is_answer_summary, labels_in
 from questions.model import CodeBlock, Question, SourceLocation
 from questions.source import Finding
 

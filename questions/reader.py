@@ -1,4 +1,4 @@
-"""Reads a document into a bank: text → blocks → dialects → checks → Bank."""
+"""Reads a document into a bank: text → blocks → patterns → checks → Bank."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 
 from questions.blocks import Block, plain
 from questions.checks import check_bank
-from questions.dialects import DIALECTS
-from questions.dialects.shape import is_advertisement, numbered
+from questions.dialects import native
 from questions.document import Document, open_document, scalar
 from questions.formats import SUFFIXES as FOREIGN_SUFFIXES
 from questions.formats import ImportDraft, read_import
 from questions.formats.anki import MOST_PACKAGE
 from questions.ids import with_ids
 from questions.model import Bank, Question
+from questions.patterns import Inferred, read_patterns
+from questions.patterns.stems import is_advertisement, numbered
 from questions.source import Finding, Source, Span, open_source
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Reading:
     study: tuple[tuple[int, int], ...]
     """First and last lines of the ranges outside questions: titles, study text, front matter."""
     source: Source
+    explanation: tuple[str, ...] = ()
+    """How the document was read, one line for each pattern found in it."""
 
     @property
     def answered(self) -> int:
@@ -74,7 +77,7 @@ def read_bank(text: str | bytes, *, name: str) -> Reading:
         return _foreign_reading(foreign)
     source, encoding = open_source(text, name)
     document = open_document(source)
-    questions, dialects, found = _read_dialects(document)
+    questions, dialects, found, explanation = _read_questions(document)
     licence = scalar(document.front, "licence") or scalar(document.front, "license")
     if licence:
         questions = tuple(dataclasses.replace(question, licence=licence) for question in questions)
@@ -91,7 +94,7 @@ def read_bank(text: str | bytes, *, name: str) -> Reading:
     elif not questions and "native" not in dialects:
         findings.append(_no_questions(source))
     findings.sort(key=lambda finding: (finding.span, finding.code))
-    return Reading(bank, tuple(findings), _study(source, questions, found), source)
+    return Reading(bank, tuple(findings), _study(source, questions, found), source, explanation)
 
 
 def _foreign_reading(sheet: ImportDraft) -> Reading:
@@ -147,22 +150,12 @@ def shipped_bank() -> Bank:
     return Bank(SHIPPED, "PyTorch", questions, licence="MIT", dialects=("native",))
 
 
-def _read_dialects(document: Document) -> tuple[tuple[Question, ...], tuple[str, ...], list[Finding]]:
-    questions: list[Question] = []
-    findings: list[Finding] = []
-    names: list[str] = []
-    for dialect in DIALECTS:
-        if not dialect.sniff(document):
-            continue
-        draft = dialect.read(document)
-        names.append(dialect.name)
-        questions += draft.questions
-        findings += draft.findings
-        document = document.without(draft.questions)
-        if dialect.whole:
-            break
-    questions.sort(key=lambda question: (question.place.line, question.place.end_line))
-    return with_ids(questions), tuple(names), findings
+def _read_questions(document: Document) -> tuple[tuple[Question, ...], tuple[str, ...], list[Finding], tuple[str, ...]]:
+    """Returns the questions, the names and the explanation of the patterns, and the findings."""
+    ours = native.sniff(document)
+    read = Inferred(native.read(document), (native.NAME,), ()) if ours else read_patterns(document)
+    questions = sorted(read.draft.questions, key=lambda question: (question.place.line, question.place.end_line))
+    return with_ids(questions), read.names, read.draft.findings, read.explanation
 
 
 def _title(document: Document) -> str:

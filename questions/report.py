@@ -101,6 +101,8 @@ def reading_text(reading: Reading) -> Text:
         text.append(f" · {reading.answered} answered, {reading.unanswered} unanswered")
     if reading.bank.dialects:
         text.append(f" · {', '.join(reading.bank.dialects)}")
+    for line in reading.explanation:
+        text.append("\n = ", _FRAME).append("read: ", "bold").append(line)
     return text.append("\n")
 
 
@@ -137,6 +139,7 @@ def _document(reading: Reading) -> dict[str, object]:
         "bank": reading.bank.name,
         "title": reading.bank.title,
         "dialects": list(reading.bank.dialects),
+        "explanation": list(reading.explanation),
         "answered": reading.answered,
         "unanswered": reading.unanswered,
         "questions": [

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from questions.blocks import (
-    Fold,
-    answer_in_heading,
-    find_folds,
-    fold_text,
-    is_answer_summary,
-    split_blocks,
-    unwrapped,
-    without_tags,
-)
+from questions.blocks import Fold, find_folds, fold_text, split_blocks, unwrapped, without_tags
+from questions.labels import answer_in_heading, is_answer_summary
 from questions.source import Source, open_source
 
 

@@ -27,7 +27,7 @@ def check(*words: object) -> Result:
 def test_warnings_alone_do_not_fail_the_check(folder: Path) -> None:
     result = check(folder)
     assert result.exit_code == 0
-    assert "good.md: 1 question · 1 answered, 0 unanswered · heading-prose\n" in result.stdout
+    assert "good.md: 1 question · 1 answered, 0 unanswered · heading\n" in result.stdout
     assert "warning[Q004]" in result.stdout and "\x1b" not in result.stdout
     assert result.stdout.endswith("total: 2 documents, 2 answered, 1 unanswered, 2 warnings\n")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from questions.dialects.options import ChoiceParts, bullets_in, find_choice, options_in
+from questions.patterns.options import ChoiceParts, bullets_in, find_choice, options_in
 
 LETTERS = "Which?\n\na) one\nb) two\nc) three"
 
@@ -36,9 +36,21 @@ def test_a_key_names_options_of_the_document(key: str, right: str) -> None:
     assert "".join(option.id for option in choice.options if option.right) == right
 
 
-@pytest.mark.parametrize("answer", ["A tensor is an array.", "It depends.", "a) 1 b) 2 c) 3", "a's type", ""])
+@pytest.mark.parametrize("answer", ["A tensor is an array.", "It depends.", "a) 1 b) 2 c) 3", "a's type"])
 def test_prose_is_no_key(answer: str) -> None:
     assert find_choice(LETTERS, answer, labelled=True) is None
+
+
+def test_letters_without_a_key_are_options_of_an_unanswered_question() -> None:
+    choice = find_choice(LETTERS, "", labelled=True)
+    assert shown(choice) == "a:one b:two c:three"
+    assert shown(find_choice("Which?", "a) one\nb) two", labelled=False)) == "a:one b:two"
+
+
+def test_a_letter_names_an_option_by_its_label_in_any_order() -> None:
+    choice = find_choice("Which?\n\nd) x\nb) y\na) z\nc) a", "C", labelled=True)
+    assert shown(choice) == "d:x b:y a:z c+:a"
+    assert shown(find_choice("Which?\n\n- d\n- b\n- a\n- c", "C", labelled=True)) == ""
 
 
 @pytest.mark.parametrize(

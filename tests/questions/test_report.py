@@ -141,7 +141,8 @@ warning[Q006]: this looks like a question but was not read as one
   = note: it was read as study text
   = help: write it like the other questions of the document
 
-d.md: 2 questions, 1 skipped: line 9 · 1 answered, 1 unanswered · labelled-heading
+d.md: 2 questions, 1 skipped: line 9 · 1 answered, 1 unanswered · heading
+ = read: 2 headings `###` with numbers: a label, a fold or marked options answer them
 """
 
 
@@ -165,7 +166,7 @@ def test_a_program_gets_the_same_as_json() -> None:
     data = json.loads(readings_json([read_bank(DOCUMENT, name="d.md")]))
     assert (data["answered"], data["unanswered"]) == (1, 1)
     (document,) = data["documents"]
-    assert document["dialects"] == ["labelled-heading"]
+    assert document["dialects"] == ["heading"]
     assert document["questions"][0] == {
         "id": "what-is-a-view",
         "kind": "open",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from questions.blocks import content_column, dedent, label_of
-from questions.dialects.shape import level_of, level_under, numbered, reads_as_question, unbold
+from questions.blocks import content_column, dedent
+from questions.labels import label_of
+from questions.patterns.stems import level_of, level_under, numbered, reads_as_question, unbold
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,11 @@ def test_titles_do_not(text: str) -> None:
         ("Staff engineer", "principal"),
         ("Advanced Topics", None),
         ("Hard disks", None),
-        ("Junior", None),
+        ("Junior", "mid"),
+        ("Beginner", "mid"),
+        ("🔴 Hard", "senior"),
+        ("初级", "mid"),
+        ("Basics", None),
         ("", None),
     ],
 )

@@ -1,4 +1,4 @@
-"""Every dialect, case by case: a document and all that is read of it stand together in fixtures/*.md."""
+"""Every way to write questions, case by case: a document and all that is read of it, side by side in fixtures/*.md."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import NamedTuple
 import pytest
 
 from questions import Question, Reading, read_bank
-from questions.dialects import DIALECTS
+from questions.dialects import native
+from questions.patterns.front_matter import FRONT_MATTER
+from questions.patterns.starts import KINDS
+from questions.patterns.tables import TABLES
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -67,14 +70,12 @@ def test_is_read_as_written_beside_it(case: Case) -> None:
     assert reading.unaccounted() == ()
 
 
-def test_every_dialect_has_cases_and_a_name_of_its_own() -> None:
-    names = [dialect.name for dialect in DIALECTS]
-    assert len(set(names)) == len(names)
+def test_every_kind_of_place_has_cases() -> None:
     seen = {name for case in cases() for name in read_bank(case.document, name="case.md").bank.dialects}
-    assert seen == set(names)
+    assert seen == {*KINDS, FRONT_MATTER, TABLES, native.NAME}
 
 
-def test_a_dialect_that_sniffs_nothing_reads_nothing() -> None:
+def test_plain_text_holds_no_questions() -> None:
     reading = read_bank("Plain text, and no more.\n", name="plain.md")
     assert reading.bank.dialects == ()
     assert reading.bank.questions == ()

@@ -1,4 +1,4 @@
-"""Finds the options in the text of a question, and its key: check boxes, letters or a mark."""
+"""Finds the options in the text of a question: check boxes, letters in any order, or a mark on the right one."""
 
 from __future__ import annotations
 
@@ -6,40 +6,60 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from questions.blocks import answer_in_heading, label_of, plain
+from questions.labels import label_of
 from questions.model import Option
+from questions.patterns.keys import ALPHABETS, Key, key_below, key_of, latin_letter
+from questions.patterns.stems import reads_as_question
 from questions.source import trim
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
 
 # Options in lines of Markdown: check boxes, letters, letters in one line, bullets
 
 OptionMark = Literal["box", "letter", "bullet"]
 
-_BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[(?P<box>[ xX✓✔])\](?:[ \t]+(?P<rest>.*)|$)")
+_LETTERS = "A-Ja-jА-Ка-к①-⑩アイウエオカキクケコ가나다라마바사아자차Ａ-Ｊａ-ｊ"
+_BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[(?P<box>[ xX✓✔*])\](?:[ \t]+(?P<rest>.*)|$)")
 _OPTION_LETTER = re.compile(
-    r"[ \t]*(?:[-*+][ \t]+|\d{1,2}[.)][ \t]+)?(?P<open>[*_]{0,3})[(\[]?(?P<letter>[A-Ja-j])"
-    r"(?:[)\].:][*_]{0,3}|[*_]{1,3}[ ]?[).:–-])(?:[ \t]+(?P<rest>.*)|$)"
+    rf"[ \t]*(?:[-*+][ \t]+|\d{{1,2}}[.)][ \t]+)?(?P<open>[*_]{{0,3}})(?:Option[ ])?[(\[（]?(?P<letter>[{_LETTERS}])"
+    r"(?:[)\].:][*_]{0,3}(?=[ \t]|$)|[）．、：][*_]{0,3}|[*_]{1,3}[ ]?[).:–-](?=[ \t]|$)|(?<=[①-⑩])(?=[ \t]"
+    r"|\S))(?:[ \t]*(?P<rest>.*)|$)"
 )
 _BULLET = re.compile(r"[ \t]*(?:[-*+])[ \t]+(?P<rest>\S.*)")
-_INLINE = re.compile(r"(?:^|(?<=\s))\(?(?P<letter>[A-Ja-j])[).](?=\s+\S)")
+_INLINE = re.compile(r"(?:^|(?<=\s))[(（]?(?P<letter>[A-Ja-j])(?:[).](?=\s+\S)|[）．、](?=\s*\S))")
 _STOP = re.compile(r"[ \t]*(?:#{1,6}[ \t]|</?details\b|</?summary\b|(?:[-*_][ ]*){3,}$)", re.IGNORECASE)
 _FENCE = re.compile(r"[ \t]*(?P<mark>```+|~~~+)")
 _PREFIX = re.compile(r"[*_]{0,3}[(\[]?(?P<letter>[A-Ja-j])(?:[)\].:][*_]{0,3}(?:[ \t]+|$)|[ \t]*(?=\n|$))")
+_TRUTH_WORDS = (
+    r"correct|right|true|answer|correct[ao]|verdader[ao]|richtig|wahr|exact|juste|vrai|giust[ao]|corrett[ao]"
+    r"|vero|juist"
+    r"|верно|правильно|правда|вірно|doğru|benar|đúng|正确|正確|对|正解|○|정답|맞음"
+)
 _RIGHT = re.compile(
-    r"[ ]*(?:[✅✔✓☑]\ufe0f?|[*_]{0,3}[(\[](?:correct|right)(?: answer)?[)\]][*_]{0,3}"
-    r"|(?:<-+|←)[ ]?(?:correct|right))[ ]*$",
+    r"[ ]*(?:[✅✔✓☑]\ufe0f?"
+    rf"|[*_]{{0,3}}[(\[（](?:{_TRUTH_WORDS})(?:[ ](?:answer|option|choice|respuesta|option))?[)\]）][*_]{{0,3}}"
+    r"|(?:<-+|←|-{1,2}>?|–|—)[ ]?[*_]{0,3}(?:correct|right)(?:[ ]answer)?[*_]{0,3})[ ]*$",
     re.IGNORECASE,
 )
 _RIGHT_FIRST = re.compile(r"[✅✔✓☑]\ufe0f?[ ]*")
 _WRONG = re.compile(r"^[❌✗✘☐⬜]\ufe0f?[ ]*|[ ]*[❌✗✘]\ufe0f?[ ]*$")
+_WRONG_MARK = re.compile(r"^[❌✗✘]|[❌✗✘]\ufe0f?[ ]*$")
+_TRUE_OR_FALSE = re.compile(
+    r"(?:true|false|yes|no|correct|incorrect|right|wrong|wahr|falsch|richtig|vrai|faux|vero|falso|verdadero"
+    r"|verdadeiro|sí|sim|não"
+    r"|правда|ложь|верно|неверно|да|нет|doğru|yanlış|evet|hayır|正确|错误|对|错|正しい|誤り|はい|いいえ|맞음"
+    r"|틀림|예|아니오)[.。]?",
+    re.IGNORECASE,
+)
 _BOLD = re.compile(r"(\*\*|__)(?P<text>[^*_\n]{1,400})\1")
-_MAYBE = re.compile(r"\[[ xX✓✔]\]|(?<![^\W_])[Aa][)\].:*_]")
+_MAYBE = re.compile(rf"\[[ xX✓✔*]\]|(?<![^\W_])[{_LETTERS}](?:[)\].:*_）．、：]|(?<=[①-⑩]))")
 _FEWEST_INLINE = 3
 _MOST = 20
 """Number of check boxes from which a list is a to-do list."""
+_LONGEST = 400
+"""Length from which a lettered text without a key is a part of an answer, not an option, characters."""
 
 
 class FoundOption(NamedTuple):
@@ -48,6 +68,8 @@ class FoundOption(NamedTuple):
     id: str
     text: str
     marked: bool
+    crossed: bool = False
+    """Whether a cross marks it as wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +92,7 @@ class _Line(NamedTuple):
     kind: OptionMark
     indent: int
     letter: str
+    """Latin letter of the option; empty for check boxes."""
     marked: bool
     text: str
 
@@ -102,12 +125,12 @@ def options_in(lines: list[str]) -> OptionRun | None:
             continue
         if found := _FENCE.match(line):
             fence = _after_fence(fence, found["mark"])
-        elif not fence and (first := _option_line(line)) is not None and first.letter in ("", "a"):
-            run = _inline(line, index) or _run(lines, index, first)
+        elif not fence and (first := _option_line(line)) is not None:
+            run = _inline(lines, index) or _run(lines, index, first)
             if isinstance(run, OptionRun):
                 return run
             skipped = run
-        elif not fence and "a" in line.lower() and (inline := _inline(line, index)):
+        elif not fence and "a" in line.lower() and (inline := _inline(lines, index)):
             return inline
     return None
 
@@ -121,9 +144,7 @@ def bullets_in(lines: list[str]) -> OptionRun | None:
     texts = [found["rest"] for line in lines[start:end] if (found := _BULLET.fullmatch(line))]
     if not 2 <= len(texts) <= 10:
         return None
-    return OptionRun(
-        "bullet", start, end, tuple(FoundOption(_nth(i), text.strip(), False) for i, text in enumerate(texts))
-    )
+    return OptionRun("bullet", start, end, tuple(_found(_nth(i), text.strip(), False) for i, text in enumerate(texts)))
 
 
 def _after_fence(fence: str, mark: str) -> str:
@@ -142,22 +163,36 @@ def _option_line(line: str) -> _Line | None:
         return _Line("box", indent, "", found["box"] != " ", found["rest"] or "")
     if found := _OPTION_LETTER.fullmatch(line):
         rest = found["rest"] or ""
+        starred = found["open"] == "*" and "*" not in line[found.end("open") :]
         if found["open"] and rest.endswith(found["open"]):
             rest = found["open"] + rest
-        return _Line("letter", indent, found["letter"].lower(), False, rest)
+        return _Line("letter", indent, latin_letter(found["letter"]), starred, rest)
     return None
 
 
-def _inline(line: str, index: int) -> OptionRun | None:
-    """Returns options in one line: `What? a) one b) two c) three`."""
-    found = list(_INLINE.finditer(line))
-    letters = "".join(one["letter"].lower() for one in found)
-    if len(found) < _FEWEST_INLINE or letters != "abcdefghij"[: len(found)]:
+def _inline(lines: list[str], index: int) -> OptionRun | None:
+    """Returns options that share lines: `What? a) one b) two c) three`, or two by two."""
+    found: list[tuple[int, re.Match[str]]] = []
+    end = index
+    while end < len(lines) and end < index + 5:
+        here = list(_INLINE.finditer(lines[end]))
+        letters = "".join(one["letter"].lower() for _, one in found) + "".join(one["letter"].lower() for one in here)
+        if (
+            len(here) < 2
+            or letters != ALPHABETS[0][: len(letters)]
+            or (end > index and here[0].start() > _indent(lines[end]))
+        ):
+            break
+        found += [(end, one) for one in here]
+        end += 1
+    if len(found) < _FEWEST_INLINE:
         return None
-    ends = [one.start() for one in found[1:]] + [len(line)]
-    texts = [line[one.end() : end].strip(" ,;|") for one, end in zip(found, ends, strict=True)]
+    texts = []
+    for (line, one), (next_line, following) in zip(found, [*found[1:], (-1, found[-1][1])], strict=True):
+        stop = following.start() if next_line == line else len(lines[line])
+        texts.append(lines[line][one.end() : stop].strip(" ,;|"))
     options = tuple(_found(_nth(i), text, False) for i, text in enumerate(texts))
-    return OptionRun("letter", index, index + 1, options, lead=line[: found[0].start()].strip(" *-"))
+    return OptionRun("letter", index, end, options, lead=lines[index][: found[0][1].start()].strip(" *-"))
 
 
 def _run(lines: list[str], start: int, first: _Line) -> OptionRun | int:
@@ -169,9 +204,19 @@ def _run(lines: list[str], start: int, first: _Line) -> OptionRun | int:
     if scan.outer == [len(scan.starts) - 1]:
         # If only the last option has a program below it, the program belongs to the text after it.
         scan.end = scan.before_outer
-    if not 2 <= len(scan.starts) <= _MOST:
+    if not 2 <= len(scan.starts) <= _MOST or not _are_labels([line.letter for _, line in scan.starts]):
         return max(scan.starts[-1][0], start + 1)
     return _gathered(scan)
+
+
+def _are_labels(letters: list[str]) -> bool:
+    """Returns whether letters label options: from `a` on in order, or the first letters in any order."""
+    if not letters[0]:
+        return True
+    first = list(ALPHABETS[0][: len(letters)])
+    if len(letters) == 2:
+        return letters == first
+    return (letters[0] == "a" and letters == sorted(letters)) or sorted(letters) == first
 
 
 def _goes_on(scan: _Scan, index: int) -> bool:
@@ -184,8 +229,7 @@ def _goes_on(scan: _Scan, index: int) -> bool:
         return True
     this = _option_line(line)
     if this and this.kind == first.kind and abs(this.indent - first.indent) <= 1:
-        expected = "abcdefghij"[len(scan.starts)] if first.kind == "letter" and len(scan.starts) < 10 else ""
-        if this.letter != expected:
+        if first.kind == "letter" and not _follows(scan, this.letter):
             return False
         scan.starts.append((index, this))
     elif _STOP.match(line) or label_of(line) is not None or (scan.blank and _indent(line) <= first.indent):
@@ -193,6 +237,12 @@ def _goes_on(scan: _Scan, index: int) -> bool:
     scan.blank = False
     scan.end = index + 1
     return True
+
+
+def _follows(scan: _Scan, letter: str) -> bool:
+    """Returns whether a letter can label the next option; one that repeats the last is kept, to be named."""
+    seen = [line.letter for _, line in scan.starts]
+    return letter not in seen or (letter == seen[-1] and len(seen) > 1)
 
 
 def _fenced(scan: _Scan, index: int, indent: int) -> bool:
@@ -214,7 +264,7 @@ def _gathered(scan: _Scan) -> OptionRun:
     options: list[FoundOption] = []
     lettered = _all_lettered([line.text for _, line in scan.starts])
     for number, ((start, line), end) in enumerate(zip(scan.starts, ends, strict=True)):
-        text = trim("\n".join((line.text, *(_less(one, line.indent) for one in scan.lines[start + 1 : end]))))
+        text = trim("\n".join((line.text, *_dedented(scan.lines[start + 1 : end], line.indent + 2))))
         if line.kind == "box" and lettered and (prefix := _PREFIX.match(text)):
             text = trim(text[prefix.end() :]).strip()
         options.append(_found(line.letter or _nth(number), text, line.marked))
@@ -227,9 +277,23 @@ def _gathered(scan: _Scan) -> OptionRun:
     return OptionRun(kind, start, scan.end, tuple(options), by_bold=text)
 
 
+def _dedented(lines: list[str], columns: int) -> Iterator[str]:
+    """Yields the lines below an option without its indentation; a program loses only that of its fence."""
+    fence, less = "", columns
+    for line in lines:
+        found = _FENCE.match(line)
+        if found and not fence:
+            less = min(columns, found.start("mark"))
+        spaces = len(line) - len(line.lstrip(" "))
+        yield line[min(spaces, less) :]
+        if found:
+            fence = _after_fence(fence, found["mark"])
+            less = less if fence else columns
+
+
 def _all_lettered(texts: list[str]) -> bool:
     letters = "".join(found["letter"].lower() for text in texts if (found := _PREFIX.match(text)))
-    return len(letters) == len(texts) and letters == "abcdefghij"[: len(letters)]
+    return len(letters) == len(texts) and letters == ALPHABETS[0][: len(letters)]
 
 
 def _the_one_in_bold(options: list[FoundOption]) -> int | None:
@@ -239,16 +303,12 @@ def _the_one_in_bold(options: list[FoundOption]) -> int | None:
 
 def _found(name: str, text: str, marked: bool) -> FoundOption:
     """Returns an option without its check mark or cross."""
-    less = _RIGHT_FIRST.sub("", _RIGHT.sub("", text), count=1) if len(text) < 2000 else text
-    if _RIGHT_FIRST.match(text) or less != text:
-        return FoundOption(name, _RIGHT.sub("", _RIGHT_FIRST.sub("", text, count=1)).strip(" "), True)
-    return FoundOption(name, _WRONG.sub("", text) if len(text) < 2000 else text, marked)
-
-
-def _less(line: str, indent: int) -> str:
-    """Returns a line below an option, dedented by at most the option's indentation."""
-    spaces = len(line) - len(line.lstrip(" "))
-    return line[min(spaces, indent + 2) :]
+    if len(text) >= 2000:
+        return FoundOption(name, text, marked or _RIGHT_FIRST.match(text) is not None)
+    less = _RIGHT_FIRST.sub("", _RIGHT.sub("", text), count=1) if _RIGHT_FIRST.match(text) else _RIGHT.sub("", text)
+    if less != text:
+        return FoundOption(name, less.strip(" "), True)
+    return FoundOption(name, _WRONG.sub("", text), marked, crossed=_WRONG_MARK.search(text) is not None)
 
 
 def _nth(index: int) -> str:
@@ -256,18 +316,6 @@ def _nth(index: int) -> str:
 
 
 # Options with their key
-
-_KEY = re.compile(
-    r"[*_`(\[\"]{0,4}"
-    r"(?:(?:the[ ])?(?:correct|right)[ ](?:answer|option|choice)s?[ ]?(?:is|are)?[ ]?:?[ ]*|option[ ]|choice[ ])?"
-    r"[*_`(\[]{0,4}(?P<letters>[A-J](?:[*_`)\]]{0,3}[ ]?(?:,|&|/|\+|and)[ ]?[*_`(\[]{0,3}[A-J]\b)*)(?![\w'’])"
-    r"(?P<end>[*_`)\].:,;]{0,6})(?P<rest>.*)",
-    re.IGNORECASE,
-)
-_LETTER = re.compile(r"\b[A-J]\b", re.IGNORECASE)
-_LABEL_WORD = re.compile(r"\b(?:and)\b", re.IGNORECASE)
-_PART = re.compile(r"(?:^|\s)\(?[b-j]\)\s", re.IGNORECASE | re.MULTILINE)
-_TAGS = re.compile(r"\s*(?:</?[a-z][^<>]{0,200}>\s*)+", re.IGNORECASE)
 
 
 class KeyProblem(NamedTuple):
@@ -290,24 +338,20 @@ class ChoiceParts(NamedTuple):
     problems: tuple[KeyProblem, ...]
 
 
-class _Key(NamedTuple):
-    ids: frozenset[str]
-    rest: str
-    at: str
+def find_choice(prompt: str, answer: str, *, labelled: bool, keyless: bool = True) -> ChoiceParts | None:
+    """Returns the options of a question and its key; None if there are no options.
 
-
-def find_choice(prompt: str, answer: str, *, labelled: bool) -> ChoiceParts | None:
-    """Returns the options of a question and its key; None if there are no options or no key shows that they are
-    options.
-
-    Without a label, `answer` is all text below the question, including the options.
+    Without a label, `answer` is all text below the question, including the options. `keyless`: whether lettered
+    options need no key, because a list of answers may follow, or the question is homework.
     """
     lines = prompt.split("\n")
     run = options_in(lines) if may_hold_options(prompt) else None
     if run is not None:
         before, between = "\n".join(lines[: run.start]), trim("\n".join(lines[run.end :]))
-        key = _key_of(answer, run.options) if labelled else _key_below(answer.split("\n"), run.options)
-        return _joined(trim(f"{before}\n{run.lead}"), between, run, key, answer if key is None else "")
+        key = key_of(answer, run.options) if labelled else key_below(answer.split("\n"), run.options)
+        if key is None and answer and not _is_marked(run):
+            return None
+        return _joined(trim(f"{before}\n{run.lead}"), between, run, key, answer if key is None else "", keyless)
     if labelled:
         return _of_bullets(lines, answer)
     lines = answer.split("\n")
@@ -316,22 +360,33 @@ def find_choice(prompt: str, answer: str, *, labelled: bool) -> ChoiceParts | No
         return None
     before = "\n".join((*lines[: run.start], run.lead)).strip()
     below = lines[run.end :]
-    key = _key_below(below, run.options)
-    return _joined(f"{prompt}\n\n{before}".strip(), "", run, key, "" if key else trim("\n".join(below)))
+    key = key_below(below, run.options)
+    rest = "" if key else trim("\n".join(below))
+    offered = not rest and not before and (reads_as_question(prompt) or len(run.options) > 2)
+    return _joined(f"{prompt}\n\n{before}".strip(), "", run, key, rest, keyless and offered)
 
 
 def _of_bullets(lines: list[str], answer: str) -> ChoiceParts | None:
     """Returns plain bullets as options, if the answer repeats one of them word for word."""
     run = bullets_in(lines) if answer else None
-    key = _by_text(answer, run.options) if run else None
+    key = key_of(answer, run.options, letters=False) if run else None
     if run is None or key is None or trim("\n".join(lines[run.end :])):
         return None
-    return _joined(trim("\n".join(lines[: run.start])), "", run, key, "")
+    return _joined(trim("\n".join(lines[: run.start])), "", run, key, "", keyless=False)
 
 
-def _joined(prompt: str, between: str, run: OptionRun, key: _Key | None, unread: str) -> ChoiceParts | None:
+def _is_marked(run: OptionRun) -> bool:
+    return any(option.marked for option in run.options)
+
+
+def _joined(
+    prompt: str, between: str, run: OptionRun, key: Key | None, unread: str, keyless: bool
+) -> ChoiceParts | None:
+    if all(_TRUE_OR_FALSE.fullmatch(option.text) for option in run.options) and run.kind != "box":
+        # `✅ True` and `❌ False` are pictures of the words, whichever is right.
+        run = OptionRun(run.kind, run.start, run.end, tuple(o._replace(marked=False) for o in run.options), run.lead)
     marked = frozenset(option.id for option in run.options if option.marked)
-    if key is None and not marked and (run.kind != "box" or between or unread):
+    if key is None and not marked and not _stands_alone(run, f"{between}{unread}", keyless):
         return None
     right, problems = _judged(run, key, marked)
     why = "\n\n".join(part for part in (between, key.rest if key else unread) if part)
@@ -339,7 +394,14 @@ def _joined(prompt: str, between: str, run: OptionRun, key: _Key | None, unread:
     return ChoiceParts(prompt, options, why, problems)
 
 
-def _judged(run: OptionRun, key: _Key | None, marked: frozenset[str]) -> tuple[frozenset[str], tuple[KeyProblem, ...]]:
+def _stands_alone(run: OptionRun, rest: str, keyless: bool) -> bool:
+    """Returns whether these are options although nothing says which is right."""
+    if rest:
+        return False
+    return run.kind == "box" or (keyless and all(len(option.text) < _LONGEST for option in run.options))
+
+
+def _judged(run: OptionRun, key: Key | None, marked: frozenset[str]) -> tuple[frozenset[str], tuple[KeyProblem, ...]]:
     """Returns the right options, empty if the key is not reliable, and the problems."""
     none: frozenset[str] = frozenset()
     ids = [option.id for option in run.options]
@@ -348,7 +410,7 @@ def _judged(run: OptionRun, key: _Key | None, marked: frozenset[str]) -> tuple[f
     if key and (unknown := sorted(key.ids - set(ids))):
         message = f"the key names option {unknown[0]}, which does not exist"
         return none, (KeyProblem("Q105", message, key.at, "name an existing option, or add the missing one"),)
-    if key and marked and marked != key.ids:
+    if key and marked and marked != key.ids and not run.by_bold:
         message = f"the key says {_listed(key.ids)}, the mark says {_listed(marked)}"
         return none, (KeyProblem("Q106", message, key.at, "correct one of them"),)
     if not key and run.by_bold:
@@ -359,54 +421,3 @@ def _judged(run: OptionRun, key: _Key | None, marked: frozenset[str]) -> tuple[f
 
 def _listed(ids: frozenset[str]) -> str:
     return " and ".join(sorted(ids))
-
-
-def _key_of(answer: str, options: Sequence[FoundOption]) -> _Key | None:
-    """Returns the key an answer begins with: one or several letters, or the text of an option."""
-    text = _TAGS.sub("", answer, count=1) if answer.startswith("<") else answer
-    first, _, below = text.partition("\n")
-    found = _KEY.match(first)
-    if found is None or not (found["end"] or not found["rest"].strip() or found["rest"].lstrip()[0] in "-–—"):
-        return _by_text(answer, options)
-    letters = frozenset(letter.lower() for letter in _LETTER.findall(_LABEL_WORD.sub(" ", found["letters"])))
-    rest = found["rest"].lstrip(" -–—*_`").strip()
-    if len(letters) == 1 and _PART.search(text[found.start("end") :]):
-        return None
-    right = [option.text for option in options if option.id in letters]
-    if right and _same(rest.strip("*_ "), right[0]):
-        rest = ""
-    return _Key(letters, trim(f"{rest}\n{below}"), first.strip())
-
-
-def _by_text(answer: str, options: Sequence[FoundOption]) -> _Key | None:
-    first, _, below = answer.partition("\n")
-    same = [option.id for option in options if _same(first, option.text)]
-    return _Key(frozenset(same), trim(below), first.strip()) if len(same) == 1 else None
-
-
-def _same(one: str, two: str) -> bool:
-    return _words(one) == _words(two) != ""
-
-
-def _words(text: str) -> str:
-    return plain(text).casefold().strip(" .`*_")
-
-
-def _key_below(lines: list[str], options: Sequence[FoundOption]) -> _Key | None:
-    """Returns the key after the first answer label or answer heading."""
-    fence = ""
-    for index, line in enumerate(lines):
-        mark = line.lstrip(" >")[:3]
-        if mark in ("```", "~~~") and fence in ("", mark):
-            fence = "" if fence else mark
-        label = None if fence else label_of(line)
-        rest: str | None = None
-        if label and label.role == "answer":
-            rest = line[label.end :].rstrip().removesuffix(label.closing)
-        elif not fence and line.lstrip().startswith("#"):
-            rest = answer_in_heading(line.strip(" #"))
-        if rest is not None:
-            key = _key_of(trim("\n".join((rest, *lines[index + 1 :]))), options)
-            above = trim("\n".join(lines[:index]))
-            return key and key._replace(rest="\n\n".join(part for part in (above, key.rest) if part))
-    return None

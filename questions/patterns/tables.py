@@ -1,26 +1,20 @@
-"""Reads questions in tables, `<details>` elements and front matter."""
+"""Reads tables with a column of questions and columns for answer, options, level or number."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-import yaml
-
-from questions.blocks import fold_text, is_answer_summary, plain
-from questions.dialects.building import add_question, make_question
-from questions.dialects.shape import heading_asks, level_of, question_line, reads_as_question
-from questions.document import Document, Draft, Stretch, entries
+from questions.blocks import plain
+from questions.document import Document, Draft, Stretch
+from questions.patterns.items import add_question
+from questions.patterns.stems import level_of, question_line, reads_as_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from questions.blocks import Block, Fold
-    from questions.model import Level
+    from questions.blocks import Block
 
-
-# Tables with a column of questions and columns for answer, options, level or number
 
 TABLES = "table"
 
@@ -54,11 +48,6 @@ class _Columns(NamedTuple):
     level: int | None
     whole: bool
     """Whether all columns are recognized."""
-
-
-def sniff_tables(document: Document) -> bool:
-    """Returns whether a table has a column of questions."""
-    return any(True for _ in _tables(document))
 
 
 def read_tables(document: Document) -> Draft:
@@ -148,101 +137,3 @@ def _add(document: Document, draft: Draft, stretch: Stretch, line: int, columns:
         level=level_of(cell(columns.level)),
         links=stem.links,
     )
-
-
-# `<details>` with the question as summary and the answer inside
-
-FOLDS = "folded"
-
-_ENOUGH = 2
-"""Number of asking folds from which their neighbors are read as questions too."""
-
-
-def sniff_folds(document: Document) -> bool:
-    """Returns whether the summary of a fold asks something."""
-    return any(True for _ in _asking(document))
-
-
-def read_folds(document: Document) -> Draft:
-    """Reads one question per fold that asks, and per fold between such folds."""
-    draft = Draft()
-    for stretch, fold in _asking(document):
-        stem = question_line(fold.summary)
-        add_question(
-            document,
-            draft,
-            fold.first,
-            fold.last,
-            prompt=stem.text,
-            answer=fold_text(document.source, fold),
-            section=stretch.path,
-            number=stem.number,
-            links=stem.links,
-            labelled=False,
-        )
-    return draft
-
-
-def _asking(document: Document) -> Iterator[tuple[Stretch, Fold]]:
-    for stretch, folds in _by_stretch(document):
-        asking = [fold for fold in folds if reads_as_question(question_line(fold.summary).text)]
-        if not asking or (heading_asks(stretch.headings) and len(asking) == 1):
-            continue
-        many = len(asking) >= _ENOUGH and len(asking) * 3 >= len(folds) * 2
-        last = 0
-        for fold in folds if many else asking:
-            # Lines shared by two folds belong to the first.
-            if fold.first > last and document.free(fold.first, fold.last):
-                yield stretch, fold
-                last = fold.last
-
-
-def _by_stretch(document: Document) -> Iterator[tuple[Stretch, list[Fold]]]:
-    """Yields folds that contain more than an answer, grouped by the heading above."""
-    layout = document.layout
-    starts = [stretch.first for stretch in layout.stretches]
-    found: dict[int, list[Fold]] = {}
-    for fold in layout.folds:
-        if fold.summary and not is_answer_summary(fold.summary):
-            found.setdefault(bisect_right(starts, fold.first) - 1, []).append(fold)
-    for index, folds in found.items():
-        yield layout.stretches[max(index, 0)], folds
-
-
-# Front matter with unanswered questions: `questions:` as a list, or as lists by level
-
-FRONT_MATTER = "front-matter"
-
-
-def sniff_front_matter(document: Document) -> bool:
-    """Returns whether the front matter lists questions."""
-    return any(True for _ in _asked(document.front))
-
-
-def read_front_matter(document: Document) -> Draft:
-    """Reads one unanswered question per entry, at the entry's line."""
-    draft = Draft()
-    for node, level in _asked(document.front):
-        # The front matter starts on the document's second line; node lines start from 0.
-        # YAML has more line endings than Markdown, hence the bounds.
-        end = document.blocks[0].last - 1
-        first = min(node.start_mark.line + 2, end)
-        last = min(max(first, node.end_mark.line + 2 - (node.end_mark.column == 0)), end)
-        prompt = str(node.value).strip()
-        draft.questions.append(make_question(document, first, last, prompt=prompt, answer="", section=(), level=level))
-    return draft
-
-
-def _asked(front: yaml.Node | None) -> Iterator[tuple[yaml.ScalarNode, Level | None]]:
-    for key, value in entries(front):
-        if key != "questions":
-            continue
-        yield from ((node, None) for node in _scalars(value))
-        for level, nodes in entries(value):
-            yield from ((node, level_of(level)) for node in _scalars(nodes))
-
-
-def _scalars(node: yaml.Node) -> Iterator[yaml.ScalarNode]:
-    for one in node.value if isinstance(node, yaml.SequenceNode) else ():
-        if isinstance(one, yaml.ScalarNode) and str(one.value).strip():
-            yield one

@@ -1,0 +1,246 @@
+"""Recognizes labels such as `**Q:**`, `Answer:` and `【答案】`, from one table of words in sixteen languages.
+
+English, Spanish, Portuguese, French, German, Italian, Dutch, Polish, Russian, Ukrainian, Turkish, Indonesian,
+Vietnamese, Chinese, Japanese and Korean. To add a language, add its words to the table.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from questions.blocks import content_column, dedent, plain
+from questions.source import trim
+
+if TYPE_CHECKING:
+    from questions.blocks import Block
+    from questions.source import Source
+
+Role = Literal["question", "answer", "explanation"]
+
+# Each entry is a part of a regular expression; spaces are written `[ ]`.
+QUESTION_WORDS = (
+    r"q(?:uestion)?|pregunta|pergunta|quest[ãa]o|domanda|frage|vraag|pytanie|вопрос|запитання|питання|soru"
+    r"|pertanyaan|soal"
+    r"|câu(?:[ ]hỏi)?|問題文?|问题|题目|題目|问|問|質問|設問|質疑|질문|문제|문항"
+)
+"""Words before a question."""
+TASK_WORDS = (
+    r"problem|exercise|task|aufgabe|übung|ejercicio|exerc[ií]cio|exercice|esercizio|zadanie|задача|задание|bài"
+    r"|练习|習題|习题"
+)
+"""Words before a question that stand there only with a number."""
+_KEY_WORDS = (
+    r"(?:the[ ])?(?:correct|right)[ ](?:answer|option|choice)(?:s|\(s\))?(?:[ ](?:is|are))?|answer[ ]key|key"
+    r"|respuestas?[ ]correctas?|opci[oó]n(?:es)?[ ]correctas?|respostas?[ ]corretas?|alternativas?[ ]corretas?"
+    r"|gabarito"
+    r"|(?:bonnes?[ ]réponses?|réponses?[ ](?:correctes?|exactes?))(?:[ ](?:est|sont))?|richtige[ ]antwort(?:en)?"
+    r"|korrekte[ ]antwort(?:en)?|rispost[ae][ ](?:corrett[ae]|esatt[ae])|juiste[ ]antwoord(?:en)?"
+    r"|(?:poprawna|prawidłowa)[ ]odpowiedź|правильны[йе][ ]ответы?|верны[йе][ ]ответы?|правильна[ ]відповідь"
+    r"|doğru[ ](?:cevap|yanıt|seçenek)(?:lar)?|jawaban[ ](?:yang[ ])?benar|kunci[ ]jawaban|đáp[ ]án(?:[ ]đúng)?"
+    r"|正确(?:答案|选项)|正確(?:答案|選項)|参考答案|參考答案|标准答案|正解|정답"
+)
+_SHORT = (
+    rf"a|ans|answers?|{_KEY_WORDS}"
+    r"|respuestas?|respostas?|rispost[ae]|r[ée]ponses?|antwort(?:en)?|antwoord(?:en)?|odpowied(?:ź|zi)|ответы?"
+    r"|відповід[ьі]"
+    r"|cevap(?:lar)?|yanıt(?:lar)?|jawaban|trả[ ]lời|答案|回答|解答|答え?|답변|답|해답"
+)
+"""Words before an answer, recognized without emphasis."""
+_MARKED_ANSWER = (
+    rf"{_SHORT}|(?:(?:sample|model|short|expected|suggested|example|good|ideal|detailed)[ ]+)answer"
+    r"|discussion|solution|response|soluci[oó]n|solução|solutions?|lösung(?:en)?|soluzion[ei]|oplossing"
+    r"|rozwiązanie|решение"
+    r"|рішення|çözüm|pembahasan|lời[ ]giải"
+)
+"""Words before an answer that are ordinary prose without emphasis."""
+_EXPLANATION = (
+    r"explanation|rationale|reason(?:ing)?|justification|explicaci[oó]n|justificaci[oó]n|explicaç[ãa]o"
+    r"|justificativa|explication"
+    r"|erklärung|erläuterung|begründung|spiegazione|uitleg|toelichting|wyjaśnienie|uzasadnienie|объяснение"
+    r"|пояснение|пояснення"
+    r"|açıklama|penjelasan|giải[ ]thích|解析|解释|解釋|解説|説明|해설|설명"
+)
+_NUMBER = r"(?:[ ]?#?(?P<number>\d{1,4}))?"
+_COLON = r"[:：]"
+_MARKED = rf"(?P<open>\*{{1,3}}|_{{1,3}})[ ]?(?P<word>%s){_NUMBER}[ ]?(?:[:：.)][ ]?(?P=open)|(?P=open)[ ]?[:：])[ ]*"
+_AROUND = rf"(?P<open>\*{{1,3}}|_{{1,3}})(?P<word>%s){_NUMBER}[ ]?[:：][ ]*(?=[^\n]{{1,400}}(?P=open)[ ]*$)"
+_BARE = rf"(?P<word>%s){_NUMBER}[ ]?(?::(?:[ ]+|$)|：[ ]*)"
+_BRACKETS = rf"[\[【](?P<word>%s){_NUMBER}[\]】][ ]?[:：]?[ ]*"
+_COUNTED = rf"(?P<word>{QUESTION_WORDS})(?:[ ]?#?(?P<number>\d{{1,4}})[ ]?[.)]|[.)])[ ]+(?=\S)"
+_CLIPPED = r"(?P<word>ans)(?:[ ]?#?(?P<number>\d{1,4}))?(?:[.][ ]*:?|[ ]?[-–—])[ ]+(?=\S)"
+_ALONE = r"(?P<open>\*{1,3}|_{1,3})(?P<word>%s)(?P=open)[ ]*$"
+_SHAPES: tuple[tuple[Role, str], ...] = (
+    ("question", _MARKED % QUESTION_WORDS),
+    ("question", _AROUND % QUESTION_WORDS),
+    ("question", _BARE % QUESTION_WORDS),
+    ("question", _BRACKETS % QUESTION_WORDS),
+    ("question", _COUNTED),
+    ("answer", _MARKED % _MARKED_ANSWER),
+    ("answer", _AROUND % _MARKED_ANSWER),
+    # Without emphasis, `Solution: …` and similar are ordinary prose inside an answer.
+    ("answer", _BARE % _SHORT),
+    ("answer", _BRACKETS % _MARKED_ANSWER),
+    ("answer", _CLIPPED),
+    ("answer", _ALONE % _MARKED_ANSWER),
+    ("explanation", _MARKED % _EXPLANATION),
+    ("explanation", _AROUND % _EXPLANATION),
+    ("explanation", _BRACKETS % _EXPLANATION),
+    ("explanation", _ALONE % _EXPLANATION),
+)
+_ENCLOSING = tuple(_AROUND % words for words in (QUESTION_WORDS, _MARKED_ANSWER, _EXPLANATION))
+_LABELS = tuple((role, re.compile(shape, re.IGNORECASE)) for role, shape in _SHAPES)
+_MAYBE = re.compile(
+    rf"(?:\*{{1,3}}|_{{1,3}}|[\[【])?[ ]?(?:{QUESTION_WORDS}|{_MARKED_ANSWER}|{_EXPLANATION})[ ]?[\d#:：.)*_\]】–—-]",
+    re.IGNORECASE,
+)
+_SYMBOL = re.compile(r"[^\w\s!-/:-@\[-`{-~【】]{1,4}[ ]{1,2}")
+"""A symbol before a label, such as a pointing hand."""
+_SYMBOL_INSIDE = re.compile(r"(?P<open>\*{1,3}|_{1,3})[^\w\s!-/:-@\[-`{-~【】]{1,4}[ ]{1,2}")
+"""A symbol between the emphasis and the label."""
+_ANSWER_HEADING = re.compile(
+    rf"(?:(?:{_MARKED_ANSWER}|{_EXPLANATION})[ ]?(?:#?\d{{1,4}})?[ ]?[:：]?"
+    rf"|(?:{_SHORT})[ ]?(?:[:–—-][ ]+|：[ ]*)(?P<rest>\S.*))",
+    re.IGNORECASE,
+)
+_MAY_ANSWER = re.compile(rf"(?:[^\w]|_){{0,20}}(?:{_MARKED_ANSWER}|{_EXPLANATION})(?![a-z])", re.IGNORECASE)
+_SUMMARY_LABEL = re.compile(
+    rf"(?:[\w'’]+[ ]){{0,4}}?(?:\w{{0,6}}?(?:{_MARKED_ANSWER})|answers?|solutions?|{_EXPLANATION})"
+    r"(?:[ ]?(?:here|below|&[ ]\w+|and[ ]\w+|\d{1,4}|보기|확인))?",
+    re.IGNORECASE,
+)
+_OPENS = re.compile(
+    r"(?:(?:click|tap|press)(?:[ ]\w+){0,5}|(?:show|reveal|expand|spoiler|details|unfold)(?:[ ]\w+){0,2}"
+    r"|(?:ver|mostrar|voir|afficher|показать|раскрыть|göster|펼치기|点击展开|点击查看|展开)(?:[ ]\w+){0,2})",
+    re.IGNORECASE,
+)
+_EDGES = re.compile(r"^[^\w]+|[^\w]+$")
+_KEY_LIST = re.compile(
+    r"(?:[\w'’]+[ ]){0,2}?(?:answer[ ](?:key|sheet)s?|answers|solutions|key|clave(?:[ ]de[ ]respuestas)?"
+    r"|respuestas|respostas"
+    r"|gabarito|réponses|corrig[ée]s?|lösungen|antworten|soluzioni|risposte|antwoorden|odpowiedzi|ответы"
+    r"|відповіді|ключ"
+    r"|cevap(?:lar|[ ]anahtarı)|kunci[ ]jawaban|đáp[ ]án|参考答案|參考答案|答案|正解|解答|정답"
+    r"|해답)(?:[ ][\w'’]+){0,3}",
+    re.IGNORECASE,
+)
+_PLACEHOLDER = re.compile(
+    r"\W{0,9}(?:(?:your |the |an? )?(?:answer|response|solution|explanation)s?(?: (?:goes )?here"
+    r"| to (?:be (?:filled|added)|follow|come))?"
+    r"|(?:write|type|enter|add|put|insert) (?:your |the |an? )?(?:answer|response|solution)(?: here| below)?"
+    r"|to be (?:filled|added|answered|written|done|completed|determined)(?: in| later)?|to ?do|tbd|tba|wip"
+    r"|coming soon|n/?a|xxx+"
+    r"|fill (?:me |this )?in|not answered(?: yet)?|no answer(?: yet)?|pending|pendiente|por (?:hacer|completar)"
+    r"|a completar"
+    r"|à (?:compléter|venir|faire)|folgt|in arbeit|в разработке|скоро|待补充|待完善|待续|未完待续|略|준비 ?중"
+    r"|작성 ?예정|未記入|準備中)?\W{0,200}",
+    re.IGNORECASE,
+)
+_OPTION_B = re.compile(r"\s*(?:[-*+][ \t]+)?[*_(\[]{0,3}b[)\]]?[*_]{0,3}[:.)][ *_]", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label that starts a question, an answer or an explanation."""
+
+    role: Role
+    line: int
+    start: int
+    """Column where the label starts, from 0."""
+    end: int
+    """Column where the text after the label starts."""
+    word: str = ""
+    """The label's word, in lower case."""
+    number: str = ""
+    closing: str = ""
+    """Marks at the end of the line that close marks opened before the label."""
+
+
+def label_of(line: str, number: int = 0) -> Label | None:
+    """Returns the label at the start of a line, after list markers and indentation."""
+    start = content_column(line)
+    if symbol := _SYMBOL.match(line, start):
+        start = symbol.end()
+    elif not line.isascii() and (symbol := _SYMBOL_INSIDE.match(line, start)):
+        # `**✅ Answer:** …` is read as `**Answer:** …`.
+        inside = label_of(symbol["open"] + line[symbol.end() :], number)
+        shift = symbol.end() - len(symbol["open"])
+        return inside and Label(
+            inside.role, number, start, inside.end + shift, inside.word, inside.number, inside.closing
+        )
+    if not _MAYBE.match(line, start):
+        return None
+    for role, pattern in _LABELS:
+        if found := pattern.match(line, start):
+            named = found.groupdict()
+            closing = named["open"] if pattern.pattern in _ENCLOSING else ""
+            return Label(role, number, start, found.end(), found["word"].lower(), named.get("number") or "", closing)
+    return None
+
+
+def labels_in(block: Block, source: Source) -> list[Label]:
+    """Returns the labels in a paragraph; other blocks have none."""
+    if block.kind != "paragraph":
+        return []
+    found = (label_of(source.line(number), number) for number in range(block.first, block.last + 1))
+    return [label for label in found if label is not None and not _is_option(source, label)]
+
+
+def _is_option(source: Source, label: Label) -> bool:
+    """Returns whether an `A:` is the first of several options: the next line with text begins with `B:`."""
+    if label.word != "a" or label.number:
+        return False
+    following = source.next_filled(label.line + 1)
+    return _OPTION_B.match(source.line(following)) is not None
+
+
+def text_after(source: Source, label: Label, last: int) -> str:
+    """Returns the Markdown from a label to line `last`, dedented by the label's indentation."""
+    rest = source.line(label.line)[label.end :]
+    if label.closing:
+        rest = rest.rstrip().removesuffix(label.closing)
+    below = [dedent(source.line(number), label.start) for number in range(label.line + 1, last + 1)]
+    return trim("\n".join((rest, *below)))
+
+
+def is_answer_heading(block: Block) -> bool:
+    """Returns whether a heading only announces the answer or contains it: `Answer`, `Answer: D`."""
+    return block.kind == "heading" and answer_in_heading(block.text) is not None
+
+
+def answer_in_heading(heading: str) -> str | None:
+    """Returns the text after the label in an answer heading; empty if there is none, None for other headings."""
+    if len(heading) > 200 or not _MAY_ANSWER.match(heading):
+        return None
+    if (found := _ANSWER_HEADING.fullmatch(_EDGES.sub("", plain(heading)))) is None:
+        return None
+    return found["rest"] or ""
+
+
+_QUESTION_HEADING = re.compile(
+    rf"\W*(?:{QUESTION_WORDS}|prompt|statement)(?:[ ](?:text|statement)|描述|内容)?\W*", re.IGNORECASE
+)
+
+
+def is_question_heading(block: Block) -> bool:
+    """Returns whether a heading only announces the question below it: `Question`, `题目`."""
+    return block.kind == "heading" and _QUESTION_HEADING.fullmatch(plain(block.text)) is not None
+
+
+def is_answer_summary(summary: str) -> bool:
+    """Returns whether the summary of a fold announces the answer: `Show answer`, `Click me`."""
+    if len(summary) > 200 or "?" in summary:
+        return False
+    words = _EDGES.sub("", plain(summary))
+    return _SUMMARY_LABEL.fullmatch(words) is not None or _OPENS.fullmatch(words) is not None
+
+
+def announces_keys(title: str) -> bool:
+    """Returns whether a title announces the answers of several questions: `Answer Key`, `Gabarito`, `参考答案`."""
+    return len(title) <= 100 and _KEY_LIST.fullmatch(_EDGES.sub("", plain(title))) is not None
+
+
+def is_placeholder(answer: str) -> bool:
+    """Returns whether an answer is only a place for one: `TODO`, `[To be filled]`, `_____`."""
+    return len(answer) <= 300 and _PLACEHOLDER.fullmatch(answer) is not None

@@ -1,0 +1,161 @@
+"""Finds where the answer of a question begins: a label, a heading, a fold, a quote, or the text below the question."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from questions.blocks import fold_text
+from questions.labels import answer_in_heading, is_question_heading, label_of, text_after
+from questions.source import trim
+
+if TYPE_CHECKING:
+    from questions.blocks import Block, Fold
+    from questions.document import Document
+    from questions.labels import Label
+    from questions.source import Source
+
+_FOOTER = 4
+"""Number of blocks after a rule from which they are not closing remarks."""
+_QUOTE = re.compile(r"[ ]{0,3}>[ ]?")
+_MAX_BACK_LINK = 300
+_BACK_LINK = re.compile(
+    r"\s*(?:[*_]{0,3}\[[^\[\]]{0,80}\]\(#[^()\s]{0,150}\)[*_]{0,3}|(?:[-*_][ ]?){3,60}"
+    r"|(?:</?(?:div|center|br|hr|b|p|a)\b[^<>]{0,120}>\s*){1,5}"
+    r"(?:[^\w<>]{0,9}(?:back |go )?(?:to (?:the )?)?top[^\w<>]{0,9}"
+    r"(?:</(?:div|center|b|p|a)>\s*){1,5})?)\s*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundAnswer:
+    """The position and text of an answer."""
+
+    text: str
+    first: int
+    """Line of its label or heading; the question's text before it is the prompt."""
+
+
+def find_answer(document: Document, body: tuple[Block, ...], *, first: int = 0) -> FoundAnswer | None:
+    """Returns the answer in a question's blocks, from line `first` on: after the first answer label or answer heading,
+    or in a fold.
+
+    Another heading ends the search, because the text after it does not belong to a label above. An explanation is the
+    answer only if nothing else is.
+    """
+    last = body[-1].last if body else 0
+    for block in body:
+        if is_question_heading(block):
+            continue
+        if block.kind == "heading":
+            rest = answer_in_heading(block.text)
+            below = document.source.text(block.last + 1, last)
+            return None if rest is None else FoundAnswer(_joined(rest, below), block.first)
+        fold = document.answer_fold(block)
+        for label in labels_within(document, block):
+            if label.role == "answer" and label.line >= first and (fold is None or label.line < fold.first):
+                return FoundAnswer(text_after(document.source, label, last), label.line)
+        if fold:
+            return _folded_answer(document, fold, last)
+        if block.kind == "quote" and (quoted := _quoted_answer(document, block, last)):
+            return quoted
+    return _explanation(document, body, last)
+
+
+def _explanation(document: Document, body: tuple[Block, ...], last: int) -> FoundAnswer | None:
+    """Returns the text after a label `Explanation` right below the question."""
+    if not body:
+        return None
+    label = next((label for label in document.labels(body[0]) if label.role == "explanation"), None)
+    if label is None or label.line != body[0].first:
+        return None
+    return FoundAnswer(text_after(document.source, label, last), label.line)
+
+
+def labels_within(document: Document, block: Block) -> tuple[Label, ...]:
+    """Returns the labels of a paragraph, or of the first paragraph of each item of a list."""
+    if block.kind != "list":
+        return document.labels(block)
+    return tuple(label for item in block.children for inner in item.children[:1] for label in document.labels(inner))
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)
+
+
+def _folded_answer(document: Document, fold: Fold, last: int) -> FoundAnswer:
+    """Returns the text of a fold without its heading or label, and the text below the fold."""
+    text = answer_under_label(fold_text(document.source, fold))
+    below = document.source.text(fold.last + 1, last) if fold.last < last else ""
+    return FoundAnswer(_joined(answer_in_heading(fold.summary) or "", text, below), fold.first)
+
+
+def answer_under_label(text: str) -> str:
+    """Returns a text without the answer heading or label at its start."""
+    first, _, below = text.partition("\n")
+    if first.startswith("#") and (rest := answer_in_heading(first.strip("# "))) is not None:
+        return trim(f"{rest}\n{below}")
+    label = label_of(first)
+    if label and label.role == "answer" and not first[: label.start].strip():
+        return trim(f"{first[label.end :].rstrip().removesuffix(label.closing)}\n{below}")
+    return text
+
+
+def _quoted_answer(document: Document, block: Block, last: int) -> FoundAnswer | None:
+    """Returns the answer in a block quote with a label at the start of one of its lines."""
+    lines = [_QUOTE.sub("", document.source.line(n), count=1) for n in range(block.first, block.last + 1)]
+    for index, line in enumerate(lines):
+        label = label_of(line)
+        if label and label.role == "answer":
+            said = trim("\n".join((line[label.end :].rstrip().removesuffix(label.closing), *lines[index + 1 :])))
+            below = document.source.text(block.last + 1, last) if block.last < last else ""
+            return FoundAnswer(_joined(said, below), block.first + index)
+    return None
+
+
+# Blocks that separate questions and belong to none
+
+
+def without_rules(body: tuple[Block, ...]) -> tuple[Block, ...]:
+    """Returns a question's blocks without the rules that separate it from the next question."""
+    end = len(body)
+    while end and body[end - 1].kind == "rule":
+        end -= 1
+    return body[:end]
+
+
+def without_footer(body: tuple[Block, ...], *, said: bool = False) -> tuple[Block, ...]:
+    """Returns the last question's blocks without the closing remarks after a rule.
+
+    `said`: whether the question is already answered before these blocks.
+    """
+    rules = [index for index, block in enumerate(body) if block.kind == "rule"]
+    if not rules or len(body) - rules[-1] > _FOOTER or not (said or without_rules(body[: rules[-1]])):
+        return body
+    footer = body[rules[-1] + 1 :]
+    return without_rules(body[: rules[-1]]) if all(block.kind == "paragraph" for block in footer) else body
+
+
+def last_of_text(source: Source, first: int, last: int) -> int:
+    """Returns the last line with text; links back to the top and rules at the end are not part of an answer."""
+    while last > first and (not source.line(last).strip() or _leads_back(source.line(last))):
+        last -= 1
+    return last
+
+
+def without_back_links(text: str) -> str:
+    """Returns a text without links back to the top and rules at its end."""
+    if "\n" not in text:
+        return text
+    lines = text.split("\n")
+    while len(lines) > 1 and (not lines[-1].strip() or _leads_back(lines[-1])):
+        lines.pop()
+    return "\n".join(lines)
+
+
+def _leads_back(line: str) -> bool:
+    if len(line) > _MAX_BACK_LINK or not line.rstrip().endswith((")", "*", "_", ">", "-")):
+        return False
+    return _BACK_LINK.fullmatch(line) is not None

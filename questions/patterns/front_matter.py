@@ -1,0 +1,47 @@
+"""Reads unanswered questions in the front matter: `questions:` as a list, or as lists by level."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import yaml
+
+from questions.document import Document, Draft, entries
+from questions.patterns.items import make_question
+from questions.patterns.stems import level_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from questions.model import Level
+
+FRONT_MATTER = "front-matter"
+
+
+def read_front_matter(document: Document) -> Draft:
+    """Reads one unanswered question per entry, at the entry's line."""
+    draft = Draft()
+    for node, level in _asked(document.front):
+        # The front matter starts on the document's second line; node lines start from 0.
+        # YAML has more line endings than Markdown, hence the bounds.
+        end = document.blocks[0].last - 1
+        first = min(node.start_mark.line + 2, end)
+        last = min(max(first, node.end_mark.line + 2 - (node.end_mark.column == 0)), end)
+        prompt = str(node.value).strip()
+        draft.questions.append(make_question(document, first, last, prompt=prompt, answer="", section=(), level=level))
+    return draft
+
+
+def _asked(front: yaml.Node | None) -> Iterator[tuple[yaml.ScalarNode, Level | None]]:
+    for key, value in entries(front):
+        if key != "questions":
+            continue
+        yield from ((node, None) for node in _scalars(value))
+        for level, nodes in entries(value):
+            yield from ((node, level_of(level)) for node in _scalars(nodes))
+
+
+def _scalars(node: yaml.Node) -> Iterator[yaml.ScalarNode]:
+    for one in node.value if isinstance(node, yaml.SequenceNode) else ():
+        if isinstance(one, yaml.ScalarNode) and str(one.value).strip():
+            yield one

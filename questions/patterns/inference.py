@@ -1,0 +1,379 @@
+"""Infers how a document writes its questions: candidates, their evidence, the winners.
+
+Every place where a question may start (`questions.patterns.starts`) belongs to a candidate: the places of one kind and
+depth. A candidate is read for the strongest reason its evidence gives:
+
+1. labelled: a word such as `Question 5` or `**Q:**` stands before each.
+2. answered: a label, a heading, a fold, a key or marked options answer them.
+3. asking: most of them read as questions.
+4. titled: each is a title, and the paragraph below asks.
+5. continued: they go on with the form and the numbers of questions that were read already.
+6. promised: the title announces questions, and they are numbered and cover what is below it.
+
+Question marks and words are evidence, not conditions. The reasons are tried in this order, and of the candidates with
+the same reason the one that covers more comes first. Its lines are then taken, and the others are judged without them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby, takewhile
+from typing import TYPE_CHECKING, Literal, get_args
+
+from questions.labels import is_answer_heading
+from questions.patterns.starts import find_starts, is_only_link
+from questions.patterns.stems import (
+    asks_for_questions,
+    ends_asking,
+    heading_asks,
+    is_advertisement,
+    is_bold_question,
+    reads_as_question,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from questions.blocks import Block
+    from questions.document import Document
+    from questions.patterns.starts import Kind, Start
+
+Reason = Literal["labelled", "answered", "asking", "titled", "continued", "promised"]
+
+REASONS: tuple[Reason, ...] = get_args(Reason)
+"""From the strongest to the weakest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is read of the starts that stand side by side."""
+
+    read: tuple[Start, ...] = ()
+    left: tuple[Start, ...] = ()
+    """Starts among them that are not read as questions, to be named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A reading of the document: starts of one kind and depth, for one reason."""
+
+    kind: Kind
+    depth: int
+    reason: Reason
+    read: tuple[Start, ...]
+    left: tuple[Start, ...]
+
+    @property
+    def lines(self) -> frozenset[int]:
+        """First line of each start."""
+        return frozenset(start.first for start in self.read)
+
+    @property
+    def coverage(self) -> int:
+        """Number of lines it covers."""
+        return sum(start.end - start.first + 1 for start in self.read)
+
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """Sort key: an answer belongs to the nearest place above it, so items come before headings; then coverage."""
+        inner = self.kind == "item" and self.reason == "answered"
+        return (not inner, -self.coverage)
+
+    def explain(self) -> str:
+        """Returns the reading in words, such as `12 items with `N.`: answered by a label`."""
+        numbered = sum(bool(start.number) for start in self.read) * 2 > len(self.read)
+        what = _FORMS[self.kind] if len(self.read) != 1 else _FORMS[self.kind].removesuffix("s")
+        form = {"heading": f" `{'#' * self.depth}`" if self.depth else "", "item": f" at depth {self.depth + 1}"}
+        said = f"{len(self.read)} {what}{form.get(self.kind, '')}"
+        if numbered:
+            said += " with numbers"
+        return f"{said}: {_WHY[self.reason]}" + (f"; {len(self.left)} not read" if self.left else "")
+
+
+_FORMS: dict[Kind, str] = {
+    "label": "question labels",
+    "heading": "headings",
+    "item": "list items",
+    "line": "lines of their own",
+    "fold": "folds",
+}
+_WHY: dict[Reason, str] = {
+    "labelled": "a word such as `Question` stands before them",
+    "answered": "a label, a fold or marked options answer them",
+    "asking": "most of them ask",
+    "titled": "the paragraphs below them ask",
+    "continued": "they have the form of the others",
+    "promised": "the title announces questions",
+}
+
+
+def best_candidate(document: Document, reason: Reason, known: Iterable[Candidate]) -> Candidate | None:
+    """Returns the best candidate for one reason in the lines that are still free; None if there is none."""
+    judge = _JUDGES[reason]
+    found: dict[tuple[Kind, int], list[Verdict]] = {}
+    for kind, starts in find_starts(document).items():
+        free = [start for start in starts if document.free(start.first, start.end)]
+        for (depth, _), run in _runs(free):
+            verdict = judge(document, kind, run, tuple(known))
+            if verdict.read:
+                found.setdefault((kind, depth if kind != "heading" else 0), []).append(verdict)
+    candidates = [_candidate(kind, reason, verdicts) for (kind, _), verdicts in found.items()]
+    return min(candidates, key=lambda candidate: candidate.rank, default=None)
+
+
+def _runs(starts: list[Start]) -> Iterator[tuple[tuple[int, int], list[Start]]]:
+    """Yields the starts of each depth that stand under the same heading; lines of their own stand together."""
+
+    def key(start: Start) -> tuple[int, int]:
+        return start.depth, 0 if start.kind == "line" else start.run
+
+    for place, run in groupby(sorted(starts, key=key), key=key):
+        yield place, list(run)
+
+
+def _candidate(kind: Kind, reason: Reason, verdicts: list[Verdict]) -> Candidate:
+    read = sorted((start for verdict in verdicts for start in verdict.read), key=lambda start: start.first)
+    left = sorted((start for verdict in verdicts for start in verdict.left), key=lambda start: start.first)
+    return Candidate(kind, read[0].depth, reason, tuple(read), tuple(left))
+
+
+# Evidence: what is read of a run for each reason
+
+_FEWEST = {"label": 1, "heading": 3, "item": 3, "line": 2, "fold": 1}
+"""Starts without number and answer from which they are questions, unless a title announces questions."""
+_FEWEST_CONTINUED = 5
+_SHORTEST = 3
+"""Fewest words of a heading that asks without a number."""
+_COURTESY = 4
+"""Most words of a last item that thanks or refers to more."""
+
+
+def _labelled(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
+    if kind == "label":
+        return Verdict(tuple(run))
+    if kind == "fold":
+        return Verdict()
+    return Verdict(tuple(start for start in run if start.stem.labelled and (kind != "line" or start.bold)))
+
+
+def _answered(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
+    if kind == "heading":
+        return _answered_headings(document, run)
+    if kind == "item":
+        return _answered_items(run)
+    if kind == "line":
+        return _answered_lines(run)
+    return Verdict()
+
+
+def _answered_headings(document: Document, run: list[Start]) -> Verdict:
+    answered = {start.first: start for start in run if _is_answered(document, start)}
+    members = [start for start in run if start.first in answered or start.number]
+    # A label deep inside the text may be part of the prose; one right below the heading is not.
+    sure = any(start.body and start.answer and start.body[0].first == start.answer.first for start in answered.values())
+    keyed = [start for start in run if start.offers and not _titles_a_line(start)]
+    if sure or (answered and len(answered) * 2 >= len(members)):
+        return Verdict(tuple(start for start in run if start in members or start in keyed))
+    return Verdict(tuple(keyed))
+
+
+def _titles_a_line(start: Start) -> bool:
+    """Returns whether the line above the options asks, so that a heading that does not is only a title."""
+    if start.asks or start.number or start.stem.labelled:
+        return False
+    return any(block.kind == "paragraph" and reads_as_question(block.text) for block in start.body[:2])
+
+
+def _is_answered(document: Document, start: Start) -> bool:
+    if start.block is None or is_answer_heading(start.block) or start.answer is None:
+        return False
+    return not _holds_others(document, start)
+
+
+def _holds_others(document: Document, start: Start) -> bool:
+    """Returns whether a heading is only a title above questions of another form."""
+    if ends_asking(start.stem.text):
+        return False
+    own = list(takewhile(lambda block: block.kind != "heading", start.body))
+    until = start.answer.first if start.answer else start.end
+    before = [block for block in own if block.first < until and block.kind == "paragraph"]
+    if any(is_bold_question(block.text) for block in before):
+        return True
+    labels = [label for block in own for label in document.labels(block) if label.role == "answer"]
+    folds = sum(document.answer_fold(block) is not None for block in own)
+    if folds > 1 and not start.stem.labelled:
+        return True
+    return len(labels) > 1 and labels[0].line > own[0].first and len({label.word for label in labels}) < len(labels)
+
+
+def _answered_items(run: list[Start]) -> Verdict:
+    may_ask = [start for start in run if start.asks or start.bold or start.number]
+    answered = [start for start in may_ask if start.answer or start.offers]
+    if not answered or (len(answered) * 4 < len(run) and not any(start.asks or start.bold for start in answered)):
+        return Verdict()
+    read = [start for start in run if start in answered or start.asks or start.bold]
+    return Verdict(tuple(read), tuple(start for start in run if start not in read))
+
+
+def _answered_lines(run: list[Start]) -> Verdict:
+    answered = [start for start in run if start.answer is not None or start.offers]
+    numbered = [start for start in run if start.number and start.bold]
+    most = len(answered) * 2 >= len(run)
+    return Verdict(tuple(start for start in run if start in answered or (most and start in numbered)))
+
+
+def _asking(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
+    told = _is_told(document, run)
+    match kind:
+        case "heading":
+            return _asking_headings(run, told)
+        case "item":
+            return _asking_items(run)
+        case "line":
+            return _asking_lines(run)
+        case "fold":
+            return _asking_folds(run)
+    return Verdict()
+
+
+def _is_told(document: Document, run: list[Start]) -> bool:
+    """Returns whether the title of the document or a heading above announces questions."""
+    return asks_for_questions((document.title, *(block.text for block in run[0].headings)))
+
+
+def _asking_headings(run: list[Start], told: bool) -> Verdict:
+    numbered = [start for start in run if start.number]
+    asking = sum(start.asks for start in numbered)
+    if numbered and asking * 2 > len(numbered):
+        # A run of study headings may contain one that asks, and a run of questions one that does not.
+        return Verdict(tuple(numbered))
+    bare = [start for start in run if not start.number]
+    asks = [start for start in bare if _asks_itself(start)]
+    enough = len(asks) >= (1 if told else _FEWEST["heading"])
+    if enough and (told or len(asks) * 3 >= len(bare) * 2):
+        return Verdict(tuple(asks))
+    return Verdict()
+
+
+def _asks_itself(start: Start) -> bool:
+    """Returns whether a heading asks and is answered by text, not by subheadings or a link."""
+    own = [*takewhile(lambda block: block.kind != "heading", start.body)]
+    if not own or not ends_asking(start.stem.text) or _words(start.stem.text) < _SHORTEST or start.block is None:
+        return False
+    return not is_bold_question(own[0].text) and not is_advertisement(start.block, own)
+
+
+def _words(text: str) -> int:
+    return len(text.split()) + sum(not character.isascii() and character.isalpha() for character in text) // 4
+
+
+def _asking_items(run: list[Start]) -> Verdict:
+    items = [start for start in run if not is_only_link(start)]
+    asking = [start for start in items if start.asks or (start.block and start.block.children[0].kind == "heading")]
+    answered = [start for start in asking if start.text]
+    if len(asking) * 2 <= len(run) or not (answered or len(asking) >= _FEWEST["item"]):
+        return Verdict()
+    read = [start for start in items if start in asking or not _is_courtesy(start, run)]
+    if len(asking) * 3 < len(run) * 2:
+        read = asking
+    return Verdict(tuple(read), tuple(start for start in run if start not in read))
+
+
+def _is_courtesy(start: Start, run: list[Start]) -> bool:
+    """Returns whether the last item of a list only thanks or refers to more."""
+    return start is run[-1] and not start.text and _words(start.stem.text) <= _COURTESY
+
+
+def _asking_lines(run: list[Start]) -> Verdict:
+    lines = [line for _, below in groupby(run, key=lambda start: start.run) for line in _not_in_an_answer(list(below))]
+    numbered = [start for start in lines if start.number]
+    bare = [start for start in lines if not start.number and start.bold and start.asks]
+    read: list[Start] = []
+    if len(numbered) >= _FEWEST["line"] and sum(start.asks for start in numbered) * 2 > len(numbered):
+        read += numbered
+    if len(bare) >= _FEWEST["line"]:
+        read += bare
+    return Verdict(tuple(sorted(read, key=lambda start: start.first)))
+
+
+def _not_in_an_answer(lines: list[Start]) -> list[Start]:
+    """Returns the lines under a heading, unless the heading asks and text before them begins its answer."""
+    headings = lines[0].headings
+    return [] if heading_asks(headings) and lines[0].above_first else lines
+
+
+def _asking_folds(run: list[Start]) -> Verdict:
+    folds = [start for start in run if not _lists_links(start)]
+    asking = [start for start in folds if start.asks]
+    if not asking or (heading_asks(run[0].headings) and len(asking) == 1):
+        return Verdict()
+    many = len(asking) > 1 and len(asking) * 3 >= len(folds) * 2
+    return Verdict(tuple(folds if many else asking))
+
+
+def _lists_links(start: Start) -> bool:
+    """Returns whether a fold holds nothing but links, as a table of contents."""
+    lines = [line for line in start.said.split("\n") if line.strip()]
+    return bool(lines) and all("](" in line or "<a " in line for line in lines)
+
+
+def _titled(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
+    if kind != "heading":
+        return Verdict()
+    titles = [start for start in run if start.asks_below and not start.asks]
+    if len(titles) < _FEWEST["heading"] or len(titles) * 5 < len(run) * 3:
+        return Verdict()
+    return Verdict(tuple(start for start in run if start.body and start.body[0].kind != "heading"))
+
+
+def _continued(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
+    alike = [start for one in known if one.kind == kind for start in one.read if start.depth == run[0].depth]
+    if len(alike) < _FEWEST_CONTINUED or kind == "label":
+        return Verdict()
+    if kind in ("heading", "line"):
+        numbers = {int(start.number) for start in alike if start.number.isdecimal() and len(start.number) < 5}
+        read = [start for start in run if _goes_on(start, numbers)]
+        return Verdict(tuple(read)) if len(read) * 2 > len(run) else Verdict()
+    told = _is_told(document, run) or {start.headings[:-1] for start in alike} >= {run[0].headings[:-1]}
+    items = [start for start in run if not is_only_link(start)]
+    asking = sum(start.asks for start in items)
+    if kind == "item" and told and asking * 3 >= len(run) and len(items) * 2 > len(run):
+        return Verdict(tuple(items))
+    return Verdict()
+
+
+def _goes_on(start: Start, numbers: set[int]) -> bool:
+    """Returns whether the number of a start is next to the numbers of questions, and taken by none of them."""
+    if not start.number.isdecimal() or len(start.number) > 4 or int(start.number) in numbers:
+        return False
+    goes_on = int(start.number) - 1 in numbers or int(start.number) + 1 in numbers
+    if goes_on:
+        numbers.add(int(start.number))
+    return goes_on
+
+
+def _promised(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
+    if known or kind in ("label", "fold") or len(run) < _FEWEST_CONTINUED or not _is_told(document, run):
+        return Verdict()
+    numbered = [start for start in run if start.number and not is_only_link(start)]
+    lines = sum(start.end - start.first + 1 for start in numbered)
+    everything = sum(bool(line.strip()) for line in document.source.lines)
+    if len(numbered) < _FEWEST_CONTINUED or len(numbered) * 3 < len(run) * 2 or lines * 2 < everything:
+        return Verdict()
+    if kind == "heading" and any(_holds_headings(start.body) for start in numbered):
+        return Verdict()
+    return Verdict(tuple(numbered))
+
+
+def _holds_headings(body: tuple[Block, ...]) -> bool:
+    return sum(block.kind == "heading" and reads_as_question(block.text) for block in body) > 1
+
+
+_JUDGES: dict[Reason, Callable[[Document, Kind, list[Start], tuple[Candidate, ...]], Verdict]] = {
+    "labelled": _labelled,
+    "answered": _answered,
+    "asking": _asking,
+    "titled": _titled,
+    "continued": _continued,
+    "promised": _promised,
+}

@@ -1,0 +1,381 @@
+"""Builds questions from the places that inference chose: prompt, options, answer, number, level."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from questions.blocks import plain
+from questions.keypoints import key_points_of
+from questions.labels import is_placeholder, is_question_heading, label_of, text_after
+from questions.model import Question
+from questions.patterns.answers import (
+    FoundAnswer,
+    find_answer,
+    last_of_text,
+    without_back_links,
+    without_footer,
+    without_rules,
+)
+from questions.patterns.options import find_choice
+from questions.patterns.starts import Start, column_of, text_of
+from questions.patterns.stems import ends_asking, level_of, level_under, unbold
+from questions.source import Finding
+
+if TYPE_CHECKING:
+    from questions.blocks import Block
+    from questions.document import Document, Draft
+    from questions.model import Level
+    from questions.patterns.inference import Candidate
+    from questions.patterns.options import KeyProblem
+    from questions.source import Source, Span
+
+
+class _Parts(NamedTuple):
+    """A question before its options are read."""
+
+    last: int
+    prompt: str
+    answer: str
+    labelled: bool
+    title: str = ""
+    level: Level | None = None
+    tags: tuple[str, ...] = ()
+
+
+def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> None:
+    """Adds the questions of a candidate, each up to the next, and findings for what it leaves out."""
+    starts = candidate.read
+    lines = candidate.lines
+    labelled = candidate.reason == "answered" and any(start.answer for start in starts)
+    mostly_bare = len(starts) > 4 and sum(not start.text for start in starts) * 10 >= len(starts) * 7
+    for start, following in zip(starts, [*starts[1:], None], strict=True):
+        limit = min(start.end, following.first - 1) if following else start.end
+        parts = _parts(document, start, limit, candidate, is_last=following is None, mostly_bare=mostly_bare)
+        add_question(
+            document,
+            draft,
+            start.first,
+            parts.last,
+            prompt=parts.prompt,
+            answer=parts.answer,
+            section=tuple(plain(block.text) for block in start.headings if block.first not in lines),
+            labelled=parts.labelled,
+            number=start.number,
+            title=parts.title,
+            level=parts.level or start.stem.level,
+            links=start.stem.links,
+            tags=parts.tags,
+            asked=(start.first, start.last)
+            if start.kind == "heading"
+            else (start.last, start.last)
+            if start.kind == "label"
+            else (start.first, start.first),
+        )
+        if candidate.kind == "heading" and labelled and not parts.labelled and draft.questions[-1].answer:
+            draft.findings.append(_unlabelled(document, start))
+    draft.findings += [_skipped(document, start) for start in candidate.left]
+    unsure = candidate.kind == "heading" and candidate.reason == "asking"
+    if unsure and not any(ends_asking(start.stem.text) for start in starts):
+        draft.findings.append(_unsure(document, candidate))
+
+
+def _parts(
+    document: Document, start: Start, limit: int, candidate: Candidate, *, is_last: bool, mostly_bare: bool
+) -> _Parts:
+    """Splits the lines of a start into prompt and answer."""
+    if start.label is not None:
+        return _of_label(document, start, limit)
+    if start.fold is not None:
+        return _Parts(start.end, start.stem.text, start.said, labelled=False)
+    body = _body(start, limit, is_last=is_last)
+    last = body[-1].last if body else max(start.last, min(start.own_last, limit))
+    own = (start.block, *body) if start.kind == "line" and start.block else body
+    answer = start.answer if start.kind == "item" else find_answer(document, own, first=start.last + 1)
+    if answer and answer.first > last:
+        answer = None
+    first, meta = _meta(document, start, body)
+    before = _text(document, start, first, answer.first - 1 if answer else last)
+    shown = "\n\n".join(part for part in (start.said, before) if part)
+    title, stem = start.title, start.stem.text
+    if meta.asked or candidate.reason == "titled":
+        title, stem = stem, ""
+    if answer:
+        prompt = "\n\n".join(part for part in (stem, shown if stem else _unbold_first(shown)) if part)
+        return _Parts(last, prompt, answer.text, True, title, meta.level, meta.tags)
+    if not stem:
+        asked = next((block for block in body if block.first >= first), None)
+        end = asked.last if asked else first - 1
+        stem = _unbold_first(_text(document, start, first, end))
+        shown = _text(document, start, end + 1, last)
+    if _belongs_to_prompt(start, body, shown, mostly_bare=mostly_bare):
+        return _Parts(last, "\n\n".join((stem, shown)), "", False, title, meta.level, meta.tags)
+    return _Parts(last, stem, shown, False, title, meta.level, meta.tags)
+
+
+def _of_label(document: Document, start: Start, limit: int) -> _Parts:
+    label = start.label
+    answers = [one for block in start.body for one in document.labels(block) if label and one.line > label.line]
+    answer = next((one for one in answers if one.role == "answer"), answers[0] if answers else None)
+    last = min(start.end, limit)
+    found = find_answer(document, start.body) if answer is None else None
+    if answer is not None:
+        found = FoundAnswer(text_after(document.source, answer, last), answer.line)
+    before = found.first - 1 if found else last
+    prompt = unbold(text_after(document.source, label, before)) if label else ""
+    return _Parts(last, prompt, found.text if found else "", True, start.title)
+
+
+def _body(start: Start, limit: int, *, is_last: bool) -> tuple[Block, ...]:
+    body = start.body
+    if body and body[-1].first > limit:
+        body = tuple(block for block in body if block.first <= limit)
+    if start.kind == "heading":
+        body = without_rules(body)
+        return without_footer(body) if is_last or limit == start.end else body
+    return body
+
+
+def _text(document: Document, start: Start, first: int, last: int) -> str:
+    if start.kind == "item":
+        return text_of(document, first, last, column_of(start))
+    return document.source.text(first, last)
+
+
+def _unbold_first(asked: str) -> str:
+    """Returns the text with its first paragraph freed from bold marks around all of it."""
+    first, gap, others = asked.partition("\n\n")
+    return unbold(first) + gap + others
+
+
+# What stands before the prompt: type, level, tags, and a heading `Question`
+
+_META = re.compile(
+    r"[ ]{0,3}(?:[-*+][ ]+)?(?P<open>\*{1,2}|_{1,2})?(?P<word>type|question type|difficulty|level|tags?|topics?"
+    r"|category|points?|score|marks"
+    r"|tipo|dificultad|nivel|etiquetas|tema|puntos|dificuldade|nível|niveau|difficulté|schwierigkeit|thema"
+    r"|punkte|сложность|уровень|тема"
+    r"|тип|теги|类型|題型|题型|难度|難度|标签|標籤|知识点|考点|分值|難易度|分野|유형|난이도|태그"
+    r"|분류)[ ]?(?:[:：](?P=open)?|(?P=open)[:：])[ ]*"
+    r"(?P<value>\S.{0,200}?)[ ]*(?:\*{2})?$",
+    re.IGNORECASE,
+)
+_LEVEL_META = re.compile(
+    r"difficulty|level|dificult?ad|nivel|nível|dificuldade|niveau|difficult|schwierigkeit|сложность|уровень"
+    r"|难度|難度|難易度|난이도",
+    re.IGNORECASE,
+)
+
+
+class _Meta(NamedTuple):
+    level: Level | None = None
+    tags: tuple[str, ...] = ()
+    asked: bool = False
+    """Whether a heading or label `Question` stands before the prompt."""
+
+
+def _meta(document: Document, start: Start, body: tuple[Block, ...]) -> tuple[int, _Meta]:
+    """Returns the first line of the prompt below a heading, and what stands before it."""
+    first, meta = start.last + 1, _Meta()
+    if start.kind != "heading":
+        return first, meta
+    for block in body:
+        if block.kind == "paragraph":
+            found = [_META.fullmatch(document.source.line(n)) for n in range(block.first, block.last + 1)]
+            if not all(found):
+                break
+            for one in found:
+                if one and _LEVEL_META.fullmatch(one["word"]):
+                    meta = meta._replace(level=meta.level or level_of(one["value"]))
+                if one:
+                    values = tuple(word for raw in re.split("[,，、;/]", one["value"]) if (word := plain(raw).strip()))
+                    meta = meta._replace(tags=(*meta.tags, *values))
+            first = block.last + 1
+        elif is_question_heading(block):
+            return block.last + 1, meta._replace(asked=True)
+        elif block.kind != "rule":
+            break
+    return first, meta
+
+
+# Text below a question that does not answer it
+
+_BLANK_LINE = re.compile(r"_{6,}|\.{12,}")
+
+
+def _belongs_to_prompt(start: Start, body: tuple[Block, ...], shown: str, *, mostly_bare: bool) -> bool:
+    """Returns whether the text below a question goes on asking: sub-questions, or a form to fill in."""
+    if not shown:
+        return False
+    if _BLANK_LINE.search(shown):
+        return True
+    lists = [block for block in body if block.kind == "list"]
+    if start.said or not body or len(lists) != len(body):
+        return mostly_bare and bool(body) and not start.said and all(block.kind in ("list", "fence") for block in body)
+    items = [item.children[0].text for block in lists for item in block.children if item.children]
+    return mostly_bare or (bool(items) and sum(map(ends_asking, items)) * 2 > len(items))
+
+
+def _unlabelled(document: Document, start: Start) -> Finding:
+    return Finding(
+        "Q102",
+        "warning",
+        "the answer has no label, unlike the others",
+        document.source.span(start.first, start.last),
+        note="everything below the heading was read as the answer",
+        help="write `**Answer:**` before it",
+    )
+
+
+def _skipped(document: Document, start: Start) -> Finding:
+    return Finding(
+        "Q103",
+        "warning",
+        "this item is in a list of questions but asks nothing",
+        document.source.span(start.first),
+        note="it was left out",
+        help="make the question bold, or move the item out of the list",
+        skipped=True,
+    )
+
+
+def _unsure(document: Document, candidate: Candidate) -> Finding:
+    start = candidate.read[0]
+    return Finding(
+        "Q104",
+        "note",
+        "these headings were read as questions, although none ends with a question mark",
+        document.source.span(start.first),
+        note=f"{len(candidate.read)} headings; this is the first",
+        help="add question marks, or remove the numbers from headings that are not questions",
+    )
+
+
+# Questions
+
+
+def make_question(
+    document: Document,
+    first: int,
+    last: int,
+    *,
+    prompt: str,
+    answer: str,
+    section: tuple[str, ...],
+    number: str = "",
+    title: str = "",
+    level: Level | None = None,
+    links: tuple[str, ...] = (),
+) -> Question:
+    """Returns a question with a prose answer and without an id."""
+    return Question(
+        id="",
+        kind="open",
+        prompt=prompt,
+        place=document.place(first, last),
+        answer=answer or None,
+        key_points=key_points_of(answer, prompt),
+        code_blocks=document.code_between(first, last),
+        level=level or level_under(section),
+        section=section,
+        number=number,
+        title=title,
+        links=links,
+    )
+
+
+def add_question(
+    document: Document,
+    draft: Draft,
+    first: int,
+    last: int,
+    *,
+    prompt: str,
+    answer: str,
+    section: tuple[str, ...],
+    labelled: bool = True,
+    number: str = "",
+    title: str = "",
+    level: Level | None = None,
+    links: tuple[str, ...] = (),
+    tags: tuple[str, ...] = (),
+    asked: tuple[int, int] | None = None,
+) -> None:
+    """Adds a question to the draft: as a choice if it has options, with a finding if it has no key.
+
+    `labelled`: whether a label marks the start of the answer; otherwise options may come first.
+    """
+    last = last_of_text(document.source, first, last)
+    answer = without_back_links(answer)
+    if is_placeholder(answer):
+        answer = ""
+    question = make_question(
+        document,
+        first,
+        last,
+        prompt=prompt,
+        answer="",
+        section=section,
+        number=number,
+        title=title,
+        level=level,
+        links=links,
+    )
+    question = dataclasses.replace(question, tags=tags)
+    choice = find_choice(prompt, answer, labelled=labelled)
+    if choice:
+        question = dataclasses.replace(
+            question,
+            kind="choice",
+            prompt=_OPTIONS_LABEL.sub("", choice.prompt).strip(),
+            options=choice.options,
+            why=choice.why,
+        )
+        draft.findings += [_problem(document, problem, first, last) for problem in choice.problems]
+    elif answer:
+        question = dataclasses.replace(question, answer=answer, key_points=key_points_of(answer, prompt))
+    if not question.answered and not (choice and choice.problems):
+        draft.findings.append(no_answer_finding(document, *(asked or (first, first))))
+    draft.questions.append(question)
+
+
+_OPTIONS_LABEL = re.compile(
+    r"(?:\n|^)[ ]*(?:\*\*|__|#{1,6}[ ]+)?(?:options?|choices|answer options|answers|opciones|opções"
+    r"|alternativas|optionen|antworten|варианты(?: ответов?)?"
+    r"|选项|選項|選択肢|보기|şıklar|seçenekler|pilihan)[ ]?[:：]?(?:\*\*|__)?[:：]?[ ]*$",
+    re.IGNORECASE,
+)
+"""A line before the options that only announces them."""
+
+
+def _problem(document: Document, problem: KeyProblem, first: int, last: int) -> Finding:
+    return Finding(
+        problem.code,
+        "note" if problem.assumed else "warning",
+        problem.message,
+        _span_of_key(document.source, first, last, problem.at),
+        note="" if problem.assumed else "the question is kept but never asked",
+        help=problem.cure,
+    )
+
+
+def _span_of_key(source: Source, first: int, last: int, at: str) -> Span:
+    """Returns the last line that gives `at` as the answer, else the last line that contains it, else the first line."""
+    holding = [number for number in range(last, first - 1, -1) if at and at in source.line(number)]
+    said = (number for number in holding if label_of(source.line(number)) or "nswer" in source.line(number))
+    line = next(said, holding[0] if holding else first)
+    return source.span(line)
+
+
+def no_answer_finding(document: Document, first: int, last: int) -> Finding:
+    """Returns the finding for a question that is kept but never asked."""
+    return Finding(
+        "Q101",
+        "warning",
+        "the question has no answer",
+        document.source.span(first, last),
+        label="asked here",
+        note="it is kept but never asked",
+        help="write the answer below the question",
+    )

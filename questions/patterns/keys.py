@@ -1,0 +1,139 @@
+"""Reads the key of a question with options: letters of its options, or the text of one, never a guess."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from questions.blocks import plain
+from questions.labels import answer_in_heading, label_of
+from questions.source import trim
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from questions.patterns.options import FoundOption
+
+ALPHABETS = ("abcdefghij", "абвгдежзик", "①②③④⑤⑥⑦⑧⑨⑩", "アイウエオカキクケコ", "가나다라마바사아자차")
+"""Letters that label options, in order. An option's id is the Latin letter at the same place."""
+_LETTERS = "A-JА-К①-⑩アイウエオカキクケコ가나다라마바사아자차Ａ-Ｊ"
+_AND = r"(?:,|，|、|;|&|/|\+|and|or|y|e|et|und|и|та|ve|và|和|と|및)"
+_KEY = re.compile(
+    r"[*_`(\[\"（【]{0,4}"
+    r"(?:(?:the[ ])?(?:correct|right)[ ](?:answer|option|choice)s?[ ]?(?:is|are)?[ ]?[:：]?[ ]*"
+    r"|(?:option|choice|letra|letter|opci[oó]n|opç[ãa]o|alternativa|inciso|вариант|antwort|seçenek|şık|pilihan"
+    r"|选项|選項|选|選)s?[ ]?)?"
+    rf"[*_`(\[（]{{0,4}}(?P<letters>[{_LETTERS}]"
+    rf"(?:[*_`)\]）]{{0,3}}[ ]?{_AND}[ ]?[*_`(\[（]{{0,3}}[{_LETTERS}](?!\w))*)(?![\w'’])"
+    r"(?P<end>[*_`)\].:,;）。．：，]{0,6})(?P<rest>.*)",
+    re.IGNORECASE,
+)
+_GLUED = re.compile(
+    r"[*_`(\[（]{0,4}(?P<letters>[A-J]{2,10})(?P<end>[*_`)\].:,;）。]{0,6})(?P<rest>[ ]*(?:[-–—(（].*)?)$"
+)
+"""Several letters without a separator, such as `BD`."""
+_LETTER = re.compile(rf"(?<![^\W_])[{_LETTERS}](?![^\W_])", re.IGNORECASE)
+_AND_WORD = re.compile(r"\b(?:and|or|y|e|et|und|и|та|ve|và)\b")
+_PART = re.compile(r"(?:^|\s)\(?[b-j]\)\s", re.IGNORECASE)
+"""A second part of an answer in parts."""
+_TAGS = re.compile(r"\s*(?:</?[a-z][^<>]{0,200}>\s*)+", re.IGNORECASE)
+_BOUNDARY = re.compile(r"[ ]*(?:$|[(（–—:：;；.。,，\n]|-[ ])")
+
+
+class Key(NamedTuple):
+    """What an answer says of the options."""
+
+    ids: frozenset[str]
+    rest: str
+    """The text after it: the explanation."""
+    at: str
+    """Its line, as written."""
+
+
+def key_of(answer: str, options: Sequence[FoundOption], *, letters: bool = True) -> Key | None:
+    """Returns the key an answer begins with: one or several letters, or the text of an option.
+
+    A single letter is always the letter of an option, never the text of one. `letters`: whether the options have any.
+    """
+    text = _TAGS.sub("", answer, count=1) if answer.startswith("<") else answer
+    first, _, below = text.partition("\n")
+    glued = _GLUED.match(first)
+    if letters and glued and _is_ascending(glued["letters"]):
+        named = frozenset(glued["letters"].lower())
+        return Key(named, trim(f"{glued['rest'].strip(' -–—')}\n{below}"), first.strip())
+    found = _KEY.match(first)
+    if found is None or not (found["end"] or not found["rest"].strip() or found["rest"].lstrip()[0] in "-–—(（"):
+        return _by_text(text, options)
+    if not letters:
+        return None if len(first.strip(" *_`().")) == 1 else _by_text(text, options)
+    ids = frozenset(latin_letter(letter) for letter in _LETTER.findall(_AND_WORD.sub(" ", found["letters"])))
+    rest = found["rest"].lstrip(" -–—*_`").strip()
+    below_it = next((line for line in below.split("\n") if line.strip()), "")
+    if len(ids) == 1 and (_PART.search(first, found.start("end")) or _PART.match(below_it.lstrip(" -*"))):
+        return None
+    right = [option.text for option in options if option.id in ids]
+    if right and _same(rest.strip("*_ ()（）"), right[0]):
+        rest = ""
+    return Key(ids, trim(f"{rest}\n{below}"), first.strip())
+
+
+def key_below(lines: list[str], options: Sequence[FoundOption]) -> Key | None:
+    """Returns the key after the first answer label or answer heading."""
+    fence = ""
+    for index, line in enumerate(lines):
+        mark = line.lstrip(" >")[:3]
+        if mark in ("```", "~~~") and fence in ("", mark):
+            fence = "" if fence else mark
+        bare = line.lstrip("> ")
+        label = None if fence else label_of(bare)
+        rest: str | None = None
+        if label and label.role == "answer":
+            rest = bare[label.end :].rstrip().removesuffix(label.closing)
+        elif not fence and bare.startswith("#"):
+            rest = answer_in_heading(bare.strip(" #"))
+        if rest is not None:
+            key = key_of(trim("\n".join((rest, *lines[index + 1 :]))), options)
+            above = trim("\n".join(lines[:index]))
+            return key and key._replace(rest="\n\n".join(part for part in (above, key.rest) if part))
+    return None
+
+
+def latin_letter(letter: str) -> str:
+    """Returns the Latin letter at the place of a letter in its alphabet."""
+    if "Ａ" <= letter <= "ｊ":
+        letter = chr(ord(letter) - 0xFEE0)
+    low = letter.lower()
+    return next((ALPHABETS[0][alphabet.index(low)] for alphabet in ALPHABETS if low in alphabet), low)
+
+
+def _is_ascending(letters: str) -> bool:
+    return all(one < two for one, two in pairwise(letters))
+
+
+def _by_text(answer: str, options: Sequence[FoundOption]) -> Key | None:
+    first, _, below = answer.partition("\n")
+    same = [option.id for option in options if _same(first, option.text)]
+    if len(same) == 1:
+        return Key(frozenset(same), trim(below), first.strip())
+    shown = plain(first).strip(" `*_")
+    begun = [
+        (option.id, len(text))
+        for option in options
+        if "\n" not in option.text
+        and len(text := plain(option.text).strip(" .`*_")) > 1
+        and shown.casefold().startswith(text.casefold())
+        and _BOUNDARY.match(shown, len(text))
+    ]
+    if same or len(begun) != 1:
+        return None
+    id, length = begun[0]
+    return Key(frozenset((id,)), trim(f"{shown[length:].strip(' .:–—-')}\n{below}"), first.strip())
+
+
+def _same(one: str, two: str) -> bool:
+    return _words(one) == _words(two) != ""
+
+
+def _words(text: str) -> str:
+    return plain(text).casefold().strip(" .`*_")

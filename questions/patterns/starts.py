@@ -1,0 +1,504 @@
+"""Finds every place in a document where a question may start: labels, headings, list items, lines and folds.
+
+Nothing is decided here: `questions.patterns.inference` chooses among these places.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from questions.blocks import Block, Fold, content_column, dedent, fold_text, unwrapped
+from questions.labels import is_answer_summary, label_of, text_after
+from questions.patterns.answers import FoundAnswer, find_answer, without_footer, without_rules
+from questions.patterns.options import may_hold_options, options_in
+from questions.patterns.stems import (
+    BOLD_LINE,
+    QuestionLine,
+    ends_asking,
+    question_line,
+    reads_as_question,
+    unbold,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from questions.document import Document, Section, Stretch
+    from questions.labels import Label
+
+Kind = Literal["label", "heading", "item", "line", "fold"]
+
+KINDS: tuple[Kind, ...] = ("label", "heading", "item", "line", "fold")
+
+_ONE_LINE = re.compile(
+    r"(?P<asks>[^?？]{3,400}[?？][\"'”’)*_`]{0,3})(?:\s+[-–—:→>]{1,2})?\s+(?P<says>\S.*)|"
+    r"(?P<bold>(?:\*\*|__)[^*_\n]{3,300}(?:\*\*|__))[ ]*(?:[-–—:：→]{1,2}|::)[ ]*(?P<means>\S.*)",
+    re.DOTALL,
+)
+_OPTION_LIST = re.compile(r"(?:\[[ xX✓✔*]\]|[*_(\[（]{0,4}[AaАа①][)\].:*_）．、：])(?:[ \t*_]|$)?")
+_LINK_ONLY = re.compile(r"[*_]{0,3}!?\[[^\[\]]{0,300}\]\([^()\s]{0,500}\)[*_]{0,3}[.,;]?")
+_DEEPEST = 3
+"""Depth of nested lists whose items may ask."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """A place where a question may start, with all that may belong to it."""
+
+    kind: Kind
+    depth: int
+    """Level of a heading, depth of a list or fold."""
+    run: int
+    """Starts of one kind, depth and run stand side by side under the same heading."""
+    first: int
+    last: int
+    """Last line of the block that asks."""
+    stem: QuestionLine
+    end: int
+    """Last line that may belong to it."""
+    headings: tuple[Block, ...]
+    body: tuple[Block, ...] = ()
+    """Blocks below the one that asks."""
+    said: str = ""
+    """Text after the question in its own block."""
+    title: str = ""
+    bold: bool = False
+    """Whether it is in bold, or a heading in a list."""
+    label: Label | None = None
+    fold: Fold | None = None
+    block: Block | None = None
+    above_first: bool = False
+    """Whether other blocks stand between it and the heading above."""
+    own_last: int = 0
+    """Last line of its own block."""
+    document: Document | None = None
+
+    @property
+    def number(self) -> str:
+        """Its number in the document."""
+        return self.stem.number or (self.block.info if self.kind == "item" and self.block else "")
+
+    @cached_property
+    def asks(self) -> bool:
+        """Whether its text reads as a question."""
+        return reads_as_question(self.stem.text)
+
+    @cached_property
+    def answer(self) -> FoundAnswer | None:
+        """The answer below, if a label, a heading, a fold or a quote marks it."""
+        if self.document is None:
+            return None
+        if self.kind == "item" and self.block and (label := self._label_of_item()):
+            return FoundAnswer(text_after(self.document.source, label, self.end), label.line)
+        own = (self.block, *self.body) if self.kind == "line" and self.block else self.body
+        return find_answer(self.document, own, first=self.last + 1)
+
+    def _label_of_item(self) -> Label | None:
+        """Returns the first answer label in an item, after the line that asks."""
+        for block in (*(self.block.walk() if self.block else ()), *self.body):
+            for label in self.document.labels(block) if self.document else ():
+                if label.role == "answer" and label.line > self.first:
+                    return label
+        return None
+
+    @cached_property
+    def offers(self) -> bool:
+        """Whether there are options right below it, with a mark on the right one or a key."""
+        text = self.own_text
+        if not may_hold_options(text):
+            return False
+        run = options_in(text.split("\n"))
+        return run is not None and (run.kind == "box" or self.answer is not None or len(run.options) > 2)
+
+    @property
+    def text(self) -> str:
+        """All text below the line that asks."""
+        if self.document is None or self.fold:
+            return self.said
+        below = self.document.source.text(self.last + 1, self.end)
+        return "\n\n".join(part for part in (self.said, below) if part)
+
+    @property
+    def own_text(self) -> str:
+        """The text below the line that asks up to the next heading."""
+        inner = next((block for block in self.body if block.kind == "heading"), None)
+        if inner is None or self.document is None or self.kind != "heading":
+            return self.text
+        return self.document.source.text(self.last + 1, inner.first - 1)
+
+    @cached_property
+    def asks_below(self) -> bool:
+        """Whether the paragraph below asks, so that this is only a title."""
+        first = self.body[0] if self.body else None
+        if first is None or first.kind != "paragraph" or "\n\n" in first.text:
+            return False
+        return ends_asking(first.text) or (len(self.body) == 1 and reads_as_question(first.text))
+
+
+def find_starts(document: Document) -> dict[Kind, list[Start]]:
+    """Returns the places of each kind whose lines are still free, in line order."""
+    return {
+        "label": list(_labels(document)),
+        "heading": list(_headings(document)),
+        "item": [start for stretch in document.layout.stretches for start in _items(document, stretch)],
+        "line": [start for stretch in document.layout.stretches for start in _lines(document, stretch)],
+        "fold": list(_folds(document)),
+    }
+
+
+# Labels such as `**Q:**`; a heading right above a label that stands alone is its title
+
+
+def _labels(document: Document) -> Iterator[Start]:
+    everything = [one for labels in document.layout.labels.values() for one in labels if one.role == "question"]
+    numbered = {label.word for label in everything if label.number}
+    for section, headings, body in _bodies(document):
+        asked = [label for block in body for label in document.labels(block)]
+        # Where `Exercise 1:` starts the questions, `Problem:` is a part of one.
+        places = [
+            index
+            for index, label in enumerate(asked)
+            if label.role == "question" and (not numbered or label.number or label.word in numbered)
+        ]
+        alone = section is not None and len(places) == 1
+        for place, following in zip(places, [*places[1:], len(asked)], strict=False):
+            label = asked[place]
+            end = asked[following].line - 1 if following < len(asked) else body[-1].last
+            within = without_rules(tuple(b for b in body if label.line <= b.last and b.first <= end))
+            heading = section.heading if section and alone and _right_below(document, section, label) else None
+            stem = question_line(heading.text) if heading else QuestionLine(label.number, "")
+            yield Start(
+                "label",
+                0,
+                section.heading.first if section else 0,
+                heading.first if heading else label.line,
+                label.line,
+                stem,
+                min(end, within[-1].last),
+                headings if heading else (*headings, *((section.heading,) if section else ())),
+                within,
+                title=stem.text,
+                label=label,
+                document=document,
+            )
+
+
+def _bodies(document: Document) -> Iterator[tuple[Section | None, tuple[Block, ...], tuple[Block, ...]]]:
+    """Yields each heading with its blocks up to the next heading that is not deeper or has labels of its own."""
+    start = next((i for i, block in enumerate(document.blocks) if block.kind == "heading"), None)
+    yield None, (), document.blocks[:start]
+    for section in document.sections:
+        if document.free(section.heading.first, section.last):
+            yield section, section.above, _own(document, section)
+
+
+def _own(document: Document, section: Section) -> tuple[Block, ...]:
+    asking = False
+    start = 0
+    for index, block in enumerate(section.body):
+        if block.kind == "heading":
+            if not asking:
+                return ()
+            start = index
+        elif any(label.role == "question" for label in document.labels(block)):
+            if start:
+                return section.body[:start]
+            asking = True
+        elif start and document.labels(block):
+            return section.body[:start]
+    return section.body if asking else ()
+
+
+def _right_below(document: Document, section: Section, label: Label) -> bool:
+    return not document.source.text(section.heading.last + 1, label.line - 1)
+
+
+# Headings
+
+
+def _headings(document: Document) -> Iterator[Start]:
+    depths = document.layout.depths
+    for section in document.sections:
+        heading = section.heading
+        if depths[heading.first] > 6 or not document.free(heading.first, section.last):
+            continue
+        run = (section.above[-1].first if section.above else 0) * 8 + heading.level
+        stem = question_line(heading.text)
+        yield Start(
+            "heading",
+            heading.level,
+            run,
+            heading.first,
+            heading.last,
+            stem,
+            section.last,
+            section.above,
+            section.body,
+            block=heading,
+            document=document,
+        )
+
+
+# List items
+
+
+def _items(document: Document, stretch: Stretch) -> Iterator[Start]:
+    taken = 0
+    for index, block in enumerate(stretch.blocks):
+        # A list below a numbered item may already be part of its answer.
+        if block.kind == "list" and block.first > taken and not _offers(document, block):
+            for start in _of_list(document, stretch, block, index):
+                taken = max(taken, start.end)
+                yield start
+
+
+def _of_list(document: Document, stretch: Stretch, block: Block, index: int) -> Iterator[Start]:
+    for item in block.children:
+        if not item.children:
+            continue
+        loose = _loose(document, stretch, index) if item is block.children[-1] else ()
+        yield _item(document, stretch, item, 0, loose)
+        yield from _nested(document, stretch, item, 1)
+
+
+def _nested(document: Document, stretch: Stretch, item: Block, depth: int) -> Iterator[Start]:
+    for block in item.children if depth < _DEEPEST else ():
+        if block.kind == "list" and not _offers(document, block):
+            for inner in block.children:
+                if inner.children:
+                    yield _item(document, stretch, inner, depth, ())
+                    yield from _nested(document, stretch, inner, depth + 1)
+
+
+def _offers(document: Document, block: Block) -> bool:
+    """Returns whether a list consists of options."""
+    first = block.children[0].children[:1] if block.children else ()
+    return len(block.children) > 1 and bool(first) and _OPTION_LIST.match(first[0].text) is not None
+
+
+def _loose(document: Document, stretch: Stretch, index: int) -> tuple[Block, ...]:
+    """Returns the blocks after a list that belong to its last item, although they are not indented enough."""
+    block = stretch.blocks[index]
+    item = block.children[-1]
+    below = stretch.blocks[index + 1 :]
+    end = 0
+    if below and (_is_answer(document, below[0]) or below[0].first == item.last + 1):
+        end = _up_to(below, ("rule", "list")) or int(_is_answer(document, below[0]))
+    if end:
+        pass
+    elif item.info and item.last <= item.children[0].last and len(block.children) == 1:
+        end = next(
+            (i for i, b in enumerate(below) if b.kind in ("rule", "table", "html") or _is_numbered(b)), len(below)
+        )
+    elif item.info and (following := next((b for b in below if _is_numbered(b)), None)):
+        number = following.children[0].info
+        if number.isdecimal() and item.info.isdecimal() and int(number) == int(item.info) + 1 > 1:
+            end = _up_to(below, ("rule", "list"))
+    free = next((i for i, b in enumerate(below[:end]) if not document.free(b.first, b.last)), end)
+    return below[:free]
+
+
+def _up_to(blocks: tuple[Block, ...], kinds: tuple[str, ...]) -> int:
+    return next((index for index, block in enumerate(blocks) if block.kind in kinds), len(blocks))
+
+
+def _is_answer(document: Document, block: Block) -> bool:
+    """Returns whether a block begins with an answer label, or is an answer folded away."""
+    first = next((inner for inner in block.walk() if inner.kind not in ("list", "item")), block)
+    labels = document.labels(first)
+    if labels and labels[0].line == block.first and labels[0].role == "answer":
+        return True
+    fold = document.answer_fold(block) if block.kind == "html" else None
+    return fold is not None and fold.first == block.first
+
+
+def _is_numbered(block: Block) -> bool:
+    return block.kind == "list" and bool(block.children and block.children[0].info)
+
+
+def _item(document: Document, stretch: Stretch, item: Block, depth: int, loose: tuple[Block, ...]) -> Start:
+    first = item.children[0]
+    text = first.text if first.kind in ("paragraph", "heading") else ""
+    asked, said = _parted(text) if first.kind == "paragraph" else (text, "")
+    if "\n" in text and not said:
+        last = first.first + asked.count("\n")
+    else:
+        last = first.last if first.kind in ("paragraph", "heading") else item.first
+    return Start(
+        "item",
+        depth,
+        stretch.first,
+        item.first,
+        last,
+        question_line(asked),
+        loose[-1].last if loose else item.last,
+        stretch.headings,
+        (*item.children[1:], *loose),
+        said,
+        bold=first.kind == "heading" or unbold(asked) != asked.strip(),
+        block=item,
+        own_last=first.last,
+        document=document,
+    )
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """Returns the lines that ask and the text after the question in the same line."""
+    first, _, below = text.partition("\n")
+    if unbold(text) != text.strip():
+        return text, ""
+    if ends_asking(first) or (below and reads_as_question(first) and first.rstrip().endswith((".", ":"))):
+        return first, ""
+    if below and (unbold(first) != first.strip() or label_of(below) is not None):
+        return first, ""
+    found = _ONE_LINE.fullmatch(text)
+    if found and found["asks"] and reads_as_question(found["asks"]):
+        return found["asks"], found["says"]
+    return text, ""
+
+
+def is_only_link(start: Start) -> bool:
+    """Returns whether a start is an entry of a table of contents: nothing but a link."""
+    if start.block is None or not start.block.children:
+        return False
+    text = start.block.children[0].text.strip()
+    return "](" in text and (_LINK_ONLY.fullmatch(text) is not None or question_line(text).text != text)
+
+
+# Lines of their own: bold, numbered, or plain above options or an answer
+
+
+def _lines(document: Document, stretch: Stretch) -> Iterator[Start]:
+    found = [
+        (index, *line)
+        for index, block in enumerate(stretch.blocks)
+        if block.kind == "paragraph" and (line := _line(block)) and document.free(block.first, block.last)
+    ]
+    kept = [one for one in found if _may_ask(document, stretch, *one)]
+    ends = [one[0] for one in kept[1:]] + [len(stretch.blocks)]
+    for (index, stem, title, said, bold, stem_lines), end in zip(kept, ends, strict=False):
+        block = stretch.blocks[index]
+        below = stretch.blocks[index + 1 : end]
+        last = block.first + stem_lines - 1
+        free = next((i for i, b in enumerate(below) if not document.free(b.first, b.last)), len(below))
+        body = without_footer(without_rules(below[:free]), said=last < block.last or bool(said))
+        yield Start(
+            "line",
+            0,
+            stretch.first,
+            block.first,
+            last,
+            stem,
+            body[-1].last if body else block.last,
+            stretch.headings,
+            body,
+            said,
+            title,
+            bold,
+            block=block,
+            above_first=index > 0,
+            own_last=block.last,
+            document=document,
+        )
+
+
+def _may_ask(
+    document: Document, stretch: Stretch, index: int, stem: QuestionLine, title: str, said: str, bold: bool, lines: int
+) -> bool:
+    if bold and (stem.number or reads_as_question(stem.text)):
+        return True
+    following = stretch.blocks[index + 1 : index + 2]
+    if bold and not title and following and _is_answer(document, following[0]):
+        return True
+    return _is_sure(document, stretch, index, stem, stretch.blocks[index])
+
+
+def _is_sure(document: Document, stretch: Stretch, index: int, stem: QuestionLine, block: Block) -> bool:
+    """Returns whether options, a label or a fold right below a plain line show that it asks."""
+    asks = ends_asking(stem.text)
+    if not stem.number and not reads_as_question(stem.text):
+        return False
+    body = stretch.blocks[index + 1 : index + 5]
+    if (asks or stem.number) and find_answer(document, (block, *body), first=block.first + 1) is not None:
+        return True
+    said = block.text.partition("\n")[2]
+    shown = (said, *(document.source.text(b.first, b.last) for b in body if b.kind in ("list", "paragraph")))
+    text = "\n".join(shown)
+    return bool(body or said) and "\n" in text and may_hold_options(text) and options_in(text.split("\n")) is not None
+
+
+def _line(block: Block) -> tuple[QuestionLine, str, str, bool, int] | None:
+    """Returns the question in a paragraph, if it may be one: stem, title, text after it in its line, whether it is
+    bold, and its number of lines."""
+    found = BOLD_LINE.fullmatch(block.text)
+    if found is None:
+        first = block.text.partition("\n")[0]
+        stem = question_line(first)
+        return (stem, "", "", False, 1) if reads_as_question(first) or stem.number else None
+    rest = found["rest"]
+    stem = question_line(found["bold"])
+    lines = found["bold"].count("\n") + 1
+    same = rest.partition("\n")[0]
+    if not same.strip(" .:："):
+        return stem, "", "", True, lines
+    said = same.lstrip(" .:：–—-")
+    # `**3) A title**. The question` and `**3.** The question`
+    if found["bold"].strip().rstrip(".:)：").isdecimal():
+        return question_line(f"{found['bold']} {said}"), "", "", True, lines
+    if ends_asking(found["bold"]):
+        return stem, "", same.strip(), True, lines
+    if not stem.number:
+        return None
+    whole = rest.lstrip(" .:：–—-")
+    asked = QuestionLine(stem.number, whole, stem.links, stem.level, stem.labelled)
+    return asked, stem.text.rstrip(".:："), "", True, block.text.count("\n") + 1
+
+
+# Folds whose summary asks
+
+
+def _folds(document: Document) -> Iterator[Start]:
+    layout = document.layout
+    firsts = [stretch.first for stretch in layout.stretches]
+    asking = [fold for fold in layout.folds if fold.summary and not is_answer_summary(fold.summary)]
+    for index, fold in enumerate(asking):
+        following = asking[index + 1] if index + 1 < len(asking) else None
+        nested = following is not None and following.first > fold.first and following.last <= fold.last
+        end = following.first - 1 if following and nested else fold.last
+        stretch = layout.stretches[max(bisect_right(firsts, fold.first) - 1, 0)]
+        said = _until(document, fold, end) if nested else fold_text(document.source, fold)
+        yield Start(
+            "fold",
+            min(fold.depth, 1),
+            stretch.first,
+            fold.first,
+            fold.first,
+            question_line(fold.summary),
+            end,
+            stretch.headings,
+            said=said,
+            fold=fold,
+            document=document,
+        )
+
+
+def _until(document: Document, fold: Fold, last: int) -> str:
+    """Returns the text of a fold up to a line, before the folds inside it."""
+    first = fold.body[0]
+    lines = [document.source.line(number) for number in range(first, last + 1)]
+    return unwrapped("\n".join((lines[0][fold.start :], *lines[1:]))) if lines else ""
+
+
+def text_of(document: Document, first: int, last: int, column: int) -> str:
+    """Returns the Markdown of some lines of a list item without its indentation."""
+    lines = [dedent(document.source.line(number), column) for number in range(first, last + 1)]
+    return "\n".join(lines).strip("\n").rstrip()
+
+
+def column_of(start: Start) -> int:
+    """Returns the column where the text of an item starts."""
+    return content_column(start.document.source.line(start.first)) if start.document else 0

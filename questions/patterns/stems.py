@@ -1,0 +1,392 @@
+"""Reads the line that asks: its number, level and sources, and whether it reads as a question, in many languages."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from questions.blocks import plain
+from questions.labels import QUESTION_WORDS, TASK_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from questions.blocks import Block
+    from questions.model import Level
+
+
+_NUMBERED = re.compile(
+    rf"(?P<mark>\*{{1,3}}|_{{1,3}})?(?:(?P<word>{QUESTION_WORDS}|{TASK_WORDS}|no\.|nº|№|第|[A-Z](?=\d))[ ]?)?#?"
+    r"(?:(?P<nested>\d{1,4}(?:\.\d{1,4})+)[.):：]?[ ]+"
+    r"|(?P<number>\d{1,4})(?:\\?[.):：、．）](?!\d)[ ]*|[ ]*[题題問问道번][:：.]?[ ]*|[ ]+[-–—][ ]+))"
+    r"(?P<rest>\S.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ONLY_NUMBER = re.compile(
+    rf"\W{{0,9}}(?:(?P<word>{QUESTION_WORDS}|{TASK_WORDS})[ ]?[#№]?(?P<number>\d{{1,4}})"
+    rf"|第[ ]?(?P<cjk>\d{{1,4}})[ ]?[题題問问道])"
+    r"(?:[ ]?(?:[:：.)–—-]|(?=[(（\[【])|[ ](?=[^\w\s.]))[ ]*(?P<rest>.*)|\W*)",
+    re.IGNORECASE,
+)
+"""A heading that is `Question 5`, with or without text after it."""
+_UNNUMBERED = re.compile(rf"(?:{QUESTION_WORDS})[ ]?(?:[.)）][ ]+|:[ ]+|：[ ]*)(?=\S)", re.IGNORECASE)
+_ASKING_END = re.compile(r"[?？؟](?=[\s\"'”’)\]*_`]|$)|[一-鿿ぁ-ん][?？]")
+_ASKS = re.compile(
+    r"(?:what|why|how|when|where|which|who|whose|is|are|was|were|can|could|does|do|did|should|would|will|has|have"
+    r"|explain|describe|discuss|compare|contrast|reflect|define|differentiate|distinguish|implement|design|derive"
+    r"|prove|show|state|outline|summari[sz]e|name|list|give|write|compute|calculate|predict|tell|identify|mention"
+    r"|choose|select|find|sketch|estimate|justify|elaborate|illustrate|true or false|difference between"
+    r"|in|under|if|given|suppose|consider|you"
+    r"|qué|quién(?:es)?|cuál(?:es)?|cómo|cuándo|dónde|por qué|cuánt[oa]s?|explica(?:r|me)?|describe|define"
+    r"|menciona|compara|enumera|calcula"
+    r"|que|qual|quais|como|quando|onde|por que|quem|quant[oa]s|explique|descreva|defina|cite|compare|calcule"
+    r"|desenhe|o que"
+    r"|quel(?:le)?s?|comment|pourquoi|quand|où|qui|qu'est-ce|est-ce|expliquez|décrivez|définissez|donnez|citez"
+    r"|calculez"
+    r"|was|wie|warum|wieso|weshalb|wann|wo|wer|wen|wem|welche[rsmn]?|wofür|womit|worin|wozu|ist|sind|kannst"
+    r"|können|erkläre?n?|beschreibe?n?"
+    r"|nenne?n?|definiere?n?|vergleiche?n?|berechne?n?|erzähle?|erläutere?n?|schreibe?n?|zeige?n?|bestimme?n?"
+    r"|che|cosa|quali|come|perché|dove|chi|quanto|spiega(?:re)?|descrivi|definisci|calcola|elenca"
+    r"|wat|hoe|waarom|wanneer|waar|wie|leg|beschrijf|noem|co|czym|jak|dlaczego|kiedy|gdzie|kto|jaki[ea]?|opisz"
+    r"|wyjaśnij|podaj"
+    r"|что|как(?:ой|ая|ие|ое|им|ую|их)?|почему|зачем|когда|где|кто|сколько|чем|чего|опишите|объясните|назовите"
+    r"|перечислите|расскажи(?:те)?"
+    r"|дайте|приведите|сравните|в ч[её]м|для чего|що|як(?:ий|а|і)?|чому|навіщо|поясніть|опишіть"
+    r"|nedir|nasıl|neden|niçin|hangi|kim|açıkla(?:yın|yınız)?|tanımla(?:yın)?|apa|bagaimana|mengapa|kapan"
+    r"|jelaskan|sebutkan)(?!\w)"
+    r"|(?:什么|什麼|如何|为什么|為什麼|怎么|怎樣|请|請|简述|說明|说说|谈谈|描述|解释|列举|哪些|是否|何)"
+    r"|(?:なぜ|どの|どう|何|次の|以下の)",
+    re.IGNORECASE,
+)
+_ASKS_ENDING = re.compile(
+    r"(?:吗|嗎|呢|什么|什麼|区别|區別|哪些|如何|か|ですか|ますか|か。|なさい|してください|せよ|까요?|나요|세요"
+    r"|시오|시다|까|는가|인가"
+    r"|nedir|midir|mıdır|nasıldır|açıklayınız|anlatınız)[.。?？:：]*$",
+    re.IGNORECASE,
+)
+"""Endings that ask in languages which need no question mark."""
+_WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+_IMPERATIVE = 4
+"""Minimum number of words from which a line with an asking word is a question, not a title."""
+_LEVELS: dict[str, Level] = {
+    **dict.fromkeys(
+        (
+            *("basic", "easy", "beginner", "junior", "entry", "novice", "jr"),
+            *(
+                "fácil",
+                "básico",
+                "principiante",
+                "iniciante",
+                "facile",
+                "débutant",
+                "einfach",
+                "leicht",
+                "anfänger",
+                "базовый",
+            ),
+            *(
+                "лёгкий",
+                "легкий",
+                "начальный",
+                "джуниор",
+                "kolay",
+                "başlangıç",
+                "初级",
+                "初級",
+                "简单",
+                "簡單",
+                "基础",
+                "基礎",
+                "초급",
+                "쉬움",
+                "易",
+            ),
+            *(
+                "normal",
+                "moderate",
+                "medio",
+                "médio",
+                "moyen",
+                "mittel",
+                "средний",
+                "мидл",
+                "orta",
+                "中级",
+                "中級",
+                "中等",
+                "중급",
+                "보통",
+            ),
+        ),
+        "mid",
+    ),
+    **dict.fromkeys(
+        (
+            *(
+                "difficult",
+                "complex",
+                "sr",
+                "difícil",
+                "avanzado",
+                "avançado",
+                "difficile",
+                "avancé",
+                "schwer",
+                "schwierig",
+            ),
+            *(
+                "fortgeschritten",
+                "сложный",
+                "продвинутый",
+                "сеньор",
+                "zor",
+                "ileri",
+                "高级",
+                "高級",
+                "困难",
+                "困難",
+                "难",
+                "難",
+                "고급",
+                "어려움",
+            ),
+        ),
+        "senior",
+    ),
+    "mid": "mid",
+    "middle": "mid",
+    "medium": "mid",
+    "intermediate": "mid",
+    "senior": "senior",
+    "hard": "senior",
+    "advanced": "senior",
+    "principal": "principal",
+    "staff": "principal",
+    "expert": "principal",
+    "lead": "principal",
+    "architect": "principal",
+    "专家": "principal",
+    "эксперт": "principal",
+}
+_LEVEL_SIGNS: dict[str, Level] = {
+    **dict.fromkeys(("★", "★☆", "★☆☆", "★★☆", "⭐", "⭐⭐", "🟢", "🟡", "🟠", "👶"), "mid"),
+    **dict.fromkeys(("★★", "★★★", "⭐⭐⭐", "🔴"), "senior"),
+    "🚀": "principal",
+}
+"""Signs at the end of a question that stand for its level."""
+_LEVEL_SIGN = re.compile(r"[ ]*[(（\[]?(?P<sign>★{1,3}☆{0,2}|⭐{1,3}|[🟢🟡🟠🔴👶🚀])[)）\]]?$")
+_LEVEL_WORD = re.compile(r"[ ]+[(（\[](?P<word>[^\W\d_]{2,14})(?:[ -]level)?[)）\]]$")
+_LEVEL = re.compile(
+    r"(?:level|difficulty|nivel|nível|niveau|уровень|难度|レベル"
+    r"|난이도)?[ ]?[:：]?[ ]*(?P<word>[^\W\d_]+)(?:[ -](?:level|tier|engineer|developer"
+    r"|role))*(?:[ ](?:interview )?questions)?:?[ ]?(?:[(（]?\d+[ ]?[-–]?[ ]?\d*\+?[ ]?(?:questions|years"
+    r"|题)?[)）]?)?",
+    re.IGNORECASE,
+)
+_SOURCE = re.compile(
+    r"[ ]*(?:\[\[[^\[\]]{0,80}\]\((?P<a>[^()\s]{1,500})\)\]|\(\[[^\[\]]{0,80}\]\((?P<b>[^()\s]{1,500})\)\)"
+    r"|\[(?:\\\[)?(?:src|source|ref|reference|link|more|answer|solution|top|back to top|[^\w\s\[\]]{1,3})(?:\\\])?\]"
+    r"\((?P<c>[^()\s]{1,500})\))[ ]*",
+    re.IGNORECASE,
+)
+_SOURCE_LENGTH = 600
+_LEADING_LINK = re.compile(r"\[+[^\w\[\]]{1,5}\]+\(#[^()\s]{0,100}\)[ ]*")
+"""An arrow back to the contents before a heading."""
+_LABELLED = re.compile(rf"[*_\W]{{0,6}}(?:{QUESTION_WORDS}|第)[ ]?#?\d{{0,4}}[ ]?[题題問问.:：)）]", re.IGNORECASE)
+_WHOLE_LINK = re.compile(r"\[(?P<text>[^\[\]]{1,400})\]\((?P<address>[^()\s]{1,500})\)")
+_ANCHOR = re.compile(r"<a\b[^<>]{0,200}>(?:[ ]*</a>)?|</a>", re.IGNORECASE)
+_EMPHASIS = re.compile(r"(?P<mark>\*{1,3}|_{1,3})(?P<text>[^*_\s](?:[^*_]{0,400}[^*_\s])?)(?P=mark)[ ]*")
+BOLD_LINE = re.compile(
+    r"[ ]{0,3}(?P<mark>\*{2,3}|__)(?P<bold>(?:(?!(?P=mark)).){1,600})(?P=mark)(?P<rest>.*)", re.DOTALL
+)
+"""A paragraph that starts in bold."""
+_PROMOTION = re.compile(
+    r"\b(?:questions?|quiz(?:zes)?|q\s?&\s?a|q&as?|faqs?|interviews?|exam|exercises?|trivia|flash ?cards?|preguntas"
+    r"|perguntas|quest(?:ões|ions)|entrevista|entretien|domande|colloquio|fragen|fragenkatalog"
+    r"|bewerbungsgespräch|prüfung|vragen"
+    r"|pytania|rozmowa|вопросы|собеседовани[ея]|тест|питання|співбесід[аи]|sorular[ıi]?|mülakat|pertanyaan|soal"
+    r"|cuestionario|examen"
+    r"|prova|simulado|mcqs?|test)\b|câu hỏi|面试|面試|試験|試題|试题|习题|题库|題庫|問題|问题|题|質問|질문|면접"
+    r"|문제|퀴즈",
+    re.IGNORECASE,
+)
+_OFFER = re.compile(
+    r"(?:want|ready|looking|interested|need (?:more|help)|still|did you (?:like|enjoy|find)|do you (?:like|want|need)"
+    r"|enjoy(?:ed)?|like (?:this|what|it)|love|liked|found (?:this|a|an)|any (?:questions|feedback|suggest)"
+    r"|have (?:any |a |more |you )?(?:questions?|feedback|suggest)|got (?:a|any)|curious|missing (?:a|any|some)"
+    r"|who (?:is|are|am) (?:this|we|i)|why (?:this|we|use this)|would you like"
+    r"|how (?:to|can i|do i) (?:use this|contribute|help|support)"
+    r"|what(?:'s| is) (?:next|inside|in this|this (?:repo|list|doc)))\b",
+    re.IGNORECASE,
+)
+_LINK = re.compile(r"!?\[[^\[\]]{0,200}\]\([^()\s]{0,500}\)|https?://\S{1,500}")
+_FEW = 4
+"""Maximum number of words beside links without which they are no answer."""
+_WHOLE_BOLD = re.compile(r"(\*\*|__)(?P<text>(?:(?!\1).)+)\1[ ]*", re.DOTALL)
+
+
+def numbered(heading: str) -> tuple[str, str]:
+    """Returns the number at the start of a heading, or an empty string, and the rest: `12. What …`, `Q3) …`, `**4.
+    …**`."""
+    found = _NUMBERED.fullmatch(heading.strip())
+    if found is None:
+        return "", heading.strip()
+    rest = found["rest"].strip()
+    mark = found["mark"]
+    if mark and rest.startswith(mark):
+        rest = rest.removeprefix(mark).strip()
+    elif mark:
+        rest = rest.removesuffix(mark) if rest.endswith(mark) else mark + rest
+    return found["nested"] or found["number"], rest
+
+
+class QuestionLine(NamedTuple):
+    """The question in a heading, line or item, without markup."""
+
+    number: str
+    text: str
+    links: tuple[str, ...] = ()
+    level: Level | None = None
+    labelled: bool = False
+    """Whether a word such as `Question` stands before it."""
+
+
+def question_line(line: str) -> QuestionLine:
+    """Returns number, text and sources of a line that may ask: `#### 4) **Why?** [[src](…)]` without markup."""
+    text = line.strip()
+    links: list[str] = []
+    while text.endswith((")", "]")) and (found := _source_at_end(text)):
+        links.insert(0, found["a"] or found["b"] or found["c"])
+        text = text[: found.start()].rstrip()
+    if "<" in text:
+        text = _ANCHOR.sub("", text).strip()
+    text = _LEADING_LINK.sub("", text, count=1)
+    level, text = _level_at_end(text)
+    labelled = _LABELLED.match(text) is not None
+    if found := _ONLY_NUMBER.fullmatch(_bare(text)):
+        rest = _bare(_UNNUMBERED.sub("", _bare(found["rest"] or ""), count=1))
+        return QuestionLine(found["number"] or found["cjk"], rest, tuple(links), level, labelled=True)
+    number, text = numbered(text)
+    text = _bare(_UNNUMBERED.sub("", _bare(text), count=1))
+    if found := _WHOLE_LINK.fullmatch(text):
+        text = found["text"]
+        links.append(found["address"])
+    if not number:
+        number, text = numbered(text)
+    return QuestionLine(number, text, tuple(link for link in links if not link.startswith("#")), level, labelled)
+
+
+def _level_at_end(text: str) -> tuple[Level | None, str]:
+    """Returns the level that a sign or a word in brackets at the end of a line stands for, and the line without it."""
+    bare = text.rstrip("\ufe0f ")
+    if not bare.isascii() and (found := _LEVEL_SIGN.search(bare.replace("\ufe0f", ""))):
+        level = _LEVEL_SIGNS.get(found["sign"])
+        if level:
+            return level, bare.replace("\ufe0f", "")[: found.start()].rstrip()
+    if bare.endswith((")", "）", "]")) and (found := _LEVEL_WORD.search(bare)):
+        level = _LEVELS.get(found["word"].lower())
+        if level:
+            return level, bare[: found.start()].rstrip()
+    return None, text
+
+
+def _source_at_end(text: str) -> re.Match[str] | None:
+    """Returns the link in brackets, or named `source`, at the end of a line."""
+    start = max(len(text) - _SOURCE_LENGTH, 1)
+    found = _SOURCE.search(text, start)
+    while found and found.end() != len(text):
+        found = _SOURCE.search(text, found.end())
+    return found
+
+
+def _bare(text: str) -> str:
+    """Returns the text without emphasis around all of it."""
+    found = _EMPHASIS.fullmatch(text)
+    return found["text"].strip() if found else unbold(text)
+
+
+def reads_as_question(markdown: str) -> bool:
+    """Returns whether a line asks: it contains a question mark or begins with an asking word."""
+    text = plain(markdown)
+    if _ASKING_END.search(text):
+        return True
+    words = len(text.split()) if text.isascii() else len(text.split()) + len(_WIDE.findall(text)) // 2
+    if words < _IMPERATIVE:
+        return False
+    return _ASKS.match(text.lstrip("\"'“‘(¿¡ ")) is not None or (not text.isascii() and bool(_ASKS_ENDING.search(text)))
+
+
+def heading_asks(headings: tuple[Block, ...]) -> bool:
+    """Returns whether the innermost heading asks, so that the text below it is its answer."""
+    if not headings:
+        return False
+    stem = question_line(headings[-1].text)
+    return ends_asking(stem.text) or (bool(stem.number) and reads_as_question(stem.text))
+
+
+def asks_for_questions(titles: tuple[str, ...]) -> bool:
+    """Returns whether a title announces questions below it."""
+    return any(_PROMOTION.search(title) for title in titles)
+
+
+def is_marked(heading: str) -> bool:
+    """Returns whether a heading begins with `Q.`, without a number."""
+    return _UNNUMBERED.match(heading.lstrip(" *_")) is not None
+
+
+def is_advertisement(heading: Block, body: Sequence[Block]) -> bool:
+    """Returns whether a heading that appears to ask only advertises: links below it, or an offer of more."""
+    words = plain(heading.text)
+    if _OFFER.match(words.lstrip("\"'“‘*#!¡¿ ")):
+        return True
+    texts = [inner.text for block in body for inner in block.walk() if inner.kind == "paragraph"]
+    linked = [text for text in texts if "](" in text or "://" in text]
+    return bool(linked) and all(len(_LINK.sub("", text).split()) <= _FEW for text in texts)
+
+
+def is_offer(text: str) -> bool:
+    """Returns whether a text only offers more: links, a star, a newsletter."""
+    return _OFFER.match(plain(text).lstrip("\"'“‘*#!¡¿ ")) is not None
+
+
+def is_bold_question(paragraph: str) -> bool:
+    """Returns whether a paragraph starts with a bold line that asks or has a number."""
+    found = BOLD_LINE.match(paragraph)
+    if found is None:
+        return False
+    stem = question_line(found["bold"])
+    rest = found["rest"].partition("\n")[0].strip(" .:")
+    return bool(stem.number) or (not rest and reads_as_question(stem.text))
+
+
+def ends_asking(markdown: str) -> bool:
+    """Returns whether a line ends in a question mark, ignoring closing marks."""
+    return markdown.rstrip(" *_\"'”’)]`").endswith(("?", "？", "؟"))
+
+
+def unbold(markdown: str) -> str:
+    """Returns the text without bold marks around all of it."""
+    found = _WHOLE_BOLD.fullmatch(markdown.strip())
+    return found["text"].strip() if found else markdown.strip()
+
+
+def level_of(text: str) -> Level | None:
+    """Returns the level in a heading or key, such as `Senior Level`, or None."""
+    shown = plain(text).strip(" *:：")
+    if (found := _LEVEL.fullmatch(shown)) and (level := _LEVELS.get(found["word"].lower())):
+        return level
+    if shown.isascii():
+        return None
+    return _LEVEL_SIGNS.get(shown.replace("\ufe0f", "")) or _first_level(shown)
+
+
+def _first_level(text: str) -> Level | None:
+    """Returns the level of a heading such as `🟢 Beginner` or `初级题`."""
+    return next((level for word, level in _LEVELS.items() if not word.isascii() and text.startswith(word)), None) or (
+        _LEVELS.get(bare.lower()) if (bare := re.sub(r"[^\w ]+", "", text).strip()) else None
+    )
+
+
+def level_under(headings: tuple[str, ...]) -> Level | None:
+    """Returns the level in the innermost heading that names one."""
+    return next((level for heading in reversed(headings) if (level := level_of(heading))), None)
