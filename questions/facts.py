@@ -12,6 +12,7 @@ A proof computes facts and never sees the key, so a wrong key cannot agree with 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,8 @@ def _dailygrad_facts(texts):
         return value
 
     def fact(value, about):
+        if isinstance(value, torch.Tensor) and value.numel() == 1:
+            value = value.item()
         value = plain(value)
         if not isinstance(value, bool):
             raise TypeError(f"the fact about {about!r} is {type(value).__name__}, neither True nor False")
@@ -216,13 +219,14 @@ def constant_facts(question: Question) -> list[str]:
     tree = parse_python(question.proof)
     if isinstance(tree, SyntaxError):
         return []
-    constants = _constants(tree)
+    times = _times_bound(tree)
+    constants = _constants(tree, times)
     found: list[str] = []
     for statement in tree.body:
         # Inside a `try` or an `if`, what runs decides which constant it is.
         match statement:
             case ast.Assign(targets=[ast.Name(id="answer")], value=value) if "answer" in NAMES[question.kind]:
-                found += ["answer"] if constants.includes(value) else []
+                found += ["answer"] if constants.includes(value) and times["answer"] == 1 else []
             case ast.Assign(targets=[ast.Name(id="options" | "points" as name)], value=value):
                 found += constants.among(value) if name in NAMES[question.kind] else []
             case ast.Assign(targets=[ast.Subscript(value=ast.Name(id="options" | "points"), slice=key)], value=value):
@@ -284,12 +288,13 @@ class _Constants:
         )
 
 
-def _constants(tree: ast.Module) -> _Constants:
+def _times_bound(tree: ast.Module) -> Counter[str]:
+    """Returns how often each name is bound anywhere in a program."""
+    return Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+
+
+def _constants(tree: ast.Module, times: Mapping[str, int]) -> _Constants:
     """Returns the names that are bound once, at module level, to a literal."""
-    times: dict[str, int] = {}
-    for node in ast.walk(tree):
-        if _is_stored(node):
-            times[node.id] = times.get(node.id, 0) + 1  # type: ignore[attr-defined]
     found = _Constants(frozenset())
     for statement in tree.body:
         match statement:

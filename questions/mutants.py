@@ -243,12 +243,16 @@ def _changes(node: ast.AST) -> Iterator[_Change]:
             yield f"{value} to {not value}", _setting("value", not value)
         case ast.Constant(value=int() | float() as value):
             yield f"{value} to {value + 1}", _setting("value", value + 1)
-        case ast.Call(args=[one, other], keywords=[]) if ast.dump(one) != ast.dump(other):
+        case ast.Call(func=function, args=[one, other], keywords=[]) if not _ignores_order(function, one, other):
             yield "arguments swapped", _setting("args", [other, one])
         case ast.FunctionDef(body=body) | ast.For(body=body) | ast.If(body=body) if len(body) > 1:
             for at, statement in enumerate(body):
                 if isinstance(statement, ast.Expr | ast.AugAssign) and not _is_docstring(statement):
                     yield f"`{ast.unparse(statement)[:40]}` removed", _removing(at)
+
+
+def _ignores_order(function: ast.expr, one: ast.expr, other: ast.expr) -> bool:
+    return ast.unparse(function) in ("max", "min") or ast.dump(one) == ast.dump(other)
 
 
 def _is_docstring(statement: ast.stmt) -> bool:
