@@ -22,5 +22,7 @@ def test_it_names_every_package() -> None:
         for top in ("bot", "service", "sandbox", "questions")
         for path in (ROOT / top).glob("*/__init__.py")
     }
-    inside = {f"questions/{name}" for name in ("dialects", "patterns", "formats", "export", "snippets")}  # told in one row
+    inside = {
+        f"questions/{name}" for name in ("dialects", "patterns", "formats", "export", "snippets")
+    }  # told in one row
     assert packages - inside - NAMED == set()
