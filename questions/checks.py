@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
+from questions.drivers import read_facts, wrong_facts
 from questions.model import bound, is_literal, parse_python
 from questions.source import Finding, Span
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from questions.source import Severity, Source
 
 
+_UNRANKED = "scores no points"
+"""What the prompt of a question with an unprotected fact says."""
 _WRONG_SOLUTIONS = 3
 _SELF_PROVING = ("output", "code")
 """Kinds whose own parts are the proof: program and output, or reference and wrong solutions. A family is proved by its
@@ -142,9 +145,27 @@ def _code(question: Question, report: _Report) -> Iterator[Finding]:
     yield from _defines("cases", task.cases, ("examples", "cases"), report)
     if task.driver:
         yield from _defines("driver", task.driver, ("drive",), report)
+        if "FACTS" in task.driver:
+            yield from _driver(question, task, report)
     if task.oracle:
         yield from _parses("oracle", task.oracle, report)
     yield from _wrongs(task, report)
+
+
+def _driver(question: Question, task: CodeTask, report: _Report) -> Iterator[Finding]:
+    facts = read_facts(task.driver)
+    if facts.problem:
+        cure = "declare each as `value`, `effect` or `unprotected`"
+        yield report.finding("Q225", facts.problem, cure, at=facts.at)
+        return
+    for message, at in wrong_facts(task.driver):
+        yield report.finding("Q226", message, "measure it outside, or call it what it is", at=at)
+    if facts.protected and task.device != "cpu":
+        yield report.finding("Q227", "a driver with its own process is for the CPU", "remove `device`", at="device")
+    if facts.unprotected and _UNRANKED not in question.prompt:
+        names = ", ".join(f"`{name}`" for name in facts.unprotected)
+        message = f"an answer can forge {names}, so the question {_UNRANKED}"
+        yield report.finding("Q228", message, f"say in the prompt that it {_UNRANKED}, or ask for a value")
 
 
 def _wrongs(task: CodeTask, report: _Report) -> Iterator[Finding]:

@@ -87,7 +87,9 @@ STACK_SIGNAL = signal.SIGXCPU
 BROKEN_EXIT = 73
 """Exit status of a child whose answer broke what reports its result."""
 RESULT_HEADER = struct.Struct("<IB")
-"""Header of a frame on the results pipe: length and kind of the payload that follows."""
+"""Header of a frame on a child's pipes: length and kind of the payload that follows."""
+MEMORY_BYTES = 8 << 20
+"""Size of a child's shared memory."""
 
 
 class ResultDecoder:

@@ -37,6 +37,10 @@ Refusal = Literal["", "member", "full", "device"]
 Device = Literal["cpu", "cuda"]
 """Where a program computes. `cuda` is a GPU: each run has a fresh process, and a GPU runs one at a time."""
 
+Driving = Literal["inside", "loopback", "pair", "driver", "answer"]
+"""Where a driver runs: in the process of the program it drives, with it in one process but as if in another, or in a
+process of its own. The supervisor makes a `pair` of two children, the `driver` and the `answer`."""
+
 Verdict = Literal[
     "accepted", "wrong", "runtime error", "time limit", "memory limit", "output limit", "invalid", "system error"
 ]
@@ -98,6 +102,8 @@ class Run:
     """With `cuda`, the tensors of the cases are on the GPU when the entry is called. Results may be anywhere."""
     role: Role = "program"
     """Purpose of the run, set by the judge. Never passed to a child."""
+    driving: Driving = "inside"
+    """Where the driver runs. With `inside` the answer can change what it measures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +204,8 @@ def read_run(head: Mapping[str, Any], body: bytes) -> Run:
         raise ValueError(f"a run for the device {run.device!r}")
     if run.role not in get_args(Role):
         raise ValueError(f"a run with the role {run.role!r}")
+    if run.driving not in get_args(Driving):
+        raise ValueError(f"a run whose driver is {run.driving!r}")
     return run
 
 
@@ -227,7 +235,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "str | None": (str, type(None)),
     "Limits": (Limits,),
     "Cause | None": (*get_args(Cause), type(None)),
-    **dict.fromkeys(("Status", "Isolation", "Reached", "Role", "Priority", "Refusal", "Device"), (str,)),
+    **dict.fromkeys(("Status", "Isolation", "Reached", "Role", "Priority", "Refusal", "Device", "Driving"), (str,)),
 }
 # Computed once: dataclasses.asdict would copy every value and take longer than the rest of a frame.
 _TYPES_OF = {kind: {item.name: _TYPES[str(item.type)] for item in fields(kind)} for kind in (Run, Outcome, Limits)}

@@ -18,6 +18,7 @@ from pathlib import Path
 from sandbox.causes import MemoryExceeded
 from sandbox.devices import DRIVER_MB, ChildDevice
 from sandbox.host.gpu import GpuInventory, Nvml, NvmlError, library_paths
+from sandbox.host.pair import execute_pair
 from sandbox.host.pool import ChildPool, PoolSettings
 from sandbox.host.process import Child
 from sandbox.host.running import execute
@@ -46,6 +47,12 @@ class Executor:
     async def execute(self, child: Child, run: Run, isolation: Isolation, queue_ms: float) -> Outcome:
         """Executes a run in a child, as `running.execute`."""
         return await execute(child, run, isolation, queue_ms)
+
+    async def execute_pair(
+        self, children: tuple[Child, Child], run: Run, isolation: Isolation, queue_ms: float
+    ) -> Outcome:
+        """Executes a run and its driver in two children, as `pair.execute_pair`."""
+        return await execute_pair(*children, run, isolation, queue_ms)
 
 
 class GpuUnavailable(Exception):

@@ -12,6 +12,7 @@ import json
 import os
 import socket
 import sys
+import tempfile
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict, dataclass
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.devices import ChildDevice
+from sandbox.framing import MEMORY_BYTES
 from sandbox.host.cgroups import Cgroup, CgroupParent
 from sandbox.host.process import Child, ChildExit, wait_until_parked
 
@@ -222,6 +224,16 @@ _PACKAGE_FOLDER = str(Path(__file__).resolve().parents[2])
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from sandbox.host.launch import main; main()"
 
 
+_MEMORY_FOLDER = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - nothing there has a name
+
+
+def _new_memory() -> int:
+    """Returns a descriptor of memory to share with a child: a file without a name, whose pages exist once used."""
+    with tempfile.TemporaryFile(dir=_MEMORY_FOLDER) as file:
+        file.truncate(MEMORY_BYTES)
+        return os.dup(file.fileno())
+
+
 class ZygoteDied(Exception):
     """The zygote has ended, and every child with it."""
 
@@ -290,8 +302,9 @@ class Zygote:
         pipes = [os.pipe() for _ in range(4)]
         (run_in, run_out), *outward = pipes
         (results_in, results_out), (stdout_in, stdout_out), (stderr_in, stderr_out) = outward
+        memory = _new_memory()
         child_ends = (run_in, results_out, stdout_out, stderr_out)
-        child = Child(run_out, results_in, stdout_in, stderr_in, disk_mb)
+        child = Child(run_out, results_in, stdout_in, stderr_in, disk_mb, memory)
         self._last_number += 1
         child.keep_pid = functools.partial(self._keep_pid, self._last_number)
         spawned: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -299,7 +312,7 @@ class Zygote:
         try:
             try:
                 request = json.dumps({"spawn": self._last_number, "disk_mb": disk_mb}).encode()
-                socket.send_fds(self.control, [request], child_ends)
+                socket.send_fds(self.control, [request], (*child_ends, memory))
             except OSError as problem:
                 self._spawning.pop(self._last_number)
                 raise ZygoteDied(str(problem)) from None

@@ -21,6 +21,7 @@ from sandbox.host.cgroups import Cgroup, CgroupParent
 from sandbox.wire import Limits
 
 _READ_BYTES = 1 << 16
+_WRITE_BYTES = 1 << 16
 _READY_BYTES = 1 << 16
 """Maximum size of what a child may report before it is parked, bytes."""
 
@@ -44,6 +45,8 @@ class Child:
     stdout_fd: int
     stderr_fd: int
     disk_mb: int
+    memory_fd: int = -1
+    """Memory that the child shares with the supervisor."""
     pidfd: int = -1
     baseline: dict[str, float] = field(default_factory=dict)
     """CPU time and memory used before the run, as the child reported them before it saw any submitted code."""
@@ -90,7 +93,7 @@ class Child:
         if self.meter:
             self.meter.close()
             self.meter = None
-        for name in ("run_fd", "results_fd", "stdout_fd", "stderr_fd", "pidfd"):
+        for name in ("run_fd", "results_fd", "stdout_fd", "stderr_fd", "memory_fd", "pidfd"):
             if getattr(self, name) >= 0:
                 os.close(getattr(self, name))
                 setattr(self, name, -1)
@@ -103,6 +106,56 @@ def _join(cgroup: Cgroup, pid: int, limits: Limits) -> None:
         cgroup.limit(limits)
     except OSError:
         cgroup.remove()
+
+
+class PipeWriter:
+    """Writes to a child's run pipe as fast as the child reads. A child that does not read gains nothing.
+
+    Takes the descriptor over. Use it in a running event loop only.
+    """
+
+    def __init__(self, child: Child) -> None:
+        self._descriptor, child.run_fd = child.run_fd, -1
+        self._data = bytearray()
+        self._finishing = False
+        os.set_blocking(self._descriptor, False)
+
+    def write(self, data: bytes) -> None:
+        """Writes `data` now, or the rest of it later."""
+        if self._descriptor < 0:
+            return
+        idle = not self._data
+        self._data += data
+        if idle:
+            self._write()
+            if self._data and self._descriptor >= 0:
+                asyncio.get_running_loop().add_writer(self._descriptor, self._write)
+
+    def finish(self) -> None:
+        """Closes the pipe once everything is written."""
+        self._finishing = True
+        if not self._data:
+            self.close()
+
+    def close(self) -> None:
+        """Closes the pipe now."""
+        if self._descriptor >= 0:
+            asyncio.get_running_loop().remove_writer(self._descriptor)
+            os.close(self._descriptor)
+            self._descriptor = -1
+        self._data.clear()
+
+    def _write(self) -> None:
+        try:
+            while self._data:
+                del self._data[: os.write(self._descriptor, memoryview(self._data)[:_WRITE_BYTES].tobytes())]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self._data.clear()
+        asyncio.get_running_loop().remove_writer(self._descriptor)
+        if self._finishing:
+            self.close()
 
 
 async def wait_until_parked(child: Child) -> None:

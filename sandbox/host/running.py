@@ -12,22 +12,22 @@ import os
 import re
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
 from sandbox import causes, values, wire
 from sandbox.causes import Cause, Crashed, Exited, MemoryExceeded, OutputExceeded, Tampered, TimeExceeded, WallHit
 from sandbox.framing import BROKEN_EXIT, STACK_SIGNAL, ResultDecoder
-from sandbox.host.process import Child, ChildExit, Usage, resolve
+from sandbox.host.process import Child, ChildExit, PipeWriter, Usage, resolve
 from sandbox.values import sanitized
 from sandbox.wire import Isolation, Outcome, Reached, Run, Status
 
-_ACCEPT_SECONDS = 30.0
+ACCEPT_SECONDS = 30.0
 """Maximum time for a parked child to read its run."""
-_END_SECONDS = 10.0
+END_SECONDS = 10.0
 """Maximum time for a killed child to end."""
-_EXIT_SECONDS = 1.0
+EXIT_SECONDS = 1.0
 """Time to wait for the exit status of a child that closed its results pipe itself."""
 _STACK_SECONDS = 0.1
 """Time for a child to write its stack before it is killed."""
@@ -54,30 +54,31 @@ async def execute(child: Child, run: Run, isolation: Isolation, queue_ms: float)
     start = child.usage()
     # From the moment the run is handed over: a short run may have ended before this process sees that it was taken.
     began = time.monotonic()
-    with output.reading(), _watch_usage(child, run, output), _send_run(child, wire.encode_run(run)):
-        if await _timed_out(output.taken, _ACCEPT_SECONDS) or not output.accepted:
+    with output.reading(), watch_usage(child, run, output), _send_run(child, wire.encode_run(run)):
+        if await timed_out(output.taken, ACCEPT_SECONDS) or not output.accepted:
             raise ChildLost("it did not take the run")
-        if await _timed_out(output.stop, run.limits.wall_ms / 1000):
+        if await timed_out(output.stop, run.limits.wall_ms / 1000):
             output.exceeded = TimeExceeded("wall", run.limits.wall_ms)
         wall_ms = (time.monotonic() - began) * 1000
         end = child.usage()
-        line = await _find_line(child, output) if output.exceeded is not None else None
+        line = await find_line(child, output) if output.exceeded is not None else None
         exited = await _end_child(child, output)
-    status, cause = _explain(output, exited, run, line)
+    status, cause = explain(output, exited, run, line)
     if isinstance(cause, MemoryExceeded) and not cause.used_mb and end is not None:
         cause = replace(cause, used_mb=max(0, end.address_kb - child.address_kb) >> 10)
-    outcome = _outcome(run, output, exited, status, child.baseline)
+    outcome = build_outcome(run, output, exited, status, child.baseline)
     delayed_ms = end.delayed_ms - start.delayed_ms if start and end else 0.0
     return replace(outcome, cause=cause, isolation=isolation, wall_ms=wall_ms, delayed_ms=delayed_ms, queue_ms=queue_ms)
 
 
-async def _timed_out(event: asyncio.Future[None], seconds: float) -> bool:
+async def timed_out(event: asyncio.Future[None], seconds: float) -> bool:
+    """Waits for an event. Returns whether it has not happened after so many seconds."""
     if not event.done():
         await asyncio.wait((event,), timeout=seconds)
     return not event.done()
 
 
-async def _find_line(child: Child, output: ChildOutput) -> int | None:
+async def find_line(child: Child, output: ChildOutput) -> int | None:
     """Asks a running child for its stack. Returns the line of the answer that it was executing, or None."""
     output.drain()
     output.stack = bytearray()
@@ -99,50 +100,27 @@ async def _end_child(child: Child, output: ChildOutput) -> ChildExit:
             return ChildExit(0, usage.cpu_ms, usage.peak_kb)
     elif output.exceeded is None and not output.flooded:
         # It ended by itself: get its own exit status rather than that of the kill below.
-        await asyncio.wait([child.ended], timeout=_EXIT_SECONDS)
+        await asyncio.wait([child.ended], timeout=EXIT_SECONDS)
     child.kill()
-    exited = await asyncio.wait_for(asyncio.shield(child.ended), _END_SECONDS)
+    exited = await asyncio.wait_for(asyncio.shield(child.ended), END_SECONDS)
     output.drain()
     return exited
 
 
 @contextlib.contextmanager
 def _send_run(child: Child, data: bytes) -> Iterator[None]:
-    """Writes the run as the child reads it, then closes the pipe. A child that does not read it gains nothing."""
-    loop = asyncio.get_running_loop()
-    descriptor, child.run_fd = child.run_fd, -1
-    view = memoryview(data)
-
-    def write() -> None:
-        nonlocal view
-        with contextlib.suppress(BlockingIOError):
-            try:
-                while view:
-                    view = view[os.write(descriptor, view) :]
-            except BrokenPipeError:
-                view = view[:0]
-            if not view:
-                close()
-
-    def close() -> None:
-        nonlocal descriptor
-        if descriptor >= 0:
-            loop.remove_writer(descriptor)
-            os.close(descriptor)
-            descriptor = -1
-
-    os.set_blocking(descriptor, False)
-    write()
-    if descriptor >= 0:
-        loop.add_writer(descriptor, write)
+    """Writes the run as the child reads it, then closes the pipe."""
+    writer = PipeWriter(child)
+    writer.write(data)
+    writer.finish()
     try:
         yield
     finally:
-        close()
+        writer.close()
 
 
 @contextlib.contextmanager
-def _watch_usage(child: Child, run: Run, output: ChildOutput) -> Iterator[None]:
+def watch_usage(child: Child, run: Run, output: ChildOutput) -> Iterator[None]:
     """Stops the run when it exceeds its CPU time, or far exceeds its memory. A longer run also gets a control group.
 
     The kernel's own limit on CPU time is in whole seconds and kills without asking where the program was. Its limit on
@@ -211,6 +189,8 @@ class ChildOutput:
         """Text of its stack, once it was asked for it."""
         self.stack_read: asyncio.Future[None] = loop.create_future()
         """Done when the stack has arrived as far as it is of interest."""
+        self.relay: Callable[[bytes, bytes], bool] | None = None
+        """Handles frames for the other child of a pair. Returns False for a frame that is not allowed."""
         self.invalid = False
         """Whether the results pipe carried anything but results and one final report."""
         self.taken: asyncio.Future[None] = loop.create_future()
@@ -309,7 +289,7 @@ class ChildOutput:
             self.report = _parse_report(payload)
             self.invalid |= self.report is None
             self._finish()
-        else:
+        elif self.relay is None or not self.relay(kind, payload):
             self.invalid = True
             self._finish()
 
@@ -332,7 +312,7 @@ def _parse_report(payload: bytes) -> dict[str, Any] | None:
     return report if known_status and valid_code else None
 
 
-def _explain(output: ChildOutput, exited: ChildExit, run: Run, line: int | None) -> tuple[Status, Cause | None]:
+def explain(output: ChildOutput, exited: ChildExit, run: Run, line: int | None) -> tuple[Status, Cause | None]:
     """Returns the status and its cause. What the supervisor saw overrides the child's report."""
     if output.flooded:
         return "output", OutputExceeded(output.flooded, _limit_of(output.flooded, run))
@@ -368,7 +348,10 @@ def _explain_without_report(output: ChildOutput, exited: ChildExit, run: Run) ->
     return "crash", Crashed(-exited.code) if exited.code < 0 else Exited(exited.code)
 
 
-def _outcome(run: Run, output: ChildOutput, exited: ChildExit, status: Status, baseline: dict[str, float]) -> Outcome:
+def build_outcome(
+    run: Run, output: ChildOutput, exited: ChildExit, status: Status, baseline: dict[str, float]
+) -> Outcome:
+    """Returns the outcome of a run that ended with this status, as far as it is about one child."""
     report = output.report or {}
     reached: Reached = report.get("reached", "cases" if output.results else "load")
     signaled = exited.code < 0 and not report and status not in ("time", "output")

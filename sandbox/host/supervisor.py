@@ -27,6 +27,7 @@ from sandbox.host.executors import GPU_UNAVAILABLE, Executor, GpuExecutors, GpuU
 from sandbox.host.gpu import GpuInventory, find_gpus
 from sandbox.host.jail import HostIsolation
 from sandbox.host.pool import ChildPool, PoolSettings, ZygoteDied
+from sandbox.host.process import Child
 from sandbox.host.running import ChildLost
 from sandbox.queue import AsyncQueue, FairQueue, RunRefused
 from sandbox.wire import Outcome, Run
@@ -213,6 +214,8 @@ class Supervisor:
         """Queues and executes a Run. Every failure of the sandbox itself is an Outcome with status internal."""
         arrived = time.monotonic()
         queue = self.gpus.queue if run.device == "cuda" else self.queue
+        if run.device == "cuda" and run.driving == "pair":
+            return self._internal(run, "a driver with a process of its own is for the CPU only")
         if run.device == "cuda" and (reason := self.gpus.unavailable_reason()):
             return replace(self._internal(run, reason), refused="device")
         try:
@@ -234,15 +237,22 @@ class Supervisor:
 
     async def _execute_in_child(self, executor: Executor, run: Run, arrived: float) -> Outcome:
         for _ in range(_MAX_CHILDREN_TRIED):
-            child = await executor.take(run.limits.disk_mb)
+            children: list[Child] = []
             try:
-                return await executor.execute(child, run, self.host.isolation, (time.monotonic() - arrived) * 1000)
+                for _ in range(2 if run.driving == "pair" else 1):
+                    children.append(await executor.take(run.limits.disk_mb))
+                queue_ms = (time.monotonic() - arrived) * 1000
+                if run.driving == "pair":
+                    answer, driver = children
+                    return await executor.execute_pair((answer, driver), run, self.host.isolation, queue_ms)
+                return await executor.execute(children[0], run, self.host.isolation, queue_ms)
             except ChildLost:
                 # It died while parked, and the zygote's message about it had not arrived yet.
                 executor.pool.refill()
             finally:
-                # Later in this loop: closing the child now would delay its answer.
-                asyncio.get_running_loop().call_soon(child.close)
+                # Later in this loop: closing a child now would delay its answer.
+                for child in children:
+                    asyncio.get_running_loop().call_soon(child.close)
         raise OSError(f"{_MAX_CHILDREN_TRIED} children died before they took the run")
 
     def _internal(self, run: Run, reason: str) -> Outcome:

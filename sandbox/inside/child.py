@@ -34,6 +34,18 @@ from sandbox.causes import Cause, Exited, MemoryExceeded, OutputExceeded
 from sandbox.devices import DRIVER_MB
 from sandbox.framing import BROKEN_EXIT, RESULT_HEADER, STACK_SIGNAL
 from sandbox.inside import confine, tensors, tracebacks, walls
+from sandbox.inside.answer import AnswerSide
+from sandbox.inside.driver import Answer, AnswerProblem
+from sandbox.inside.links import (
+    AnswerLink,
+    DriverLink,
+    Loopback,
+    OwnMemory,
+    RelayedMemory,
+    open_memory,
+    receive_bytes,
+    receive_frame,
+)
 from sandbox.inside.tracebacks import DRIVER_FILENAME, FILENAME, format_exception, line_of, text_of
 from sandbox.values import Caps, Value
 from sandbox.wire import Reached, Run, Status
@@ -131,16 +143,16 @@ def seed_generators(number: int) -> None:
 
 
 def _receive() -> Run:
-    data = bytearray()
-    while block := os.read(RUN_FD, 1 << 16):
-        data += block
-    os.close(RUN_FD)
-    if not data:
-        os._exit(0)
-    kind, head, body = wire.decode(bytes(data))
+    """Reads the run. The pipe stays open for a child of a pair."""
+    prefix = receive_bytes(RUN_FD, 4)
+    header = receive_bytes(RUN_FD, wire.header_length(prefix))
+    kind, head, length = wire.read_header(header)
     if kind != "run":
         os._exit(72)
-    return wire.read_run(head, body)
+    run = wire.read_run(head, receive_bytes(RUN_FD, length))
+    if run.driving not in ("driver", "answer"):
+        os.close(RUN_FD)
+    return run
 
 
 def _send(kind: bytes, payload: bytes) -> None:
@@ -181,10 +193,7 @@ class _Execution:
         status: Status = "ok"
         cause: Cause | None = None
         try:
-            drive = self.load_driver() if self.run.driver and self.run.entry is not None else None
-            module = self.load()
-            if self.run.entry is not None:
-                self.call_entry(module, self.run.entry, drive)
+            self.execute()
             self.reached = "done"
         except _Stop as stop:
             status, cause = stop.status, stop.cause
@@ -195,8 +204,36 @@ class _Execution:
             "cause": causes.to_json(cause),
         }
 
-    def load_driver(self) -> Callable[..., Any]:
-        """Returns the question's `drive`, created before the answer can replace anything it uses.
+    def execute(self) -> None:
+        """Executes the program and, with an entry, every case: all of it, or this child's half of a pair."""
+        driver = self.load_driver() if self.run.driver and self.run.entry is not None else None
+        if driver is not None and self.run.driving == "driver":
+            receive = functools.partial(receive_frame, RUN_FD)
+            link = DriverLink(_send, receive)
+            return self.drive(driver, link, Answer(link, RelayedMemory(_send, receive), driver))
+        module = self.load()
+        if self.run.entry is None:
+            return None
+        entry = self.find_entry(module, self.run.entry)
+        if driver is None:
+            return self.call_cases(entry)
+        if self.run.driving == "inside":
+            return self.call_cases(functools.partial(driver["drive"], entry))
+        memory = open_memory()
+        if self.run.driving == "answer":
+            served = AnswerLink(_send, functools.partial(receive_frame, RUN_FD))
+            served.serve(AnswerSide(served, memory, entry, driver, self.report_exception).handle)
+        loop = Loopback()
+        loop.serve(AnswerSide(loop.answer, memory, entry, driver, self.report_exception).handle)
+        return self.drive(driver, loop.driver, Answer(loop.driver, OwnMemory(memory), driver))
+
+    def drive(self, driver: dict[str, Any], link: DriverLink, answer: Answer) -> None:
+        """Calls the driver for every case."""
+        link.handle = answer.handle
+        self.call_cases(functools.partial(driver["drive"], answer), answer.reset)
+
+    def load_driver(self) -> dict[str, Any]:
+        """Returns the names of the question's driver, created before the answer can replace anything they use.
 
         If this fails, it also fails for the reference, and the question is blamed.
         """
@@ -204,10 +241,10 @@ class _Execution:
         try:
             code = compile(self.run.driver, DRIVER_FILENAME, "exec", dont_inherit=True)
             exec(code, module.__dict__)  # noqa: S102 - the question's own code
-            drive: Callable[..., Any] = module.__dict__["drive"]
+            module.__dict__["drive"]
         except BaseException as problem:
             self.fail(problem)
-        return drive
+        return module.__dict__
 
     def load(self) -> types.ModuleType:
         """Executes the program as the main module."""
@@ -253,17 +290,22 @@ class _Execution:
             text = f"Exception in a thread:\n{format_exception(death.exc_value, self.run.code)}"
             os.write(2, text.encode("utf-8", "replace"))
 
-    def call_entry(self, module: types.ModuleType, name: str, drive: Callable[..., Any] | None) -> None:
-        """Calls the entry, or the driver with it, for every case."""
+    def find_entry(self, module: types.ModuleType, name: str) -> Callable[..., Any]:
+        """Returns the function or class that the program defines, or ends the run."""
         self.reached = "entry"
         entry = module.__dict__.get(name)
         if not callable(entry):
             os.write(2, f"The program defines no function or class {name}.\n".encode())
             raise _Stop("error")
-        function = entry if drive is None else functools.partial(drive, entry)
+        return entry  # type: ignore[no-any-return]
+
+    def call_cases(self, function: Callable[..., Any], before_each: Callable[[], None] | None = None) -> None:
+        """Calls the function for every case."""
         self.reached = "cases"
         cases = values.decode(self.run.cases, Caps(total=wire.MAX_BODY, items=10**7))
         for case in cases if isinstance(cases, list) else []:
+            if before_each is not None:
+                before_each()
             self.call_case(function, case)
 
     def call_case(self, function: Any, case: Value) -> None:
@@ -271,7 +313,7 @@ class _Execution:
         try:
             result = function(*tensors.to_torch(case, self.device))
         except BaseException as problem:
-            self.send_exception("raised", problem)
+            self.put(values.encode(self.report_exception("raised", problem)))
             return
         try:
             value = tensors.from_torch(result, self.bytes_left)
@@ -279,16 +321,19 @@ class _Execution:
         except ValueError:
             raise _Stop("output", self.result_limit) from None
         except BaseException as problem:
-            self.send_exception("unsupported", problem)
+            self.put(values.encode(self.report_exception("unsupported", problem)))
             return
         self.put(encoded)
 
-    def send_exception(self, kind: str, problem: BaseException) -> None:
-        """Sends an exception as the case's result, or ends the run if it shows an exceeded limit."""
+    def report_exception(self, kind: str, problem: BaseException) -> tuple[str, str, str]:
+        """Returns an exception as a case's result, or ends the run if it shows an exceeded limit."""
+        if isinstance(problem, AnswerProblem):
+            return problem.kind, problem.name[:200], problem.text[:2000]
+        if isinstance(problem, tensors.ResultTooLarge):
+            raise _Stop("output", self.result_limit) from None
         if walls.explain(problem, self.run.limits) is not None:
             self.fail(problem)
-        name, message = type(problem).__name__, exception_message(problem)
-        self.put(values.encode((kind, name[:200], message[:2000])))
+        return kind, type(problem).__name__[:200], exception_message(problem)[:2000]
 
     def put(self, encoded: bytes) -> None:
         """Sends one encoded result."""

@@ -1,6 +1,6 @@
 """The zygote: imports torch once in the jail and forks a child per run. Single-threaded, and holds no secrets.
 
-It exchanges datagrams with the supervisor on one socket. It receives `spawn` with four file descriptors, and sends
+It exchanges datagrams with the supervisor on one socket. It receives `spawn` with five file descriptors, and sends
 `spawned` with a pidfd and later `ended` with how the child ended.
 """
 
@@ -56,6 +56,8 @@ def _warm_up(warm_up_child: Callable[[str], None]) -> None:
     """Loads what torch loads lazily: the first optimizer takes 1.5 s, the first vmap 0.5 s, others much less."""
     import torch
 
+    from sandbox.inside.answer import warm_up_driving
+
     if len(list(Path("/proc/self/task").iterdir())) != 1:
         raise RuntimeError("the zygote has more than one thread: a fork of it could hang")
     torch.set_num_threads(1)
@@ -70,6 +72,7 @@ def _warm_up(warm_up_child: Callable[[str], None]) -> None:
     torch.compiler.reset()
     confine.prepare()
     warm_up_child("cpu")
+    warm_up_driving()
     gc.collect()
     # Frozen objects are never visited by the collector again, so their pages stay shared with the children.
     gc.freeze()
@@ -162,12 +165,16 @@ class ForkServer:
         send_message(self.control, {"ended": number, "code": code, "cpu_ms": cpu_ms, "rss_kb": used.ru_maxrss})
 
     def _become_child(self, descriptors: list[int], disk_mb: int) -> NoReturn:
-        """Arranges the child's file descriptors: 0 is /dev/null, 1 and 2 its output, 3 results, 4 the run."""
-        run, results, stdout, stderr = (os.dup2(descriptor, 60 + at) for at, descriptor in enumerate(descriptors))
+        """Arranges the child's file descriptors: 0 is /dev/null, 1 and 2 its output, 3 results, 4 the run,
+        5 memory that it shares with the supervisor.
+        """
+        run, results, stdout, stderr, memory = (
+            os.dup2(descriptor, 60 + at) for at, descriptor in enumerate(descriptors)
+        )
         null = os.open("/dev/null", os.O_RDONLY)
-        for at, descriptor in enumerate((null, stdout, stderr, results, run)):
+        for at, descriptor in enumerate((null, stdout, stderr, results, run, memory)):
             os.dup2(descriptor, at)
-        os.closerange(5, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+        os.closerange(6, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
         self.run_child(
             confine.Confinement(

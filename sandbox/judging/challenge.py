@@ -29,7 +29,7 @@ from typing import Literal, Protocol
 from sandbox.judging.comparison import NumberTolerance, brief
 from sandbox.judging.judge import CaseVerdict, Judgement, judge_outcome, system_error
 from sandbox.values import Caps, Value, decode, encode, split
-from sandbox.wire import MAX_BODY, Limits, Outcome, Run
+from sandbox.wire import MAX_BODY, Driving, Limits, Outcome, Run
 
 JudgingDevice = Literal["cpu", "cuda", "both"]
 """Device an answer is judged on."""
@@ -82,6 +82,9 @@ class Challenge:
     tolerance: NumberTolerance
     driver: str = ""
     """See `Run.driver`. With one, its return values are compared."""
+    protected: bool = False
+    """Whether the driver has a process of its own. If not, it works in the process of the answer, which can change what
+    it measures. On the CPU only."""
     device: JudgingDevice = "cpu"
     """With `both`, the CPU's verdict stands where there is no GPU, and a note says so."""
 
@@ -129,8 +132,8 @@ async def judge_code(client: Runs, challenge: Challenge, answer: str, *, seed: i
     )
     first = _on_gpu(run) if challenge.device == "cuda" else run
     expected, outcome = await asyncio.gather(
-        client.run(replace(first, role="reference", code=challenge.reference)),
-        _run_answer(client, replace(first, role="answer", code=answer)),
+        client.run(replace(first, role="reference", code=challenge.reference, driving=_driving(challenge, "loopback"))),
+        _run_answer(client, replace(first, role="answer", code=answer, driving=_driving(challenge, "pair"))),
     )
     if "device" in (expected.refused, outcome.refused):
         return replace(system_error(expected.detail or outcome.detail), note=NEEDS_GPU)
@@ -145,6 +148,10 @@ async def judge_code(client: Runs, challenge: Challenge, answer: str, *, seed: i
     if outcome.refused == "device":
         return replace(judgement, note=NO_GPU)
     return _combine(judgement, await judge.judge(outcome))
+
+
+def _driving(challenge: Challenge, driving: Driving) -> Driving:
+    return driving if challenge.driver and challenge.protected else "inside"
 
 
 async def _generate(client: Runs, challenge: Challenge, seed: int, id: str) -> _Cases:

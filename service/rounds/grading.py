@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from questions.drivers import read_facts
 from questions.model import CodeTask
 from sandbox.judging.challenge import Challenge, Runs, judge_code
 from sandbox.judging.comparison import NumberTolerance
@@ -164,6 +165,7 @@ async def judge_task(task: CodeTask, code: str, sandbox: Runs, seed: int, *, id:
         cases_program=task.cases,
         reference=task.reference,
         driver=task.driver,
+        protected=read_facts(task.driver).protected,
         limits=Limits(wall_ms=task.wall_ms, cpu_ms=task.wall_ms, memory_mb=task.memory_mb),
         tolerance=NumberTolerance(rtol=task.tolerance.rtol, atol=task.tolerance.atol),
         device=task.device,

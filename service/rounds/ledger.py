@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from questions.drivers import scores_points
 from questions.model import Question
 from service.domain.scoring import ScoredAnswer, ScoringPolicy, compute_credit, compute_points
 from service.store import answers, ledger, outbox
@@ -86,6 +87,8 @@ class LedgerPosting:
 
     def _points(self, credit: float, seconds: float) -> int:
         question = self._question
+        if question.task and not scores_points(question.task.driver):
+            return 0
         return compute_points(question.kind, question.level, self._share_right, credit, seconds, self._policy).total
 
     def _row(self, entry: RoundEntry, key: str, reason: str, points: int, credit: float) -> dict[str, Any]:

@@ -1,0 +1,161 @@
+"""Executes a run whose driver has a process of its own: one child for the answer, one for the question's driver.
+
+Trusted. It relays frames between the two and reads the answer's shared memory for the driver. Results come from the
+driver alone, which never executes the answer's code; what the answer's child writes is relayed or counts against it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+from dataclasses import replace
+
+from sandbox import values, wire
+from sandbox.causes import Cause, MemoryExceeded, Tampered, TimeExceeded
+from sandbox.framing import MEMORY_BYTES, RESULT_HEADER
+from sandbox.host.process import Child, ChildExit, PipeWriter, Usage
+from sandbox.host.running import (
+    ACCEPT_SECONDS,
+    END_SECONDS,
+    EXIT_SECONDS,
+    ChildLost,
+    ChildOutput,
+    build_outcome,
+    explain,
+    find_line,
+    timed_out,
+    watch_usage,
+)
+from sandbox.wire import MAX_BODY, Isolation, Limits, Outcome, Run, Status
+
+_DRIVER_LIMITS = Limits(memory_mb=1024, result_bytes=MAX_BODY)
+_DRIVER_EXTRA_MS = 1000
+"""Additional CPU time of the driver's child."""
+_POSITION_BYTES = 8
+
+
+async def execute_pair(answer: Child, driver: Child, run: Run, isolation: Isolation, queue_ms: float) -> Outcome:
+    """Executes a run in two children and returns its Outcome. The caller closes both.
+
+    Raises ChildLost when one of them died before it took the run, and ZygoteDied when the zygote died.
+    """
+    limits = run.limits
+    for_driver = replace(_DRIVER_LIMITS, wall_ms=limits.wall_ms, cpu_ms=limits.cpu_ms + _DRIVER_EXTRA_MS)
+    runs = (
+        (answer, replace(run, cases=b"", driving="answer")),
+        (driver, replace(run, code="", driving="driver", limits=for_driver)),
+    )
+    start = answer.usage()
+    began = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        outputs, writers = [], []
+        for child, part in runs:
+            writer = PipeWriter(child)
+            stack.callback(writer.close)
+            output = ChildOutput(child, part)
+            stack.enter_context(output.reading())
+            stack.enter_context(watch_usage(child, part, output))
+            writer.write(wire.encode_run(part))
+            outputs.append(output)
+            writers.append(writer)
+        of_answer, of_driver = outputs
+        of_answer.relay = _Relay(to=writers[1], back=writers[0], memory=-1)
+        of_driver.relay = _Relay(to=writers[0], back=writers[1], memory=answer.memory_fd)
+        for output in outputs:
+            if await timed_out(output.taken, ACCEPT_SECONDS) or not output.accepted:
+                raise ChildLost("it did not take the run")
+        await asyncio.wait(
+            (of_answer.stop, of_driver.stop), timeout=limits.wall_ms / 1000, return_when=asyncio.FIRST_COMPLETED
+        )
+        if not of_answer.stop.done() and not of_driver.stop.done():
+            of_answer.exceeded = TimeExceeded("wall", limits.wall_ms)
+        wall_ms = (time.monotonic() - began) * 1000
+        end = answer.usage()
+        line = await find_line(answer, of_answer) if of_answer.exceeded is not None else None
+        exited = await _end_children((answer, of_answer), (driver, of_driver), end)
+    status, cause = _explain_pair(run, of_answer, of_driver, exited, line)
+    if isinstance(cause, MemoryExceeded) and not cause.used_mb and end is not None:
+        cause = replace(cause, used_mb=max(0, end.address_kb - answer.address_kb) >> 10)
+    outcome = build_outcome(run, of_answer, exited, status, answer.baseline)
+    return replace(
+        outcome,
+        cause=cause,
+        results=b"" if of_driver.invalid else values.join(of_driver.results),
+        reached=outcome.reached if of_answer.report is not None else "cases",
+        exit_code=None if of_answer.report is None else outcome.exit_code,
+        isolation=isolation,
+        wall_ms=wall_ms,
+        delayed_ms=end.delayed_ms - start.delayed_ms if start and end else 0.0,
+        queue_ms=queue_ms,
+    )
+
+
+async def _end_children(
+    of_answer: tuple[Child, ChildOutput], of_driver: tuple[Child, ChildOutput], usage: Usage | None
+) -> ChildExit:
+    """Ends both children. Returns how the answer's child ended and what it used."""
+    (answer, output), (driver, driven) = of_answer, of_driver
+    known = driven.report is not None or output.report is not None or output.exceeded is not None
+    if not known and not output.flooded:
+        # One of them ended by itself: its own exit status says more than that of the kill below.
+        await asyncio.wait([answer.ended if output.stop.done() else driver.ended], timeout=EXIT_SECONDS)
+    answer.kill()
+    driver.kill()
+    if known and usage is not None:
+        exited = ChildExit(0, usage.cpu_ms, usage.peak_kb)
+    else:
+        exited = await asyncio.wait_for(asyncio.shield(answer.ended), END_SECONDS)
+    output.drain()
+    driven.drain()
+    return exited
+
+
+def _explain_pair(
+    run: Run, output: ChildOutput, driven: ChildOutput, exited: ChildExit, line: int | None
+) -> tuple[Status, Cause | None]:
+    """Returns the status and its cause.
+
+    A driver that does not finish counts against the answer: the reference has the same driver.
+    """
+    if output.exceeded is None and driven.report is not None and not driven.invalid:
+        return driven.report["status"], driven.report["cause"]
+    if output.exceeded is None and driven.stop.done():
+        return "error", Tampered()
+    status, cause = explain(output, exited, run, line)
+    # Only a forged report says that all is well while the driver is at work.
+    return (status, cause) if status != "ok" else ("error", Tampered())
+
+
+class _Relay:
+    """Passes on the frames of one child."""
+
+    def __init__(self, to: PipeWriter, back: PipeWriter, memory: int) -> None:
+        self._to = to
+        self._back = back
+        self._memory = memory
+        """The shared memory, if this child may use it from outside, or -1."""
+
+    def __call__(self, kind: bytes, payload: bytes) -> bool:
+        """Handles a frame. Returns False if this child may not send it."""
+        if kind in (b"Q", b"S"):
+            self._to.write(_frame(kind, payload))
+        elif self._memory >= 0 and kind == b"W" and len(payload) >= _POSITION_BYTES:
+            os.pwrite(self._memory, payload[_POSITION_BYTES:], _number(payload))
+        elif self._memory >= 0 and kind == b"G" and len(payload) == 2 * _POSITION_BYTES:
+            length = min(_number(payload[_POSITION_BYTES:]), MEMORY_BYTES)
+            # The answer's process may have made the file shorter.
+            data = os.pread(self._memory, length, _number(payload)).ljust(length, b"\0")
+            self._back.write(_frame(b"D", data))
+        else:
+            return False
+        return True
+
+
+def _number(data: bytes) -> int:
+    return int.from_bytes(data[:_POSITION_BYTES], "little")
+
+
+def _frame(kind: bytes, payload: bytes) -> bytes:
+    return RESULT_HEADER.pack(len(payload), kind[0]) + payload
