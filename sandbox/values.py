@@ -168,7 +168,7 @@ def _block_bytes(dtype: str, shape: tuple[int, ...]) -> int:
     return math.prod(shape) * ITEM_BYTES[dtype]
 
 
-class _Reader:
+class Reader:
     """Decodes one value within the caps."""
 
     def __init__(self, data: bytes | memoryview, caps: Caps) -> None:
@@ -246,7 +246,8 @@ class _Reader:
             found[key] = self.value(depth + 1)
         return found
 
-    def block(self) -> tuple[str, tuple[int, ...], bytes, int]:
+    def block_header(self) -> tuple[str, tuple[int, ...], int, int]:
+        """Reads element type, shape and flags of an array. Returns its size in bytes as the last item."""
         code, flags, sides = self.take(3)
         if code >= len(_NAMES) or flags > 1:
             raise self.wrong("an element type or flag that does not exist")
@@ -257,14 +258,15 @@ class _Reader:
             size = _block_bytes(_NAMES[code], shape)
         except ValueError as problem:
             raise self.wrong(str(problem)) from None
-        return _NAMES[code], shape, self.take(size), flags
+        return _NAMES[code], shape, flags, size
 
     def tensor(self) -> Tensor:
-        dtype, shape, data, flags = self.block()
-        return Tensor(dtype, shape, data, bool(flags))
+        dtype, shape, flags, size = self.block_header()
+        return Tensor(dtype, shape, self.take(size), bool(flags))
 
     def array(self) -> Array:
-        dtype, shape, data, flags = self.block()
+        dtype, shape, flags, size = self.block_header()
+        data = self.take(size)
         if flags:
             raise self.wrong("an array cannot require a gradient")
         return Array(dtype, shape, data)
@@ -281,7 +283,7 @@ def decode(data: bytes, caps: Caps = DEFAULT) -> Value:
     """Decodes the output of `encode`. Raises ValueError with the offset for anything else; safe on untrusted bytes."""
     if len(data) > caps.total:
         raise ValueError(f"byte 0: {len(data)} bytes, more than {caps.total}")
-    reader = _Reader(data, caps)
+    reader = Reader(data, caps)
     value = reader.value(0)
     if reader.at != len(data):
         raise reader.wrong("bytes after the end")
@@ -293,11 +295,13 @@ def join(entries: Iterable[bytes]) -> bytes:
     return b"".join(_LENGTH.pack(len(entry)) + entry for entry in entries)
 
 
-def split(data: bytes) -> list[bytes]:
-    """Splits the output of `join`. Raises ValueError with the offset if the last entry is incomplete."""
+def split(data: bytes, at_most: int | None = None) -> list[bytes]:
+    """Splits the output of `join`. Raises ValueError if the last entry is incomplete or there are too many."""
     entries: list[bytes] = []
     at = 0
     while at < len(data):
+        if len(entries) == at_most:
+            raise ValueError(f"byte {at}: more than {at_most} entries")
         if at + 4 > len(data):
             raise ValueError(f"byte {at}: a length of {len(data) - at} bytes")
         (length,) = _LENGTH.unpack_from(data, at)

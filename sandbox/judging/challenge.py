@@ -43,8 +43,10 @@ _MAX_CASES = 1000
 _CAPS = Caps(total=MAX_BODY, items=10**7)
 _GPU_EXTRA_MS = 5000
 """Additional time on a GPU, where each kernel is loaded on its first call."""
-_STARVED_SHARE = 0.25
-"""Share of the wall time: a program that timed out with less CPU time than this waited, perhaps for a busy machine."""
+_DELAYED_SHARE = 0.25
+"""Share of the wall time that a program waited for a core: from here on, a time limit may be the machine's fault."""
+_BUSY_SHARE = 0.5
+"""Share of the wall time that it computed: with more than this, it had its turn."""
 _REFERENCE_SHARE = 5
 """The limit of growing cases must be this many times the reference's CPU time."""
 _MAX_ARGUMENT_TEXT = 300
@@ -213,10 +215,11 @@ def _on_gpu(run: Run) -> Run:
 
 
 async def _run_answer(client: Runs, run: Run) -> Outcome:
-    """Runs the answer, and once more if it timed out with little CPU time."""
+    """Runs the answer, and once more if it timed out while the machine had no core for it. Sleeping does not count."""
     outcome = await client.run(run)
-    starved = outcome.status == "time" and outcome.cpu_ms < run.limits.wall_ms * _STARVED_SHARE
-    return await client.run(run) if starved else outcome
+    wall_ms = run.limits.wall_ms
+    delayed = outcome.delayed_ms >= wall_ms * _DELAYED_SHARE and outcome.cpu_ms < wall_ms * _BUSY_SHARE
+    return await client.run(run) if outcome.status == "time" and delayed else outcome
 
 
 def _reference_fault(expected: Outcome, cases: int) -> str:

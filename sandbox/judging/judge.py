@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sandbox.judging.comparison import Comparison, Difference, NumberTolerance, compare, draws_fault
+from sandbox.judging.decoding import ResultReader
 from sandbox.values import Caps, Value, decode, sanitized, shortened, split
 from sandbox.wire import MAX_BODY, Outcome, Status, Verdict
 
@@ -129,7 +130,7 @@ def judge_outcome(
     without_result = _VERDICT_OF[outcome.status]
     verdicts: list[CaseVerdict] = []
     for at, index in enumerate(indices):
-        visible, result = index < examples, results[at]
+        visible, result = index < examples, _decode_like(expected[at], results[at])
         if result is None:
             verdicts.append(CaseVerdict(index, without_result, visible, _MESSAGE_OF[without_result]))
         else:
@@ -137,23 +138,31 @@ def judge_outcome(
     return _summarize(tuple(sorted(verdicts, key=lambda case: case.index)), outcome)
 
 
-def _answer_results(outcome: Outcome, cases: int) -> list[_CaseResult | None]:
-    """Returns one result per case, None for a missing or unreadable one. Too many results count as none at all."""
+def _answer_results(outcome: Outcome, cases: int) -> list[bytes | None]:
+    """Returns one encoded result per case, None for a missing one. Too many results count as none at all."""
     try:
-        pieces = split(outcome.results)
+        pieces = split(outcome.results, cases)
     except ValueError:
         pieces = []
-    if len(pieces) > cases:
-        pieces = []
-    results = [_decode_or_none(piece) for piece in pieces]
-    return results + [None] * (cases - len(results))
+    return [*pieces, *[None] * (cases - len(pieces))]
 
 
-def _decode_or_none(data: bytes) -> _CaseResult | None:
+def _decode_like(expected: _CaseResult, data: bytes | None) -> _CaseResult | None:
+    """Decodes a result as far as it has the structure of the expected one. Returns None if it cannot be read."""
+    if data is None:
+        return None
+    reader = ResultReader(data)
     try:
-        return _decode_result(data)
+        kind = reader.start()
+        if kind == "ok":
+            result = _CaseResult(None, None if expected.raised else reader.like(expected.value))
+        else:
+            result = _CaseResult(reader.string(), None, _displayable(reader.string()), supported=kind == "raised")
+        if kind != "ok" or not expected.raised:
+            reader.finish()
     except ValueError:
         return None
+    return result
 
 
 def _decode_result(data: bytes) -> _CaseResult:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sandbox.client import SandboxClient
@@ -180,29 +182,35 @@ async def test_a_reference_without_room_to_spare_is_the_question_s_fault(client:
 
 
 class Counting:
-    """The real sandbox, with a count of the answer's runs."""
+    """The real sandbox, with a count of the answer's runs. They report that they waited for a core for so long."""
 
-    def __init__(self, client: SandboxClient) -> None:
+    def __init__(self, client: SandboxClient, delayed_ms: float | None) -> None:
         self.client = client
+        self.delayed_ms = delayed_ms
         self.answers = 0
 
     async def run(self, run: Run) -> Outcome:
         self.answers += run.role == "answer"
-        return await self.client.run(run)
+        outcome = await self.client.run(run)
+        return outcome if self.delayed_ms is None else replace(outcome, delayed_ms=self.delayed_ms)
+
+
+SLEEP, LOOP, WRONG = "__import__('time').sleep(60)", "[None for _ in iter(int, 1)]", "0"
 
 
 @pytest.mark.parametrize(
-    ("body", "runs"), [("__import__('time').sleep(60)", 2), ("[None for _ in iter(int, 1)]", 1), ("0", 1)]
+    ("body", "delayed_ms", "runs"),
+    [(SLEEP, 0, 1), (SLEEP, 100, 1), (SLEEP, 200, 2), (LOOP, 0, 1), (WRONG, 200, 1)],
 )
-async def test_what_ran_out_of_time_without_the_processor_is_run_once_more(
-    client: SandboxClient, body: str, runs: int
+async def test_what_ran_out_of_time_waiting_for_a_core_is_run_once_more(
+    client: SandboxClient, body: str, delayed_ms: float, runs: int
 ) -> None:
-    counting = Counting(client)
+    counting = Counting(client, delayed_ms)
     limits = Limits(wall_ms=600, cpu_ms=600)
     judgement = await judged(
         counting,
         f"def pairs(xs, total): return {body}",
         **{**GROWING, "cases_program": str(GROWING["cases_program"]).split("def growing")[0], "limits": limits},
     )
-    assert judgement.verdict == ("time limit" if body != "0" else "wrong")
+    assert judgement.verdict == ("wrong" if body == WRONG else "time limit")
     assert counting.answers == runs

@@ -38,7 +38,8 @@ SOCKETS = [
 NETWORK = [
     Attack("a descriptor sent through a pair of sockets",
            "import socket\none, other = socket.socketpair()\nattempt(socket.send_fds, one, [b'x'], [0])"),
-    Attack("words through a pair of sockets", "import socket\none, other = socket.socketpair()\nattempt(one.send, b'x')"),
+    Attack("words through a pair of sockets",
+           "import socket\none, other = socket.socketpair()\nattempt(one.send, b'x')"),
     Attack("a pair of sockets turned to another", "import socket\n"
            "one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)\nattempt(one.bind, '\\0dailygrad')"),
     Attack("options of a pair of sockets", "import socket\n"

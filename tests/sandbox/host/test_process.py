@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -66,3 +67,32 @@ def test_a_process_that_is_gone_has_no_meter() -> None:
     with pytest.raises(OSError):
         Meter(pidfd)
     os.close(pidfd)
+
+
+def test_waiting_for_a_core_is_counted_and_sleeping_is_not() -> None:
+    core = min(os.sched_getaffinity(0))
+    busy = f"import os, sys\nos.sched_setaffinity(0, [{core}])\nprint(flush=True)\nwhile True: pass"
+    idle = "import sys\nprint(flush=True)\nsys.stdin.read()"
+    with contextlib.ExitStack() as stack:
+        processes = [
+            stack.enter_context(
+                subprocess.Popen([sys.executable, "-I", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            )
+            for code in (busy, busy, idle)
+        ]
+        for process in processes:
+            stack.callback(process.kill)
+            assert process.stdout is not None
+            process.stdout.readline()
+        handles = [os.pidfd_open(process.pid) for process in processes]
+        meters = [Meter(handle) for handle in handles]
+        before = [meter.read() for meter in meters]
+        while meters[0].read().cpu_ms < before[0].cpu_ms + 100:
+            assert processes[0].poll() is None
+        after = [meter.read() for meter in meters]
+        delays = [late.delayed_ms - early.delayed_ms for early, late in zip(before, after, strict=True)]
+        assert delays[0] > 20, "the other had the core in turn"
+        assert delays[2] < delays[0] / 2
+        for meter, handle in zip(meters, handles, strict=True):
+            meter.close()
+            os.close(handle)
