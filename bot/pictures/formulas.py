@@ -10,6 +10,7 @@ from matplotlib.font_manager import findfont
 from matplotlib.ft2font import FT2Font
 from matplotlib.mathtext import MathTextParser, VectorParse
 
+from bot.core.markup.math import group_end
 from bot.pictures.charts import MARGIN, WIDTH, Canvas, formula_font, logical
 from bot.pictures.spec import FormulaDrawing
 
@@ -226,12 +227,10 @@ def _argument(source: str, at: int) -> tuple[str, int]:
 
 
 def _group_end(source: str, at: int) -> int:
-    depth = 0
-    for found in re.finditer(r"\\.|[{}]", source[at:], re.DOTALL):
-        depth += {"{": 1, "}": -1}.get(found[0], 0)
-        if depth == 0:
-            return at + found.start()
-    raise BadFormula("a group that does not end")
+    end = group_end(source, at)
+    if end == len(source):
+        raise BadFormula("a group that does not end")
+    return end
 
 
 _SIZE, _LEAST = 24.0, 12.0

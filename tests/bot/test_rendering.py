@@ -21,6 +21,7 @@ from tests.bot.slack import limits as slack_limits
 from tests.doubles.discord import checks
 from tests.doubles.discord.samples import MESSAGE, RESPONSE
 from tests.doubles.slack import rules
+from tests.doubles.slack.surfaces import walk
 from tests.external import needs_schemas
 
 Body = dict[str, Any]
@@ -63,7 +64,7 @@ CHATS = (
     ),
     Chat(
         "slack", slack.bodies, view, fits_view, "private_metadata", slack_limits.wrong_in_message,
-        slack_limits.wrong_in_view, lambda body: list(slack_limits.walk(body["blocks"])),
+        slack_limits.wrong_in_view, lambda body: list(walk(body["blocks"])),
         lambda part: part.get("type") == "button", "value", _in_slack,
     ),
 )  # fmt: skip

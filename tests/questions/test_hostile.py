@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 import pytest
 
-from questions import read_bank
+from questions import Reading, read_bank
+from tests.questions.call_count import count_calls
 
 SHAPES: dict[str, Callable[[int], str]] = {
     "headings": lambda n: "".join(f"# {i}. What is {i}?\nx\n" for i in range(n)),
@@ -35,20 +35,10 @@ SHAPES: dict[str, Callable[[int], str]] = {
 
 
 def calls(text: str) -> int:
-    """Counts the Python functions called to read a text, which measures work without the noise of a clock."""
-    count = 0
-
-    def counted(_frame: object, event: str, _argument: object) -> None:
-        nonlocal count
-        count += event == "call"
-
-    before = sys.getprofile()
-    sys.setprofile(counted)
-    try:
-        reading = read_bank(text, name="long.md")
-    finally:
-        sys.setprofile(before)
-    assert reading.unaccounted() == ()
+    """Counts the Python functions called to read a text."""
+    readings: list[Reading] = []
+    count = count_calls(lambda: readings.append(read_bank(text, name="long.md")))
+    assert readings[0].unaccounted() == ()
     return count
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 from questions import Reading, as_data, from_data, read_bank, read_path, shipped_bank
 from questions.report import finding_github, reading_text, readings_json
+from tests.questions.call_count import count_calls
 
 NATIVE = (Path(__file__).parent / "fixtures" / "native.md").read_text("utf-8")
 
@@ -242,19 +242,7 @@ def calls_to_read(count: int) -> int:
     """Counts the Python functions called to read a document of `count` questions of every shape."""
     one = "### {n}. What is number {n}?\n**Answer:** `a`\n\n```py\nx = 1\n```\n\n- **b**\n  * c\n\n---\n\n"
     text = "\n".join(one.replace("{n}", str(number)) for number in range(count))
-    calls = 0
-
-    def counted(_frame: object, event: str, _argument: object) -> None:
-        nonlocal calls
-        calls += event == "call"
-
-    before = sys.getprofile()
-    sys.setprofile(counted)
-    try:
-        read_bank(text, name="long.md")
-    finally:
-        sys.setprofile(before)
-    return calls
+    return count_calls(lambda: read_bank(text, name="long.md"))
 
 
 def test_work_grows_with_the_length_of_a_document() -> None:

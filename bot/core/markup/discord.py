@@ -11,23 +11,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
+from bot.core.markup import tree
 from bot.core.markup.parser import clean
 from bot.core.markup.plain import Style
 from bot.core.markup.runs import StyledRun, code_parts, runs_of, split_runs, table_parts, units, visible, words
-from bot.core.markup.tree import (
-    Align,
-    Block,
-    Blocks,
-    CodeBlockNode,
-    Heading,
-    Inlines,
-    List,
-    MarkdownDocument,
-    Paragraph,
-    Quote,
-    Rule,
-    TableNode,
-)
 
 ROOM = 3500
 """Length of a part, characters: with a title and a footer it fits a message of 4,000."""
@@ -48,7 +35,7 @@ _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 _IN_URL = str.maketrans({"(": "%28", ")": "%29", "[": "%5B", "]": "%5D", "\\": "%5C", "`": "%60", "|": "%7C"})
 
 
-def to_discord(document: MarkdownDocument, room: int = ROOM) -> list[str]:
+def to_discord(document: tree.MarkdownDocument, room: int = ROOM) -> list[str]:
     """Returns parts of at most `room` characters, each valid on its own. `join_parts` joins them."""
     return _blocks(document.blocks, room)
 
@@ -82,42 +69,42 @@ def fenced(source: str, language: str = "", room: int = ROOM) -> list[str]:
     return [f"{_FENCE}{named}\n{part if part.strip() else _SPACE}\n{_FENCE}" for part in parts]
 
 
-def framed(rows: Sequence[Sequence[str]], aligns: Sequence[Align], room: int = ROOM) -> list[str]:
+def framed(rows: Sequence[Sequence[str]], aligns: Sequence[tree.Align], room: int = ROOM) -> list[str]:
     """Returns a table of plain texts, header first, in monospaced blocks."""
     texts = table_parts([[" ".join(clean(cell).split()) for cell in row] for row in rows], aligns, units, room - 100)
     return [fence for text in texts for fence in fenced(text, "", room)]
 
 
-def _blocks(blocks: Blocks, room: int, quoted: bool = False) -> list[str]:
+def _blocks(blocks: tree.Blocks, room: int, quoted: bool = False) -> list[str]:
     return [part for block in blocks for part in _block(block, room, quoted)]
 
 
-def _block(block: Block, room: int, quoted: bool) -> list[str]:
+def _block(block: tree.Block, room: int, quoted: bool) -> list[str]:
     match block:
-        case Paragraph(children):
+        case tree.Paragraph(children):
             return _paragraph(children, room)
-        case Heading(level, children):
+        case tree.Heading(level, children):
             return _heading(level, children, room)
-        case List():
+        case tree.List():
             return list(_together(_items(block, 0, room, quoted), room))
-        case Quote(blocks):
+        case tree.Quote(blocks):
             # Quotes do not nest. Each line gets a mark, which may double the length of a very short one.
             return (
                 _blocks(blocks, room, True) if quoted else [_quoted(part) for part in _blocks(blocks, room // 2, True)]
             )
-        case CodeBlockNode(source, language):
+        case tree.CodeBlockNode(source, language):
             return fenced(source, language, room)
-        case TableNode(header, rows, aligns):
+        case tree.TableNode(header, rows, aligns):
             return framed([[words(runs_of(cell)) for cell in row] for row in (header, *rows)], aligns, room)
-        case Rule():
+        case tree.Rule():
             return ["───────────────"]
 
 
-def _paragraph(children: Inlines, room: int) -> list[str]:
+def _paragraph(children: tree.Inlines, room: int) -> list[str]:
     return [_text(part) for part in split_runs(runs_of(children), _cost, room)]
 
 
-def _heading(level: int, children: Inlines, room: int) -> list[str]:
+def _heading(level: int, children: tree.Inlines, room: int) -> list[str]:
     flat = [run._replace(text=run.text.replace("\n", " ")) for run in runs_of(children)]
     if level > 2:
         flat = [run._replace(style=run.style | Style.BOLD) for run in flat]
@@ -131,18 +118,18 @@ def _quoted(part: str) -> str:
     return "\n".join(f"> {line}" for line in part.split("\n"))
 
 
-def _items(block: List, depth: int, room: int, quoted: bool) -> Iterator[str]:
+def _items(block: tree.List, depth: int, room: int, quoted: bool) -> Iterator[str]:
     """Returns the lines of the items and the fences between them."""
     indent = "  " * min(depth, _MAX_INDENT)
     for place, item in enumerate(block.items):
         mark = "- " if block.start is None else f"{block.start + place}. "
         first = True
         for inner in item:
-            if isinstance(inner, List):
+            if isinstance(inner, tree.List):
                 if first:
                     yield f"{indent}{mark}{_SPACE}"
                 yield from _items(inner, depth + 1, room, quoted)
-            elif isinstance(inner, Paragraph | Heading):
+            elif isinstance(inner, tree.Paragraph | tree.Heading):
                 for part in _paragraph(inner.children, room - 32):
                     lines = part.replace("\n", f"\n{indent}  ")
                     yield f"{indent}{mark if first else '  '}{lines}"

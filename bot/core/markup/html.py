@@ -11,28 +11,8 @@ from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES, Comment, Keyword, Name, Number, Operator, String, _TokenType
 
+from bot.core.markup import tree
 from bot.core.markup.math import to_mathml
-from bot.core.markup.tree import (
-    Block,
-    Break,
-    CodeBlockNode,
-    CodeSpan,
-    Emphasis,
-    Heading,
-    Inline,
-    Inlines,
-    LinkNode,
-    List,
-    MarkdownDocument,
-    Math,
-    Paragraph,
-    Quote,
-    Rule,
-    Strike,
-    Strong,
-    TableNode,
-    TextNode,
-)
 
 # Highlighted code and its stylesheet. Pygments finds the tokens; the colors are our own.
 
@@ -100,34 +80,34 @@ def _classes(kind: _TokenType) -> list[str]:
 
 _NOTHING = Markup("")
 _LINE = Markup("\n")
-_MARKS: dict[type[Inline], str] = {Strong: "strong", Emphasis: "em", Strike: "del"}
+_MARKS: dict[type[tree.Inline], str] = {tree.Strong: "strong", tree.Emphasis: "em", tree.Strike: "del"}
 
 
-def to_html(document: MarkdownDocument, *, top: int = 3) -> Markup:
+def to_html(document: tree.MarkdownDocument, *, top: int = 3) -> Markup:
     """Returns a safe fragment. A heading of level 1 becomes `<h{top}>`, because the page has headings too."""
     return _LINE.join(_block(block, top) for block in document.blocks)
 
 
-def to_html_inline(document: MarkdownDocument) -> Markup:
+def to_html_inline(document: tree.MarkdownDocument) -> Markup:
     """Returns safe phrasing content for labels, buttons and table cells: no blocks and no links."""
     return Markup(" ").join(_phrase(block) for block in document.blocks)
 
 
-def _block(block: Block, top: int) -> Markup:
+def _block(block: tree.Block, top: int) -> Markup:
     match block:
-        case Paragraph(children):
+        case tree.Paragraph(children):
             return _tag("p", _inlines(children))
-        case Heading(level, children):
+        case tree.Heading(level, children):
             return _tag(f"h{min(6, level + top - 1)}", _inlines(children))
-        case List():
+        case tree.List():
             return _list(block, top)
-        case Quote(blocks):
+        case tree.Quote(blocks):
             return _tag("blockquote", _LINE.join(_block(inner, top) for inner in blocks))
-        case CodeBlockNode():
+        case tree.CodeBlockNode():
             return _code(block)
-        case TableNode():
+        case tree.TableNode():
             return _table(block)
-        case Rule():
+        case tree.Rule():
             return Markup("<hr>")
 
 
@@ -135,28 +115,29 @@ def _tag(name: str, body: Markup, attributes: Markup = _NOTHING) -> Markup:
     return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), attributes, body)  # noqa: S704 - names are ours
 
 
-def _list(block: List, top: int) -> Markup:
+def _list(block: tree.List, top: int) -> Markup:
     name = "ul" if block.start is None else "ol"
     start = _NOTHING if block.start in (None, 1) else Markup(' start="{}"').format(block.start)
     items = (_tag("li", _item(item, block.tight, top)) for item in block.items)
     return _tag(name, _LINE + _LINE.join(items) + _LINE, start)
 
 
-def _item(blocks: tuple[Block, ...], tight: bool, top: int) -> Markup:
+def _item(blocks: tuple[tree.Block, ...], tight: bool, top: int) -> Markup:
     parts = (
-        _inlines(block.children) if tight and isinstance(block, Paragraph) else _block(block, top) for block in blocks
+        _inlines(block.children) if tight and isinstance(block, tree.Paragraph) else _block(block, top)
+        for block in blocks
     )
     return _LINE.join(parts)
 
 
-def _code(block: CodeBlockNode) -> Markup:
+def _code(block: tree.CodeBlockNode) -> Markup:
     # Focusable, so that wide code can be scrolled with the keyboard.
     name = f"Code, {block.language}" if block.language else "Code"
     shown = Markup('<pre class="code" tabindex="0" role="group" aria-label="{}"><code>{}\n</code></pre>')
     return shown.format(name, highlighted(block.source, block.language))
 
 
-def _table(table: TableNode) -> Markup:
+def _table(table: tree.TableNode) -> Markup:
     head = _row("th", Markup(' scope="col"'), table, table.header)
     body = _LINE.join(_row("td", _NOTHING, table, row) for row in table.rows)
     inner = _tag("thead", head) + (_LINE + _tag("tbody", body) if table.rows else _NOTHING)
@@ -164,7 +145,7 @@ def _table(table: TableNode) -> Markup:
     return scroll.format(_tag("table", inner))
 
 
-def _row(name: str, scope: Markup, table: TableNode, cells: Iterable[Inlines]) -> Markup:
+def _row(name: str, scope: Markup, table: tree.TableNode, cells: Iterable[tree.Inlines]) -> Markup:
     return _tag(
         "tr",
         _NOTHING.join(
@@ -174,61 +155,61 @@ def _row(name: str, scope: Markup, table: TableNode, cells: Iterable[Inlines]) -
     )
 
 
-def _inlines(children: Inlines) -> Markup:
+def _inlines(children: tree.Inlines) -> Markup:
     return _NOTHING.join(_inline(child) for child in children)
 
 
-def _inline(inline: Inline) -> Markup:
+def _inline(inline: tree.Inline) -> Markup:
     match inline:
-        case TextNode(text):
+        case tree.TextNode(text):
             return escape(text)
-        case CodeSpan(text):
+        case tree.CodeSpan(text):
             return _tag("code", escape(text))
-        case Math():
+        case tree.Math():
             return _math(inline)
-        case Break():
+        case tree.Break():
             return Markup("<br>")
-        case LinkNode(url, children):
+        case tree.LinkNode(url, children):
             return _tag("a", _inlines(children), Markup(' href="{}" rel="noopener nofollow"').format(url))
-        case Strong(children) | Emphasis(children) | Strike(children):
+        case tree.Strong(children) | tree.Emphasis(children) | tree.Strike(children):
             return _tag(_MARKS[type(inline)], _inlines(children))
 
 
-def _math(math: Math) -> Markup:
+def _math(math: tree.Math) -> Markup:
     shown = to_mathml(math.source, display=math.display)
     return _tag("code", escape(math.source), Markup(' class="math-source"')) if shown is None else shown
 
 
-def _phrase(block: Block) -> Markup:
+def _phrase(block: tree.Block) -> Markup:
     match block:
-        case Paragraph(children) | Heading(_, children):
+        case tree.Paragraph(children) | tree.Heading(_, children):
             return _inlines(_without_links(children))
-        case CodeBlockNode(source):
+        case tree.CodeBlockNode(source):
             return _tag("code", escape(source))
-        case Quote(blocks):
-            return to_html_inline(MarkdownDocument(blocks))
-        case List(items):
-            return Markup(" ").join(to_html_inline(MarkdownDocument(item)) for item in items)
-        case TableNode(header, rows):
+        case tree.Quote(blocks):
+            return to_html_inline(tree.MarkdownDocument(blocks))
+        case tree.List(items):
+            return Markup(" ").join(to_html_inline(tree.MarkdownDocument(item)) for item in items)
+        case tree.TableNode(header, rows):
             cells = (_inlines(_without_links(cell)) for row in (header, *rows) for cell in row)
             return Markup(" ").join(cells)
-        case Rule():
+        case tree.Rule():
             return _NOTHING
 
 
-def _without_links(children: Inlines) -> Inlines:
+def _without_links(children: tree.Inlines) -> tree.Inlines:
     """Replaces links by their text: a link inside a button or a label cannot be followed."""
-    kept: list[Inline] = []
+    kept: list[tree.Inline] = []
     for child in children:
         match child:
-            case LinkNode(_, inner):
+            case tree.LinkNode(_, inner):
                 kept += _without_links(inner)
-            case Strong(inner) | Emphasis(inner) | Strike(inner):
+            case tree.Strong(inner) | tree.Emphasis(inner) | tree.Strike(inner):
                 kept.append(type(child)(_without_links(inner)))
-            case Break():
-                kept.append(TextNode(" "))
-            case Math(source):
-                kept.append(Math(source))
+            case tree.Break():
+                kept.append(tree.TextNode(" "))
+            case tree.Math(source):
+                kept.append(tree.Math(source))
             case _:
                 kept.append(child)
     return tuple(kept)

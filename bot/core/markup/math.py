@@ -159,14 +159,14 @@ def _argument(source: str, at: int) -> tuple[str, int]:
     if at >= len(source):
         return "", at
     if source[at] == "{":
-        end = _group_end(source, at)
+        end = group_end(source, at)
         return source[at + 1 : end], end + 1
     found = _COMMAND.match(source, at)
     if found is None:
         return source[at], at + 1
     end = found.end()
     while source.startswith("{", end):
-        end = _group_end(source, end) + 1
+        end = group_end(source, end) + 1
     return source[at:end], end
 
 
@@ -175,7 +175,7 @@ def _optional(source: str, at: int) -> tuple[str, int]:
     return (source[at + 1 : end], end + 1) if end > 0 else ("", at)
 
 
-def _group_end(source: str, at: int) -> int:
+def group_end(source: str, at: int) -> int:
     """Returns the position of the brace that closes a group; the end of the source if none does."""
     depth = 0
     for found in re.finditer(r"\\.|[{}]", source[at:], re.DOTALL):

@@ -13,29 +13,7 @@ from markdown_it.token import Token
 from mdit_py_plugins.amsmath import amsmath_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from bot.core.markup.tree import (
-    Align,
-    Block,
-    Blocks,
-    Break,
-    CodeBlockNode,
-    CodeSpan,
-    Emphasis,
-    Heading,
-    Inline,
-    Inlines,
-    LinkNode,
-    List,
-    MarkdownDocument,
-    Math,
-    Paragraph,
-    Quote,
-    Rule,
-    Strike,
-    Strong,
-    TableNode,
-    TextNode,
-)
+from bot.core.markup import tree
 
 # The configured parser: CommonMark with tables, strikethrough and math.
 #
@@ -132,18 +110,18 @@ _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 _LOG = logging.getLogger(__name__)
 
 
-def parse(markdown: str) -> MarkdownDocument:
+def parse(markdown: str) -> tree.MarkdownDocument:
     """Parses Markdown; never raises. Ends with a note if the text is longer than `MAX_SOURCE`."""
     source = clean(markdown)
-    document = MarkdownDocument(_blocks_of(source[:MAX_SOURCE]))
+    document = tree.MarkdownDocument(_blocks_of(source[:MAX_SOURCE]))
     beyond = len(source) - MAX_SOURCE
     if beyond <= 0:
         return document
-    note = Paragraph((Emphasis((TextNode(f"… {beyond:,} more characters are not shown"),)),))
-    return MarkdownDocument((*document.blocks, note))
+    note = tree.Paragraph((tree.Emphasis((tree.TextNode(f"… {beyond:,} more characters are not shown"),)),))
+    return tree.MarkdownDocument((*document.blocks, note))
 
 
-def outer_parts(markdown: str) -> tuple[tuple[str, Blocks], ...]:
+def outer_parts(markdown: str) -> tuple[tuple[str, tree.Blocks], ...]:
     """Splits a text between its top-level blocks: returns each part's source and blocks.
 
     Never raises. Returns a text that cannot be split without loss as one part.
@@ -165,7 +143,7 @@ def outer_parts(markdown: str) -> tuple[tuple[str, Blocks], ...]:
     return parts if tuple(block for _, found in parts for block in found) == blocks else whole
 
 
-def _blocks_of(source: str) -> Blocks:
+def _blocks_of(source: str) -> tree.Blocks:
     try:
         tokens = parser_for(source).parse(source)
     except Exception:  # untrusted text: a bug in the parser must not lose it
@@ -177,8 +155,8 @@ def _blocks_of(source: str) -> Blocks:
     return _Reader(iter(tokens)).blocks("")
 
 
-def _as_written(source: str) -> Blocks:
-    return (CodeBlockNode(source.rstrip()),)
+def _as_written(source: str) -> tree.Blocks:
+    return (tree.CodeBlockNode(source.rstrip()),)
 
 
 class _Reader:
@@ -187,25 +165,25 @@ class _Reader:
     def __init__(self, tokens: Iterator[Token]) -> None:
         self.tokens = tokens
 
-    def blocks(self, end: str) -> Blocks:
-        found: list[Block] = []
+    def blocks(self, end: str) -> tree.Blocks:
+        found: list[tree.Block] = []
         for token in self.tokens:
             if token.type == end:
                 break
             found.append(_BLOCKS.get(token.type, _unknown)(self, token))
         return tuple(found)
 
-    def inlines(self, end: str) -> Inlines:
-        found: Inlines = ()
+    def inlines(self, end: str) -> tree.Inlines:
+        found: tree.Inlines = ()
         for token in self.tokens:
             if token.type == end:
                 break
             found += _inlines_of(token.children or [])
         return found
 
-    def listing(self, opening: Token) -> List:
+    def listing(self, opening: Token) -> tree.List:
         ordered = opening.type == "ordered_list_open"
-        items: list[Blocks] = []
+        items: list[tree.Blocks] = []
         tight = True
         for token in self.tokens:
             if token.type == opening.type.replace("open", "close"):
@@ -213,11 +191,11 @@ class _Reader:
             close, blocks = self.item()
             tight = tight and close
             items.append(blocks)
-        return List(tuple(items), int(opening.attrs.get("start", 1)) if ordered else None, tight)
+        return tree.List(tuple(items), int(opening.attrs.get("start", 1)) if ordered else None, tight)
 
-    def item(self) -> tuple[bool, Blocks]:
+    def item(self) -> tuple[bool, tree.Blocks]:
         """Reads a list item; in a tight list the parser hides its paragraph tokens."""
-        found: list[Block] = []
+        found: list[tree.Block] = []
         tight = True
         for token in self.tokens:
             if token.type == "list_item_close":
@@ -227,10 +205,10 @@ class _Reader:
             found.append(_BLOCKS.get(token.type, _unknown)(self, token))
         return tight, tuple(found)
 
-    def table(self) -> TableNode:
-        rows: list[tuple[Inlines, ...]] = []
-        aligns: list[Align] = []
-        cells: list[Inlines] = []
+    def table(self) -> tree.TableNode:
+        rows: list[tuple[tree.Inlines, ...]] = []
+        aligns: list[tree.Align] = []
+        cells: list[tree.Inlines] = []
         for token in self.tokens:
             if token.type == "table_close":
                 break
@@ -241,11 +219,11 @@ class _Reader:
             elif token.type == "tr_close":
                 rows.append(tuple(cells))
                 cells = []
-        return TableNode(rows[0], tuple(rows[1:]), tuple(aligns))
+        return tree.TableNode(rows[0], tuple(rows[1:]), tuple(aligns))
 
 
-def _align(style: str) -> Align:
-    return next((align for align in Align if style.endswith(align.value)), Align.LEFT)
+def _align(style: str) -> tree.Align:
+    return next((align for align in tree.Align if style.endswith(align.value)), tree.Align.LEFT)
 
 
 def _language(info: str) -> str:
@@ -253,26 +231,26 @@ def _language(info: str) -> str:
     return found[0].lower() if found else ""
 
 
-def _code_block(_: _Reader, token: Token) -> Block:
-    return CodeBlockNode(clean(token.content).removesuffix("\n"), _language(clean(token.info)))
+def _code_block(_: _Reader, token: Token) -> tree.Block:
+    return tree.CodeBlockNode(clean(token.content).removesuffix("\n"), _language(clean(token.info)))
 
 
-def _math_block(_: _Reader, token: Token) -> Block:
-    return Paragraph((Math(token.content.strip(), display=True),))
+def _math_block(_: _Reader, token: Token) -> tree.Block:
+    return tree.Paragraph((tree.Math(token.content.strip(), display=True),))
 
 
-def _unknown(_: _Reader, token: Token) -> Block:
-    return Paragraph((TextNode(clean(token.content).replace("\n", " ")),))
+def _unknown(_: _Reader, token: Token) -> tree.Block:
+    return tree.Paragraph((tree.TextNode(clean(token.content).replace("\n", " ")),))
 
 
-_BLOCKS: dict[str, Callable[[_Reader, Token], Block]] = {
-    "paragraph_open": lambda reader, _: Paragraph(reader.inlines("paragraph_close")),
-    "heading_open": lambda reader, token: Heading(int(token.tag[1:]), reader.inlines("heading_close")),
+_BLOCKS: dict[str, Callable[[_Reader, Token], tree.Block]] = {
+    "paragraph_open": lambda reader, _: tree.Paragraph(reader.inlines("paragraph_close")),
+    "heading_open": lambda reader, token: tree.Heading(int(token.tag[1:]), reader.inlines("heading_close")),
     "bullet_list_open": _Reader.listing,
     "ordered_list_open": _Reader.listing,
-    "blockquote_open": lambda reader, _: Quote(reader.blocks("blockquote_close")),
+    "blockquote_open": lambda reader, _: tree.Quote(reader.blocks("blockquote_close")),
     "table_open": lambda reader, _: reader.table(),
-    "hr": lambda *_: Rule(),
+    "hr": lambda *_: tree.Rule(),
     "fence": _code_block,
     "code_block": _code_block,
     "math_block": _math_block,
@@ -284,18 +262,18 @@ _BLOCKS: dict[str, Callable[[_Reader, Token], Block]] = {
 class _Open:
     """An open mark and its content so far."""
 
-    wrap: Callable[[Inlines], Inline] | None
-    children: list[Inline]
+    wrap: Callable[[tree.Inlines], tree.Inline] | None
+    children: list[tree.Inline]
 
-    def add(self, inline: Inline) -> None:
+    def add(self, inline: tree.Inline) -> None:
         last = self.children[-1] if self.children else None
-        if isinstance(inline, TextNode) and isinstance(last, TextNode):
-            self.children[-1] = TextNode(last.text + inline.text)
-        elif inline != TextNode(""):
+        if isinstance(inline, tree.TextNode) and isinstance(last, tree.TextNode):
+            self.children[-1] = tree.TextNode(last.text + inline.text)
+        elif inline != tree.TextNode(""):
             self.children.append(inline)
 
 
-def _inlines_of(tokens: list[Token]) -> Inlines:
+def _inlines_of(tokens: list[Token]) -> tree.Inlines:
     stack = [_Open(None, [])]
     for token in tokens:
         if token.nesting > 0:
@@ -318,34 +296,38 @@ def _close(stack: list[_Open]) -> None:
         stack[-1].add(done.wrap(tuple(done.children)))
 
 
-_SPANS: dict[str, Callable[[Inlines], Inline]] = {"strong_open": Strong, "em_open": Emphasis, "s_open": Strike}
+_SPANS: dict[str, Callable[[tree.Inlines], tree.Inline]] = {
+    "strong_open": tree.Strong,
+    "em_open": tree.Emphasis,
+    "s_open": tree.Strike,
+}
 
 
-def _wrapper(token: Token) -> Callable[[Inlines], Inline] | None:
+def _wrapper(token: Token) -> Callable[[tree.Inlines], tree.Inline] | None:
     if token.type != "link_open":
         return _SPANS.get(token.type)
     url = str(token.attrs.get("href", ""))
-    return (lambda children: LinkNode(url, children)) if link_allowed(url) else None
+    return (lambda children: tree.LinkNode(url, children)) if link_allowed(url) else None
 
 
-def _leaf(token: Token) -> Inline:
+def _leaf(token: Token) -> tree.Inline:
     content = clean(token.content)
     if token.type == "code_inline":
-        return CodeSpan(content.replace("\n", " "))
+        return tree.CodeSpan(content.replace("\n", " "))
     if token.type in ("math_inline", "math_block"):
-        return Math(content.strip(), display=token.type == "math_block")
+        return tree.Math(content.strip(), display=token.type == "math_block")
     if token.type == "hardbreak":
-        return Break()
+        return tree.Break()
     if token.type == "image":
         return _image(token)
-    return TextNode(" " if token.type == "softbreak" else content.replace("\n", " "))
+    return tree.TextNode(" " if token.type == "softbreak" else content.replace("\n", " "))
 
 
-def _image(token: Token) -> Inline:
+def _image(token: Token) -> tree.Inline:
     """Converts an image to a link: loading it from elsewhere would reveal who reads it, and it may disappear."""
     url = str(token.attrs.get("src", ""))
-    words = TextNode(clean(token.content).replace("\n", " ") or url)
-    return LinkNode(url, (words,)) if link_allowed(url) else words
+    words = tree.TextNode(clean(token.content).replace("\n", " ") or url)
+    return tree.LinkNode(url, (words,)) if link_allowed(url) else words
 
 
 # Escaping: Markdown that shows text exactly as typed. `to_html` escapes HTML by itself.

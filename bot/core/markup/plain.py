@@ -8,31 +8,9 @@ from typing import NamedTuple
 
 from wcwidth import iter_graphemes, wcswidth
 
+from bot.core.markup import tree
 from bot.core.markup.math import to_unicode
 from bot.core.markup.parser import clean
-from bot.core.markup.tree import (
-    Align,
-    Block,
-    Blocks,
-    Break,
-    CodeBlockNode,
-    CodeSpan,
-    Emphasis,
-    Heading,
-    Inline,
-    Inlines,
-    LinkNode,
-    List,
-    MarkdownDocument,
-    Math,
-    Paragraph,
-    Quote,
-    Rule,
-    Strike,
-    Strong,
-    TableNode,
-    TextNode,
-)
 
 # Layout: styled text wrapped to a width
 
@@ -175,7 +153,7 @@ _BAR = " │ "
 _MIN_COLUMN = 6
 
 
-def table_lines(rows: Sequence[Sequence[Cell]], aligns: Sequence[Align], width: int) -> list[Line]:
+def table_lines(rows: Sequence[Sequence[Cell]], aligns: Sequence[tree.Align], width: int) -> list[Line]:
     """Returns the lines of a table whose first row is its header. A table too wide for columns becomes a list of
     rows."""
     room = width - len(_BAR) * (len(aligns) - 1)
@@ -208,13 +186,13 @@ def _fitted(natural: Sequence[int], room: int) -> list[int]:
     return widths
 
 
-def _row(row: Sequence[list[Line]], widths: Sequence[int], aligns: Sequence[Align]) -> list[Line]:
+def _row(row: Sequence[list[Line]], widths: Sequence[int], aligns: Sequence[tree.Align]) -> list[Line]:
     found: list[Line] = []
     for lines in zip_longest(*row, fillvalue=()):
         line: list[StyledText] = []
         for cell, size, align in zip(lines, widths, aligns, strict=True):
             missing = size - line_cells(cell)
-            before = {Align.LEFT: 0, Align.CENTER: missing // 2, Align.RIGHT: missing}[align]
+            before = {tree.Align.LEFT: 0, tree.Align.CENTER: missing // 2, tree.Align.RIGHT: missing}[align]
             line += [*([StyledText(_BAR, Style.DIM)] if line else []), *padded(cell, size, before)]
         found.append(tuple(line))
     return found
@@ -236,17 +214,17 @@ _MIN_WIDTH = 20
 _BULLETS = "•◦‣"
 
 
-def to_plain(document: MarkdownDocument, width: int = 80) -> str:
+def to_plain(document: tree.MarkdownDocument, width: int = 80) -> str:
     """Renders a tree as lines of at most `width` columns; only lines of code may be longer."""
     return as_text(_blocks(document.blocks, max(width, _MIN_WIDTH), 0))
 
 
-def to_ansi(document: MarkdownDocument, width: int = 80) -> str:
+def to_ansi(document: tree.MarkdownDocument, width: int = 80) -> str:
     """Like `to_plain`, with ANSI styles for strong text, emphasis, code and links."""
     return as_ansi(_blocks(document.blocks, max(width, _MIN_WIDTH), 0))
 
 
-def _blocks(blocks: Blocks, width: int, depth: int, *, apart: bool = True) -> list[Line]:
+def _blocks(blocks: tree.Blocks, width: int, depth: int, *, apart: bool = True) -> list[Line]:
     lines: list[Line] = []
     for place, block in enumerate(blocks):
         if place and apart:
@@ -255,22 +233,22 @@ def _blocks(blocks: Blocks, width: int, depth: int, *, apart: bool = True) -> li
     return lines
 
 
-def _block(block: Block, width: int, depth: int) -> list[Line]:
+def _block(block: tree.Block, width: int, depth: int) -> list[Line]:
     match block:
-        case Paragraph(children):
+        case tree.Paragraph(children):
             return _trimmed(wrap(_pieces(children, Style.PLAIN), width))
-        case Heading(level, children):
+        case tree.Heading(level, children):
             return _heading(level, children, width)
-        case List():
+        case tree.List():
             return _list(block, width, depth)
-        case Quote(blocks):
+        case tree.Quote(blocks):
             return prefixed(_blocks(blocks, width - 2, depth), "> ", "> ", Style.DIM)
-        case CodeBlockNode(source):
+        case tree.CodeBlockNode(source):
             code: list[Line] = [(StyledText(line, Style.CODE),) for line in source.expandtabs(4).split("\n")]
             return prefixed(code, "  │ ", "  │ ", Style.DIM)
-        case TableNode(header, rows, aligns):
+        case tree.TableNode(header, rows, aligns):
             return table_lines([[_pieces(cell, Style.PLAIN) for cell in row] for row in (header, *rows)], aligns, width)
-        case Rule():
+        case tree.Rule():
             return [(StyledText("─" * width, Style.DIM),)]
 
 
@@ -279,14 +257,14 @@ def _trimmed(lines: list[Line]) -> list[Line]:
     return [line for line in lines if line]
 
 
-def _heading(level: int, children: Inlines, width: int) -> list[Line]:
+def _heading(level: int, children: tree.Inlines, width: int) -> list[Line]:
     lines = wrap(_pieces(children, Style.BOLD), width)
     if level > 2:
         return lines
     return [*lines, (StyledText(("═" if level == 1 else "─") * max(map(line_cells, lines)), Style.DIM),)]
 
 
-def _list(block: List, width: int, depth: int) -> list[Line]:
+def _list(block: tree.List, width: int, depth: int) -> list[Line]:
     lines: list[Line] = []
     for place, item in enumerate(block.items):
         bullet = _BULLETS[depth % len(_BULLETS)]
@@ -298,38 +276,38 @@ def _list(block: List, width: int, depth: int) -> list[Line]:
     return lines
 
 
-def _pieces(children: Inlines, style: Style) -> list[StyledText]:
+def _pieces(children: tree.Inlines, style: Style) -> list[StyledText]:
     return [piece for child in children for piece in _piece(child, style)]
 
 
-def _piece(inline: Inline, style: Style) -> list[StyledText]:
+def _piece(inline: tree.Inline, style: Style) -> list[StyledText]:
     match inline:
-        case TextNode(text):
+        case tree.TextNode(text):
             return [StyledText(text, style)]
-        case CodeSpan(text):
+        case tree.CodeSpan(text):
             return [StyledText(text, style | Style.CODE)]
-        case Math():
+        case tree.Math():
             return [_math(inline, style)]
-        case Break():
+        case tree.Break():
             return [StyledText("\n", style)]
-        case Strong(children):
+        case tree.Strong(children):
             return _pieces(children, style | Style.BOLD)
-        case Emphasis(children):
+        case tree.Emphasis(children):
             return _pieces(children, style | Style.ITALIC)
-        case Strike(children):
+        case tree.Strike(children):
             # Plain text has no strikethrough, so say it: the words must not read as valid.
             inner = _pieces(children, style | Style.STRIKE)
             return [StyledText("[struck out: ", style), *inner, StyledText("]", style)]
-        case LinkNode(url, children):
+        case tree.LinkNode(url, children):
             return _link(url, children, style)
 
 
-def _math(math: Math, style: Style) -> StyledText:
+def _math(math: tree.Math, style: Style) -> StyledText:
     rows = to_unicode(math.source).split("\n")
     return StyledText("\n" + "\n".join(rows) + "\n" if math.display else "; ".join(rows), style)
 
 
-def _link(url: str, children: Inlines, style: Style) -> list[StyledText]:
+def _link(url: str, children: tree.Inlines, style: Style) -> list[StyledText]:
     words = _pieces(children, style | Style.UNDERLINE)
     shown = "".join(piece.text for piece in words)
     return words if url in (shown, f"mailto:{shown}") else [*words, StyledText(f" ({url})", style)]

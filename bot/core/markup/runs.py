@@ -9,23 +9,15 @@ from typing import NamedTuple
 
 from wcwidth import iter_graphemes
 
+from bot.core.markup import tree
 from bot.core.markup.math import to_unicode
 from bot.core.markup.plain import Style, StyledText, as_text, table_lines
-from bot.core.markup.tree import (
-    Align,
-    Break,
-    CodeSpan,
-    Emphasis,
-    Inline,
-    Inlines,
-    LinkNode,
-    Math,
-    Strike,
-    Strong,
-    TextNode,
-)
 
-_STYLES: dict[type[Inline], Style] = {Strong: Style.BOLD, Emphasis: Style.ITALIC, Strike: Style.STRIKE}
+_STYLES: dict[type[tree.Inline], Style] = {
+    tree.Strong: Style.BOLD,
+    tree.Emphasis: Style.ITALIC,
+    tree.Strike: Style.STRIKE,
+}
 _TOKENS = re.compile(r"\s*\S+|\s+")
 TABLE_WIDTH = 56
 """Width of a monospaced table, columns: fits a phone held sideways and a narrow window."""
@@ -52,7 +44,7 @@ def visible(text: str) -> bool:
     return any(not c.isspace() and unicodedata.category(c) not in ("Cf", "Cc", "Mn", "Me") for c in text)
 
 
-def runs_of(inlines: Inlines) -> list[StyledRun]:
+def runs_of(inlines: tree.Inlines) -> list[StyledRun]:
     """Flattens inlines to runs. Neither runs nor lines are empty."""
     found: list[StyledRun] = []
     for run in _flat(inlines, Style.PLAIN, ""):
@@ -73,24 +65,24 @@ def words(runs: Iterable[StyledRun]) -> str:
     return "".join(f"[struck out: {run.text}]" if Style.STRIKE in run.style else run.text for run in runs)
 
 
-def _flat(inlines: Inlines, style: Style, url: str) -> Iterator[StyledRun]:
+def _flat(inlines: tree.Inlines, style: Style, url: str) -> Iterator[StyledRun]:
     for inline in inlines:
         match inline:
-            case TextNode(text):
+            case tree.TextNode(text):
                 yield StyledRun(text, style, url)
-            case CodeSpan(text):
+            case tree.CodeSpan(text):
                 yield StyledRun(text, style | Style.CODE, url)
-            case Math():
+            case tree.Math():
                 yield from _math(inline, style, url)
-            case Break():
+            case tree.Break():
                 yield StyledRun("\n")
-            case LinkNode(target, children):
+            case tree.LinkNode(target, children):
                 yield from _flat(children, style, target)
-            case Strong(children) | Emphasis(children) | Strike(children):
+            case tree.Strong(children) | tree.Emphasis(children) | tree.Strike(children):
                 yield from _flat(children, style | _STYLES[type(inline)], url)
 
 
-def _math(math: Math, style: Style, url: str) -> Iterator[StyledRun]:
+def _math(math: tree.Math, style: Style, url: str) -> Iterator[StyledRun]:
     rows = to_unicode(math.source).split("\n")
     if not math.display:
         yield StyledRun("; ".join(rows), style, url)
@@ -170,13 +162,13 @@ def code_parts(source: str, size: Callable[[str], int], room: int) -> list[str]:
     return ["\n".join(part) for part in parts]
 
 
-def table_text(rows: Sequence[Sequence[str]], aligns: Sequence[Align]) -> str:
+def table_text(rows: Sequence[Sequence[str]], aligns: Sequence[tree.Align]) -> str:
     """Renders a table as monospaced lines; the first row is its header."""
     return as_text(table_lines([[[StyledText(cell)] for cell in row] for row in rows], aligns, TABLE_WIDTH))
 
 
 def table_parts(
-    rows: Sequence[Sequence[str]], aligns: Sequence[Align], size: Callable[[str], int], room: int
+    rows: Sequence[Sequence[str]], aligns: Sequence[tree.Align], size: Callable[[str], int], room: int
 ) -> list[str]:
     """Renders a table as monospaced texts of at most `room`, each with the header."""
     text = table_text(rows, aligns)

@@ -9,23 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bot.core.markup import tree
 from bot.core.markup.parser import clean
 from bot.core.markup.plain import Style
 from bot.core.markup.runs import StyledRun, code_parts, runs_of, split_runs, table_parts, visible, words
-from bot.core.markup.tree import (
-    Align,
-    Block,
-    Blocks,
-    CodeBlockNode,
-    Heading,
-    Inlines,
-    List,
-    MarkdownDocument,
-    Paragraph,
-    Quote,
-    Rule,
-    TableNode,
-)
 
 Element = dict[str, Any]
 
@@ -47,10 +34,10 @@ class Grid:
 
     rows: tuple[tuple[str, ...], ...]
     """The first is the header."""
-    aligns: tuple[Align, ...]
+    aligns: tuple[tree.Align, ...]
 
 
-def to_slack(document: MarkdownDocument, room: int = ROOM) -> list[Element | Grid]:
+def to_slack(document: tree.MarkdownDocument, room: int = ROOM) -> list[Element | Grid]:
     """Returns the elements of rich text blocks and the tables between them, in order."""
     return _blocks(document.blocks, room)
 
@@ -96,35 +83,35 @@ def _cell(text: str) -> str:
     return line if visible(line) else _EMPTY_CELL
 
 
-def _blocks(blocks: Blocks, room: int) -> list[Element | Grid]:
+def _blocks(blocks: tree.Blocks, room: int) -> list[Element | Grid]:
     return [part for block in blocks for part in _block(block, room)]
 
 
-def _block(block: Block, room: int) -> list[Element | Grid]:
+def _block(block: tree.Block, room: int) -> list[Element | Grid]:
     match block:
-        case Paragraph(children):
+        case tree.Paragraph(children):
             return [section(part) for part in _paragraph(children, room)]
-        case Heading(_, children):
+        case tree.Heading(_, children):
             bold = [run._replace(style=run.style | Style.BOLD) for run in runs_of(children)]
             return [section(part) for part in split_runs(bold, cost, room)]
-        case List():
+        case tree.List():
             return list(_list(block, 0, room))
-        case Quote(blocks):
+        case tree.Quote(blocks):
             return list(_quote(blocks, room))
-        case CodeBlockNode(source, language):
+        case tree.CodeBlockNode(source, language):
             return [*preformatted(source, language, room)]
-        case TableNode(header, rows, aligns):
+        case tree.TableNode(header, rows, aligns):
             texts = tuple(tuple(words(runs_of(cell)) for cell in row) for row in (header, *rows))
             return [Grid(texts, aligns)]
-        case Rule():
+        case tree.Rule():
             return [section([StyledRun("───────────────")])]
 
 
-def _paragraph(children: Inlines, room: int) -> list[list[StyledRun]]:
+def _paragraph(children: tree.Inlines, room: int) -> list[list[StyledRun]]:
     return split_runs(runs_of(children), cost, room)
 
 
-def _quote(blocks: Blocks, room: int) -> Iterator[Element | Grid]:
+def _quote(blocks: tree.Blocks, room: int) -> Iterator[Element | Grid]:
     for block in blocks:
         for part in _block(block, room):
             if isinstance(part, dict) and part["type"] == "rich_text_section":
@@ -132,9 +119,9 @@ def _quote(blocks: Blocks, room: int) -> Iterator[Element | Grid]:
             yield part
 
 
-def _list(block: List, depth: int, room: int) -> Iterator[Element | Grid]:
+def _list(block: tree.List, depth: int, room: int) -> Iterator[Element | Grid]:
     """Renders a list. Slack numbers from one, so lists with other numbers get them as text."""
-    plain = all(len(item) == 1 and isinstance(item[0], Paragraph) for item in block.items)
+    plain = all(len(item) == 1 and isinstance(item[0], tree.Paragraph) for item in block.items)
     style = "bullet" if block.start is None else "ordered" if block.start == 1 and plain else ""
     held: list[Element] = []
     used = 0
@@ -167,10 +154,10 @@ def _items(sections: list[Element], style: str, depth: int) -> Element:
     return {"type": "rich_text_section", "elements": elements}
 
 
-def _item(blocks: Blocks, mark: str, depth: int, room: int) -> Iterator[Element | Grid]:
+def _item(blocks: tree.Blocks, mark: str, depth: int, room: int) -> Iterator[Element | Grid]:
     first = [StyledRun(mark)] if mark else []
     for block in blocks:
-        if isinstance(block, Paragraph | Heading):
+        if isinstance(block, tree.Paragraph | tree.Heading):
             for part in _paragraph(block.children, room - 40):
                 yield section([*first, *part])
                 first = []
@@ -178,7 +165,7 @@ def _item(blocks: Blocks, mark: str, depth: int, room: int) -> Iterator[Element 
             if first:
                 yield section(first)
                 first = []
-            yield from _list(block, depth + 1, room) if isinstance(block, List) else _block(block, room)
+            yield from _list(block, depth + 1, room) if isinstance(block, tree.List) else _block(block, room)
 
 
 def _elements(runs: Iterable[StyledRun]) -> list[Element]:

@@ -2,68 +2,49 @@
 
 from wcwidth import iter_graphemes
 
+from bot.core.markup import tree
 from bot.core.markup.math import to_unicode
-from bot.core.markup.tree import (
-    Block,
-    Break,
-    CodeBlockNode,
-    CodeSpan,
-    Emphasis,
-    Heading,
-    Inline,
-    Inlines,
-    LinkNode,
-    List,
-    MarkdownDocument,
-    Math,
-    Paragraph,
-    Quote,
-    Strike,
-    Strong,
-    TableNode,
-    TextNode,
-)
 
 _ELLIPSIS = "…"
 
 
-def to_summary(document: MarkdownDocument, limit: int = 150) -> str:
+def to_summary(document: tree.MarkdownDocument, limit: int = 150) -> str:
     """Returns one line of at most `limit` code points, truncated after a word with an ellipsis."""
     return _cut(" ".join(" ".join(_said(block) for block in document.blocks).split()), limit)
 
 
-def _said(block: Block) -> str:
+def _said(block: tree.Block) -> str:
     match block:
-        case Paragraph(children) | Heading(_, children):
+        case tree.Paragraph(children) | tree.Heading(_, children):
             return _words(children)
-        case Quote(blocks):
+        case tree.Quote(blocks):
             return " ".join(_said(inner) for inner in blocks)
-        case List(items):
+        case tree.List(items):
             return "; ".join(" ".join(_said(inner) for inner in item) for item in items)
-        case CodeBlockNode():
+        case tree.CodeBlockNode():
             return "[code]"
-        case TableNode():
+        case tree.TableNode():
             return "[table]"
         case _:
             return ""
 
 
-def _words(children: Inlines) -> str:
+def _words(children: tree.Inlines) -> str:
     return "".join(_word(child) for child in children)
 
 
-def _word(inline: Inline) -> str:
+def _word(inline: tree.Inline) -> str:
     match inline:
-        case TextNode(text) | CodeSpan(text):
+        case tree.TextNode(text) | tree.CodeSpan(text):
             return text
-        case Math(source):
+        case tree.Math(source):
             return to_unicode(source).replace("\n", "; ")
-        case Break():
+        case tree.Break():
             return " "
-        case Strike(children):
+        case tree.Strike(children):
             # Plain text has no strikethrough, so say it: the words must not read as valid.
             return f"[struck out: {_words(children)}]"
-        case Strong(children) | Emphasis(children) | LinkNode(_, children):
+        case tree.Strong(children) | tree.Emphasis(children) | tree.LinkNode(_, children):
             return _words(children)
 
 

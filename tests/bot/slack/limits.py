@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from tests.bot.rendering import beyond, shows, units
+from tests.doubles.slack.surfaces import walk
 
 LIMITS = {
     # what: (most, where Slack says so)
@@ -41,17 +42,6 @@ LIMITS = {
 }
 _within = partial(beyond, LIMITS)
 _ENTITY = re.compile(r"&(?!amp;|lt;|gt;)|[<>]")
-
-
-def walk(data: Any) -> Iterator[dict[str, Any]]:
-    """Yields all nested objects, including itself."""
-    if isinstance(data, dict):
-        yield data
-        for value in data.values():
-            yield from walk(value)
-    elif isinstance(data, list):
-        for value in data:
-            yield from walk(value)
 
 
 def wrong_in_message(body: dict[str, Any]) -> list[str]:

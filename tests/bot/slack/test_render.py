@@ -9,7 +9,8 @@ from bot.slack import bodies, fits_view, view
 from bot.slack.render import LINK, picture_numbers, with_uploads
 from tests.bot.rendering import CARDS, FORMS, card_of
 from tests.bot.samples import PNG
-from tests.bot.slack.limits import walk, wrong_in_message, wrong_in_view
+from tests.bot.slack.limits import wrong_in_message, wrong_in_view
+from tests.doubles.slack.surfaces import walk
 
 
 def test_members_text_is_plain_and_escaped() -> None:

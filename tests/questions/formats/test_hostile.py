@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from questions import Reading, as_data, from_data, read_bank, read_path
 from questions.formats import IMPORT_FORMATS, SUFFIXES, draft
 from questions.report import reading_text, readings_json
+from tests.questions.call_count import count_calls
 
 FRAGMENTS: dict[str, list[str]] = {
     ".gift": [
@@ -309,19 +309,7 @@ def test_more_questions_than_a_document_may_hold_are_named_once() -> None:
 
 def calls(name: str, text: str) -> int:
     """Counts the Python functions called to read a document."""
-    count = 0
-
-    def counted(_frame: object, event: str, _argument: object) -> None:
-        nonlocal count
-        count += event == "call"
-
-    before = sys.getprofile()
-    sys.setprofile(counted)
-    try:
-        read_bank(text, name=name)
-    finally:
-        sys.setprofile(before)
-    return count
+    return count_calls(lambda: read_bank(text, name=name))
 
 
 ONE = {
