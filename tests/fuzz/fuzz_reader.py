@@ -1,4 +1,4 @@
-"""A coverage-guided fuzzer of the reader: `fuzz_reader.py --seconds 60 --seed 1`."""
+"""A coverage-guided fuzzer of the reader: `make fuzz SECONDS=60 SEED=1`."""
 
 from __future__ import annotations
 
@@ -233,13 +233,13 @@ def smallest(text: str, problem: str) -> str:
     return "\n".join(lines)
 
 
-def search(seconds: float, seed: int) -> int:
-    """Searches for this long and prints the findings. Returns their number."""
+def search(seconds: float, seed: int, inputs: int | None = None) -> int:
+    """Searches until the time or the number of inputs is used up; prints each finding. Returns their number."""
     rng, coverage = random.Random(seed), Coverage()
     corpus, found, tried = seeds(), dict[str, str](), 0
     end = perf_counter() + seconds
     waiting = list(corpus)
-    while perf_counter() < end:
+    while perf_counter() < end and tried != inputs:
         text = waiting.pop() if waiting else mutated(rng.choice(corpus), corpus, rng)
         known = len(coverage.arcs)
         with coverage.watching():
