@@ -1,6 +1,6 @@
 # Two commands matter: `make run` and `make test`. Each sets up everything it needs.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-gpu chaos check bench docs pictures lock clean
+.PHONY: help run test test-gpu chaos mutation fuzz check bench docs pictures lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,6 +10,9 @@ RUN ?=
 TESTS ?=
 SEED ?=
 ROUNDS ?= 3
+SAMPLE ?= 150
+SECONDS ?= 600
+PACKAGES ?=
 # Processes that `make test` runs in. Many tests start processes of their own and watch the clock: not more than cores.
 WORKERS ?= 2
 CHAOS ?=
@@ -26,6 +29,8 @@ help:
 	@echo "make test            run every test that can run here"
 	@echo "make test-gpu        run the tests that need a GPU, and torch for CUDA (a plain install from PyPI has it)"
 	@echo "make chaos           break every part of a running team for some minutes; SEED=N ROUNDS=N repeats it"
+	@echo "make mutation        change the code in small ways and report which changes no test notices; SAMPLE=N SEED=N PACKAGES=..."
+	@echo "make fuzz            search for documents that the reader fails on; SECONDS=N SEED=N"
 	@echo "make check           format, lint, types, import rules, the shipped bank"
 	@echo "make bench           measure speed against named peers and limits"
 	@echo "make docs            build the documentation in build/docs; a broken link fails"
@@ -42,6 +47,14 @@ test: $(VENV)/.dev-ready
 # One day of faults after the other, from seed to seed; CHAOS takes further words: CHAOS=--short, CHAOS="--keep FOLDER".
 chaos: $(VENV)/.dev-ready
 	@$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) --rounds $(ROUNDS) $(CHAOS)
+
+# Each of the PACKAGES gets SECONDS; the report is build/mutation/report.md.
+mutation: $(VENV)/.dev-ready
+	@$(BIN)/python -m tests.tools.mutation --sample $(SAMPLE) --seconds $(SECONDS) --workers $(WORKERS) $(if $(SEED),--seed $(SEED)) $(PACKAGES)
+
+# `make test` runs a bounded part of it.
+fuzz: $(VENV)/.dev-ready
+	@$(BIN)/python -m tests.fuzz.fuzz_reader --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 # What shows what is wrong comes first; a machine without a GPU is told why all are skipped.
 test-gpu: $(VENV)/.dev-ready
