@@ -91,8 +91,6 @@ def to_unicode(source: str) -> str:
 @cache
 def _converter() -> LatexNodes2Text:
     context = get_default_latex_context_db()
-    plain = [MacroTextSpec(name, simplify_repl="%s") for name in _UNSTYLED]
-    context.add_context_category("dailygrad", macros=plain, prepend=True)
     # Silently dropping a command such as `\ne` could negate a statement, so unknown commands show their name.
     context.set_unknown_macro_spec(MacroTextSpec("", simplify_repl=lambda node: f"{node.macroname} "))
     return LatexNodes2Text(context, math_mode="text", keep_comments=True, strict_latex_spaces="based-on-source")
@@ -125,7 +123,7 @@ def _command(source: str, found: re.Match[str], depth: int) -> tuple[str, int]:
     name, end = found[1], found.end()
     if name in _WORDS:
         inner, end = _argument(source, end)
-        return inner.replace("\\_", "_").translate(_AS_LITERAL), end
+        return "{" + inner.replace("\\_", "_").translate(_AS_LITERAL) + "}", end
     if name in _FRACTIONS:
         above, end = _argument(source, end)
         below, end = _argument(source, end)
@@ -134,6 +132,9 @@ def _command(source: str, found: re.Match[str], depth: int) -> tuple[str, int]:
         index, end = _optional(source, end)
         inner, end = _argument(source, end)
         return f"{_ROOT}{_marked(index, depth + 1)}{_MIDDLE}{_marked(inner, depth + 1)}{_END}", end
+    if name in _UNSTYLED:
+        inner, end = _argument(source, end)
+        return f"{{{_marked(inner, depth + 1)}}}", end
     if found[0] in _SYMBOLS:
         return _SYMBOLS[found[0]], end
     # The converter drops the space after a command without arguments, so mark it. One before an argument stays outside
@@ -242,7 +243,8 @@ _ATTRIBUTES = {
 # Equation numbers mean nothing outside their paper. The converter knows some environments by another name.
 _ENVIRONMENTS = {
     **{name: f"{name}*" for name in ("align", "equation", "flalign")},
-    **dict.fromkeys(("gather", "multline", "eqnarray", "gather*", "multline*", "eqnarray*"), "matrix"),
+    **dict.fromkeys(("aligned", "split"), "align*"),
+    **dict.fromkeys(("gather", "gathered", "multline", "eqnarray", "gather*", "multline*", "eqnarray*"), "matrix"),
 }
 _ENVIRONMENT = re.compile(r"(\\(?:begin|end))\{([a-z]+\*?)\}")
 # Macros are not expanded: a macro can multiply itself.

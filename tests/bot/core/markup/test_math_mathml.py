@@ -1,5 +1,6 @@
 """LaTeX as MathML: only elements that are known, complete and escaped; otherwise none at all."""
 
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -27,7 +28,65 @@ def test_a_formula(source: str, inside: str) -> None:
     assert f"<mrow>{inside}</mrow></math>" in str(to_mathml(source))
 
 
-@pytest.mark.parametrize("name", ["align", "align*", "equation", "gather", "multline*", "eqnarray", "pmatrix"])
+@pytest.mark.parametrize(
+    ("source", "parts"),
+    [
+        (r"\frac{1}{1+\frac{1}{x}}", ["<mfrac>", "<mfrac>", "</mfrac>", "</mfrac>"]),
+        (r"\frac{\frac{a}{b}}{\frac{c}{d}}", ["<mfrac>", "<mfrac>", "</mfrac>", "<mfrac>", "</mfrac>", "</mfrac>"]),
+    ],
+)
+def test_nested_fractions_are_nested_elements(source: str, parts: list[str]) -> None:
+    assert re.findall("</?mfrac>", str(to_mathml(source))) == parts
+
+
+@pytest.mark.parametrize(
+    ("source", "inside"),
+    [
+        (r"\begin{array}{c|c}a&b\\\hline c&d\end{array}", '<mtable columnlines="solid" rowlines="solid">'),
+        (r"\begin{cases}a\\b\end{cases}", '<mtd columnalign="left"><mi>a</mi></mtd>'),
+        (r"\begin{align}a&=b\end{align}", '<mtable displaystyle="true" rowspacing="3pt" columnspacing="0em 2em">'),
+        (r"\big( x", '<mo minsize="1.2em" maxsize="1.2em">(</mo>'),
+        (r"\overline{x}", '<mover><mrow><mi>x</mi></mrow><mo accent="true">―</mo></mover>'),
+        (r"\phantom{x}", "<mphantom><mrow><mi>x</mi></mrow></mphantom>"),
+        (r"\boxed{x}", '<menclose notation="box">'),
+        (r"a\quad b", '<mspace width="1em"></mspace>'),
+        (r"\sum_{i}^n", "<munderover><mo>∑</mo><mrow><mi>i</mi></mrow><mi>n</mi></munderover>"),
+        (r"\left( x \right)", '<mo stretchy="true" fence="true" form="prefix">(</mo>'),
+        (r"\displaystyle x", '<mstyle displaystyle="true" scriptlevel="0">'),
+        (r"\sqrt[3]{x}", "<mroot><mrow><mi>x</mi></mrow><mn>3</mn></mroot>"),
+        (r"\sqrt{x}", "<msqrt><mrow><mi>x</mi></mrow></msqrt>"),
+        (r"\underset{a}{b}", "<munder><mrow><mi>b</mi></mrow><mrow><mi>a</mi></mrow></munder>"),
+        (r"\smash{x}", '<mpadded height="0px" depth="0px">'),
+        (r"\binom{n}{k}", '<mfrac linethickness="0">'),
+        (r"x_i^2", "<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>"),
+    ],
+)
+def test_the_layout_of_a_formula_is_kept(source: str, inside: str) -> None:
+    assert inside in str(to_mathml(source, display=True))
+
+
+@pytest.mark.parametrize("name", ["aligned", "split"])
+def test_rows_inside_a_formula_are_aligned_without_their_marks(name: str) -> None:
+    html = str(to_mathml(rf"\begin{{{name}}}a&=b\\c&=d\end{{{name}}}"))
+    assert html.count("<mtr>") == 2
+    assert "&amp;" not in html
+
+
+def test_the_deepest_and_longest_formulas_are_written() -> None:
+    assert to_mathml("{" * 20 + "x" + "}" * 20) is not None
+    assert to_mathml("{" * 21 + "x" + "}" * 21) is None
+    assert to_mathml("x" * 1000) is not None
+    assert to_mathml("x}{") is None
+
+
+@pytest.mark.parametrize(("display", "mode"), [(True, "block"), (False, "inline")])
+def test_a_formula_of_its_own_is_a_block(display: bool, mode: str) -> None:
+    assert str(to_mathml("x", display=display)).startswith(f'<math display="{mode}" alttext="x"><mrow>')
+
+
+@pytest.mark.parametrize(
+    "name", ["align", "align*", "equation", "gather", "gathered", "multline*", "eqnarray", "pmatrix"]
+)
 def test_an_environment_without_its_numbers(name: str) -> None:
     html = str(to_mathml(rf"\begin{{{name}}} a \\ b \end{{{name}}}", display=True))
     assert html.startswith('<math display="block"')

@@ -59,6 +59,134 @@ def test_a_formula(source: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
+        (r"\frac{1}{1+\frac{1}{x}}", "1/(1+1/x)"),
+        (r"\frac{\frac{a+b}{c}}{\frac{d}{e-f}}", "((a+b)/c)/(d/(e-f))"),
+        (r"\frac{1}{\frac{a}{\frac{b}{c}}}", "1/(a/(b/c))"),
+        (r"\cfrac{1}{1+\cfrac{1}{1+x}}", "1/(1+1/(1+x))"),
+        (r"\frac{1}{1+e^{-x}}", "1/(1+e⁻ˣ)"),
+        (r"e^{\frac{x^2}{2}}", "e^(x²/2)"),
+        (r"a_{\frac{1}{2}}", "a_(1/2)"),
+        (r"\sqrt[n]{\frac{1}{2}}", "ⁿ√(1/2)"),
+        (r"\frac{\sqrt{a}}{b}", "√(a)/b"),
+        (r"\binom{\frac{a}{b}}{c}", "(a/b choose c)"),
+        (r"\frac {\mathbf{a} = b} {c}", "(a = b)/c"),
+        (r"\frac\alpha\beta", "α/β"),
+    ],
+)
+def test_nested_fractions_show_what_is_divided_by_what(source: str, expected: str) -> None:
+    assert to_unicode(source) == expected
+
+
+@pytest.mark.parametrize("depth", [2, 8, 15])
+def test_a_fraction_in_a_fraction_has_brackets_at_every_depth(depth: int) -> None:
+    source, expected = "x", "x"
+    for level in range(depth):
+        source, expected = rf"\frac{{{source}}}{{2}}", (f"({expected})" if level else expected) + "/2"
+    assert to_unicode(source) == expected
+
+
+@pytest.mark.parametrize(
+    "name", ["text", "texttt", "textbf", "textit", "textrm", "textsf", "textnormal", "mbox", "hbox"]
+)
+def test_words_in_a_formula_stay_as_written(name: str) -> None:
+    assert to_unicode(rf"\{name}{{a_b ^2 \_c}}") == "a_b ^2 _c"
+    assert to_unicode(rf"\alpha\{name}{{x}}") == "αx"
+
+
+@pytest.mark.parametrize("name", ["mathbf", "mathit", "mathsf", "mathtt", "mathrm", "boldsymbol", "bm"])
+def test_a_letter_in_another_style_stays_a_plain_letter(name: str) -> None:
+    assert to_unicode(rf"\{name}{{x}}_\{name}{{i}} + \alpha\{name}{{y}}^2") == "xᵢ + αy²"
+    assert to_unicode(rf"\{name}{{\frac{{a}}{{b}}}}") == "a/b"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("limits", "nolimits", "displaystyle", "textstyle", "nonumber", "left", "right", "middle", "!"),
+        *("big", "Big", "bigg", "Bigg", "bigl", "bigr", "Bigl", "Bigr"),
+    ],
+)
+def test_a_command_for_the_layout_is_not_shown(name: str) -> None:
+    assert to_unicode(rf"a \{name} b") == "a b"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (r"a \| b", "a ‖ b"),
+        (r"a \ne b", "a ≠ b"),
+        (r"a \coloneqq b", "a ≔ b"),
+        (r"a \iff b", "a ⟺ b"),
+        (r"a \implies b", "a ⟹ b"),
+        (r"a \land b", "a ∧ b"),
+        (r"a \lor b", "a ∨ b"),
+        (r"\argmin_x f", "arg minₓ f"),
+        (r"a \bmod b", "a mod b"),
+        (r"a \pmod{b}", "a mod b"),
+        (r"\underbrace{a+b}_{c} \overbrace{d}", "a+b_c d"),
+    ],
+)
+def test_a_symbol(source: str, expected: str) -> None:
+    assert to_unicode(source) == expected
+
+
+@pytest.mark.parametrize(
+    ("letters", "expected"),
+    [
+        ("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"),
+        ("+-=()", "⁺⁻⁼⁽⁾"),
+        ("ni", "ⁿⁱ"),
+        ("T", "ᵀ"),
+        *(
+            (letter, raised)
+            for letter, raised in zip("abcdefghjklmoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰʲᵏˡᵐᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True)
+        ),
+    ],
+)
+def test_a_superscript_is_raised(letters: str, expected: str) -> None:
+    assert to_unicode(f"x^{{{letters}}}") == f"x{expected}"
+
+
+@pytest.mark.parametrize(
+    ("letters", "expected"),
+    [
+        ("0123456789", "₀₁₂₃₄₅₆₇₈₉"),
+        ("+-=()", "₊₋₌₍₎"),
+        *((letter, lowered) for letter, lowered in zip("aehijklmnoprstuvx", "ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", strict=True)),
+        *((rf"\{name}", lowered) for name, lowered in zip(("beta", "gamma", "rho", "chi"), "ᵦᵧᵨᵪ", strict=True)),
+    ],
+)
+def test_a_subscript_is_lowered(letters: str, expected: str) -> None:
+    assert to_unicode(f"x_{{{letters}}}") == f"x{expected}"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("x^q", "x^q"),
+        ("x_q", "x_q"),
+        ("x^{ab,c}", "x^(ab,c)"),
+        ("x_{ab,c}", "x_(ab,c)"),
+        ("x_{model}", "x_model"),
+        ("x^{model}", "x^(model)"),
+        ("x^{ab}", "xᵃᵇ"),
+        ("f^{}", "f"),
+    ],
+)
+def test_a_script_without_such_letters_keeps_its_sign(source: str, expected: str) -> None:
+    assert to_unicode(source) == expected
+
+
+def test_the_longest_formula_is_read_and_a_longer_one_shown_as_it_is() -> None:
+    formula = r"\alpha  " * 125
+    assert len(formula) == 1000
+    assert to_unicode(formula) == " ".join(["α"] * 125)
+    assert to_unicode(formula + "x") == formula + "x"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
         (r"\text{with", "with"),
         (r"\frac{a", "a/"),
         ("x^{", "x"),
